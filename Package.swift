@@ -1,0 +1,126 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: MIT
+
+import PackageDescription
+
+/// The released `kura` is Embedded Swift; everything else, and every debug build, is ordinary Swift.
+let isEmbedded = Context.environment["KURA_EMBEDDED"] != nil
+/// Packagers link the distribution's shared libraries; the default links them into the engine.
+let isShared = Context.environment["KURA_SHARED"] != nil
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+let client = strict + (isEmbedded ? [.enableExperimentalFeature("Embedded")] : [])
+let tests: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]
+
+func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
+  isShared
+    ? names.map { .linkedLibrary($0) }
+    : names.map { .linkedLibrary(":lib\($0).a") } + support.map { .linkedLibrary($0) }
+}
+
+let package = Package(
+  name: "kura",
+  products: [
+    .executable(name: "kura", targets: ["kura"]),
+    .executable(name: "kura-agent", targets: ["kura-agent"]),
+    .executable(name: "kura-strength", targets: ["kura-strength"]),
+    .library(name: "KuraVault", targets: ["KuraVault"]),
+    .library(name: "KuraClient", targets: ["KuraClient"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CUnicode", providers: [.apt(["libutf8proc-dev"])]),
+    .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+    .target(name: "CKuraSystem"),
+
+    // Both halves.
+    .target(name: "SecureMemory", dependencies: ["CKuraSystem"], swiftSettings: client),
+    .target(name: "KuraProtocol", dependencies: ["SecureMemory"], swiftSettings: client),
+
+    // The vault's side.
+    .target(
+      name: "KuraCrypto", dependencies: ["CSodium", "SecureMemory"], swiftSettings: strict,
+      linkerSettings: libraries(["sodium"])),
+    .target(
+      name: "KuraFormat", dependencies: ["CUnicode", "KuraCrypto", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: libraries(["utf8proc"])),
+    .target(
+      name: "KuraStorage", dependencies: ["CSQLite"], swiftSettings: strict,
+      linkerSettings: libraries(["sqlite3"], support: ["m", "z"])),
+    .target(
+      name: "KuraVault",
+      dependencies: ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory"],
+      swiftSettings: strict),
+    .target(
+      name: "KuraSession", dependencies: ["KuraProtocol", "KuraVault", "SecureMemory"],
+      swiftSettings: strict),
+    .target(
+      name: "KuraAgent",
+      dependencies: [
+        "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "kura-agent", dependencies: ["KuraAgent"], swiftSettings: strict),
+
+    // People's side.
+    .target(
+      name: "KuraClient", dependencies: ["CKuraSystem", "KuraProtocol", "SecureMemory"],
+      swiftSettings: client),
+    .target(
+      name: "KuraCLI", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: client),
+    .executableTarget(
+      name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
+    .executableTarget(
+      name: "kura-strength", dependencies: ["CKuraSystem", "CZxcvbn", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: libraries(["zxcvbn"], support: ["m"])),
+
+    // Proof.
+    .testTarget(
+      name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: tests),
+    .testTarget(
+      name: "KuraCryptoTests", dependencies: ["KuraCrypto", "SecureMemory"], swiftSettings: tests),
+    .testTarget(
+      name: "KuraFormatTests", dependencies: ["KuraFormat", "KuraCrypto", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraStorageTests", dependencies: ["KuraStorage", "CSQLite"], swiftSettings: tests),
+    .testTarget(
+      name: "KuraVaultTests",
+      dependencies: ["KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraSessionTests",
+      dependencies: ["KuraSession", "KuraVault", "KuraProtocol", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraProtocolTests", dependencies: ["KuraProtocol", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraAgentTests",
+      dependencies: ["KuraAgent", "KuraProtocol", "SecureMemory", "CKuraSystem"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraClientTests", dependencies: ["KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraCLITests", dependencies: ["KuraCLI", "KuraProtocol", "SecureMemory"],
+      swiftSettings: tests),
+    .testTarget(name: "ArchitectureTests", swiftSettings: tests),
+    .testTarget(name: "EndToEndTests", dependencies: ["CKuraSystem"], swiftSettings: tests),
+    .testTarget(
+      name: "FaultTests",
+      dependencies: ["KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite"],
+      swiftSettings: tests),
+  ]
+)

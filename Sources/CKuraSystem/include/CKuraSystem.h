@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+/* What Swift cannot call by itself, and all system calls of the client. One header a subject. */
+#ifndef CKURASYSTEM_H
+#define CKURASYSTEM_H
+
+#include "arguments.h"
+#include "events.h"
+#include "files.h"
+#include "memory.h"
+#include "process.h"
+#include "sockets.h"
+#include "terminal.h"
+
+#endif

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+#include <utf8proc.h>

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+@main struct Agent { static func main() {} }

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+@main struct Strength { static func main() {} }

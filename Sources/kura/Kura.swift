@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+@main struct Kura { static func main() {} }
