@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+#
+# make demo    install what is missing, build, run the main job in a throw-away vault
+# make test    install what is missing, build, lint, run every test a change must pass
+# make build   the released programs, in .build/release
+# make bench   speed, as ratios within one run (QUICK=1: fewer rounds)
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+SWIFTC := $(shell readlink -f "$$(command -v $(SWIFT))" 2>/dev/null)
+TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
+MACHINE := $(shell uname -m)
+EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
+OUT := .build/release
+MAN1 := kura.1 kura-agent.1
+MAN5 := kura-format.5 kura-protocol.5
+MAN7 := kura-security.7
+
+STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
+  -Xlinker -z -Xlinker now -Xlinker -s
+COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-check error
+
+# KURA_SHARED=1 links the distribution's shared libraries instead (for packagers).
+ifdef KURA_SHARED
+ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now -Xlinker -s
+else
+ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
+endif
+
+# Without an Embedded standard library the ordinary build of the client is the fallback.
+ifneq ($(wildcard $(EMBEDDED)/libswiftUnicodeDataTables.a),)
+CLIENT_ENV := KURA_EMBEDDED=1
+CLIENT := $(COMMON) $(STATIC_PIE) -Xlinker $(EMBEDDED)/libswiftUnicodeDataTables.a -Xlinker -lm
+else
+CLIENT_ENV :=
+CLIENT := $(ENGINE)
+endif
+
+.PHONY: all packages build debug demo test nightly bench lint install clean
+
+all: build
+
+packages:
+	@.ci/packages build
+
+build: packages
+	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
+	@$(SWIFT) build $(ENGINE) --product kura-strength --scratch-path .build/engine
+	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) --product kura --scratch-path .build/embedded
+	@mkdir -p $(OUT)
+	@install -m 755 .build/engine/release/kura-agent .build/engine/release/kura-strength \
+	  .build/embedded/release/kura $(OUT)
+
+demo: build
+	@Fixtures/scripts/demo.sh $(OUT)
+
+debug: packages
+	@$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+
+lint: packages
+	@.ci/packages test
+	@.ci/lint
+
+test: packages
+	@.ci/packages test
+	@.ci/test
+
+nightly: packages
+	@.ci/packages test
+	@KURA_NIGHTLY=1 .ci/test
+
+bench: build
+	@.ci/packages bench
+	@Benchmarks/run $(OUT)
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
+	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(OUT)/kura-strength $(DESTDIR)$(PREFIX)/libexec/kura
+	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(addprefix man/,$(MAN5)) $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 $(addprefix man/,$(MAN7)) $(DESTDIR)$(PREFIX)/share/man/man7
+
+clean:
+	rm -rf .build

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+/// Who may import whom. The picture in CONTRIBUTING.md, as a table.
+private let allowed: [String: Set<String>] = [
+  "SecureMemory": ["CKuraSystem"],
+  "KuraProtocol": ["SecureMemory"],
+  "KuraCrypto": ["CSodium", "SecureMemory"],
+  "KuraFormat": ["CUnicode", "KuraCrypto", "SecureMemory", "Glibc"],
+  "KuraStorage": ["CSQLite", "Glibc"],
+  "KuraVault": ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc"],
+  "KuraSession": ["KuraProtocol", "KuraVault", "SecureMemory", "Glibc"],
+  "KuraAgent": [
+    "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
+    "Glibc",
+    "Synchronization",
+  ],
+  "kura-agent": ["KuraAgent"],
+  "KuraClient": ["CKuraSystem", "KuraProtocol", "SecureMemory"],
+  "KuraCLI": ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+  "kura": ["CKuraSystem", "KuraCLI"],
+  "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],
+]
+
+private func imports(of file: SourceTree.File) -> [String] {
+  file.code.compactMap { _, text in
+    let words = text.split(separator: " ")
+    guard let index = words.firstIndex(of: "import"), index + 1 < words.count,
+      words[..<index].allSatisfy({
+        $0.hasPrefix("@")
+          || ["public", "package", "internal", "private", "fileprivate"].contains($0)
+      })
+    else { return nil }
+    let kinds: Set<Substring> = ["struct", "func", "enum", "class", "protocol", "typealias", "var"]
+    let name = kinds.contains(words[index + 1]) ? words[index + 2] : words[index + 1]
+    return String(name.split(separator: ".")[0])
+  }
+}
+
+@Suite struct ImportTests {
+  @Test func `every target stands in the table, and every row has a target`() {
+    #expect(Set(SourceTree.sources.map(\.target)) == Set(allowed.keys))
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `a file imports what its target may`(_ file: SourceTree.File) {
+    let refused = Set(imports(of: file)).subtracting(allowed[file.target] ?? [])
+    #expect(refused.isEmpty, "\(file.path) imports \(refused.sorted())")
+  }
+
+  @Test func `the table has no cycle`() {
+    var order: [String] = []
+    var rest = allowed.mapValues { $0.intersection(allowed.keys) }
+    while let next = rest.first(where: { $0.value.isSubset(of: order) })?.key {
+      order.append(next)
+      rest[next] = nil
+    }
+    #expect(rest.isEmpty)
+  }
+
+  @Test func `the check sees an import that is not allowed`() {
+    let file = SourceTree.File(
+      path: "Sources/KuraCLI/Planted.swift",
+      lines: ["internal import Foundation", "@testable import CSQLite"])
+    #expect(Set(imports(of: file)).subtracting(allowed["KuraCLI"]!) == ["Foundation", "CSQLite"])
+  }
+}

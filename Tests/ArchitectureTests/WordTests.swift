@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// Words that need a reason on the line above, and the places where others may stand.
+@Suite struct WordTests {
+  /// Targets that may say `unsafe`: memory, crypto, storage, and those that make system calls.
+  static let unsafeTargets: Set<String> = [
+    "SecureMemory", "KuraCrypto", "KuraFormat", "KuraStorage", "KuraVault", "KuraAgent",
+    "KuraClient",
+    "KuraCLI", "kura", "kura-agent", "kura-strength",
+  ]
+  static var reasoned: [Regex<Substring>] {
+    [/\btry!/, /\bas!/, /@unchecked Sendable/, /nonisolated\(unsafe\)/]
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `a file starts with its licence and nothing more`(_ file: SourceTree.File) {
+    #expect(file.lines.first == "// SPDX-License-Identifier: MIT")
+    #expect(file.lines.count > 1 && file.lines[1].isEmpty)
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `a word that switches a check off has its reason above`(_ file: SourceTree.File) {
+    for (number, text) in file.code where Self.reasoned.contains(where: { text.contains($0) }) {
+      let above = (1...3).contains { back in
+        number - 1 - back >= 0
+          && file.lines[number - 1 - back].trimmingCharacters(in: .whitespaces).hasPrefix("//")
+      }
+      #expect(above, "\(file.path):\(number): \(text.trimmingCharacters(in: .whitespaces))")
+    }
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `unsafe stands only where memory or the system is touched`(_ file: SourceTree.File) {
+    guard !Self.unsafeTargets.contains(file.target) else { return }
+    for (number, text) in file.code {
+      #expect(!text.contains(/\bunsafe\b/), "\(file.path):\(number)")
+    }
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `no file has a name that says nothing`(_ file: SourceTree.File) throws {
+    let name = try #require(file.path.split(separator: "/").last)
+    for word in ["Util", "Helper", "Manager", "Service", "Impl", "Base", "Common", "Misc"] {
+      #expect(!name.contains(word))
+    }
+  }
+
+  @Test(arguments: SourceTree.sources)
+  func `no work is left for later in the code`(_ file: SourceTree.File) {
+    for (index, line) in file.lines.enumerated() {
+      #expect(!line.contains(/\b(TODO|FIXME|XXX|HACK)\b/), "\(file.path):\(index + 1)")
+    }
+  }
+}
