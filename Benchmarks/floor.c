@@ -27,7 +27,7 @@ static int move_all(int fd, char *bytes, int writing) {
   return 0;
 }
 
-static int serve(int listener) {
+static _Noreturn void serve(int listener) {
   char bytes[SIZE];
   signal(SIGPIPE, SIG_IGN);
   for (;;) {
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
       perror("floor: listen");
       return 1;
     }
-    return serve(fd);
+    serve(fd);
   }
   if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
     perror("floor: connect");
