@@ -1,6 +1,30 @@
 // SPDX-License-Identifier: MIT
 
+/* The arena that every secret lives in, and what a process does to keep its memory to itself. */
 #ifndef KURA_MEMORY_H
 #define KURA_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the arena holds: bytes that are locked into memory, and bytes for which mlock(2) failed. */
+struct kura_memory_status {
+  size_t locked;
+  size_t unlocked;
+};
+
+/* A zeroed block of at least `count` bytes on a 64-byte boundary, NULL when no memory is left. */
+void *kura_secret_allocate(size_t count);
+/* Wipes and gives back a block; `count` is what it was allocated with. */
+void kura_secret_free(void *block, size_t count);
+/* Zeroes bytes so that no compiler can leave it out. */
+void kura_secret_wipe(void *block, size_t count);
+/* Whether both hold the same bytes, in time that depends on `count` only. */
+int kura_secret_equal(const void *left, const void *right, size_t count);
+struct kura_memory_status kura_secret_status(void);
+
+/* No core dump, no ptrace by the same user, umask 077, crash signals back to default; the old umask.
+ */
+uint32_t kura_harden_process(void);
 
 #endif
