@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// The documents, the released programs and the source say the same. The programs come from
+/// `make build`; `KURA_BIN` names another folder.
+@Suite struct DocumentTests {
+  static let programs = URL(
+    filePath: ProcessInfo.processInfo.environment["KURA_BIN"]
+      ?? SourceTree.root.appending(path: ".build/release").path)
+
+  static func output(of program: String, _ arguments: [String]) throws -> (
+    text: String, status: Int32
+  ) {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = programs.appending(path: program)
+    process.arguments = arguments
+    process.environment = ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+  }
+
+  static func text(_ path: String) throws -> String {
+    try #require(SourceTree.file(path)).lines.joined(separator: "\n")
+  }
+
+  /// The verbs that `kura help` lists: the first word of each indented line under "verbs".
+  static func verbs() throws -> [String] {
+    try output(of: "kura", ["help"]).text.split(separator: "\n")
+      .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+  }
+
+  @Test func `each verb of the help has its own paragraph in the man page, and none is missing`()
+    throws
+  {
+    let page = try Self.text("man/kura.1")
+    let verbs = try Self.verbs()
+    #expect(verbs.count >= 15)
+    for verb in verbs {
+      #expect(page.contains(".Cm \(verb)"), "\(verb)")
+      #expect(try Self.output(of: "kura", ["help", verb]).status == 0, "\(verb)")
+      #expect(try Self.output(of: "kura", [verb, "--help"]).status == 0, "\(verb)")
+    }
+  }
+
+  @Test func `each option of a verb's help stands in the man page`() throws {
+    let page = try Self.text("man/kura.1")
+    for verb in try Self.verbs() {
+      let help = try Self.output(of: "kura", ["help", verb]).text
+      for match in help.matches(of: /--([a-z][a-z-]+)/) {
+        #expect(page.contains("-\(match.1)"), "\(verb): --\(match.1)")
+      }
+    }
+  }
+
+  @Test func `exit statuses are the same in help and man page`() throws {
+    let page = try Self.text("man/kura.1")
+    let help = try Self.output(of: "kura", ["help", "exit-status"]).text
+    let rows = help.matches(of: /(?m)^\s*(\d+)\s+(\S+)/)
+    #expect(rows.count >= 18)
+    for row in rows {
+      #expect(page.contains(".It \(row.1)"), "status \(row.1) (\(row.2))")
+    }
+  }
+
+  @Test(arguments: ["kura", "kura-agent"])
+  func `a program says its version and nothing else`(_ program: String) throws {
+    let result = try Self.output(of: program, ["--version"])
+    #expect(result.status == 0)
+    #expect(result.text.wholeMatch(of: /\S+ \d+\.\d+\.\d+(-\S+)?\n/) != nil, "\(result.text)")
+  }
+
+  @Test func `the readme is short and what it links to is there`() throws {
+    let readme = try #require(SourceTree.file("README.md"))
+    #expect(readme.lines.count <= 121)
+    let links = readme.lines.joined(separator: "\n").matches(of: /\]\(([^)#]+)\)/).map {
+      String($0.1)
+    }
+    #expect(links.count > 5)
+    for link in links where !link.hasPrefix("http") {
+      #expect(
+        FileManager.default.fileExists(atPath: SourceTree.root.appending(path: link).path),
+        "\(link)")
+    }
+  }
+
+  @Test func `the changelog has a place for what comes next`() throws {
+    #expect(try Self.text("CHANGELOG.md").contains("\n## [Unreleased]\n"))
+  }
+
+  @Test func `man pages refer only to pages that exist`() throws {
+    let pages = SourceTree.files(below: "man", endings: [".1", ".5", ".7"])
+    let names = Set(pages.map { String($0.path.dropFirst("man/".count)) })
+    #expect(
+      names.isSuperset(of: [
+        "kura.1", "kura-agent.1", "kura-format.5", "kura-protocol.5", "kura-security.7",
+      ]))
+    for page in pages {
+      for line in page.lines {
+        guard let match = line.firstMatch(of: /^\.Xr (kura[a-z-]*) (\d)/) else { continue }
+        #expect(names.contains("\(match.1).\(match.2)"), "\(page.path): \(line)")
+      }
+    }
+  }
+
+  @Test func `the released programs carry no run path and no needed library`() throws {
+    for program in ["kura", "kura-agent", "kura-strength"] {
+      let bytes = try Data(contentsOf: Self.programs.appending(path: program))
+      // A static-pie has no interpreter: the dynamic loader's path is not in the file.
+      #expect(bytes.range(of: Data("/lib64/ld-linux".utf8)) == nil, "\(program)")
+      #expect(bytes.prefix(4) == Data([0x7F, 0x45, 0x4C, 0x46]))
+    }
+  }
+}
