@@ -44,7 +44,7 @@ extension SecretBuffer {
     guard needed > storage.count else { return }
     let (double, isHuge) = storage.count.multipliedReportingOverflow(by: 2)
     var grown = try SecretBytes(count: isHuge ? needed : max(needed, double))
-    Self.copy(bytes, into: &grown, at: 0)
+    grown.overwrite(at: 0, with: bytes)
     storage = grown
   }
 
@@ -63,7 +63,7 @@ extension SecretBuffer {
   /// - Throws: ``SecureMemoryError/allocationFailed(byteCount:)``; the content stays as it was.
   public mutating func append(_ source: Span<UInt8>) throws(SecureMemoryError) {
     try reserve(source.count)
-    Self.copy(source, into: &storage, at: count)
+    storage.overwrite(at: count, with: source)
     count += source.count
   }
 
@@ -111,7 +111,7 @@ extension SecretBuffer {
   ///   - source: The new bytes.
   public mutating func overwrite(at offset: Int, with source: Span<UInt8>) {
     precondition(offset >= 0 && source.count <= count - offset, "overwriting what is not there")
-    Self.copy(source, into: &storage, at: offset)
+    storage.overwrite(at: offset, with: source)
   }
 
   /// Zeroes and forgets everything; the room stays.
@@ -154,14 +154,5 @@ extension SecretBuffer {
   public consuming func finish() -> SecretBytes {
     storage.shrink(to: count)
     return storage
-  }
-
-  private static func copy(_ source: Span<UInt8>, into target: inout SecretBytes, at offset: Int) {
-    unsafe target.withUnsafeMutableBytes { bytes in
-      unsafe source.withUnsafeBytes { source in
-        guard let start = bytes.baseAddress, let from = source.baseAddress else { return }
-        unsafe (start + offset).copyMemory(from: from, byteCount: source.count)
-      }
-    }
   }
 }

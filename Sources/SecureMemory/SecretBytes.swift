@@ -40,10 +40,7 @@ public struct SecretBytes: ~Copyable {
   /// - Throws: ``SecureMemoryError/allocationFailed(byteCount:)`` when no memory is left.
   public init(copying source: Span<UInt8>) throws(SecureMemoryError) {
     try self.init(count: source.count)
-    unsafe source.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      unsafe base.copyMemory(from: start, byteCount: bytes.count)
-    }
+    overwrite(at: 0, with: source)
   }
 
   deinit { unsafe kura_secret_free(base, capacity) }
@@ -113,6 +110,19 @@ extension SecretBytes {
   /// - Throws: ``SecureMemoryError/allocationFailed(byteCount:)`` when no memory is left.
   public borrowing func copy() throws(SecureMemoryError) -> SecretBytes {
     try SecretBytes(copying: bytes)
+  }
+
+  /// Copies bytes that stand elsewhere into the secret.
+  ///
+  /// - Parameters:
+  ///   - offset: Where the first one goes; `offset + source.count` is at most ``count``.
+  ///   - source: The bytes.
+  public mutating func overwrite(at offset: Int, with source: Span<UInt8>) {
+    precondition(offset >= 0 && source.count <= count - offset, "outside the secret")
+    unsafe source.withUnsafeBytes { source in
+      guard let start = source.baseAddress else { return }
+      unsafe (base + offset).copyMemory(from: start, byteCount: source.count)
+    }
   }
 
   /// Keeps the first `count` bytes and zeroes the others.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// Every label that keeps one use of a key apart from another: the one table of them.
+public enum Label: Sendable {
+  /// One-use key and commitment of a ciphertext.
+  case seal
+  /// From the vault key; each followed by the vault id.
+  case name, ring, tree, root, seen, log
+  /// From a slot's secret; each followed by the vault id and the slot's header.
+  case keyEncryptionKey, protectedKeyEncryptionKey
+  /// A slot's secret; each followed by the slot's salt.
+  case recoveryKey, keyFile
+  /// A slot's secret from a device secret and a short code.
+  case deviceSecret
+  /// The inner key of a protected value.
+  case protectedValue
+
+  /// The label's ASCII bytes.
+  public var text: StaticString {
+    switch self {
+    case .seal: "kura1/seal"
+    case .name: "kura1/name"
+    case .ring: "kura1/ring"
+    case .tree: "kura1/tree"
+    case .root: "kura1/root"
+    case .seen: "kura1/seen"
+    case .log: "kura1/log"
+    case .keyEncryptionKey: "kura1/kek"
+    case .protectedKeyEncryptionKey: "kura1/kek-protected"
+    case .recoveryKey: "kura1/recovery"
+    case .keyFile: "kura1/key-file"
+    case .deviceSecret: "kura1/2skd"
+    case .protectedValue: "kura1/protected"
+    }
+  }
+}
+
+/// What a key derived from the vault key is for.
+public enum KeyPurpose: CaseIterable, Sendable {
+  /// Item names to tags.
+  case name
+  /// Seals the key ring.
+  case ring
+  /// Hashes the integrity tree and the fingerprint.
+  case tree
+  /// Seals the root, hashes the header.
+  case root
+  /// Authenticates what a machine has seen.
+  case seen
+  /// Seals the access log.
+  case log
+
+  var label: Label {
+    switch self {
+    case .name: .name
+    case .ring: .ring
+    case .tree: .tree
+    case .root: .root
+    case .seen: .seen
+    case .log: .log
+    }
+  }
+}

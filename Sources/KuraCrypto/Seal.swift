@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+internal import CSodium
+public import SecureMemory
+
+/// The one sealing routine: key-committing authenticated encryption with associated data.
+///
+/// `nonce 24 ‖ commitment 32 ‖ XChaCha20-Poly1305-IETF(one-use key, nonce 0, AD, m)`. One-use key and
+/// commitment are BLAKE2b-512 of nonce and associated data under the key. Without the commitment a
+/// ciphertext can be made that opens under two keys (Len, Grubbs, Ristenpart, USENIX Security 2021).
+public enum Seal {
+  /// How much longer a ciphertext is than its plaintext, in bytes.
+  public static let overhead = nonceCount + commitmentCount + tagCount
+
+  static let nonceCount = 24
+  static let commitmentCount = 32
+  static let tagCount = 16
+
+  /// The bytes at the front that, with the last 16, name a ciphertext in the tree: nonce, commitment.
+  public static let headCount = nonceCount + commitmentCount
+
+  /// Seals a plaintext.
+  ///
+  /// - Parameters:
+  ///   - plaintext: What to seal; only borrowed.
+  ///   - associated: An injective encoding of what the record is and where it belongs.
+  ///   - key: The key; a fresh one-use key is derived from it.
+  /// - Returns: ``overhead`` bytes more than the plaintext.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public static func seal(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> [UInt8] {
+    try Sodium.start()
+    var sealed = [UInt8](repeating: 0, count: overhead + plaintext.count)
+    var bytes = sealed.mutableSpan
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      unsafe randombytes_buf(start, nonceCount)
+    }
+    try seal(plaintext, authenticating: associated, under: key, into: &bytes)
+    return sealed
+  }
+
+  /// Seals under the nonce that stands at the start of `sealed`.
+  static func seal(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
+    into sealed: inout MutableSpan<UInt8>
+  ) throws(CryptoError) {
+    let keys = try deriveKeys(
+      nonce: sealed.span.extracting(first: nonceCount), associated: associated, key: key)
+    for index in 0..<commitmentCount {
+      sealed[nonceCount + index] = keys.bytes[Key.byteCount + index]
+    }
+    unsafe sealed.withUnsafeMutableBufferPointer { sealed in
+      unsafe plaintext.withUnsafeBufferPointer { plaintext in
+        unsafe associated.withUnsafeBufferPointer { associated in
+          unsafe keys.withUnsafeBytes { keys in
+            unsafe encrypt(plaintext, associated, keys, into: sealed)
+          }
+        }
+      }
+    }
+  }
+
+  /// Opens a ciphertext.
+  ///
+  /// - Parameters:
+  ///   - sealed: What ``seal(_:authenticating:under:)`` gave.
+  ///   - associated: The same associated data.
+  ///   - key: The same key.
+  /// - Returns: The plaintext, in guarded memory.
+  /// - Throws: ``CryptoError/wrongKey`` when key or associated data are others,
+  ///   ``CryptoError/damaged`` when bytes were changed, ``CryptoError/outOfMemory``.
+  public static func open(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> SecretBytes {
+    try Sodium.start()
+    guard sealed.count >= overhead else { throw .damaged }
+    let keys = try deriveKeys(
+      nonce: sealed.extracting(first: nonceCount), associated: associated, key: key)
+    var plaintext = try SecretBytes.make(count: sealed.count - overhead)
+    let status = unsafe plaintext.withUnsafeMutableBytes { plaintext in
+      unsafe sealed.withUnsafeBufferPointer { sealed in
+        unsafe associated.withUnsafeBufferPointer { associated in
+          unsafe keys.withUnsafeBytes { keys in
+            unsafe decrypt(sealed, associated, keys, into: plaintext)
+          }
+        }
+      }
+    }
+    switch status {
+    case .opened: return plaintext
+    case .otherCommitment: throw .wrongKey
+    case .otherTag: throw .damaged
+    }
+  }
+}
+
+// MARK: - Padded
+
+extension Seal {
+  /// Seals a plaintext rounded up by ``Padding``.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public static func sealPadded(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> [UInt8] {
+    let padded = try Padding.pad(plaintext)
+    return try seal(padded.bytes, authenticating: associated, under: key)
+  }
+
+  /// Opens a ciphertext of ``sealPadded(_:authenticating:under:)`` and takes its padding off.
+  ///
+  /// - Throws: ``CryptoError/wrongKey``, ``CryptoError/damaged``, ``CryptoError/outOfMemory``.
+  public static func openPadded(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> SecretBytes {
+    var plaintext = try open(sealed, authenticating: associated, under: key)
+    try Padding.strip(&plaintext)
+    return plaintext
+  }
+
+  /// The length of ``sealPadded(_:authenticating:under:)``'s result, in bytes.
+  public static func sealedPaddedCount(_ count: Int) -> Int {
+    overhead + Padding.paddedCount(count + 1)
+  }
+}
+
+// MARK: - Inside
+
+extension Seal {
+  private enum Outcome { case opened, otherCommitment, otherTag }
+
+  /// One-use key ‖ commitment: `H(key, 64; "kura1/seal" ‖ nonce ‖ u32 length ‖ associated data)`.
+  private static func deriveKeys(
+    nonce: Span<UInt8>, associated: Span<UInt8>, key: borrowing Key
+  ) throws(CryptoError) -> SecretBytes {
+    var hash = try KeyedHash(key: key, byteCount: Key.byteCount + commitmentCount)
+    hash.update(.seal)
+    hash.update(nonce)
+    hash.update(integer: UInt32(associated.count))
+    hash.update(associated)
+    return try hash.finalizeSecret()
+  }
+
+  /// The one-use key is used once, so its nonce can be a constant.
+  private static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
+
+  private static func encrypt(
+    _ plaintext: UnsafeBufferPointer<UInt8>, _ associated: UnsafeBufferPointer<UInt8>,
+    _ keys: UnsafeRawBufferPointer, into sealed: UnsafeMutableBufferPointer<UInt8>
+  ) {
+    guard let target = sealed.baseAddress,
+      let key = unsafe keys.assumingMemoryBound(to: UInt8.self).baseAddress
+    else { return }
+    _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+      target + headCount, nil, plaintext.baseAddress, UInt64(plaintext.count),
+      associated.baseAddress, UInt64(associated.count), nil, zeroNonce, key)
+  }
+
+  private static func decrypt(
+    _ sealed: UnsafeBufferPointer<UInt8>, _ associated: UnsafeBufferPointer<UInt8>,
+    _ keys: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
+  ) -> Outcome {
+    guard let source = sealed.baseAddress,
+      let key = unsafe keys.assumingMemoryBound(to: UInt8.self).baseAddress,
+      let target = unsafe plaintext.assumingMemoryBound(to: UInt8.self).baseAddress
+    else { return .otherTag }
+    guard unsafe sodium_memcmp(source + nonceCount, key + Key.byteCount, commitmentCount) == 0
+    else { return .otherCommitment }
+    let status = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+      target, nil, nil, source + headCount, UInt64(sealed.count - headCount),
+      associated.baseAddress, UInt64(associated.count), zeroNonce, key)
+    return status == 0 ? .opened : .otherTag
+  }
+}
