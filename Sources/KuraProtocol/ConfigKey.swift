@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+/// A setting kept inside the sealed vault.
+public enum ConfigKey: UInt8, Sendable, CaseIterable {
+  /// Lock after this long without use.
+  case idleTimeout = 1
+  /// Lock this long after the unlock, used or not.
+  case maxSession = 2
+  /// Lock when the machine slept.
+  case lockOnSleep = 3
+  /// Previous revisions kept for each item.
+  case historyDepth = 4
+  /// How long one passcode serves protected items.
+  case reuseWindow = 5
+  /// When the access log reaches the disk.
+  case logSync = 6
+
+  /// What its number counts.
+  public enum Unit: Sendable {
+    case milliseconds
+    case flag
+    case count
+  }
+
+  /// The word for it on the command line.
+  public var name: String {
+    switch self {
+    case .idleTimeout: "idle-timeout"
+    case .maxSession: "max-session"
+    case .lockOnSleep: "lock-on-sleep"
+    case .historyDepth: "history-depth"
+    case .reuseWindow: "reuse-window"
+    case .logSync: "log-sync"
+    }
+  }
+
+  /// What its number counts.
+  public var unit: Unit {
+    switch self {
+    case .idleTimeout, .maxSession, .reuseWindow: .milliseconds
+    case .lockOnSleep, .logSync: .flag
+    case .historyDepth: .count
+    }
+  }
+
+  /// The value where none was set.
+  public var standard: UInt64 {
+    switch self {
+    case .idleTimeout: 900_000
+    case .maxSession: 28_800_000
+    case .lockOnSleep: 1
+    case .historyDepth: 10
+    case .reuseWindow, .logSync: 0
+    }
+  }
+
+  /// The values that can be set.
+  public var range: ClosedRange<UInt64> {
+    switch self {
+    case .idleTimeout: 1_000...604_800_000
+    case .maxSession: 1_000...2_592_000_000
+    case .lockOnSleep, .logSync: 0...1
+    case .historyDepth: 0...1_000
+    case .reuseWindow: 0...900_000
+    }
+  }
+
+  /// The key with that name, or nil.
+  public init?(name: String) {
+    for key in Self.allCases where key.name == name {
+      self = key
+      return
+    }
+    return nil
+  }
+}

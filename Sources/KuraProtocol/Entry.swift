@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// What reading an item's value takes.
+public enum ProtectionClass: UInt8, Sendable, CaseIterable {
+  /// An unlocked vault.
+  case standard = 0
+  /// A fresh passcode.
+  case protected = 1
+
+  /// The word for it.
+  public var name: String {
+    switch self {
+    case .standard: "standard"
+    case .protected: "protected"
+    }
+  }
+}
+
+/// What an item is.
+public enum ItemKind: UInt8, Sendable, CaseIterable {
+  case value = 0
+  /// Deleted, and kept in the history until it is purged.
+  case deleted = 1
+  /// A seed of one-time codes; of a later release.
+  case otp = 2
+}
+
+/// What is known of an item beside its name, attributes and value.
+public struct ItemFacts: Equatable, Sendable {
+  /// 1 at first, one more at each change.
+  public var revision: UInt64
+  /// The value's length, in bytes.
+  public var size: UInt64
+  /// When the item was made, in ms of Unix time.
+  public var created: UInt64
+  /// When it was changed last, in ms of Unix time.
+  public var modified: UInt64
+  public var protection: ProtectionClass
+  public var kind: ItemKind
+
+  /// All of an item's facts.
+  public init(
+    revision: UInt64, size: UInt64, created: UInt64, modified: UInt64,
+    protection: ProtectionClass, kind: ItemKind
+  ) {
+    self.revision = revision
+    self.size = size
+    self.created = created
+    self.modified = modified
+    self.protection = protection
+    self.kind = kind
+  }
+}
+
+/// An item in a reply: all but its value.
+public struct Entry: Equatable, Sendable {
+  /// Where the name stands in the payload.
+  public let name: Range<Int>
+  public let facts: ItemFacts
+  public let attributes: AttributeFields
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    name = try reader.field16()
+    let revision: UInt64 = try reader.number()
+    let size: UInt64 = try reader.number()
+    let created: UInt64 = try reader.number()
+    let modified: UInt64 = try reader.number()
+    guard let protection = ProtectionClass(rawValue: try reader.number()),
+      let kind = ItemKind(rawValue: try reader.number())
+    else { throw .fieldValue }
+    facts = ItemFacts(
+      revision: revision, size: size, created: created, modified: modified,
+      protection: protection, kind: kind)
+    attributes = try AttributeFields(&reader)
+  }
+}
+
+/// The entries of one data frame of a list, checked to be whole.
+public struct EntryBatch: Equatable, Sendable {
+  /// How many there are.
+  public let count: Int
+
+  /// Checks a data frame's payload from its first byte to its last.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    count = Int(try reader.number(UInt16.self))
+    for _ in 0..<count { _ = try Entry(&reader) }
+    try reader.finish()
+  }
+
+  /// Calls `body` with each entry, in the order of the message.
+  ///
+  /// - Parameter payload: The bytes that the batch was read from.
+  public func forEach<Failure: Error>(
+    in payload: Span<UInt8>, _ body: (Entry) throws(Failure) -> Void
+  ) throws(Failure) {
+    var reader = FieldReader(payload, from: 2)
+    for _ in 0..<count {
+      guard let entry = try? Entry(&reader) else { preconditionFailure("another batch's bytes") }
+      try body(entry)
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension SecretBuffer {
+  /// Writes an entry without attributes.
+  public mutating func putEntry(
+    name: Span<UInt8>, facts: ItemFacts
+  ) throws(ProtocolError) {
+    _ = try openEntry(name: name, facts: facts)
+  }
+
+  /// Writes an entry up to its attributes.
+  ///
+  /// ``putPair(key:value:)`` follows for each, then ``closeCount(_:_:)`` with their number.
+  public mutating func openEntry(
+    name: Span<UInt8>, facts: ItemFacts
+  ) throws(ProtocolError) -> OpenCount {
+    try put16(name)
+    try put(facts.revision)
+    try put(facts.size)
+    try put(facts.created)
+    try put(facts.modified)
+    try put(facts.protection.rawValue)
+    try put(facts.kind.rawValue)
+    return try openCount()
+  }
+}

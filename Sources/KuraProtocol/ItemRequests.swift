@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+/// Read an item's value.
+public struct GetRequest: Equatable, Sendable {
+  /// The revision wanted; 0 = the current one.
+  public let revision: UInt64
+  public let name: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    revision = try reader.number()
+    name = try reader.field16()
+  }
+}
+
+/// Read one attribute.
+public struct GetAttributeRequest: Equatable, Sendable {
+  public let name: Range<Int>
+  public let key: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    name = try reader.field16()
+    key = try reader.field16()
+  }
+}
+
+/// Store a value.
+public struct PutRequest: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// An item of that name may exist; its value goes to the history.
+    public static let replace = Flags(rawValue: 1)
+    /// The value may be empty.
+    public static let allowEmpty = Flags(rawValue: 2)
+    /// The item must have ``PutRequest/revision``; 0 = it must not exist.
+    public static let ifRevision = Flags(rawValue: 4)
+    /// Reading it shall take a fresh passcode.
+    public static let protect = Flags(rawValue: 8)
+    /// The attributes take the place of all the item has; else they are added to them.
+    public static let replaceAttributes = Flags(rawValue: 16)
+    static let all: Flags = [.replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes]
+  }
+
+  /// How the value travels.
+  public enum Source: Equatable, Sendable {
+    /// In the request: at most 65,536 bytes.
+    case inline(Range<Int>)
+    /// In data frames, after the agent's go-ahead.
+    case stream
+  }
+
+  public let flags: Flags
+  /// Looked at with ``Flags/ifRevision`` only.
+  public let revision: UInt64
+  public let name: Range<Int>
+  public let attributes: AttributeFields
+  public let source: Source
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    flags = try KuraProtocol.flags(&reader, allowed: .all)
+    revision = try reader.number()
+    name = try reader.field16()
+    attributes = try AttributeFields(&reader)
+    switch try reader.number(UInt8.self) {
+    case 0: source = .inline(try reader.field32(limit: ProtocolLimit.inlineValue))
+    case 1: source = .stream
+    default: throw .fieldValue
+    }
+    if !flags.contains(.ifRevision), revision != 0 { throw .fieldValue }
+  }
+}
+
+/// List items, in the order of the vault, which is that of no alphabet.
+public struct ListRequest: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Deleted items that can still be restored, in place of those there are.
+    public static let deleted = Flags(rawValue: 1)
+    /// Each entry with its attributes.
+    public static let attributes = Flags(rawValue: 2)
+    static let all: Flags = [.deleted, .attributes]
+  }
+
+  public let flags: Flags
+  /// Only names that begin so; empty = all.
+  public let prefix: Range<Int>
+  /// Only items with that attribute; empty = all.
+  public let filterKey: Range<Int>
+  /// The value the attribute must have; looked at when there is a key.
+  public let filterValue: Range<Int>
+  /// Only items with that text in their name or an attribute; empty = all.
+  public let text: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    flags = try KuraProtocol.flags(&reader, allowed: .all)
+    prefix = try reader.field16()
+    filterKey = try reader.field16()
+    filterValue = try reader.field16()
+    text = try reader.field16()
+  }
+}
+
+/// Change an item's attributes.
+public struct AttributesRequest: Equatable, Sendable {
+  /// The revision the item must have; 0 = any.
+  public let ifRevision: UInt64
+  public let name: Range<Int>
+  /// To be set.
+  public let set: AttributeFields
+  /// To be deleted.
+  public let delete: KeyFields
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    ifRevision = try reader.number()
+    name = try reader.field16()
+    set = try AttributeFields(&reader)
+    delete = try KeyFields(&reader)
+  }
+}
+
+/// Delete an item; its revisions stay in the history.
+public struct RemoveRequest: Equatable, Sendable {
+  /// The revision the item must have; 0 = any.
+  public let ifRevision: UInt64
+  public let name: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    ifRevision = try reader.number()
+    name = try reader.field16()
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+/// What an unlock has to say beside that it worked.
+public struct Notice: OptionSet, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// This machine has not seen the vault before, so an older copy could not be noticed.
+  public static let firstSeen = Notice(rawValue: 1)
+  /// An older copy was accepted, as asked.
+  public static let rollbackAccepted = Notice(rawValue: 2)
+  /// The slot was weaker than policy and has been wrapped anew.
+  public static let slotStrengthened = Notice(rawValue: 4)
+  /// The slot is weaker than policy and stays so, as asked when it was made.
+  public static let weakSlot = Notice(rawValue: 8)
+  /// Guarded memory could not be locked: secrets may reach swap.
+  public static let memoryNotLocked = Notice(rawValue: 16)
+  /// The count of wrong passcodes could not be written.
+  public static let triesNotKept = Notice(rawValue: 32)
+  /// The note of the newest state could not be written.
+  public static let seenNotKept = Notice(rawValue: 64)
+  /// The vault was unlocked already; the new limits apply.
+  public static let alreadyUnlocked = Notice(rawValue: 128)
+  /// Wrong passcodes were tried since the last unlock.
+  public static let triesFailed = Notice(rawValue: 256)
+}
+
+/// What makes a vault or this machine weaker than it should be; shown by `status`.
+public struct WeaknessSet: OptionSet, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// A passcode slot takes less work than policy asks for.
+  public static let weakKDF = WeaknessSet(rawValue: 1)
+  /// Guarded memory is not locked.
+  public static let memoryNotLocked = WeaknessSet(rawValue: 2)
+  /// There is no recovery key: a forgotten passcode loses everything.
+  public static let noRecoveryKey = WeaknessSet(rawValue: 4)
+  /// The count of wrong passcodes cannot be written.
+  public static let triesNotKept = WeaknessSet(rawValue: 8)
+  /// The note of the newest state cannot be written: rollback goes unnoticed after a restart.
+  public static let seenNotKept = WeaknessSet(rawValue: 16)
+  /// The vault does not lock when the machine sleeps.
+  public static let staysOpenInSleep = WeaknessSet(rawValue: 32)
+}

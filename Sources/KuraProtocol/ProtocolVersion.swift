@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+/// The versions of the agent protocol that this program speaks.
+public enum ProtocolVersion {
+  /// The version a client asks for and an agent answers with.
+  public static let current: UInt16 = 1
+
+  /// The oldest version an agent still answers.
+  public static let oldest: UInt16 = 1
+
+  /// The four bytes a client's hello begins with: `KURA`.
+  public static let magic: UInt32 = 0x4152_554B
+
+  /// Whether an agent of this program can serve a client that asks for `version`.
+  public static func isSpoken(_ version: UInt16) -> Bool {
+    version >= oldest && version <= current
+  }
+}
+
+/// The lengths that both sides hold each other to, in bytes.
+public enum ProtocolLimit {
+  /// The longest frame body, type byte included.
+  public static let frame = 1_048_576
+
+  /// The longest body of a client's hello, type byte included.
+  public static let hello = 8_192
+
+  /// The longest value that travels inside a request or a reply; a longer one is streamed.
+  public static let inlineValue = 65_536
+
+  /// The most value bytes in one data frame.
+  public static let chunk = 65_536
+
+  /// The longest vault path in a hello.
+  public static let path = 4_096
+
+  /// The longest terminal name in a hello.
+  public static let terminal = 128
+
+  /// The longest item name: as it arrives, before normalisation.
+  public static let name = 1_024
+
+  /// The longest passcode, recovery key or key file in a request.
+  public static let secret = 65_535
+
+  /// The most attributes in one request.
+  public static let attributes = 1_024
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// Replies, as the agent writes them.
+extension SecretBuffer {
+  /// Begins an ok reply; the verb's fields follow, then ``closeFrame(_:)``.
+  public mutating func openReply() throws(ProtocolError) -> OpenFrame {
+    let frame = try openFrame(.reply)
+    try put(UInt16(0))
+    return frame
+  }
+
+  /// Writes an ok reply without fields: `lock`, `remove`, `agentStop`, `wait`, `confirm`, and the
+  /// go-ahead of an upload.
+  public mutating func putReply() throws(ProtocolError) {
+    try closeFrame(try openReply())
+  }
+
+  /// Writes a refusal as a reply, or as the end of a stream that had begun.
+  ///
+  /// - Parameter text: A path or a name, never a secret; at most 4,096 bytes of it are sent.
+  public mutating func putRefusal(
+    _ failure: Failure, detail: UInt64 = 0, detail2: UInt64 = 0, detail3: UInt64 = 0,
+    text: Span<UInt8>, as type: FrameType = .reply
+  ) throws(ProtocolError) {
+    let frame = try openFrame(type)
+    try put(failure.rawValue)
+    try put(detail)
+    try put(detail2)
+    try put(detail3)
+    try put16(text.extracting(first: ProtocolLimit.path))
+    try closeFrame(frame)
+  }
+
+  /// Writes a refusal whose text is fixed, or empty.
+  public mutating func putRefusal(
+    _ failure: Failure, detail: UInt64 = 0, detail2: UInt64 = 0, detail3: UInt64 = 0,
+    text: String = "", as type: FrameType = .reply
+  ) throws(ProtocolError) {
+    try putRefusal(
+      failure, detail: detail, detail2: detail2, detail3: detail3, text: text.utf8.span, as: type)
+  }
+
+  /// Answers `create` and `passcode`: the text of the new recovery key, empty for none.
+  public mutating func putRecoveryKeyReply(_ text: Span<UInt8>) throws(ProtocolError) {
+    let frame = try openReply()
+    try put16(text)
+    try closeFrame(frame)
+  }
+
+  /// Answers `unlock`.
+  public mutating func putUnlockReply(_ notices: Notice) throws(ProtocolError) {
+    let frame = try openReply()
+    try put(notices.rawValue)
+    try closeFrame(frame)
+  }
+
+  /// Answers `get` with the value inside, or, with nil, announces the data frames that follow.
+  public mutating func putGetReply(
+    name: Span<UInt8>, facts: ItemFacts, value: Span<UInt8>?
+  ) throws(ProtocolError) {
+    let frame = try openReply()
+    try putEntry(name: name, facts: facts)
+    if let value {
+      try put(UInt8(0))
+      try put32(value, limit: ProtocolLimit.inlineValue)
+    } else {
+      try put(UInt8(1))
+    }
+    try closeFrame(frame)
+  }
+
+  /// Answers `get-attribute`.
+  public mutating func putAttributeReply(_ value: Span<UInt8>) throws(ProtocolError) {
+    let frame = try openReply()
+    try put32(value)
+    try closeFrame(frame)
+  }
+
+  /// Answers `put`; `replaced` is 0 when the item is new.
+  public mutating func putPutReply(
+    revision: UInt64, replaced: UInt64
+  ) throws(ProtocolError) {
+    let frame = try openReply()
+    try put(revision)
+    try put(replaced)
+    try closeFrame(frame)
+  }
+
+  /// Answers `attributes`.
+  public mutating func putRevisionReply(_ revision: UInt64) throws(ProtocolError) {
+    let frame = try openReply()
+    try put(revision)
+    try closeFrame(frame)
+  }
+
+  /// Ends the reply to `show` after its entry: the kept revisions, ascending.
+  public mutating func closeShowReply(
+    _ frame: OpenFrame, revisions: Span<UInt64>
+  ) throws(ProtocolError) {
+    let place = try openCount()
+    for index in revisions.indices { try put(revisions[index]) }
+    try closeCount(place, revisions.count)
+    try closeFrame(frame)
+  }
+}
+
+/// A data frame of counted entries or findings that is being written.
+public struct OpenBatch: Sendable {
+  let frame: OpenFrame
+  let place: OpenCount
+}
+
+// MARK: - Streams
+
+extension SecretBuffer {
+  /// Ends a stream that went well: a value, a list or a check.
+  public mutating func putEnd() throws(ProtocolError) {
+    let frame = try openFrame(.end)
+    try put(UInt16(0))
+    try closeFrame(frame)
+  }
+
+  /// Begins a data frame of entries or findings.
+  public mutating func openBatch() throws(ProtocolError) -> OpenBatch {
+    let frame = try openFrame(.data)
+    return OpenBatch(frame: frame, place: try openCount())
+  }
+
+  /// Ends a data frame of entries or findings.
+  public mutating func closeBatch(_ batch: OpenBatch, count: Int) throws(ProtocolError) {
+    try closeCount(batch.place, count)
+    try closeFrame(batch.frame)
+  }
+
+  /// Writes one finding of `verify` into a batch.
+  ///
+  /// - Parameter place: An item's name, or which part of the vault it is.
+  public mutating func putFinding(
+    _ finding: Finding, at place: Span<UInt8>
+  ) throws(ProtocolError) {
+    try put(finding.rawValue)
+    try put16(place.extracting(first: ProtocolLimit.path))
+  }
+
+  /// Says how far long work has come.
+  public mutating func putProgress(done: UInt64, total: UInt64) throws(ProtocolError) {
+    let frame = try openFrame(.progress)
+    try put(done)
+    try put(total)
+    try closeFrame(frame)
+  }
+}

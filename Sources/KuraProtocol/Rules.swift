@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+/// What a name must not be; the detail of ``Failure/nameInvalid``.
+public enum NameRule: UInt8, Sendable, CaseIterable {
+  case empty = 1
+  case tooLong = 2
+  case notUTF8 = 3
+  case controlCharacter = 4
+  case leadingSlash = 5
+  case trailingSlash = 6
+  case emptyComponent = 7
+  case dotComponent = 8
+  case unassigned = 9
+
+  /// The rule it breaks, to stand after `a name …`.
+  public var text: String {
+    switch self {
+    case .empty: "has at least one character"
+    case .tooLong: "has at most 1,024 bytes"
+    case .notUTF8: "is UTF-8 text"
+    case .controlCharacter: "has no control characters"
+    case .leadingSlash: "does not begin with /"
+    case .trailingSlash: "does not end with /"
+    case .emptyComponent: "has no empty part between two /"
+    case .dotComponent: "has no part that is . or .."
+    case .unassigned: "has no characters unknown to Unicode"
+    }
+  }
+}
+
+/// What an attribute must not be; the detail of ``Failure/attributeInvalid``.
+public enum AttributeRule: UInt8, Sendable, CaseIterable {
+  case keyEmpty = 1
+  case keyTooLong = 2
+  case keyNotUTF8 = 3
+  case keyCharacter = 4
+  case keyRepeated = 5
+  case tooMany = 6
+  case tooLarge = 7
+
+  /// The rule it breaks, to stand alone.
+  public var text: String {
+    switch self {
+    case .keyEmpty: "an attribute's key has at least one character"
+    case .keyTooLong: "an attribute's key has at most 256 bytes"
+    case .keyNotUTF8: "an attribute's key is UTF-8 text"
+    case .keyCharacter: "an attribute's key has no = and no control characters"
+    case .keyRepeated: "an attribute is given once"
+    case .tooMany: "an item has at most 1,024 attributes"
+    case .tooLarge: "an item's name and attributes have at most 60 KiB together"
+    }
+  }
+}
+
+/// What a passcode must not be; the detail of ``Failure/passcodeInvalid``.
+public enum PasscodeRule: UInt8, Sendable, CaseIterable {
+  case empty = 1
+  case tooLong = 2
+  case notUTF8 = 3
+  case controlCharacter = 4
+  case unassigned = 5
+
+  /// The rule it breaks, to stand after `a passcode …`.
+  public var text: String {
+    switch self {
+    case .empty: "has at least one character"
+    case .tooLong: "has at most 1,024 bytes"
+    case .notUTF8: "is UTF-8 text"
+    case .controlCharacter: "has no control characters"
+    case .unassigned: "has no characters unknown to Unicode"
+    }
+  }
+}

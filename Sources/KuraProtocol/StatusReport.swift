@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// Whether a vault's keys are in the agent.
+public enum SessionState: UInt8, Sendable, CaseIterable {
+  case locked = 0
+  /// A key is being derived from a passcode.
+  case unlocking = 1
+  case unlocked = 2
+}
+
+/// The answer to `status`. Nothing in it is a secret.
+///
+/// Durations are in ms. What only an unlocked vault can tell is zero while it is locked.
+public struct StatusReport: Equatable, Sendable {
+  public var state: SessionState
+  /// Why it is locked; nil while it is not.
+  public var lockReason: LockReason?
+  /// Since when, in ms of Unix time.
+  public var since: UInt64 = 0
+  /// Until it locks when it is not used.
+  public var idleLeft: UInt64 = 0
+  /// Until it locks in any case.
+  public var sessionLeft: UInt64 = 0
+  /// The idle timeout that applies, or applied when it locked.
+  public var idleTimeout: UInt64 = 0
+  /// The longest session that applies, or applied when it locked.
+  public var maxSession: UInt64 = 0
+  /// How many changes the vault has seen.
+  public var epoch: UInt64 = 0
+  /// Stands for all that is in the vault: 32 bytes.
+  public var fingerprint: [UInt8] = []
+  /// The items there are, without deleted ones.
+  public var itemCount: UInt64 = 0
+  public var weaknesses: WeaknessSet = []
+  /// The agent's CLOCK_BOOTTIME.
+  public var bootTime: UInt64 = 0
+
+  /// A report to be filled in.
+  public init(state: SessionState, lockReason: LockReason? = nil) {
+    self.state = state
+    self.lockReason = lockReason
+    fingerprint = [UInt8](repeating: 0, count: Self.fingerprintCount)
+  }
+
+  static let fingerprintCount = 32
+
+  /// Reads a reply's payload that ``Reply`` found to be ok.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload, from: 2)
+    guard let state = SessionState(rawValue: try reader.number()) else { throw .fieldValue }
+    self.state = state
+    let reason: UInt8 = try reader.number()
+    lockReason = LockReason(rawValue: reason)
+    guard reason == 0 || lockReason != nil else { throw .fieldValue }
+    since = try reader.number()
+    idleLeft = try reader.number()
+    sessionLeft = try reader.number()
+    idleTimeout = try reader.number()
+    maxSession = try reader.number()
+    epoch = try reader.number()
+    let field = try reader.field(Self.fingerprintCount)
+    for index in field { fingerprint.append(payload[index]) }
+    itemCount = try reader.number()
+    weaknesses = WeaknessSet(rawValue: try reader.number())
+    bootTime = try reader.number()
+    try reader.finish()
+  }
+}
+
+/// The answer to `agent-status`.
+public struct AgentReport: Equatable, Sendable {
+  public let processID: UInt32
+  /// The agent's release: where it stands in the payload.
+  public let release: Range<Int>
+  /// Vaults that are unlocked.
+  public let sessionCount: UInt16
+  /// Bytes of guarded memory that cannot reach swap.
+  public let lockedBytes: UInt64
+  /// Bytes of guarded memory that can.
+  public let unlockedBytes: UInt64
+
+  /// Reads a reply's payload that ``Reply`` found to be ok.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload, from: 2)
+    processID = try reader.number()
+    release = try reader.field16()
+    sessionCount = try reader.number()
+    lockedBytes = try reader.number()
+    unlockedBytes = try reader.number()
+    try reader.finish()
+  }
+}
+
+/// One setting in the answer to `config`.
+public struct Setting: Equatable, Sendable {
+  /// A ``ConfigKey``; raw, since a newer agent may know more of them.
+  public var key: UInt8
+  public var value: UInt64
+
+  /// A setting and its value.
+  public init(key: UInt8, value: UInt64) {
+    self.key = key
+    self.value = value
+  }
+
+  /// Reads a reply's payload that ``Reply`` found to be ok.
+  public static func all(_ payload: Span<UInt8>) throws(ProtocolError) -> [Setting] {
+    var reader = FieldReader(payload, from: 2)
+    let count: UInt8 = try reader.number()
+    var settings: [Setting] = []
+    for _ in 0..<count {
+      settings.append(Setting(key: try reader.number(), value: try reader.number()))
+    }
+    try reader.finish()
+    return settings
+  }
+}
+
+// MARK: - Writing
+
+extension SecretBuffer {
+  /// Answers `status`.
+  public mutating func putStatusReply(_ report: StatusReport) throws(ProtocolError) {
+    precondition(report.fingerprint.count == StatusReport.fingerprintCount)
+    let frame = try openReply()
+    try put(report.state.rawValue)
+    try put(report.lockReason?.rawValue ?? 0)
+    try put(report.since)
+    try put(report.idleLeft)
+    try put(report.sessionLeft)
+    try put(report.idleTimeout)
+    try put(report.maxSession)
+    try put(report.epoch)
+    try put(report.fingerprint.span)
+    try put(report.itemCount)
+    try put(report.weaknesses.rawValue)
+    try put(report.bootTime)
+    try closeFrame(frame)
+  }
+
+  /// Answers `agent-status`.
+  public mutating func putAgentReply(
+    processID: UInt32, release: String, sessionCount: Int, lockedBytes: UInt64,
+    unlockedBytes: UInt64
+  ) throws(ProtocolError) {
+    let frame = try openReply()
+    try put(processID)
+    try put16(text: release)
+    try put(UInt16(clamping: sessionCount))
+    try put(lockedBytes)
+    try put(unlockedBytes)
+    try closeFrame(frame)
+  }
+
+  /// Answers `config`: all settings, or the one asked for or set.
+  public mutating func putConfigReply(_ settings: [Setting]) throws(ProtocolError) {
+    guard let count = UInt8(exactly: settings.count) else { throw .fieldTooLong(limit: 255) }
+    let frame = try openReply()
+    try put(count)
+    for setting in settings {
+      try put(setting.key)
+      try put(setting.value)
+    }
+    try closeFrame(frame)
+  }
+}

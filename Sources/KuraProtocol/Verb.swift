@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// What a client asks of the agent; the first byte of a request.
+public enum Verb: UInt8, Sendable, CaseIterable {
+  case status = 1
+  case create = 2
+  case unlock = 3
+  case lock = 4
+  case get = 5
+  case getAttribute = 6
+  case put = 7
+  case list = 8
+  case show = 9
+  case attributes = 10
+  case remove = 11
+  case passcode = 12
+  case verify = 13
+  case config = 14
+  case agentStatus = 15
+  case agentStop = 16
+  case wait = 17
+
+  /// Whether it serves or stores a value, and so counts as use for the idle clock.
+  public var isUse: Bool {
+    switch self {
+    case .get, .getAttribute, .put: true
+    default: false
+    }
+  }
+
+  /// Whether it needs an unlocked vault.
+  public var needsUnlocked: Bool {
+    switch self {
+    case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .verify, .config: true
+    case .status, .create, .unlock, .lock, .passcode, .agentStatus, .agentStop, .wait: false
+    }
+  }
+}
