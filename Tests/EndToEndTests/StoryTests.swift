@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// Every story of `Fixtures/scripts`, performed with the programs that `make build` made.
+@Suite struct StoryTests {
+  @Test func `the built programs are there`() {
+    for name in ["kura", "kura-agent"] {
+      let path = "\(Repository.binaries)/\(name)"
+      #expect(access(path, X_OK) == 0, "no program at \(path): run make build, or set KURA_BIN")
+    }
+  }
+
+  @Test func `there are stories to perform`() {
+    #expect(Self.stories.count >= 20)
+  }
+
+  @Test(arguments: stories)
+  func `a story comes true`(_ file: StoryFile) async throws {
+    try #require(
+      access(Repository.binaries + "/kura", X_OK) == 0
+        && access(Repository.binaries + "/kura-agent", X_OK) == 0,
+      "no programs in \(Repository.binaries)")
+    let story = try StoryParser.parse(file: file.path)
+    let performance = await onStage { StoryRunner.perform(story, binaries: Repository.binaries) }
+    for failure in performance.failures {
+      record("\(failure.fact)\n\(failure.message)", at: failure.place)
+    }
+    for line in performance.left { record(line, at: Place(path: file.path, line: 1)) }
+    if let condition = performance.unmetCondition {
+      print("skipped the rest of \(file.name): only if \(condition)")
+    }
+  }
+
+  struct StoryFile: Sendable, CustomTestStringConvertible {
+    var name: String
+    var path: String { "\(Repository.scripts)/\(name).txt" }
+    var testDescription: String { name }
+  }
+
+  static let stories: [StoryFile] = {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: Repository.scripts)) ?? []
+    return names.filter { $0.hasSuffix(".txt") }.sorted().map {
+      StoryFile(name: String($0.dropLast(4)))
+    }
+  }()
+
+  private func record(_ message: String, at place: Place) {
+    let name = "Fixtures/" + (place.path as NSString).lastPathComponent
+    Issue.record(
+      Comment(rawValue: message),
+      sourceLocation: SourceLocation(
+        fileID: name, filePath: place.path, line: place.line, column: 1))
+  }
+}
+
+/// How many stories are performed at once: most of their time they wait.
+private let seats = DispatchSemaphore(value: 4)
+
+/// Performs on a thread of its own, so that waiting holds up none of Swift's pool.
+func onStage<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+  await withCheckedContinuation { continuation in
+    Thread {
+      seats.wait()
+      defer { seats.signal() }
+      continuation.resume(returning: body())
+    }.start()
+  }
+}
