@@ -1,3 +1,212 @@
 // SPDX-License-Identifier: MIT
 
+#define _GNU_SOURCE
 #include "terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* A prompt that was killed by SIGKILL leaves a terminal without echo. Its settings carry what they
+   were before: VTIME says nothing while VMIN is 1, so the flags that were switched off stand there,
+   under a mark that nobody sets by chance. */
+#define MARK 0xA0
+#define MARK_MASK 0xE0
+static const tcflag_t switched[5] = {ECHO, ECHONL, ICANON, ISIG, IEXTEN};
+
+static struct {
+  int fd;
+  volatile sig_atomic_t active, continued;
+  struct termios before, raw, paused;
+  const struct termios *now;
+} prompt = {.fd = -1};
+
+static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+#define ENDING_COUNT (sizeof ending / sizeof *ending)
+static struct sigaction ending_before[ENDING_COUNT], stop_before, continue_before;
+
+int kura_terminal_open(void) { return open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC); }
+
+bool kura_terminal_is_foreground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+
+bool kura_is_terminal(int fd) { return isatty(fd); }
+
+int kura_terminal_columns(int fd) {
+  struct winsize size;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// MARK: - Settings
+
+static void mend(struct termios *settings) {
+  cc_t mark = settings->c_cc[VTIME];
+  if ((settings->c_lflag & ICANON) || settings->c_cc[VMIN] != 1 || (mark & MARK_MASK) != MARK) return;
+  for (int i = 0; i < 5; i++)
+    if (mark & 1 << i) settings->c_lflag |= switched[i];
+  settings->c_cc[VTIME] = 0;
+}
+
+static void make_raw(void) {
+  prompt.raw = prompt.before;
+  prompt.raw.c_cc[VMIN] = 1;
+  prompt.raw.c_cc[VTIME] = MARK;
+  for (int i = 0; i < 5; i++)
+    if (prompt.before.c_lflag & switched[i]) prompt.raw.c_cc[VTIME] |= 1 << i;
+  prompt.raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+  prompt.paused = prompt.raw;
+  prompt.paused.c_lflag |= prompt.before.c_lflag & ISIG;
+}
+
+static int apply(const struct termios *settings) {
+  int result;
+  do result = tcsetattr(prompt.fd, TCSAFLUSH, settings);
+  while (result != 0 && errno == EINTR);
+  return result;
+}
+
+// MARK: - Signals
+
+/* tcsetattr, sigaction, raise, write and _exit are async-signal-safe (POSIX.1-2017, 2.4.3). */
+static void give_back_and_end(int number) {
+  apply(&prompt.before);
+  if (number == SIGINT) {
+    ssize_t ignored = write(prompt.fd, "\n", 1);
+    (void)ignored;
+    _exit(130);
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void give_back_and_stop(int number);
+
+static void catch(int number, void (*handler)(int), struct sigaction *before) {
+  struct sigaction action = {.sa_handler = handler};
+  sigfillset(&action.sa_mask);
+  sigaction(number, &action, before);
+}
+
+static void stop(void (*send)(void)) {
+  int kept = errno;
+  apply(&prompt.before);
+  struct sigaction byDefault = {.sa_handler = SIG_DFL};
+  sigaction(SIGTSTP, &byDefault, NULL);
+  sigset_t only, old;
+  sigemptyset(&only);
+  sigaddset(&only, SIGTSTP);
+  sigaddset(&only, SIGCONT);
+  send();
+  sigprocmask(SIG_UNBLOCK, &only, &old);
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  catch(SIGTSTP, give_back_and_stop, NULL);
+  apply(prompt.now);
+  prompt.continued = 1;
+  errno = kept;
+}
+
+static void send_to_self(void) { raise(SIGTSTP); }
+static void send_to_group(void) { kill(0, SIGTSTP); }
+static void give_back_and_stop(int number) {
+  (void)number;
+  stop(send_to_self);
+}
+
+/* Also after SIGSTOP, when the shell has put its own settings back. */
+static void set_up_again(int number) {
+  (void)number;
+  int kept = errno;
+  if (prompt.active) apply(prompt.now);
+  prompt.continued = 1;
+  errno = kept;
+}
+
+static void catch_signals(void) {
+  for (size_t i = 0; i < ENDING_COUNT; i++) {
+    sigaction(ending[i], NULL, &ending_before[i]);
+    if (ending_before[i].sa_handler != SIG_IGN) catch(ending[i], give_back_and_end, NULL);
+  }
+  sigaction(SIGTSTP, NULL, &stop_before);
+  if (stop_before.sa_handler != SIG_IGN) catch(SIGTSTP, give_back_and_stop, NULL);
+  catch(SIGCONT, set_up_again, &continue_before);
+}
+
+static void release_signals(void) {
+  for (size_t i = 0; i < ENDING_COUNT; i++) sigaction(ending[i], &ending_before[i], NULL);
+  sigaction(SIGTSTP, &stop_before, NULL);
+  sigaction(SIGCONT, &continue_before, NULL);
+}
+
+// MARK: - A prompt
+
+static void note_keys(struct kura_terminal_keys *keys) {
+  const cc_t *set = prompt.before.c_cc;
+  *keys = (struct kura_terminal_keys){
+      .erase = set[VERASE],   .kill = set[VKILL],    .word_erase = set[VWERASE],
+      .interrupt = set[VINTR], .quit = set[VQUIT],    .suspend = set[VSUSP],
+      .end_of_file = set[VEOF]};
+}
+
+int kura_terminal_begin(int fd, struct kura_terminal_keys *keys) {
+  if (tcgetattr(fd, &prompt.before) != 0) return -1;
+  mend(&prompt.before);
+  make_raw();
+  note_keys(keys);
+  prompt.fd = fd;
+  prompt.now = &prompt.raw;
+  prompt.continued = 0;
+  catch_signals();
+  prompt.active = 1;
+  if (apply(&prompt.raw) == 0) return 0;
+  int kept = errno;
+  prompt.active = 0;
+  release_signals();
+  errno = kept;
+  return -1;
+}
+
+void kura_terminal_pause(void) {
+  prompt.now = &prompt.paused;
+  apply(prompt.now);
+}
+
+void kura_terminal_resume(void) {
+  prompt.now = &prompt.raw;
+  apply(prompt.now);
+}
+
+void kura_terminal_end(void) {
+  if (!prompt.active) return;
+  apply(&prompt.before);
+  prompt.active = 0;
+  release_signals();
+}
+
+void kura_terminal_suspend(void) {
+  if (stop_before.sa_handler != SIG_IGN) stop(send_to_group);
+}
+
+// MARK: - Reading
+
+long kura_terminal_read(void *bytes, size_t count, int milliseconds, int other) {
+  struct pollfd ready[2] = {{.fd = prompt.fd, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+  if (prompt.continued) {
+    prompt.continued = 0;
+    return KURA_TERMINAL_CONTINUED;
+  }
+  int found = poll(ready, 2, milliseconds);
+  if (found < 0) {
+    if (errno != EINTR) return KURA_TERMINAL_FAILED;
+    prompt.continued = 0;
+    return KURA_TERMINAL_CONTINUED;
+  }
+  if (found == 0) return KURA_TERMINAL_TIMEOUT;
+  if (ready[1].revents && !ready[0].revents) return KURA_TERMINAL_OTHER;
+  ssize_t got = read(prompt.fd, bytes, count);
+  if (got >= 0) return got;
+  if (errno == EINTR) return KURA_TERMINAL_CONTINUED;
+  return errno == EIO ? KURA_TERMINAL_CLOSED : KURA_TERMINAL_FAILED;
+}

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
 
+/* What the program was started with: Embedded Swift has no CommandLine. */
 #ifndef KURA_ARGUMENTS_H
 #define KURA_ARGUMENTS_H
+
+/* How many arguments there are, the program's name included. */
+int kura_argument_count(void);
+
+/* One argument, alive until the process ends; NULL outside 0 ..< count. */
+const char *_Nullable kura_argument(int index);
+
+/* A variable of the environment (getenv(3)), or NULL. */
+const char *_Nullable kura_environment(const char *_Nonnull name);
 
 #endif
