@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+/// Every statement that the storage ever runs on a vault, each prepared once and kept.
+enum Query: Int, CaseIterable {
+  case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
+  case version, schema
+  case part, storePart
+  case slots, storeSlot, deleteSlot
+  case item, itemScan, storeItem
+  case history, historyScan, historyKeys, storeHistory, deleteHistory
+  case chunk, chunkKeys, storeChunk, deleteChunks
+  case loose, nextLoose, storeLoose, deleteLoose
+  case bucket, bucketKeys, storeBucket, deleteBucket
+  case node, nodeKeys, storeNode, deleteNode
+
+  /// The text, with numbered parameters.
+  var sql: String {
+    switch self {
+    case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
+      control
+    case .part, .storePart, .slots, .storeSlot, .deleteSlot: records
+    case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .storeHistory,
+      .deleteHistory:
+      items
+    case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
+      .deleteLoose:
+      values
+    default: tree
+    }
+  }
+
+  private var control: String {
+    switch self {
+    case .beginRead: "BEGIN DEFERRED"
+    case .beginWrite: "BEGIN IMMEDIATE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+    case .syncFully: "PRAGMA synchronous=FULL"
+    case .syncLazily: "PRAGMA synchronous=NORMAL"
+    case .version: "PRAGMA user_version"
+    default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
+    }
+  }
+
+  private var records: String {
+    switch self {
+    case .part: "SELECT data FROM part WHERE id = ?1"
+    case .storePart: "REPLACE INTO part (id, data) VALUES (?1, ?2)"
+    case .slots: "SELECT number, header, key, protected FROM slot ORDER BY number"
+    case .storeSlot:
+      "REPLACE INTO slot (number, header, key, protected) VALUES (?1, ?2, ?3, ?4)"
+    default: "DELETE FROM slot WHERE number = ?1"
+    }
+  }
+
+  private var items: String {
+    let item = "tag, id, revision, generation, class, kind, history, meta, body"
+    let history = "item, revision, tag, generation, class, kind, meta, body"
+    return switch self {
+    case .item: "SELECT \(item) FROM item WHERE tag = ?1"
+    case .itemScan: "SELECT \(item) FROM item WHERE tag >= ?1 ORDER BY tag"
+    case .storeItem:
+      "REPLACE INTO item (\(item)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    case .history: "SELECT \(history) FROM history WHERE item = ?1 AND revision = ?2"
+    case .historyScan: "SELECT \(history) FROM history WHERE item = ?1 ORDER BY revision"
+    case .historyKeys:
+      """
+      SELECT item, revision FROM history WHERE (item, revision) > (?1, ?2) \
+      ORDER BY item, revision LIMIT ?3
+      """
+    case .storeHistory:
+      "REPLACE INTO history (\(history)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    default: "DELETE FROM history WHERE item = ?1 AND revision = ?2"
+    }
+  }
+
+  private var values: String {
+    switch self {
+    case .chunk: "SELECT data FROM chunk WHERE value = ?1 AND number = ?2"
+    case .chunkKeys:
+      """
+      SELECT value, number FROM chunk WHERE (value, number) > (?1, ?2) \
+      ORDER BY value, number LIMIT ?3
+      """
+    case .storeChunk: "REPLACE INTO chunk (value, number, data) VALUES (?1, ?2, ?3)"
+    case .deleteChunks:
+      """
+      DELETE FROM chunk WHERE value = ?1 AND number IN \
+      (SELECT number FROM chunk WHERE value = ?1 ORDER BY number LIMIT ?2)
+      """
+    case .loose: "SELECT value FROM loose WHERE value = ?1"
+    case .nextLoose: "SELECT value FROM loose WHERE value > ?1 ORDER BY value LIMIT 1"
+    case .storeLoose: "REPLACE INTO loose (value) VALUES (?1)"
+    default: "DELETE FROM loose WHERE value = ?1"
+    }
+  }
+
+  private var tree: String {
+    switch self {
+    case .bucket: "SELECT leaves FROM bucket WHERE number = ?1"
+    case .bucketKeys: "SELECT number FROM bucket WHERE number > ?1 ORDER BY number LIMIT ?2"
+    case .storeBucket: "REPLACE INTO bucket (number, leaves) VALUES (?1, ?2)"
+    case .deleteBucket: "DELETE FROM bucket WHERE number = ?1"
+    case .node: "SELECT digests FROM node WHERE id = ?1"
+    case .nodeKeys: "SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT ?2"
+    case .storeNode: "REPLACE INTO node (id, digests) VALUES (?1, ?2)"
+    default: "DELETE FROM node WHERE id = ?1"
+    }
+  }
+}

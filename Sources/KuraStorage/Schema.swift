@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+/// The one schema a vault file may have, and the numbers that mark the file.
+package enum Schema {
+  /// "KURA", in the header of the file.
+  package static let applicationID: UInt32 = 0x4B55_5241
+
+  /// The layout of the tables; a file with a greater number is left alone.
+  package static let version: UInt32 = 1
+
+  /// One table's name and the text that `sqlite_schema.sql` must hold, byte for byte.
+  struct Definition {
+    let name: StaticString
+    let sql: StaticString
+  }
+
+  /// All that may stand in `sqlite_schema`, in the order of creation.
+  static let tables: [Definition] = [
+    Definition(
+      name: "part",
+      sql: "CREATE TABLE part (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT"),
+    Definition(
+      name: "slot",
+      sql: """
+        CREATE TABLE slot (number INTEGER PRIMARY KEY, header BLOB NOT NULL, key BLOB NOT NULL, \
+        protected BLOB NOT NULL) STRICT
+        """),
+    Definition(
+      name: "item",
+      sql: """
+        CREATE TABLE item (tag BLOB PRIMARY KEY, id BLOB NOT NULL, revision INTEGER NOT NULL, \
+        generation INTEGER NOT NULL, class INTEGER NOT NULL, kind INTEGER NOT NULL, \
+        history BLOB NOT NULL, meta BLOB NOT NULL, body BLOB NOT NULL) STRICT, WITHOUT ROWID
+        """),
+    Definition(
+      name: "history",
+      sql: """
+        CREATE TABLE history (item BLOB NOT NULL, revision INTEGER NOT NULL, tag BLOB NOT NULL, \
+        generation INTEGER NOT NULL, class INTEGER NOT NULL, kind INTEGER NOT NULL, \
+        meta BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (item, revision)) STRICT, WITHOUT ROWID
+        """),
+    Definition(
+      name: "chunk",
+      sql: """
+        CREATE TABLE chunk (value BLOB NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, \
+        PRIMARY KEY (value, number)) STRICT, WITHOUT ROWID
+        """),
+    Definition(
+      name: "loose",
+      sql: "CREATE TABLE loose (value BLOB PRIMARY KEY) STRICT, WITHOUT ROWID"),
+    Definition(
+      name: "bucket",
+      sql: "CREATE TABLE bucket (number INTEGER PRIMARY KEY, leaves BLOB NOT NULL) STRICT"),
+    Definition(
+      name: "node",
+      sql: "CREATE TABLE node (id INTEGER PRIMARY KEY, digests BLOB NOT NULL) STRICT"),
+  ]
+}
+
+/// How many bytes each column may hold; anything else is a hostile or damaged row.
+package enum Bounds {
+  /// A record that stands for itself: header, ring, root.
+  package static let part = 1...900_000
+  /// Tags, item ids and value ids.
+  package static let id = 16...16
+  /// A slot's header in clear.
+  package static let slotHeader = 48...48
+  /// The vault key, sealed and padded to 256 bytes.
+  package static let slotKey = 328...328
+  /// The protected secret, sealed; a slot that does not hold it has no bytes here.
+  package static let slotProtected = 0...104
+  /// Revisions and leaves, 40 bytes each.
+  package static let history = 0...163_840
+  /// A padded, sealed plaintext of 1 to 65,537 bytes and a little.
+  package static let sealed = 328...67_656
+  /// A sealed chunk of 1 to 65,536 bytes.
+  package static let chunk = 73...65_608
+  /// Tags and leaves, 48 bytes each.
+  package static let leaves = 48...960_000
+  /// 64 digests of 32 bytes.
+  package static let digests = 2_048...2_048
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+
+internal import CSQLite
+internal import Glibc
+
+/// The tables of a vault file, to say which one held a row that cannot be right.
+package enum Table: UInt8, Equatable, Sendable {
+  case part
+  case slot
+  case item
+  case history
+  case chunk
+  case loose
+  case bucket
+  case node
+}
+
+/// Why the storage could not do what it was asked; the transaction under way is to be rolled back.
+package enum StorageError: Error, Equatable, Sendable {
+  /// Nothing stands at the path.
+  case missing
+
+  /// There is a file, but it is no vault: not SQLite, empty, or another program's database.
+  case notADatabase
+
+  /// A database of a later layout; it was not touched.
+  case newerFormat(UInt32)
+
+  /// The schema is not byte for byte the expected one: a planted trigger, view, index or column.
+  case schema
+
+  /// A row has a column of another type or size than the format allows.
+  case damaged(Table)
+
+  /// SQLite itself found the file malformed.
+  case corrupt
+
+  /// Another connection holds the lock; nothing happened, and trying again makes sense.
+  case busy
+
+  /// No space is left, or the quota is used up.
+  case diskFull
+
+  /// The file, or the file system, cannot be written.
+  case readOnly
+
+  /// The system refused access to the file or its directory.
+  case permissionDenied
+
+  /// No memory is left.
+  case outOfMemory
+
+  /// A system call failed with this `errno` (0 when SQLite kept none).
+  case io(Int32)
+}
+
+extension StorageError {
+  /// What a result code of SQLite means to the vault.
+  ///
+  /// - Parameters:
+  ///   - code: An extended result code other than `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE`.
+  ///   - systemError: What `sqlite3_system_errno` gave, 0 when unknown.
+  init(code: Int32, systemError: Int32) {
+    switch code & 0xff {
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: self = .busy
+    case SQLITE_FULL: self = .diskFull
+    case SQLITE_READONLY: self = .readOnly
+    case SQLITE_NOMEM: self = .outOfMemory
+    case SQLITE_PERM, SQLITE_AUTH: self = .permissionDenied
+    case SQLITE_NOTADB: self = .notADatabase
+    case SQLITE_CANTOPEN, SQLITE_IOERR: self.init(code: code, ioError: systemError)
+    // The rest can only come from a file that is not what its schema says.
+    default: self = .corrupt
+    }
+  }
+
+  private init(code: Int32, ioError: Int32) {
+    switch ioError {
+    case ENOSPC, EDQUOT, EFBIG: self = .diskFull
+    case EACCES, EPERM: self = .permissionDenied
+    case EROFS: self = .readOnly
+    case ENOENT where code & 0xff == SQLITE_CANTOPEN: self = .missing
+    case ENOMEM: self = .outOfMemory
+    default:
+      // A page that ends before its end is a truncated file, not a failing disk.
+      self = code == kuraShortRead ? .corrupt : .io(ioError)
+    }
+  }
+}
+
+/// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
+private let kuraShortRead: Int32 = SQLITE_IOERR | (2 << 8)

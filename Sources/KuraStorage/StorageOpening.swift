@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+
+internal import CSQLite
+
+extension Storage {
+  /// Opens a vault file.
+  ///
+  /// The first bytes are read before SQLite looks at anything, so that a file of a later layout
+  /// stays as it is, its journal included.
+  ///
+  /// - Parameter path: Absolute and without symbolic links; nothing is created.
+  package static func open(at path: String) throws(StorageError) -> Storage {
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
+    let storage = try connect(path, flags: flags)
+    try storage.peek()
+    return try prepare(storage)
+  }
+
+  /// Lays out an empty file as a vault without rows.
+  ///
+  /// - Parameter path: Absolute and without symbolic links; a regular file of length 0.
+  package static func create(at path: String) throws(StorageError) -> Storage {
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
+    let storage = try connect(path, flags: flags)
+    try storage.execute("PRAGMA page_size=4096")
+    try storage.execute("PRAGMA encoding='UTF-8'")
+    try storage.execute("PRAGMA application_id=\(Schema.applicationID)")
+    try storage.execute("PRAGMA user_version=\(Schema.version)")
+    try storage.execute("PRAGMA journal_mode=WAL")
+    try storage.execute("BEGIN IMMEDIATE")
+    for table in Schema.tables { try storage.execute("\(table.sql)") }
+    try storage.execute("COMMIT")
+    return try prepare(storage)
+  }
+
+  /// Opens a connection and takes from it everything that a vault does not need.
+  private static func connect(_ path: String, flags: Int32) throws(StorageError) -> Storage {
+    precondition(path.utf8.first == UInt8(ascii: "/"), "a path that SQLite cannot read as a URI")
+    // A NUL would end the path early, in front of another file.
+    guard !path.utf8.contains(0) else { throw .missing }
+    var handle: OpaquePointer?
+    let all = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
+    let code = unsafe sqlite3_open_v2(path, &handle, all, nil)
+    guard let handle = unsafe handle else { throw .outOfMemory }
+    let storage = unsafe Storage(owning: handle)
+    guard code == SQLITE_OK else { throw storage.failure(code) }
+    try storage.harden()
+    return storage
+  }
+
+  /// Checks the schema before any other statement may touch a row, then sets what a session needs.
+  private static func prepare(_ storage: consuming Storage) throws(StorageError) -> Storage {
+    var storage = storage
+    try storage.checkVersion()
+    try storage.checkSchema()
+    try storage.execute("PRAGMA journal_mode=WAL")
+    try storage.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    return storage
+  }
+}
+
+// MARK: - Hardening
+
+extension Storage {
+  /// Settings that hold for the life of the connection; none of them reads the file.
+  ///
+  /// See "Untrusted database files" in SQLite's security.html.
+  private borrowing func harden() throws(StorageError) {
+    let flags: [(Int32, Int32)] = [
+      (SQLITE_DBCONFIG_DEFENSIVE, 1),
+      (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+      (SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+      (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+      (SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0),
+      (SQLITE_DBCONFIG_DQS_DML, 0),
+      (SQLITE_DBCONFIG_DQS_DDL, 0),
+      // A file that is refused keeps its journal, too.
+      (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1),
+    ]
+    for (option, value) in flags { try setFlag(option, value) }
+    limit()
+    unsafe sqlite3_busy_timeout(db, 0)
+    try execute("PRAGMA trusted_schema=OFF")
+    try execute("PRAGMA cell_size_check=ON")
+    try execute("PRAGMA mmap_size=0")
+    try execute("PRAGMA temp_store=MEMORY")
+    try execute("PRAGMA cache_size=-4096")
+    try execute("PRAGMA secure_delete=ON")
+    try execute("PRAGMA synchronous=FULL")
+    try execute("PRAGMA journal_size_limit=8388608")
+  }
+
+  private borrowing func setFlag(_ option: Int32, _ value: Int32) throws(StorageError) {
+    guard unsafe kura_sqlite_flag(db, option, value) == SQLITE_OK else { throw .io(0) }
+  }
+
+  /// What the largest legal row and the longest own statement need, and no more.
+  private borrowing func limit() {
+    let limits: [(Int32, Int32)] = [
+      (SQLITE_LIMIT_LENGTH, 1_048_576),
+      (SQLITE_LIMIT_SQL_LENGTH, 10_000),
+      (SQLITE_LIMIT_COLUMN, 32),
+      (SQLITE_LIMIT_EXPR_DEPTH, 20),
+      (SQLITE_LIMIT_COMPOUND_SELECT, 3),
+      (SQLITE_LIMIT_VDBE_OP, 10_000),
+      (SQLITE_LIMIT_FUNCTION_ARG, 8),
+      (SQLITE_LIMIT_ATTACHED, 0),
+      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 64),
+      (SQLITE_LIMIT_VARIABLE_NUMBER, 16),
+      (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+      (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+    for (kind, value) in limits { unsafe sqlite3_limit(db, kind, value) }
+  }
+
+  /// Runs a fixed text of ours.
+  borrowing func execute(_ sql: String) throws(StorageError) {
+    let code = unsafe sqlite3_exec(db, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+}
+
+// MARK: - What the file claims to be
+
+extension Storage {
+  /// Reads the marks in the first 100 bytes through SQLite's own descriptor.
+  ///
+  /// Opening the file a second time would not do: closing that descriptor drops the POSIX locks
+  /// that other connections of this process hold on the file.
+  private borrowing func peek() throws(StorageError) {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = unsafe sqlite3_file_control(db, nil, SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let file = unsafe file, let methods = unsafe file.pointee.pMethods,
+      let read = unsafe methods.pointee.xRead
+    else { throw .io(0) }
+    var head = [UInt8](repeating: 0, count: 100)
+    let result = unsafe head.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, 100, 0) }
+    // Shorter than a header: an empty file, or anything else that is no database.
+    if result == SQLITE_IOERR | (2 << 8) { throw .notADatabase }
+    guard result == SQLITE_OK else { throw failure(result) }
+    guard head.starts(with: "SQLite format 3\0".utf8),
+      Self.bigEndian(head, at: 68) == Schema.applicationID
+    else { throw .notADatabase }
+    try Self.checkVersion(Self.bigEndian(head, at: 60))
+  }
+
+  private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+    bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  private static func checkVersion(_ version: UInt32) throws(StorageError) {
+    if version > Schema.version { throw .newerFormat(version) }
+    guard version == Schema.version else { throw .notADatabase }
+  }
+
+  /// Reads the version again, where a journal may have another than the file's first bytes.
+  private mutating func checkVersion() throws(StorageError) {
+    _ = unsafe try start(.version)
+    defer { finish(.version) }
+    guard try step(.version) else { throw .corrupt }
+    let version = try integer(.version, 0, 0...Int64(Int32.max), in: .part)
+    try Self.checkVersion(UInt32(version))
+  }
+
+  /// Compares everything that stands in the schema with what may stand there.
+  ///
+  /// A planted trigger or view would otherwise run inside our own transactions, and a table on
+  /// another table's page would show one's rows as the other's.
+  package mutating func checkSchema() throws(StorageError) {
+    _ = unsafe try start(.schema)
+    defer { finish(.schema) }
+    var pages: [Int64] = []
+    for table in Schema.tables {
+      guard try step(.schema), text(.schema, 0, is: "table"), text(.schema, 1, is: table.name),
+        text(.schema, 2, is: table.name), text(.schema, 4, is: table.sql),
+        let page = try? integer(.schema, 3, 2...Int64(UInt32.max), in: .part),
+        !pages.contains(page)
+      else { throw .schema }
+      pages.append(page)
+    }
+    guard try !step(.schema) else { throw .schema }
+  }
+}
