@@ -1,0 +1,4 @@
+-- note: the first chunk deleted
+-- expect: chunk/missing
+-- base: good-chunked
+DELETE FROM chunk WHERE value = (SELECT value FROM chunk WHERE number = 2) AND number = 0;

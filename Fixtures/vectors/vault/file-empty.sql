@@ -1,0 +1,3 @@
+-- note: a file of no bytes
+-- expect: file/not-a-vault
+-- file-hex: 

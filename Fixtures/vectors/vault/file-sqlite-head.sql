@@ -1,0 +1,3 @@
+-- note: the first 16 bytes of a database
+-- expect: file/not-a-vault
+-- file-hex: 53514c69746520666f726d6174203300

@@ -1,0 +1,5 @@
+-- note: a key file
+-- expect: ok
+-- key-file-hex: 001f3e5d7c9bbad9f81736557493b2d1f00f2e4d6c8baac9e80726456483a2c1e0ff1e3d5c7b9ab9d8f71635547392b1d0ef0e2d4c6b8aa9c8e70625446382a1
+-- base: good-slots
+-- item: 61 revision=1 kind=0 class=0 size=1 value=31

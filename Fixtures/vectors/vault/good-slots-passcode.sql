@@ -1,0 +1,5 @@
+-- note: the last of four passcodes
+-- expect: ok
+-- passcode-hex: 70617373636f64652039
+-- base: good-slots
+-- item: 61 revision=1 kind=0 class=0 size=1 value=31

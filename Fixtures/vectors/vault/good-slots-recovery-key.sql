@@ -1,0 +1,5 @@
+-- note: a recovery key as people type it
+-- expect: ok
+-- recovery-key:  oo8j 4ct4 ank7 f24s naxw sqfe zwoj 6hb7 3mbg
+-- base: good-slots
+-- item: 61 revision=1 kind=0 class=0 size=1 value=31

@@ -1,0 +1,4 @@
+-- note: another class
+-- expect: tree/leaf
+-- base: good-three-items
+UPDATE item SET class = 1;

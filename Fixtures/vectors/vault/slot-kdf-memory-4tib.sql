@@ -1,0 +1,4 @@
+-- note: hostile costs: 1 passes, 4398046511104 bytes
+-- expect: slot/kdf-refused
+-- base: good-three-items
+UPDATE slot SET header = x'010100000100000000000000000400000000000000000000000000000000000000000000000000000000000000000000' WHERE number = 0;

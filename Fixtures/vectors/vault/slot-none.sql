@@ -1,0 +1,4 @@
+-- note: no slot at all
+-- expect: slot/damaged
+-- base: good-three-items
+DELETE FROM slot;

@@ -1,0 +1,4 @@
+-- note: a passcode is never folded
+-- expect: slot/wrong-passcode
+-- passcode-hex: 434f525245435420484f525345204241545445525920535441504c45
+-- base: good-three-items

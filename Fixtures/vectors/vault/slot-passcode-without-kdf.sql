@@ -1,0 +1,4 @@
+-- note: a passcode without Argon2id
+-- expect: slot/damaged
+-- base: good-three-items
+UPDATE slot SET header = x'010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000' WHERE number = 0;

@@ -1,0 +1,4 @@
+-- note: a slot's protected half removed
+-- expect: root/header-digest
+-- base: good-three-items
+UPDATE slot SET protected = x'' WHERE number = 0;

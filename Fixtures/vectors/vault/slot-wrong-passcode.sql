@@ -1,0 +1,4 @@
+-- note: a passcode that is no slot's
+-- expect: slot/wrong-passcode
+-- passcode-hex: 616e20656e746972656c7920646966666572656e742070617373636f6465
+-- base: good-three-items

@@ -1,0 +1,4 @@
+-- note: a recovery key that is no slot's
+-- expect: slot/wrong-passcode
+-- recovery-key: 0000-0000-0000-0000-0000-0000-0000-0000-0000
+-- base: good-three-items

@@ -1,0 +1,4 @@
+-- note: a bucket emptied
+-- expect: tree/bucket
+-- base: good-three-items
+UPDATE bucket SET leaves = x'' WHERE number = (SELECT min(number) FROM bucket);

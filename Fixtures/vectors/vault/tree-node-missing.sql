@@ -1,0 +1,4 @@
+-- note: the top node deleted
+-- expect: tree/node
+-- base: good-three-items
+DELETE FROM node;

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The SQLite file of a vault: its schema, its checks and typed reads of what may be hostile."""
+
+import os
+import sqlite3
+
+from kura_format import (APPLICATION_ID, HEADER, MAX_ARGON2_SLOTS, MAX_SLOTS, GIB, PASSCODE,
+                         Refused, SlotHeader, read_header)
+from kura_record import Row
+
+SCHEMA = [
+    "CREATE TABLE part (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT",
+    "CREATE TABLE slot (number INTEGER PRIMARY KEY, header BLOB NOT NULL, key BLOB NOT NULL, "
+    "protected BLOB NOT NULL) STRICT",
+    "CREATE TABLE item (tag BLOB PRIMARY KEY, id BLOB NOT NULL, revision INTEGER NOT NULL, "
+    "generation INTEGER NOT NULL, class INTEGER NOT NULL, kind INTEGER NOT NULL, "
+    "history BLOB NOT NULL, meta BLOB NOT NULL, body BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE history (item BLOB NOT NULL, revision INTEGER NOT NULL, tag BLOB NOT NULL, "
+    "generation INTEGER NOT NULL, class INTEGER NOT NULL, kind INTEGER NOT NULL, "
+    "meta BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (item, revision)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE chunk (value BLOB NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, "
+    "PRIMARY KEY (value, number)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE loose (value BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
+    "CREATE TABLE bucket (number INTEGER PRIMARY KEY, leaves BLOB NOT NULL) STRICT",
+    "CREATE TABLE node (id INTEGER PRIMARY KEY, digests BLOB NOT NULL) STRICT",
+]
+ITEM_COLUMNS = "tag, id, revision, generation, class, kind, history, meta, body"
+HISTORY_COLUMNS = "tag, item, revision, generation, class, kind, x'', meta, body"
+
+
+class File:
+    """An open vault file; every read checks types, since a hostile file keeps no promises."""
+
+    def __init__(self, connection):
+        self.db = connection
+
+    @staticmethod
+    def build(path, page_size=4096):
+        if os.path.exists(path):
+            raise FileExistsError(path)
+        db = sqlite3.connect(path, isolation_level=None)
+        for pragma in (f"page_size = {page_size}", "journal_mode = WAL", "synchronous = FULL",
+                       f"application_id = {APPLICATION_ID}", "user_version = 1"):
+            db.execute("PRAGMA " + pragma).fetchall()
+        for statement in SCHEMA:
+            db.execute(statement)
+        return File(db)
+
+    @staticmethod
+    def open(path):
+        """Opens and checks what needs no key: identity, schema."""
+        if not os.path.isfile(path):
+            raise Refused("file", "no-vault")
+        uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        db = sqlite3.connect(uri + "?mode=rw", uri=True, isolation_level=None)
+        file = File(db)
+        try:
+            file.check_schema()
+        except Refused:
+            db.close()
+            raise
+        return file
+
+    def check_schema(self):
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+            self.db.execute("PRAGMA " + pragma)
+        try:
+            application = self.db.execute("PRAGMA application_id").fetchone()[0]
+            version = self.db.execute("PRAGMA user_version").fetchone()[0]
+            encoding = self.db.execute("PRAGMA encoding").fetchone()[0]
+        except sqlite3.DatabaseError:
+            raise Refused("file", "not-a-vault") from None
+        if application != APPLICATION_ID:
+            raise Refused("file", "not-a-vault")
+        if version != 1:
+            raise Refused("file", "newer-format" if version > 1 else "not-a-vault")
+        found = self.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+        expected = []
+        for statement in SCHEMA:
+            name = statement.split()[2]
+            expected.append(("table", name, name, statement))
+        if encoding != "UTF-8" or sorted(map(repr, found)) != sorted(map(repr, expected)):
+            raise Refused("file", "schema")
+
+    def rows(self, sql, *arguments, shape=None):
+        """All rows; `shape` has b (bytes) or i (integer) for each column."""
+        try:
+            rows = self.db.execute(sql, arguments).fetchall()
+        except (sqlite3.DatabaseError, OverflowError, UnicodeDecodeError):
+            raise Refused("file", "damaged") from None
+        for row in rows if shape else ():
+            for value, letter in zip(row, shape, strict=True):
+                if not isinstance(value, bytes if letter == "b" else int):
+                    raise Refused("file", "damaged", "column type")
+        return rows
+
+    def part(self, number, layer):
+        rows = self.rows("SELECT data FROM part WHERE id = ?", number, shape="b")
+        if len(rows) != 1:
+            raise Refused(layer, "damaged", "missing")
+        return rows[0][0]
+
+    def store_part(self, number, data):
+        self.db.execute("INSERT OR REPLACE INTO part VALUES (?, ?)", (number, data))
+
+    def vault_id(self):
+        return read_header(self.part(HEADER, "header"))
+
+    def slots(self):
+        """[(number, header, key, protected)], refused when a header is malformed or hostile."""
+        slots = self.rows("SELECT number, header, key, protected FROM slot ORDER BY number",
+                          shape="ibbb")
+        if not slots:
+            raise Refused("slot", "damaged", "none")
+        if len(slots) > MAX_SLOTS:
+            raise Refused("slot", "too-many")
+        headers = [SlotHeader.decode(header) for _, header, _, _ in slots]
+        if slots[0][0] < 0 or slots[-1][0] >= MAX_SLOTS:
+            raise Refused("slot", "damaged", "number")
+        if sum(header.kdf == 1 for header in headers) > MAX_ARGON2_SLOTS:
+            raise Refused("slot", "too-many")
+        for header in headers:
+            header.check_cost()
+        if sum(h.passes * h.memory for h in headers if h.kind == PASSCODE) > 16 * GIB:
+            raise Refused("slot", "kdf-refused", "sum")
+        return slots
+
+    # Items, history, chunks.
+
+    def item(self, tag):
+        rows = self.rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE tag = ?", tag, shape="bbiiiibbb")
+        return Row(*rows[0]) if rows else None
+
+    def old_item(self, item_id, revision):
+        rows = self.rows(
+            f"SELECT {HISTORY_COLUMNS} FROM history WHERE item = ? AND revision = ?", item_id,
+            revision, shape="bbiiiibbb")
+        return Row(*rows[0]) if rows else None
+
+    def store_item(self, row):
+        self.db.execute("INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+            row.tag, row.id, row.revision, row.generation, row.cls, row.kind, row.history,
+            row.meta, row.body))
+
+    def store_old_item(self, row):
+        self.db.execute("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (
+            row.id, row.revision, row.tag, row.generation, row.cls, row.kind, row.meta, row.body))
+
+    def chunk(self, value_id, index):
+        rows = self.rows("SELECT data FROM chunk WHERE value = ? AND number = ?", value_id, index,
+                         shape="b")
+        return rows[0][0] if rows else None
+
+    def close(self):
+        self.db.close()

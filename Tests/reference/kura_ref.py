@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Reference reader and writer of Kura vaults, for tests; see kura-format(5).
+
+    kura_ref.py create VAULT [--passcode-hex H] [--recovery-key TEXT] [--put NAME=HEX]… [--seed S]
+    kura_ref.py put VAULT … NAME=HEX…     kura_ref.py rm VAULT … NAME…
+    kura_ref.py dump VAULT …              JSON: every item, its history, values as length and digest
+    kura_ref.py verify VAULT …            one `layer/error` a line; status 12 when there is any
+
+A secret in argv is fine here and nowhere else: these vaults hold test data.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+
+import kura_format as fmt
+from kura_format import Refused
+from kura_vault import Vault
+from kura_verify import findings
+from vector_file import pattern
+
+
+def digest(data):
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def entry(vault, row):
+    """What a reader can say of one revision; small values as hex, long ones as a digest."""
+    meta = vault.meta(row)
+    fact = {"revision": row.revision, "kind": row.kind, "class": row.cls, "size": meta.size,
+            "created": meta.created, "modified": meta.modified,
+            "attributes": {k.hex(): v.hex() for k, v in meta.attributes.items()}}
+    if row.kind == 0 and row.cls == 0:
+        value = vault.value(row)
+        fact |= {"value": value.hex()} if len(value) <= 1024 else {"digest": digest(value)}
+    return fact
+
+
+def dump(vault):
+    items = {}
+    for row, meta in vault.list():
+        fact = entry(vault, row)
+        fact["history"] = [entry(vault, vault.old_row(row, n)) for n, _ in vault.history(row)]
+        items[meta.name.hex()] = fact
+    root = vault.root
+    return {"vault": vault.vault_id.hex(), "epoch": root.epoch, "items": root.items,
+            "deleted": root.deleted, "depth": root.depth, "fingerprint": vault.fingerprint().hex(),
+            "policy": {str(k): v for k, v in vault.ring.policy.items()}, "content": items}
+
+
+def pair(text):
+    name, _, value = text.rpartition("=")
+    return name.encode(), bytes.fromhex(value)
+
+
+def parsed(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "verify"])
+    parser.add_argument("vault")
+    parser.add_argument("operands", nargs="*")
+    parser.add_argument("--passcode-hex", type=bytes.fromhex)
+    parser.add_argument("--recovery-key")
+    parser.add_argument("--put", action="append", default=[], type=pair, metavar="NAME=HEX")
+    parser.add_argument("--seed")
+    parser.add_argument("--page-size", type=int, default=4096)
+    parser.add_argument("--large", type=pair, action="append", default=[], metavar="NAME=HEXLEN",
+                        help="store a patterned value of this length (big-endian hex)")
+    return parser.parse_intermixed_args(arguments)
+
+
+def run(options):
+    recovery = options.recovery_key and fmt.recovery_key(options.recovery_key)
+    source = fmt.Source(options.seed)
+    if options.verb == "create":
+        vault = Vault.create(options.vault, options.passcode_hex, recovery, source,
+                             page_size=options.page_size)
+    else:
+        vault = Vault.open(options.vault, options.passcode_hex, recovery, source)
+    try:
+        if options.verb == "rm":
+            for name in options.operands:
+                vault.remove(name.encode())
+        if options.verb in ("create", "put"):
+            for name, value in options.put + [pair(text) for text in options.operands]:
+                vault.put(name, value)
+            for name, length in options.large:
+                vault.put(name, pattern(int.from_bytes(length, "big")))
+        if options.verb == "dump":
+            json.dump(dump(vault), sys.stdout, indent=1, sort_keys=True)
+            print()
+        if options.verb == "verify":
+            found = list(findings(vault))
+            for finding in found:
+                print(finding)
+            return 12 if found else 0
+        return 0
+    finally:
+        vault.close()
+
+
+def main(arguments):
+    try:
+        return run(parsed(arguments))
+    except Refused as refusal:
+        print(f"kura_ref: {refusal}", file=sys.stderr)
+        return 12
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
