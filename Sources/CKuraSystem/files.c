@@ -1,3 +1,167 @@
 // SPDX-License-Identifier: MIT
 
+#define _GNU_SOURCE
 #include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int kura_file_open(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  return fd < 0 ? -errno : fd;
+}
+
+void kura_file_close(int fd) { close(fd); }
+
+/* A descriptor that a script gave us may not block: wait for it then. */
+static int wait_for(int fd, short events) {
+  struct pollfd watched = {.fd = fd, .events = events};
+  return poll(&watched, 1, -1) < 0 && errno != EINTR ? -errno : 0;
+}
+
+ptrdiff_t kura_file_read(int fd, void *into, size_t capacity) {
+  for (;;) {
+    ssize_t count = read(fd, into, capacity);
+    if (count >= 0) return count;
+    int failed = errno == EAGAIN ? wait_for(fd, POLLIN) : errno == EINTR ? 0 : -errno;
+    if (failed) return failed;
+  }
+}
+
+int kura_file_write(int fd, const void *bytes, size_t count) {
+  const char *next = bytes;
+  while (count > 0) {
+    ssize_t written = write(fd, next, count);
+    if (written < 0) {
+      int failed = errno == EAGAIN ? wait_for(fd, POLLOUT) : errno == EINTR ? 0 : -errno;
+      if (failed) return failed;
+      continue;
+    }
+    next += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+int kura_file_kind(const char *path) {
+  struct stat status;
+  if (stat(path, &status) == 0) return S_ISREG(status.st_mode) ? KURA_REGULAR : KURA_OTHER;
+  return errno == ENOENT || errno == ENOTDIR ? KURA_ABSENT : -errno;
+}
+
+ptrdiff_t kura_current_directory(char *into, size_t capacity) {
+  if (!getcwd(into, capacity)) return -errno;
+  return (ptrdiff_t)strlen(into);
+}
+
+/* A link that somebody else laid into a shared directory would choose our file's place. */
+static int follow(const char *path, char resolved[PATH_MAX]) {
+  struct stat status;
+  if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
+    return strlen(path) < PATH_MAX ? (strcpy(resolved, path), 0) : -ENAMETOOLONG;
+  if (status.st_uid != geteuid() && status.st_uid != 0) return -EACCES;
+  return realpath(path, resolved) ? 0 : -errno;
+}
+
+static int open_parent(const char *path, struct kura_output *output) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  if (*name == 0 || strlen(name) >= sizeof output->name) return *name ? -ENAMETOOLONG : -EISDIR;
+  strcpy(output->name, name);
+  char parent[PATH_MAX] = ".";
+  if (slash) snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+  output->directory = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return output->directory < 0 ? -errno : 0;
+}
+
+static int name_temporary(struct kura_output *output) {
+  uint64_t random;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) return -errno;
+  snprintf(
+      output->temporary, sizeof output->temporary, ".kura-%016llx", (unsigned long long)random);
+  return 0;
+}
+
+/* A file without a name is gone when we are killed; where there is none, a named one has to do. */
+static int open_new(struct kura_output *output) {
+  output->descriptor = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (output->descriptor >= 0) return 0;
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL) return -errno;
+  int failed = name_temporary(output);
+  if (failed) return failed;
+  output->descriptor = openat(
+      output->directory, output->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (output->descriptor >= 0) return 0;
+  failed = -errno;
+  output->temporary[0] = 0;
+  return failed;
+}
+
+int kura_output_begin(const char *path, struct kura_output *output) {
+  *output = (struct kura_output){.descriptor = -1, .directory = -1};
+  struct stat status;
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    output->descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return output->descriptor < 0 ? -errno : 0;
+  }
+  char resolved[PATH_MAX];
+  int failed = follow(path, resolved);
+  if (!failed) failed = open_parent(resolved, output);
+  if (!failed) failed = open_new(output);
+  if (failed) kura_output_abandon(output);
+  return failed;
+}
+
+static int give_name(struct kura_output *output) {
+  if (output->temporary[0] != 0) return 0;
+  int failed = name_temporary(output);
+  if (failed) return failed;
+  char nameless[32];
+  snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", output->descriptor);
+  if (linkat(AT_FDCWD, nameless, output->directory, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+    return 0;
+  failed = -errno;
+  output->temporary[0] = 0;
+  return failed;
+}
+
+/* A directory opened as O_PATH cannot be synced. */
+static int sync_directory(int directory) {
+  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno == EACCES ? 0 : -errno;
+  int failed = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
+  close(fd);
+  return failed;
+}
+
+int kura_output_commit(struct kura_output *output) {
+  int failed = 0;
+  if (output->directory >= 0) {
+    failed = fsync(output->descriptor) == 0 ? give_name(output) : -errno;
+    if (!failed
+        && renameat(output->directory, output->temporary, output->directory, output->name) != 0)
+      failed = -errno;
+    if (!failed) {
+      output->temporary[0] = 0;
+      failed = sync_directory(output->directory);
+    }
+  }
+  kura_output_abandon(output);
+  return failed;
+}
+
+void kura_output_abandon(struct kura_output *output) {
+  if (output->temporary[0] != 0) unlinkat(output->directory, output->temporary, 0);
+  if (output->descriptor >= 0) close(output->descriptor);
+  if (output->directory >= 0) close(output->directory);
+  *output = (struct kura_output){.descriptor = -1, .directory = -1};
+}

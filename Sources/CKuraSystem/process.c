@@ -1,3 +1,160 @@
 // SPDX-License-Identifier: MIT
 
+#define _GNU_SOURCE
 #include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+ptrdiff_t kura_program_path(char *into, size_t capacity) {
+  ssize_t count = readlink("/proc/self/exe", into, capacity);
+  if (count < 0) return -errno;
+  return (size_t)count == capacity ? -ENAMETOOLONG : count;
+}
+
+int kura_is_executable(const char *path) { return access(path, X_OK) == 0; }
+
+/* The engine lives for hours: it gets what it looks at, not every token in our environment, and
+   no SWIFT_BACKTRACE, which would print its memory. */
+static int is_wanted(const char *variable) {
+  static const char *const wanted[] = {"HOME=", "XDG_", "TZ=", "LANG=", "LC_"};
+  for (size_t index = 0; index < sizeof wanted / sizeof *wanted; index++)
+    if (strncmp(variable, wanted[index], strlen(wanted[index])) == 0) return 1;
+  return 0;
+}
+
+enum { MOST_VARIABLES = 64 };
+
+static void choose_environment(char *chosen[MOST_VARIABLES + 1]) {
+  size_t count = 0;
+  for (char **variable = environ; variable && *variable && count < MOST_VARIABLES; variable++)
+    if (is_wanted(*variable)) chosen[count++] = *variable;
+  chosen[count] = NULL;
+}
+
+/* A blocked mask would be inherited, and SIGTERM never arrive. */
+static int spawn(
+    const char *program, char *const arguments[], short flags,
+    posix_spawn_file_actions_t *actions, int *process) {
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  int failed = posix_spawnattr_init(&attributes);
+  if (failed) return -failed;
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(
+      &attributes, (short)(flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+  char *chosen[MOST_VARIABLES + 1];
+  choose_environment(chosen);
+  pid_t started;
+  failed = posix_spawn(&started, program, actions, &attributes, arguments, chosen);
+  posix_spawnattr_destroy(&attributes);
+  *process = failed ? 0 : started;
+  return -failed;
+}
+
+int kura_start_agent(const char *program, struct kura_child *child) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
+  posix_spawn_file_actions_t actions;
+  int failed = -posix_spawn_file_actions_init(&actions);
+  if (!failed) {
+    /* First the pipe: it may stand on one of the descriptors that are opened anew. */
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 3);
+    for (int fd = 0; fd <= 2; fd++)
+      posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    posix_spawn_file_actions_addchdir_np(&actions, "/");
+    char *const arguments[] = {"kura-agent", "--ready-fd", "3", NULL};
+    failed = spawn(program, arguments, POSIX_SPAWN_SETSID, &actions, &child->process);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  close(ends[1]);
+  if (failed) close(ends[0]);
+  child->descriptor = failed ? -1 : ends[0];
+  return failed;
+}
+
+int kura_start_engine(const char *program, struct kura_child *child) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return -errno;
+  posix_spawn_file_actions_t actions;
+  int failed = -posix_spawn_file_actions_init(&actions);
+  if (!failed) {
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    char *const arguments[] = {"kura-agent", "--stdio", NULL};
+    failed = spawn(program, arguments, 0, &actions, &child->process);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  close(ends[1]);
+  if (failed) close(ends[0]);
+  child->descriptor = failed ? -1 : ends[0];
+  return failed;
+}
+
+ptrdiff_t kura_pipe_read(int fd, void *into, size_t capacity, int milliseconds) {
+  struct pollfd watched = {.fd = fd, .events = POLLIN};
+  for (;;) {
+    int ready = poll(&watched, 1, milliseconds);
+    if (ready == 0) return -ETIMEDOUT;
+    ssize_t count = ready < 0 ? -1 : read(fd, into, capacity);
+    if (count >= 0) return count;
+    if (errno != EINTR) return -errno;
+  }
+}
+
+/* A kernel without pidfd_open (before 5.3) is asked again and again instead. */
+static void wait_a_while(int process, int milliseconds) {
+  int watch = (int)syscall(SYS_pidfd_open, process, 0);
+  struct pollfd watched = {.fd = watch, .events = POLLIN};
+  poll(&watched, watch >= 0, watch >= 0 ? milliseconds : 5);
+  if (watch >= 0) close(watch);
+}
+
+static uint64_t monotonic_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int kura_child_wait(int process, int milliseconds) {
+  uint64_t end = monotonic_milliseconds() + (uint64_t)milliseconds;
+  for (;;) {
+    int status;
+    pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) return -errno;
+    if (ended > 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    uint64_t now = monotonic_milliseconds();
+    if (now >= end) return -ETIMEDOUT;
+    wait_a_while(process, (int)(end - now));
+  }
+}
+
+void kura_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
+
+size_t kura_local_time(
+    uint64_t unix_milliseconds, const char *format, char *into, size_t capacity) {
+  time_t seconds = (time_t)(unix_milliseconds / 1000);
+  struct tm local;
+  return localtime_r(&seconds, &local) ? strftime(into, capacity, format, &local) : 0;
+}
+
+const char *kura_error_text(int number) {
+  const char *text = strerrordesc_np(number);
+  return text ? text : "Unknown error";
+}

@@ -1,3 +1,98 @@
 // SPDX-License-Identifier: MIT
 
+#define _GNU_SOURCE
 #include "sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Whoever may rename the directory's files may also answer in the agent's place. */
+static int open_directory(const char *path) {
+  int directory = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0) return errno == ELOOP || errno == ENOTDIR ? KURA_DIRECTORY_UNSAFE : -errno;
+  struct stat status;
+  int failed = fstat(directory, &status) != 0 ? -errno : 0;
+  if (!failed && (status.st_uid != geteuid() || (status.st_mode & 077) != 0))
+    failed = KURA_DIRECTORY_UNSAFE;
+  if (!failed) return directory;
+  close(directory);
+  return failed;
+}
+
+static int check_peer(int fd) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -errno;
+  return peer.uid == geteuid() ? 0 : KURA_PEER_FOREIGN;
+}
+
+/* A full backlog answers EAGAIN at once: a stopped agent must not hold its clients for ever. */
+static int connect_within(int fd, const struct sockaddr_un *address, int milliseconds) {
+  const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+  for (int waited = 0;; waited += 5) {
+    if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0) return 0;
+    if (errno != EAGAIN && errno != EINTR) return -errno;
+    if (waited >= milliseconds) return -ETIMEDOUT;
+    nanosleep(&pause, NULL);
+  }
+}
+
+int kura_agent_connect(const char *path, int milliseconds) {
+  int directory = open_directory(path);
+  if (directory < 0) return directory;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(
+      address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/agent.sock", directory);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int failed = fd < 0 ? -errno : connect_within(fd, &address, milliseconds);
+  close(directory);
+  if (!failed) failed = check_peer(fd);
+  if (!failed) return fd;
+  if (fd >= 0) close(fd);
+  return failed;
+}
+
+static int wait_for(int fd, short events, int milliseconds) {
+  struct pollfd watched = {.fd = fd, .events = events};
+  int ready;
+  do ready = poll(&watched, 1, milliseconds);
+  while (ready < 0 && errno == EINTR);
+  return ready < 0 ? -errno : ready == 0 ? -ETIMEDOUT : 0;
+}
+
+ptrdiff_t kura_socket_send(int fd, const void *bytes, size_t count, int milliseconds) {
+  for (;;) {
+    ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
+    if (sent >= 0) return sent;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return -errno;
+    int failed = wait_for(fd, POLLOUT, milliseconds);
+    if (failed) return failed;
+  }
+}
+
+ptrdiff_t kura_socket_receive(int fd, void *into, size_t capacity, int milliseconds) {
+  for (;;) {
+    /* The answer is seldom there yet: waiting first saves a call. */
+    int failed = wait_for(fd, POLLIN, milliseconds);
+    if (failed) return failed;
+    ssize_t received = recv(fd, into, capacity, 0);
+    if (received >= 0) return received;
+    if (errno != EINTR && errno != EAGAIN) return -errno;
+  }
+}
+
+int kura_socket_is_readable(int fd) {
+  struct pollfd watched = {.fd = fd, .events = POLLIN};
+  return poll(&watched, 1, 0) > 0;
+}
+
+void kura_socket_close(int fd) { close(fd); }

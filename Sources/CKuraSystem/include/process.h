@@ -1,6 +1,48 @@
 // SPDX-License-Identifier: MIT
 
+/* Starting the engine, and what a client asks of the system. */
 #ifndef KURA_PROCESS_H
 #define KURA_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file of the running program, without a terminator; its length or a negated errno. */
+ptrdiff_t kura_program_path(char *_Nonnull into, size_t capacity);
+
+/* Whether a file can be executed by us. */
+int kura_is_executable(const char *_Nonnull path);
+
+/* A process that was started: its id, and our end of a pipe or socket to it. */
+struct kura_child {
+  int process;
+  int descriptor;
+};
+
+/* Starts an agent that stays: own process session, cwd /, nothing of ours open but a pipe on
+   descriptor 3, to which it writes `R` once it listens. 0 or a negated errno. */
+int kura_start_agent(const char *_Nonnull program, struct kura_child *_Nonnull child);
+
+/* Starts an engine of our own that serves the socket on its descriptor 0 until we close ours.
+   0 or a negated errno. */
+int kura_start_engine(const char *_Nonnull program, struct kura_child *_Nonnull child);
+
+/* Waits at most `milliseconds` for bytes of a pipe; their count, 0 at its end, -ETIMEDOUT. */
+ptrdiff_t kura_pipe_read(int fd, void *_Nonnull into, size_t capacity, int milliseconds);
+
+/* Waits at most `milliseconds` for a child's end: its exit status, 128 and the signal that ended
+   it, or -ETIMEDOUT. */
+int kura_child_wait(int process, int milliseconds);
+
+/* Sleeps. */
+void kura_pause(int milliseconds);
+
+/* A local time by strftime(3), without a terminator; 0 when it does not fit. */
+size_t kura_local_time(
+    uint64_t unix_milliseconds, const char *_Nonnull format, char *_Nonnull into,
+    size_t capacity);
+
+/* What an errno means, in English; never NULL. */
+const char *_Nonnull kura_error_text(int number);
 
 #endif

@@ -1,6 +1,34 @@
 // SPDX-License-Identifier: MIT
 
+/* A client's end of the agent's socket. Counts and descriptors, or a negated errno. */
 #ifndef KURA_SOCKETS_H
 #define KURA_SOCKETS_H
+
+/* Callers compare with its numbers. */
+#include <errno.h>
+#include <stddef.h>
+
+/* What kura_agent_connect answers beside a descriptor and a negated errno. */
+enum {
+  KURA_DIRECTORY_UNSAFE = -10001, /* the socket's directory is not ours alone */
+  KURA_PEER_FOREIGN = -10002,     /* another user listens there */
+};
+
+/* Connects to `agent.sock` in a directory that must be ours, 0700 and no symbolic link, through
+   the checked directory's descriptor; then checks that the listener is of the same user.
+   The descriptor is close-on-exec and does not block. */
+int kura_agent_connect(const char *_Nonnull directory, int milliseconds);
+
+/* Sends some of the bytes, waiting at most `milliseconds` for room; never raises SIGPIPE. */
+ptrdiff_t kura_socket_send(
+    int fd, const void *_Nonnull bytes, size_t count, int milliseconds);
+
+/* Receives some bytes, waiting at most `milliseconds` for the first; 0 at the end. */
+ptrdiff_t kura_socket_receive(int fd, void *_Nonnull into, size_t capacity, int milliseconds);
+
+/* Whether a receive would not wait. */
+int kura_socket_is_readable(int fd);
+
+void kura_socket_close(int fd);
 
 #endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+
+/// Finds somebody at the agent's socket.
+enum AgentListener {
+  /// Connects to the agent that is there.
+  static func connect(to socket: AgentSocket) throws(ClientError) -> Channel {
+    let descriptor = unsafe kura_agent_connect(socket.directory, Patience.connecting)
+    if descriptor >= 0 { return try Channel.make(descriptor: descriptor) }
+    switch descriptor {
+    case -ENOENT, -ECONNREFUSED: throw .noAgent
+    case -ETIMEDOUT: throw .timedOut
+    case Int32(KURA_DIRECTORY_UNSAFE), Int32(KURA_PEER_FOREIGN):
+      throw .agentUnsafe(directory: socket.directory)
+    default: throw .system(-descriptor)
+    }
+  }
+
+  /// Connects to the agent that is there, else to one started for it.
+  ///
+  /// A socket that a killed agent left behind answers as if there were none: the new agent takes
+  /// its place. When several clients start one at once, one agent wins, and all connect to it.
+  static func connectStarting(to socket: AgentSocket) throws(ClientError) -> Channel {
+    do throws(ClientError) {
+      return try connect(to: socket)
+    } catch {
+      guard error == .noAgent else { throw error }
+    }
+    do throws(ClientError) {
+      try AgentProgram.start()
+    } catch {
+      guard case .agentFailed(let status, _) = error, status == ExitStatus.busy.rawValue else {
+        throw error
+      }
+      return try connectSoon(to: socket)
+    }
+    return try connect(to: socket)
+  }
+
+  /// Connects to an agent that somebody else has just started.
+  private static func connectSoon(to socket: AgentSocket) throws(ClientError) -> Channel {
+    for _ in 0..<100 {
+      do throws(ClientError) {
+        return try connect(to: socket)
+      } catch {
+        guard error == .noAgent else { throw error }
+      }
+      kura_pause(20)
+    }
+    throw .noAgent
+  }
+}

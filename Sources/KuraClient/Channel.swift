@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+internal import SecureMemory
+
+/// How long the agent may keep a client waiting, in ms.
+enum Patience {
+  /// For a place in the agent's queue.
+  static let connecting: Int32 = 5_000
+  /// For an answer; the agent itself gives up on a busy vault after 5 s.
+  static let answer: Int32 = 10_000
+  /// For an answer that derives keys, one after another, on a slow machine.
+  static let derivation: Int32 = 300_000
+  /// Between the frames of long work.
+  static let stream: Int32 = 60_000
+  /// For an agent to come up, and for an engine of our own to write back and end.
+  static let process: Int32 = 15_000
+}
+
+/// A connected descriptor with what is to be sent and what was received, both in guarded memory.
+@safe
+struct Channel: ~Copyable {
+  private let descriptor: Int32
+  /// The engine to wait for at the end, or 0.
+  private let process: Int32
+  /// What the next ``send()`` sends.
+  var output: SecretBuffer
+  private var input: SecretBuffer
+  /// The bytes of the frame handed out last.
+  private var taken = 0
+  /// The agent does not listen any more, but may have said why.
+  private var isCut = false
+
+  /// Takes over a connected descriptor.
+  static func make(descriptor: Int32, process: Int32 = 0) throws(ClientError) -> Channel {
+    do throws(SecureMemoryError) {
+      let output = try SecretBuffer(capacity: 1_024)
+      let input = try SecretBuffer(capacity: 4_096)
+      return Channel(descriptor: descriptor, process: process, output: output, input: input)
+    } catch {
+      kura_socket_close(descriptor)
+      throw .outOfMemory
+    }
+  }
+
+  private init(
+    descriptor: Int32, process: Int32, output: consuming SecretBuffer,
+    input: consuming SecretBuffer
+  ) {
+    self.descriptor = descriptor
+    self.process = process
+    self.output = output
+    self.input = input
+  }
+
+  deinit {
+    kura_socket_close(descriptor)
+    if process != 0 { _ = kura_child_wait(process, Patience.process) }
+  }
+
+  /// What was received: the frame handed out last stands at its beginning.
+  var received: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { input.bytes }
+  }
+
+  /// Whether the agent has said something that was not yet read.
+  var hasNews: Bool { kura_socket_is_readable(descriptor) == 1 }
+}
+
+// MARK: - Sending
+
+extension Channel {
+  /// Sends and wipes the output, as one write where the socket takes it.
+  mutating func send() throws(ClientError) {
+    var sent = 0
+    while sent < output.count, !isCut {
+      let count = unsafe output.bytes.extracting(droppingFirst: sent).withUnsafeBytes {
+        unsafe kura_socket_send(descriptor, $0.baseAddress!, $0.count, Patience.stream)
+      }
+      switch count {
+      case 0...: sent += count
+      case Int(-EPIPE), Int(-ECONNRESET): isCut = true
+      case Int(-ETIMEDOUT): throw .timedOut
+      default: throw .system(Int32(-count))
+      }
+    }
+    output.removeAll()
+  }
+}
+
+// MARK: - Receiving
+
+extension Channel {
+  /// The next frame; positions in its payload are positions in ``received``.
+  ///
+  /// - Parameter patience: How long to wait for each part of it, in ms.
+  mutating func next(patience: Int32) throws(ClientError) -> Frame {
+    input.removeFirst(taken)
+    taken = 0
+    while true {
+      let frame: Frame?
+      do throws(ProtocolError) {
+        frame = try Frame.next(in: input.bytes, sentBy: .agent)
+      } catch { throw .broken(error) }
+      if let frame {
+        taken = frame.byteCount
+        return frame
+      }
+      try receive(patience)
+    }
+  }
+
+  /// Receives what there is, at least one byte.
+  private mutating func receive(_ patience: Int32) throws(ClientError) {
+    let room = try roomWanted()
+    do throws(SecureMemoryError) { try input.reserve(room) } catch { throw .outOfMemory }
+    let descriptor = descriptor
+    let limit = input.capacity - input.count
+    var failure = 0
+    let count = input.append(upTo: limit) { (tail: inout MutableSpan<UInt8>) -> Int in
+      let count = unsafe tail.withUnsafeMutableBytes {
+        unsafe kura_socket_receive(descriptor, $0.baseAddress!, $0.count, patience)
+      }
+      failure = min(count, 0)
+      return max(count, 0)
+    }
+    guard count == 0 else { return }
+    switch failure {
+    case 0, Int(-ECONNRESET), Int(-EPIPE): throw .hungUp
+    case Int(-ETIMEDOUT): throw .timedOut
+    default: throw .system(Int32(-failure))
+    }
+  }
+
+  /// The bytes that are missing of a frame whose beginning is there.
+  private func roomWanted() throws(ClientError) -> Int {
+    do throws(ProtocolError) {
+      let header = try FrameHeader(input.bytes, sentBy: .agent)
+      return max((header?.byteCount ?? 0) - input.count, 1)
+    } catch { throw .broken(error) }
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+internal import SecureMemory
+
+/// A conversation with an agent about one vault: any number of requests, one after another.
+///
+/// After ``ClientError/timedOut``, ``ClientError/hungUp``, ``ClientError/broken(_:)``,
+/// ``ClientError/input(_:)``, ``ClientError/output(_:)`` or an error of a callback's own it is of
+/// no further use: the agent may be in the middle of an answer. After
+/// ``ClientError/refused(_:)`` it goes on.
+///
+/// Its end closes the connection; an engine of its own is waited for, so that what it keeps of
+/// this command is written when the command ends.
+public struct Connection: ~Copyable {
+  private var channel: Channel
+  private let vault: String
+  private let terminal: String
+  private var hasGreeted = false
+  private var isGreeted = false
+
+  /// The agent's release, once it has answered.
+  public private(set) var release = ""
+
+  init(channel: consuming Channel, vault: String, terminal: String) {
+    self.channel = channel
+    self.vault = vault
+    self.terminal = terminal
+  }
+
+  /// Connects, and makes sure that it is the user's own agent. Nothing is sent yet.
+  ///
+  /// - Parameters:
+  ///   - vault: The vault that the requests will be about; it need not be there.
+  ///   - engine: Who shall answer.
+  ///   - terminal: The name of the client's terminal, such as `pts/3`; empty for none.
+  ///   - socket: Where an agent listens; nil for the usual place. A started agent goes there.
+  /// - Throws: ``ClientError/noAgent`` when nobody listens and none was to be started.
+  public static func open(
+    _ vault: VaultPath, engine: Engine, terminal: String = "", socket: AgentSocket? = nil
+  ) throws(ClientError) -> Connection {
+    let channel: Channel
+    switch engine {
+    case .own: channel = try AgentProgram.startOwn()
+    case .running: channel = try AgentListener.connect(to: usual(socket))
+    case .started: channel = try AgentListener.connectStarting(to: usual(socket))
+    }
+    return Connection(channel: channel, vault: vault.path, terminal: terminal)
+  }
+
+  /// Speaks over a socket that is connected already, and closes it at its end.
+  ///
+  /// - Parameter descriptor: A stream socket that does not block; its other end is trusted.
+  public static func over(
+    descriptor: Int32, vault: VaultPath, terminal: String = ""
+  ) throws(ClientError) -> Connection {
+    let channel = try Channel.make(descriptor: descriptor)
+    return Connection(channel: channel, vault: vault.path, terminal: terminal)
+  }
+
+  /// Ends the conversation; an engine of its own has ended, too, when this returns.
+  public consuming func close() {}
+
+  private static func usual(_ socket: AgentSocket?) throws(ClientError) -> AgentSocket {
+    if let socket { return socket }
+    do throws(PathError) { return try AgentSocket.standard() } catch { throw .path(error) }
+  }
+}
+
+// MARK: - One request
+
+extension Connection {
+  /// What was received: positions of a frame's payload are positions in it.
+  var received: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { channel.received }
+  }
+
+  /// Whether the agent has said something that was not yet read.
+  var hasNews: Bool { channel.hasNews }
+
+  /// Sends messages; the first time, the hello goes before them in the same write.
+  mutating func send(
+    _ write: (inout SecretBuffer) throws(ProtocolError) -> Void
+  ) throws(ClientError) {
+    do throws(ProtocolError) {
+      if !hasGreeted {
+        try channel.output.putHello(vault: vault.utf8.span, terminal: terminal.utf8.span)
+      }
+      try write(&channel.output)
+    } catch {
+      channel.output.removeAll()
+      throw ClientError(writing: error)
+    }
+    hasGreeted = true
+    try channel.send()
+  }
+
+  /// The next frame of an answer; the agent's hello is read when it is still to come.
+  mutating func next(patience: Int32) throws(ClientError) -> Frame {
+    if !isGreeted { try readGreeting(patience: patience) }
+    return try channel.next(patience: patience)
+  }
+
+  /// The payload of a reply or end that says yes.
+  ///
+  /// - Throws: ``ClientError/refused(_:)`` when it says no.
+  mutating func answer(
+    _ type: FrameType = .reply, patience: Int32 = Patience.answer
+  ) throws(ClientError) -> Range<Int> {
+    let frame = try next(patience: patience)
+    guard frame.type == type else { throw .broken(.frameType(frame.type.rawValue)) }
+    try accept(frame)
+    return frame.payload
+  }
+
+  /// Makes sure that a reply or an end says yes.
+  func accept(_ frame: Frame) throws(ClientError) {
+    let payload = received.extracting(frame.payload)
+    let reply: Reply
+    do throws(ProtocolError) { reply = try Reply(payload) } catch { throw .broken(error) }
+    if case .refused(let refusal) = reply { throw .refused(Refused(refusal, in: payload)) }
+  }
+
+  private mutating func readGreeting(patience: Int32) throws(ClientError) {
+    let frame = try channel.next(patience: patience)
+    // An agent that has no place left says so before any hello.
+    if frame.type == .reply { try accept(frame) }
+    guard frame.type == .agentHello else { throw .broken(.frameType(frame.type.rawValue)) }
+    let version = try greet(frame)
+    guard version == ProtocolVersion.current else {
+      throw .otherVersion(version: version, release: release)
+    }
+    isGreeted = true
+  }
+
+  /// Keeps what a hello tells; its version.
+  private mutating func greet(_ frame: Frame) throws(ClientError) -> UInt16 {
+    let hello = try reading { () throws(ProtocolError) in
+      try HelloReply(received.extracting(frame.payload))
+    }
+    release = String(repairing: received.extracting(frame.payload).extracting(hello.release))
+    return hello.version
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+// MARK: - Reading
+
+extension Connection {
+  /// Reads a value.
+  ///
+  /// - Parameters:
+  ///   - revision: An earlier revision that is kept; 0 = the current one.
+  ///   - sink: Gets a value of at most 64 KiB in one call, a longer one in order, part by part,
+  ///     each proved whole by the agent. The bytes are gone when it returns.
+  /// - Throws: ``ClientError/refused(_:)``; for a long value that may come after some of it was
+  ///   handed out.
+  @discardableResult
+  public mutating func get(
+    _ name: String, revision: UInt64 = 0,
+    into sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) -> ItemFacts {
+    try send { output throws(ProtocolError) in
+      try output.putGet(name: name.utf8.span, revision: revision)
+    }
+    let field = try answer()
+    let reply = try reading { () throws(ProtocolError) in try GetReply(received(field)) }
+    switch reply.source {
+    case .inline(let value): try sink(received(field).extracting(value))
+    case .stream: try stream(reply.entry.facts.size, into: sink)
+    }
+    return reply.entry.facts
+  }
+
+  private mutating func stream(
+    _ size: UInt64, into sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    var count: UInt64 = 0
+    while true {
+      let frame = try next(patience: Patience.stream)
+      guard frame.type == .data else {
+        guard frame.type == .end else { throw .broken(.frameType(frame.type.rawValue)) }
+        try accept(frame)
+        guard count == size else { throw .broken(.truncated) }
+        return
+      }
+      count += UInt64(frame.payload.count)
+      try sink(received.extracting(frame.payload))
+    }
+  }
+
+  /// Reads one attribute.
+  public mutating func attribute(
+    _ key: String, of name: String
+  ) throws(ClientError) -> SecretBytes {
+    try send { output throws(ProtocolError) in
+      try output.putGetAttribute(name: name.utf8.span, key: key.utf8.span)
+    }
+    let payload = received(try answer())
+    let value = try reading { () throws(ProtocolError) in try FieldReply.attribute(payload) }
+    return try allocating { () throws(SecureMemoryError) in
+      try SecretBytes(copying: payload.extracting(value))
+    }
+  }
+
+  /// Lists items, in the order of the vault, which is that of no alphabet.
+  public mutating func list(
+    _ order: ListOrder = ListOrder(), each: (Item) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in
+      try output.putList(
+        flags: order.flags, prefix: order.prefix.utf8.span, filterKey: order.filterKey.utf8.span,
+        filterValue: order.filterValue.span, text: order.text.utf8.span)
+    }
+    while true {
+      let frame = try next(patience: Patience.stream)
+      guard frame.type == .data else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      let batch = try reading { () throws(ProtocolError) in try EntryBatch(payload) }
+      try batch.forEach(in: payload) { entry throws(ClientError) in
+        try each(Item(entry, in: payload))
+      }
+    }
+  }
+
+  /// Tells all of an item but its value.
+  public mutating func show(_ name: String) throws(ClientError) -> ShownItem {
+    try send { output throws(ProtocolError) in try output.putShow(name: name.utf8.span) }
+    let payload = received(try answer())
+    let reply = try reading { () throws(ProtocolError) in try ShowReply(payload) }
+    return ShownItem(
+      item: Item(reply.entry, in: payload), revisions: reply.revisionNumbers(in: payload))
+  }
+
+  /// The end of a list or of a check; a request that is refused at once ends with a reply.
+  func finish(_ frame: Frame) throws(ClientError) {
+    guard frame.type == .end || frame.type == .reply else {
+      throw .broken(.frameType(frame.type.rawValue))
+    }
+    try accept(frame)
+    guard frame.type == .end else { throw .broken(.frameType(frame.type.rawValue)) }
+  }
+
+  /// A payload of the frame that was received last.
+  @_lifetime(borrow self)
+  func received(_ payload: Range<Int>) -> Span<UInt8> { received.extracting(payload) }
+}
+
+// MARK: - Changing
+
+extension Connection {
+  /// Sets and deletes attributes.
+  ///
+  /// - Parameter ifRevision: The revision the item must have; 0 = any.
+  /// - Returns: The item's new revision.
+  public mutating func setAttributes(
+    of name: String, set: [Attribute], delete: [String], ifRevision: UInt64 = 0
+  ) throws(ClientError) -> UInt64 {
+    try send { output throws(ProtocolError) in
+      try output.putAttributes(
+        name: name.utf8.span, ifRevision: ifRevision, setCount: set.count,
+        set: { output throws(ProtocolError) in try output.put(pairs: set) },
+        deleteCount: delete.count,
+        delete: { output throws(ProtocolError) in
+          for key in delete { try output.put16(text: key) }
+        })
+    }
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+  }
+
+  /// Deletes an item; its revisions stay in the history.
+  ///
+  /// - Parameter ifRevision: The revision the item must have; 0 = any.
+  public mutating func remove(_ name: String, ifRevision: UInt64 = 0) throws(ClientError) {
+    try send { output throws(ProtocolError) in
+      try output.putRemove(name: name.utf8.span, ifRevision: ifRevision)
+    }
+    try done()
+  }
+
+  /// Reads an answer that says no more than yes.
+  mutating func done(patience: Int32 = Patience.answer) throws(ClientError) {
+    let payload = received(try answer(patience: patience))
+    try reading { () throws(ProtocolError) in try FieldReply.done(payload) }
+  }
+}
+
+extension SecretBuffer {
+  mutating func put(pairs: [Attribute]) throws(ProtocolError) {
+    for pair in pairs { try putPair(key: pair.key.utf8.span, value: pair.value.span) }
+  }
+}

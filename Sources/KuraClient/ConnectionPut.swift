@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+internal import SecureMemory
+
+extension Connection {
+  /// Stores a value that is in memory.
+  public mutating func put(
+    _ order: PutOrder, value: Span<UInt8>
+  ) throws(ClientError) -> PutReply {
+    guard value.count > ProtocolLimit.inlineValue else {
+      try send(order, value: value)
+      return try putAnswer()
+    }
+    try beginUpload(order)
+    var rest = value
+    while !rest.isEmpty {
+      try upload(rest.extracting(first: ProtocolLimit.chunk))
+      rest = rest.extracting(droppingFirst: min(rest.count, ProtocolLimit.chunk))
+    }
+    return try endUpload()
+  }
+
+  /// Stores what a descriptor gives until its end. Memory does not grow with the value.
+  ///
+  /// - Throws: ``ClientError/input(_:)`` when reading failed: nothing was stored, and the
+  ///   connection is of no further use.
+  public mutating func put(
+    _ order: PutOrder, from source: inout ValueInput
+  ) throws(ClientError) -> PutReply {
+    // One byte more than fits into a request tells which way it goes.
+    var part = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: ProtocolLimit.inlineValue + 1)
+    }
+    try source.fill(&part, upTo: ProtocolLimit.inlineValue + 1)
+    if source.hasEnded, part.count <= ProtocolLimit.inlineValue {
+      try send(order, value: part.bytes)
+      return try putAnswer()
+    }
+    try beginUpload(order)
+    while part.count > 0 {
+      let count = min(part.count, ProtocolLimit.chunk)
+      try upload(part.bytes.extracting(first: count))
+      part.removeFirst(count)
+      do throws(ClientError) {
+        try source.fill(&part, upTo: ProtocolLimit.chunk)
+      } catch {
+        try? send { output throws(ProtocolError) in try output.putUploadEnd(.abandon) }
+        throw error
+      }
+    }
+    return try endUpload()
+  }
+
+  private mutating func send(_ order: PutOrder, value: Span<UInt8>?) throws(ClientError) {
+    try send { output throws(ProtocolError) in
+      try output.putPut(
+        name: order.name.utf8.span, flags: order.flags, revision: order.revision, value: value,
+        attributeCount: order.attributes.count
+      ) { output throws(ProtocolError) in try output.put(pairs: order.attributes) }
+    }
+  }
+
+  private mutating func putAnswer(
+    patience: Int32 = Patience.answer
+  ) throws(ClientError) -> PutReply {
+    let payload = received(try answer(patience: patience))
+    return try reading { () throws(ProtocolError) in try PutReply(payload) }
+  }
+
+  private mutating func beginUpload(_ order: PutOrder) throws(ClientError) {
+    try send(order, value: nil)
+    try done()
+  }
+
+  /// Sends one part; an agent that has had enough says so in between.
+  private mutating func upload(_ part: Span<UInt8>) throws(ClientError) {
+    if hasNews {
+      _ = try answer()
+      throw .broken(.frameType(FrameType.reply.rawValue))
+    }
+    try send { output throws(ProtocolError) in try output.putData(part, from: .client) }
+  }
+
+  private mutating func endUpload() throws(ClientError) -> PutReply {
+    try send { output throws(ProtocolError) in try output.putUploadEnd(.commit) }
+    return try putAnswer(patience: Patience.stream)
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+extension Connection {
+  /// Tells whether the vault is unlocked, and all that goes with it.
+  public mutating func status() throws(ClientError) -> StatusReport {
+    try send { output throws(ProtocolError) in try output.putRequest(.status) }
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try StatusReport(payload) }
+  }
+
+  /// Unlocks the vault.
+  ///
+  /// - Parameters:
+  ///   - secret: As typed, or the bytes of a key file; prepared by the agent.
+  ///   - idleTimeout: In ms; 0 = the vault's policy.
+  ///   - maxSession: In ms; 0 = the vault's policy.
+  ///   - acceptRollback: Take the vault although it is older than one seen before.
+  public mutating func unlock(
+    _ kind: CredentialKind, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
+    maxSession: UInt64 = 0, acceptRollback: Bool = false
+  ) throws(ClientError) -> Notice {
+    let flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
+    let bytes = secret.bytes
+    try send { output throws(ProtocolError) in
+      try output.putUnlock(
+        kind, secret: bytes, idleTimeout: idleTimeout, maxSession: maxSession, flags: flags)
+    }
+    let payload = received(try answer(patience: Patience.derivation))
+    return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
+  }
+
+  /// Locks this vault, or all of the agent's.
+  public mutating func lock(
+    _ reason: LockReason = .asked, scope: LockRequest.Scope = .vault
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putLock(reason, scope: scope) }
+    try done()
+  }
+
+  /// Waits until somebody unlocks the vault.
+  ///
+  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked`` when the time ran out.
+  public mutating func wait(milliseconds: UInt64) throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
+    let longest = UInt64(Int32.max - Patience.answer)
+    try done(patience: Int32(min(milliseconds, longest)) + Patience.answer)
+  }
+
+  /// What the agent says of itself.
+  public mutating func agentStatus() throws(ClientError) -> AgentSummary {
+    try send { output throws(ProtocolError) in try output.putRequest(.agentStatus) }
+    let payload = received(try answer())
+    let report = try reading { () throws(ProtocolError) in try AgentReport(payload) }
+    return AgentSummary(report, in: payload)
+  }
+
+  /// Locks all vaults and ends the agent.
+  public mutating func stopAgent() throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putRequest(.agentStop) }
+    try done()
+  }
+}

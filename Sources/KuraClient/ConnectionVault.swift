@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+extension Connection {
+  /// Creates the vault; it is there only when `confirm` has said yes.
+  ///
+  /// - Parameters:
+  ///   - passcode: As typed; prepared by the agent.
+  ///   - confirm: Gets the recovery key's text, empty without one. The bytes are gone when it
+  ///     returns.
+  /// - Throws: ``ClientError/stopped`` when `confirm` said no: no vault was made. The connection is
+  ///   of no further use then, nor when `confirm` threw.
+  public mutating func create(
+    passcode: borrowing SecretBytes, cost: KDFCost = .calibrated, flags: CreateRequest.Flags,
+    confirm: (Span<UInt8>) throws(ClientError) -> Bool
+  ) throws(ClientError) {
+    let bytes = passcode.bytes
+    try send { output throws(ProtocolError) in
+      try output.putCreate(passcode: bytes, cost: cost, flags: flags)
+    }
+    try withRecoveryKey { key throws(ClientError) in
+      guard try confirm(key) else { throw .stopped }
+    }
+    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try done()
+  }
+
+  /// Changes the passcode; an unlocked vault stays so.
+  ///
+  /// - Parameters:
+  ///   - current: What opens the vault now.
+  ///   - show: Gets the new recovery key's text; called only when one was asked for.
+  public mutating func changePasscode(
+    _ kind: CredentialKind, current: borrowing SecretBytes, new: borrowing SecretBytes,
+    cost: KDFCost = .calibrated, flags: PasscodeRequest.Flags = [],
+    show: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    let (old, fresh) = (current.bytes, new.bytes)
+    try send { output throws(ProtocolError) in
+      try output.putPasscode(kind, current: old, new: fresh, cost: cost, flags: flags)
+    }
+    try withRecoveryKey { key throws(ClientError) in
+      if flags.contains(.recoveryKey) { try show(key) }
+    }
+  }
+
+  private mutating func withRecoveryKey(
+    _ body: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    let payload = received(try answer(patience: Patience.derivation))
+    let key = try reading { () throws(ProtocolError) in try FieldReply.recoveryKey(payload) }
+    try body(payload.extracting(key))
+  }
+
+  /// Proves the vault whole.
+  ///
+  /// - Parameters:
+  ///   - progress: Called now and then.
+  ///   - finding: Called for each fault, with an item's name or the part of the vault it is in.
+  /// - Returns: The number of faults.
+  public mutating func verify(
+    progress: (ProgressReport) -> Void, finding: (Finding, String) -> Void
+  ) throws(ClientError) -> Int {
+    try send { output throws(ProtocolError) in try output.putRequest(.verify) }
+    var count = 0
+    while true {
+      let frame = try next(patience: Patience.stream)
+      let payload = received.extracting(frame.payload)
+      switch frame.type {
+      case .progress:
+        progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+      case .data:
+        let batch = try reading { () throws(ProtocolError) in try FindingBatch(payload) }
+        batch.forEach(in: payload) { finding($0, String(repairing: $1)) }
+        count += batch.count
+      default:
+        try finish(frame)
+        return count
+      }
+    }
+  }
+}
+
+// MARK: - Settings
+
+extension Connection {
+  /// All settings kept in the vault.
+  public mutating func settings() throws(ClientError) -> [Setting] {
+    try config(.list, key: nil, value: 0)
+  }
+
+  /// One setting.
+  public mutating func setting(_ key: ConfigKey) throws(ClientError) -> UInt64 {
+    try one(key, of: try config(.get, key: key, value: 0))
+  }
+
+  /// Changes a setting.
+  ///
+  /// - Returns: The value it has now.
+  @discardableResult
+  public mutating func set(_ key: ConfigKey, to value: UInt64) throws(ClientError) -> UInt64 {
+    try one(key, of: try config(.set, key: key, value: value))
+  }
+
+  private mutating func config(
+    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64
+  ) throws(ClientError) -> [Setting] {
+    try send { output throws(ProtocolError) in
+      try output.putConfig(operation, key: key, value: value)
+    }
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try Setting.all(payload) }
+  }
+
+  private func one(_ key: ConfigKey, of settings: [Setting]) throws(ClientError) -> UInt64 {
+    guard let setting = settings.first, settings.count == 1, setting.key == key.rawValue else {
+      throw .broken(.fieldValue)
+    }
+    return setting.value
+  }
+}

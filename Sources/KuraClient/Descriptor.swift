@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+public import SecureMemory
+
+/// A system call on a file failed.
+public struct FileError: Error, Equatable, Sendable {
+  /// What it said.
+  public let errno: Int32
+
+  /// Makes the error of an errno.
+  public init(errno: Int32) { self.errno = errno }
+
+  /// Throws when a count or a descriptor is a negated errno.
+  static func check(_ result: Int) throws(FileError) {
+    if result < 0 { throw FileError(errno: Int32(-result)) }
+  }
+}
+
+/// Reading and writing without a buffer that keeps what went through it.
+public enum Descriptor {
+  /// Opens a file to read; descriptors that are started programs' do not get it.
+  public static func open(path: String) throws(FileError) -> Int32 {
+    let descriptor = unsafe kura_file_open(path)
+    try FileError.check(Int(descriptor))
+    return descriptor
+  }
+
+  /// Closes what ``open(path:)`` gave.
+  public static func close(_ descriptor: Int32) { kura_file_close(descriptor) }
+
+  /// Writes all of the bytes.
+  public static func write(
+    _ bytes: Span<UInt8>, to descriptor: Int32
+  ) throws(FileError) {
+    guard !bytes.isEmpty else { return }
+    let result = unsafe bytes.withUnsafeBytes {
+      unsafe kura_file_write(descriptor, $0.baseAddress!, $0.count)
+    }
+    try FileError.check(Int(result))
+  }
+
+  /// Reads to the end.
+  ///
+  /// - Parameter limit: The most that is taken; more is `EFBIG`.
+  public static func readAll(
+    _ descriptor: Int32, limit: Int
+  ) throws(FileError) -> SecretBuffer {
+    var buffer = try room { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: min(limit, 4_096) + 1)
+    }
+    while buffer.count <= limit {
+      try room { () throws(SecureMemoryError) in try buffer.reserve(1) }
+      if try read(descriptor, into: &buffer, upTo: buffer.capacity - buffer.count) == 0 {
+        return buffer
+      }
+    }
+    throw FileError(errno: EFBIG)
+  }
+
+  private static func room<Value: ~Copyable>(
+    _ body: () throws(SecureMemoryError) -> Value
+  ) throws(FileError) -> Value {
+    do throws(SecureMemoryError) { return try body() } catch { throw FileError(errno: ENOMEM) }
+  }
+
+  /// Reads some bytes behind those that a buffer holds, in room that was reserved.
+  ///
+  /// - Returns: Their number; 0 at the end.
+  static func read(
+    _ descriptor: Int32, into buffer: inout SecretBuffer, upTo limit: Int
+  ) throws(FileError) -> Int {
+    try buffer.append(upTo: limit) { tail throws(FileError) in
+      let count = unsafe tail.withUnsafeMutableBytes {
+        unsafe kura_file_read(descriptor, $0.baseAddress!, $0.count)
+      }
+      try FileError.check(count)
+      return count
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+
+/// Who shall answer.
+public enum Engine: Sendable {
+  /// An agent that is there already.
+  case running
+  /// An agent that is there, or one that is started now and stays.
+  case started
+  /// An engine of our own, for this connection only.
+  case own
+}
+
+/// The program `kura-agent`: found, and started.
+enum AgentProgram {
+  /// The path of `kura-agent`, beside the running program or where it is installed.
+  ///
+  /// Never by PATH: what stands there first would be asked for the passcode.
+  static func find() throws(ClientError) -> String {
+    let directory = try programDirectory()
+    let candidates = [
+      directory + "/kura-agent", parent(of: directory) + "/libexec/kura/kura-agent",
+    ]
+    for candidate in candidates where unsafe kura_is_executable(candidate) == 1 { return candidate }
+    throw .agentMissing(directory: directory)
+  }
+
+  /// Starts an agent that stays, and waits until it listens.
+  static func start() throws(ClientError) {
+    var child = kura_child()
+    let failed = unsafe kura_start_agent(try find(), &child)
+    guard failed == 0 else { throw .system(-failed) }
+    defer { kura_file_close(child.descriptor) }
+    let said = try listen(to: child.descriptor)
+    if said.first == UInt8(ascii: "R") { return }
+    let status = kura_child_wait(child.process, Patience.process)
+    throw .agentFailed(status: status, text: String(repairing: said.span))
+  }
+
+  /// Starts an engine that serves this process alone.
+  static func startOwn() throws(ClientError) -> Channel {
+    var child = kura_child()
+    let failed = unsafe kura_start_engine(try find(), &child)
+    guard failed == 0 else { throw .system(-failed) }
+    return try Channel.make(descriptor: child.descriptor, process: child.process)
+  }
+
+  /// `R` from an agent that is ready; what it has to say, to its end, from one that is not.
+  private static func listen(to descriptor: Int32) throws(ClientError) -> [UInt8] {
+    var said: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 512)
+    while said.first != UInt8(ascii: "R"), said.count < 4_096 {
+      let count = unsafe part.withUnsafeMutableBytes {
+        unsafe kura_pipe_read(descriptor, $0.baseAddress!, $0.count, Patience.process)
+      }
+      if count == Int(-ETIMEDOUT) { throw .timedOut }
+      guard count > 0 else { break }
+      said.append(contentsOf: part[..<count])
+    }
+    return said
+  }
+
+  private static func programDirectory() throws(ClientError) -> String {
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_program_path($0.baseAddress!, $0.count)
+    }
+    guard count > 0 else { throw .system(Int32(-count)) }
+    return parent(of: String(repairing: bytes.span.extracting(first: count)))
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return String(path[..<slash])
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+
+/// An attribute of an item. It is given on command lines and shown in lists: no place for a
+/// secret.
+public struct Attribute: Equatable, Sendable {
+  public var key: String
+  /// Any bytes.
+  public var value: [UInt8]
+
+  /// An attribute with any bytes.
+  public init(key: String, value: [UInt8]) {
+    self.key = key
+    self.value = value
+  }
+}
+
+/// An item, all but its value.
+public struct Item: Equatable, Sendable {
+  public var name: String
+  public var facts: ItemFacts
+  /// In the order of the vault: ascending by the bytes of their keys.
+  public var attributes: [Attribute]
+
+  init(_ entry: Entry, in payload: Span<UInt8>) {
+    name = String(repairing: payload.extracting(entry.name))
+    facts = entry.facts
+    var attributes: [Attribute] = []
+    attributes.reserveCapacity(entry.attributes.count)
+    entry.attributes.forEach(in: payload) { key, value in
+      attributes.append(Attribute(key: String(repairing: key), value: Array(copying: value)))
+    }
+    self.attributes = attributes
+  }
+}
+
+/// What `show` tells.
+public struct ShownItem: Equatable, Sendable {
+  public var item: Item
+  /// The earlier revisions that are kept, ascending.
+  public var revisions: [UInt64]
+}
+
+/// What to store, but for the value.
+public struct PutOrder: Equatable, Sendable {
+  public var name: String
+  public var flags: PutRequest.Flags
+  /// The revision the item must have, with ``PutRequest/Flags/ifRevision``; else 0.
+  public var revision: UInt64
+  public var attributes: [Attribute]
+
+  /// A value for that name.
+  public init(
+    name: String, flags: PutRequest.Flags = [], revision: UInt64 = 0,
+    attributes: [Attribute] = []
+  ) {
+    self.name = name
+    self.flags = flags
+    self.revision = revision
+    self.attributes = attributes
+  }
+}
+
+/// What to list; what is empty asks for nothing.
+public struct ListOrder: Equatable, Sendable {
+  public var flags: ListRequest.Flags
+  /// What names begin with.
+  public var prefix: String
+  /// An attribute that items have, with ``filterValue``.
+  public var filterKey: String
+  public var filterValue: [UInt8]
+  /// What a name or an attribute holds.
+  public var text: String
+
+  /// All items, but for what is asked.
+  public init(
+    flags: ListRequest.Flags = [], prefix: String = "", filterKey: String = "",
+    filterValue: [UInt8] = [], text: String = ""
+  ) {
+    self.flags = flags
+    self.prefix = prefix
+    self.filterKey = filterKey
+    self.filterValue = filterValue
+    self.text = text
+  }
+}
+
+/// What an agent says of itself.
+public struct AgentSummary: Equatable, Sendable {
+  public let processID: UInt32
+  public let release: String
+  /// Vaults that are unlocked.
+  public let sessionCount: UInt16
+  /// Bytes of guarded memory that cannot reach swap.
+  public let lockedBytes: UInt64
+  /// Bytes of guarded memory that can.
+  public let unlockedBytes: UInt64
+
+  init(_ report: AgentReport, in payload: Span<UInt8>) {
+    processID = report.processID
+    release = String(repairing: payload.extracting(report.release))
+    sessionCount = report.sessionCount
+    lockedBytes = report.lockedBytes
+    unlockedBytes = report.unlockedBytes
+  }
+}

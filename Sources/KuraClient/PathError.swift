@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a place for files cannot be told.
+public enum PathError: Error, Equatable, Sendable {
+  /// Neither the XDG variable nor `HOME` holds an absolute path.
+  case homeUnknown
+  /// A path or a name is empty.
+  case empty
+  /// A path is longer than the system or a message takes.
+  case tooLong(limit: Int)
+  /// A vault's name begins with a dot or has a control character.
+  case nameInvalid(String)
+  /// The working directory cannot be told: errno.
+  case noWorkingDirectory(Int32)
+}
