@@ -14,9 +14,10 @@ public enum Seal {
 
   static let nonceCount = 24
   static let commitmentCount = 32
-  static let tagCount = 16
+  /// The Poly1305 tag's bytes, at the end.
+  public static let tagCount = 16
 
-  /// The bytes at the front that, with the last 16, name a ciphertext in the tree: nonce, commitment.
+  /// Nonce and commitment's bytes, at the front; with the tag they name a ciphertext in the tree.
   public static let headCount = nonceCount + commitmentCount
 
   /// Seals a plaintext.

@@ -135,6 +135,17 @@ extension SecretBytes {
   }
 }
 
+extension SecretBytes {
+  /// Drops the first bytes, moves the others to the front and zeroes what they leave behind.
+  ///
+  /// - Parameter dropped: How many; at most ``count``.
+  public mutating func removeFirst(_ dropped: Int) {
+    precondition(dropped >= 0 && dropped <= count, "dropping more than is held")
+    unsafe base.copyMemory(from: base + dropped, byteCount: count - dropped)
+    shrink(to: count - dropped)
+  }
+}
+
 // MARK: - Comparison
 
 extension SecretBytes {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+/// What a ciphertext is and where it belongs, as its seal binds it.
+///
+/// The first byte says the kind of record and every kind has one length, so that no two records have
+/// the same associated data.
+public struct AssociatedData: Sendable {
+  private enum Kind: UInt8 {
+    case slotKey = 1, slotProtected, ring, root, meta, body, chunk, protectedValue
+  }
+
+  private var storage = InlineArray<80, UInt8>(repeating: 0)
+  private var count = 0
+
+  private init(_ kind: Kind) { append(integer: kind.rawValue) }
+
+  /// The bytes, to read.
+  public var span: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { storage.span.extracting(first: count) }
+  }
+
+  private mutating func append<Integer: FixedWidthInteger>(integer: Integer) {
+    for index in 0..<(Integer.bitWidth / 8) {
+      storage[count + index] = UInt8(truncatingIfNeeded: integer >> Integer(8 * index))
+    }
+    count += Integer.bitWidth / 8
+  }
+
+  private mutating func append<Subject>(_ identifier: Identifier<Subject>) {
+    append(integer: identifier.high.byteSwapped)
+    append(integer: identifier.low.byteSwapped)
+  }
+}
+
+// MARK: - Parts of the vault
+
+extension AssociatedData {
+  /// The vault key in a slot.
+  public static func slotKey(vault: VaultID, header: SlotHeader) -> AssociatedData {
+    slot(.slotKey, vault: vault, header: header)
+  }
+
+  /// The protected half in a slot.
+  public static func slotProtected(vault: VaultID, header: SlotHeader) -> AssociatedData {
+    slot(.slotProtected, vault: vault, header: header)
+  }
+
+  private static func slot(_ kind: Kind, vault: VaultID, header: SlotHeader) -> AssociatedData {
+    var data = AssociatedData(kind)
+    data.append(vault)
+    for byte in header.encoded { data.append(integer: byte) }
+    return data
+  }
+
+  /// The key ring.
+  public static func ring(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.ring)
+    data.append(vault)
+    return data
+  }
+
+  /// The root.
+  public static func root(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.root)
+    data.append(vault)
+    return data
+  }
+}
+
+// MARK: - Parts of an item
+
+extension AssociatedData {
+  /// An item's name and attributes: bound to the tag, so that a new name needs a new seal.
+  public static func meta(vault: VaultID, facts: ItemFacts) -> AssociatedData {
+    var data = AssociatedData(.meta)
+    data.append(vault)
+    data.append(facts.tag)
+    data.append(rest: facts)
+    return data
+  }
+
+  /// An item's value: bound to the id and not to the name, so that it survives a new name.
+  public static func body(vault: VaultID, facts: ItemFacts) -> AssociatedData {
+    var data = AssociatedData(.body)
+    data.append(vault)
+    data.append(rest: facts)
+    return data
+  }
+
+  /// One chunk of a long value.
+  public static func chunk(value: ValueID, number: UInt64, isLast: Bool) -> AssociatedData {
+    var data = AssociatedData(.chunk)
+    data.append(value)
+    data.append(integer: number)
+    data.append(integer: UInt8(isLast ? 1 : 0))
+    return data
+  }
+
+  /// The inner seal of a protected value.
+  public static func protectedValue(
+    vault: VaultID, item: ItemID, revision: UInt64
+  ) -> AssociatedData {
+    var data = AssociatedData(.protectedValue)
+    data.append(vault)
+    data.append(item)
+    data.append(integer: revision)
+    return data
+  }
+
+  private mutating func append(rest facts: ItemFacts) {
+    append(facts.id)
+    append(integer: facts.revision)
+    append(integer: facts.generation)
+    append(integer: facts.protection.rawValue)
+    append(integer: facts.kind.rawValue)
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraCrypto
+
+/// The kept previous revisions of an item, as its row's history column lists them.
+public struct HistoryList: Equatable, Sendable {
+  /// One kept revision.
+  public struct Entry: Equatable, Sendable {
+    /// The revision's number.
+    public let revision: UInt64
+    /// The leaf of its row in the history table.
+    public let leaf: Digest
+  }
+
+  /// The bytes of one entry.
+  public static let entryByteCount = 40
+  /// How many the format allows; the policy keeps fewer.
+  public static let mostEntries = 1024
+
+  /// Ascending by revision.
+  public private(set) var entries: [Entry] = []
+
+  /// No history.
+  public init() {}
+
+  /// Reads a history column.
+  ///
+  /// - Throws: ``FormatError/damaged``.
+  public init(decoding bytes: Span<UInt8>) throws(FormatError) {
+    let (count, rest) = bytes.count.quotientAndRemainder(dividingBy: HistoryList.entryByteCount)
+    guard rest == 0, count <= HistoryList.mostEntries else { throw .damaged }
+    var reader = ByteReader(bytes)
+    for _ in 0..<count {
+      let entry = Entry(revision: try reader.integer(), leaf: try reader.digest())
+      guard entry.revision > (entries.last?.revision ?? 0) else { throw .damaged }
+      entries.append(entry)
+    }
+  }
+
+  /// Adds the revision that was current until now.
+  ///
+  /// - Parameters:
+  ///   - revision: Higher than every one that is kept.
+  ///   - leaf: The leaf of its history row.
+  public mutating func append(revision: UInt64, leaf: Digest) {
+    precondition(revision > (entries.last?.revision ?? 0), "revisions ascend")
+    entries.append(Entry(revision: revision, leaf: leaf))
+  }
+
+  /// Drops the oldest revisions.
+  ///
+  /// - Parameter depth: How many to keep; at most ``mostEntries`` are kept in any case.
+  /// - Returns: What was dropped, whose rows have to go with it.
+  public mutating func trim(to depth: Int) -> [Entry] {
+    let dropped = Array(entries.dropLast(min(max(depth, 0), HistoryList.mostEntries)))
+    entries.removeFirst(dropped.count)
+    return dropped
+  }
+
+  /// The column's bytes.
+  public var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(entries.count * HistoryList.entryByteCount)
+    for entry in entries {
+      bytes.append(integer: entry.revision)
+      bytes.append(entry.leaf)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraCrypto
+
+/// The length of every identifier, in bytes.
+let identifierByteCount = 16
+
+/// 16 bytes that name something; the subject keeps one kind of name from passing for another.
+///
+/// They are ordered as their bytes are.
+public struct Identifier<Subject>: Sendable {
+  /// The first eight bytes, the first of them most significant.
+  let high: UInt64
+  /// The last eight bytes.
+  let low: UInt64
+
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Sixteen zero bytes.
+  public static var zero: Identifier { Identifier(high: 0, low: 0) }
+
+  /// Copies bytes that stand elsewhere.
+  ///
+  /// - Parameter bytes: 16 bytes.
+  public init(_ bytes: Span<UInt8>) {
+    precondition(bytes.count == identifierByteCount, "an identifier has 16 bytes")
+    var halves: (UInt64, UInt64) = (0, 0)
+    for index in 0..<8 {
+      halves.0 = halves.0 << 8 | UInt64(bytes[index])
+      halves.1 = halves.1 << 8 | UInt64(bytes[index + 8])
+    }
+    self.init(high: halves.0, low: halves.1)
+  }
+
+  /// A fresh one from the kernel's random source.
+  ///
+  /// - Throws: ``CryptoError/entropyUnavailable``.
+  public static func random() throws(CryptoError) -> Identifier {
+    let bytes = try RandomBytes.bytes(identifierByteCount)
+    return Identifier(bytes.span)
+  }
+
+  /// The 16 bytes, copied.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(identifierByteCount)
+    bytes.append(self)
+    return bytes
+  }
+
+  /// The 16 bytes as 32 lower-case hexadecimal digits, for file names and messages.
+  public var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The first `count` bits as a number, the first bit most significant.
+  ///
+  /// - Parameter count: 0 to 32.
+  public func leadingBits(_ count: Int) -> UInt32 {
+    precondition((0...32).contains(count), "at most 32 bits")
+    return count == 0 ? 0 : UInt32(high >> UInt64(64 - count))
+  }
+}
+
+// MARK: - Hashable, Comparable
+
+extension Identifier: Hashable, Comparable {
+  public static func == (left: Identifier, right: Identifier) -> Bool {
+    left.high == right.high && left.low == right.low
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(high)
+    hasher.combine(low)
+  }
+
+  public static func < (left: Identifier, right: Identifier) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}
+
+// MARK: - Subjects
+
+/// What a ``VaultID`` names.
+public enum VaultSubject: Sendable {}
+/// What a ``SlotID`` names.
+public enum SlotSubject: Sendable {}
+/// What a ``Salt`` belongs to.
+public enum SaltSubject: Sendable {}
+/// What an ``ItemID`` names.
+public enum ItemSubject: Sendable {}
+/// What an ``ItemTag`` stands for.
+public enum TagSubject: Sendable {}
+/// What a ``ValueID`` names.
+public enum ValueSubject: Sendable {}
+/// What a ``WriterID`` names.
+public enum WriterSubject: Sendable {}
+
+/// A vault, for as long as it exists; public.
+public typealias VaultID = Identifier<VaultSubject>
+/// A key slot; public.
+public typealias SlotID = Identifier<SlotSubject>
+/// A slot's salt; public.
+public typealias Salt = Identifier<SaltSubject>
+/// An item, for life, through every change of its name; public.
+public typealias ItemID = Identifier<ItemSubject>
+/// The keyed hash of an item's name, by which its row is found; public.
+public typealias ItemTag = Identifier<TagSubject>
+/// A value that is stored in chunks; public.
+public typealias ValueID = Identifier<ValueSubject>
+/// A process that wrote the vault.
+public typealias WriterID = Identifier<WriterSubject>

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+/// How an item's value is kept.
+public enum ProtectionClass: UInt8, Sendable {
+  /// Readable while the vault is unlocked.
+  case standard = 0
+  /// The value opens with a fresh passcode only.
+  case protected = 1
+}
+
+/// What an item is.
+public enum ItemKind: UInt8, Sendable {
+  /// A value.
+  case value = 0
+  /// What is left of a deleted item: its history.
+  case deleted = 1
+}
+
+/// What a row says of an item in the clear; its sealed parts are bound to all of it.
+public struct ItemFacts: Equatable, Sendable {
+  /// The keyed hash of the name.
+  public var tag: ItemTag
+  /// The item's id, for life.
+  public var id: ItemID
+  /// From 1, one more with every change.
+  public var revision: UInt64
+  /// The data key's generation.
+  public var generation: UInt32
+  /// How the value is kept.
+  public var protection: ProtectionClass
+  /// What the item is.
+  public var kind: ItemKind
+
+  /// Facts as a row holds them.
+  public init(
+    tag: ItemTag, id: ItemID, revision: UInt64, generation: UInt32,
+    protection: ProtectionClass = .standard, kind: ItemKind = .value
+  ) {
+    self.tag = tag
+    self.id = id
+    self.revision = revision
+    self.generation = generation
+    self.protection = protection
+    self.kind = kind
+  }
+}

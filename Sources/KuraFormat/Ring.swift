@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraCrypto
+public import SecureMemory
+
+/// The key ring: the data keys by generation, the protected pair's public half, work under way and
+/// the policy.
+public struct Ring: ~Copyable, Sendable {
+  /// How far a data key is in its life.
+  public enum State: UInt8, Sendable {
+    /// New records are sealed under it.
+    case active = 1
+    /// Records that were sealed under it still stand.
+    case retiring = 2
+  }
+
+  /// What there is to say of a data key.
+  public struct Generation: Equatable, Sendable {
+    /// The number that rows name it by.
+    public let number: UInt32
+    /// How far it is in its life.
+    public let state: State
+    /// When it was made, in milliseconds since 1970.
+    public let created: UInt64
+  }
+
+  /// Work that goes on over many transactions.
+  public enum Work: UInt8, Sendable {
+    /// None.
+    case none = 0
+    /// Rows are being sealed again under the active data key.
+    case rotate = 1
+  }
+
+  static let layout: UInt8 = 1
+  /// Data keys that are retired and unused are dropped, so that honest rings hold two at most.
+  static let mostGenerations = 256
+
+  /// The data keys' facts, ascending by number.
+  public private(set) var generations: [Generation]
+  /// The data keys' bytes in the same order, 32 each.
+  private var keys: SecretBytes
+  /// The protected pair's public half, 32 bytes.
+  public let protectedHalf: [UInt8]
+  /// Work under way.
+  public var work: Work
+  /// How far that work is, in tag order.
+  public var cursor: ItemTag
+  /// The vault's settings.
+  public var policy: Policy
+
+  private init(
+    generations: [Generation], keys: consuming SecretBytes, protectedHalf: [UInt8],
+    work: Work, cursor: ItemTag, policy: Policy
+  ) {
+    self.generations = generations
+    self.keys = keys
+    self.protectedHalf = protectedHalf
+    self.work = work
+    self.cursor = cursor
+    self.policy = policy
+  }
+
+  /// The ring of a new vault: one active data key, no work, all defaults.
+  ///
+  /// - Parameters:
+  ///   - dataKey: The first data key; its generation is 1.
+  ///   - created: Milliseconds since 1970.
+  ///   - protectedHalf: The protected pair's public half, 32 bytes.
+  public init(dataKey: consuming Key, created: UInt64, protectedHalf: [UInt8]) {
+    precondition(protectedHalf.count == ProtectedPair.byteCount, "a half has 32 bytes")
+    let first = Generation(number: 1, state: .active, created: created)
+    self.init(
+      generations: [first], keys: dataKey.finish(), protectedHalf: protectedHalf, work: .none,
+      cursor: .zero, policy: Policy())
+  }
+}
+
+// MARK: - Keys
+
+extension Ring {
+  /// The generation that new records are sealed under.
+  public var active: UInt32 {
+    guard let active = generations.first(where: { $0.state == .active }) else {
+      preconditionFailure("decoding checked that there is one")
+    }
+    return active.number
+  }
+
+  /// A copy of a generation's data key.
+  ///
+  /// - Throws: ``FormatError/damaged`` when the ring does not hold it, ``FormatError/outOfMemory``.
+  public borrowing func dataKey(_ generation: UInt32) throws(FormatError) -> Key {
+    guard let index = generations.firstIndex(where: { $0.number == generation }) else {
+      throw .damaged
+    }
+    let start = index * Key.byteCount
+    return try copiedKey(keys.bytes.extracting(start..<(start + Key.byteCount)))
+  }
+}
+
+// MARK: - Encoding
+
+extension Ring {
+  /// Reads an opened ring.
+  ///
+  /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
+  public static func decode(_ plaintext: Span<UInt8>) throws(FormatError) -> Ring {
+    var reader = ByteReader(plaintext)
+    guard try reader.integer(UInt8.self) == layout else { throw .damaged }
+    let count = Int(try reader.integer(UInt16.self))
+    guard (1...mostGenerations).contains(count) else { throw .damaged }
+    var generations: [Generation] = []
+    var keys = try SecretBytes.allocate(count * Key.byteCount)
+    for index in 0..<count {
+      generations.append(try generation(&reader, after: generations.last))
+      keys.overwrite(at: index * Key.byteCount, with: try reader.take(Key.byteCount))
+    }
+    guard generations.count(where: { $0.state == .active }) == 1 else { throw .damaged }
+    var half: [UInt8] = []
+    half.append(span: try reader.take(ProtectedPair.byteCount))
+    guard let work = Work(rawValue: try reader.integer()) else { throw .damaged }
+    let cursor: ItemTag = try reader.identifier()
+    let policy = try policy(&reader)
+    try reader.finish()
+    return Ring(
+      generations: generations, keys: keys, protectedHalf: half, work: work, cursor: cursor,
+      policy: policy)
+  }
+
+  private static func generation(
+    _ reader: inout ByteReader, after last: Generation?
+  ) throws(FormatError) -> Generation {
+    let number = try reader.integer(UInt32.self)
+    guard let state = State(rawValue: try reader.integer()) else { throw .damaged }
+    guard number > (last?.number ?? 0) else { throw .damaged }
+    return Generation(number: number, state: state, created: try reader.integer())
+  }
+
+  private static func policy(_ reader: inout ByteReader) throws(FormatError) -> Policy {
+    let count = try reader.integer(UInt16.self)
+    guard count <= Policy.mostEntries else { throw .damaged }
+    var policy = Policy()
+    for _ in 0..<count {
+      try policy.append(.init(key: try reader.integer(), value: try reader.integer()))
+    }
+    return policy
+  }
+
+  /// The bytes to seal.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public borrowing func encode() throws(FormatError) -> SecretBytes {
+    do { return try encoded() } catch { throw .outOfMemory }
+  }
+
+  private borrowing func encoded() throws(SecureMemoryError) -> SecretBytes {
+    var buffer = try SecretBuffer(capacity: 512)
+    try buffer.append(Ring.layout)
+    try buffer.append(integer: UInt16(generations.count))
+    for (index, generation) in generations.enumerated() {
+      let start = index * Key.byteCount
+      try buffer.append(integer: generation.number)
+      try buffer.append(generation.state.rawValue)
+      try buffer.append(integer: generation.created)
+      try buffer.append(keys.bytes.extracting(start..<(start + Key.byteCount)))
+    }
+    try buffer.append(protectedHalf.span)
+    try buffer.append(work.rawValue)
+    try buffer.append(cursor)
+    try buffer.append(integer: UInt16(policy.entries.count))
+    for entry in policy.entries {
+      try buffer.append(entry.key)
+      try buffer.append(integer: entry.value)
+    }
+    return buffer.finish()
+  }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraCrypto
+
+/// What a machine last saw of a vault: the anchor that an older copy is told by.
+///
+/// Two of them stand in the seen file and are written in turn, so that a torn write leaves one.
+public struct SeenRecord: Equatable, Sendable {
+  /// The encoded length, in bytes.
+  public static let byteCount = 512
+  /// The file's length, in bytes.
+  public static let fileByteCount = 2 * byteCount
+  /// The longest path that is kept, in bytes; a longer one is cut at its front.
+  public static let longestPath = 360
+
+  private static let magic: [UInt8] = Array("KURASEEN".utf8)
+  private static let hashedByteCount = byteCount - Digest.byteCount
+
+  /// One more with every record written.
+  public var counter: UInt64
+  /// The vault.
+  public var vault: VaultID
+  /// The root's epoch.
+  public var epoch: UInt64
+  /// The root's fingerprint.
+  public var fingerprint: Digest
+  /// The head of the access log; zero where there is none.
+  public var logHead: Digest
+  /// When, in milliseconds since 1970.
+  public var time: UInt64
+  /// The vault file's path; no secret.
+  public var path: [UInt8]
+
+  /// A record.
+  public init(
+    counter: UInt64, vault: VaultID, epoch: UInt64, fingerprint: Digest,
+    logHead: Digest = .zero, time: UInt64, path: [UInt8]
+  ) {
+    self.counter = counter
+    self.vault = vault
+    self.epoch = epoch
+    self.fingerprint = fingerprint
+    self.logHead = logHead
+    self.time = time
+    self.path = Array(path.suffix(SeenRecord.longestPath))
+  }
+
+  /// Reads one record and checks its hash.
+  ///
+  /// - Parameters:
+  ///   - key: The vault key's subkey for what was seen.
+  ///   - vault: The vault that the record has to be of.
+  /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
+  public init(
+    decoding bytes: Span<UInt8>, key: borrowing Key, vault: VaultID
+  ) throws(FormatError) {
+    guard bytes.count == SeenRecord.byteCount else { throw .damaged }
+    let hashed = bytes.extracting(first: SeenRecord.hashedByteCount)
+    let digest = try SeenRecord.digest(hashed, key: key)
+    guard digest.isEqual(to: bytes.extracting(last: Digest.byteCount)) else { throw .damaged }
+    var reader = ByteReader(hashed)
+    let magic = try reader.take(SeenRecord.magic.count)
+    for index in magic.indices where magic[index] != SeenRecord.magic[index] {
+      throw .damaged
+    }
+    counter = try reader.integer()
+    self.vault = try reader.identifier()
+    epoch = try reader.integer()
+    fingerprint = try reader.digest()
+    logHead = try reader.digest()
+    time = try reader.integer()
+    let path = try reader.counted16(limit: SeenRecord.longestPath)
+    self.path = []
+    self.path.append(span: path)
+    try reader.zeros(reader.remaining)
+    guard self.vault == vault else { throw .damaged }
+  }
+
+  /// The record's 512 bytes, its hash at the end.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public func encode(key: borrowing Key) throws(FormatError) -> [UInt8] {
+    var bytes = SeenRecord.magic
+    bytes.reserveCapacity(SeenRecord.byteCount)
+    bytes.append(integer: counter)
+    bytes.append(vault)
+    bytes.append(integer: epoch)
+    bytes.append(fingerprint)
+    bytes.append(logHead)
+    bytes.append(integer: time)
+    bytes.append(integer: UInt16(path.count))
+    bytes.append(contentsOf: path)
+    bytes.append(zeros: SeenRecord.hashedByteCount - bytes.count)
+    bytes.append(try SeenRecord.digest(bytes.span, key: key))
+    return bytes
+  }
+
+  private static func digest(
+    _ bytes: Span<UInt8>, key: borrowing Key
+  ) throws(FormatError) -> Digest {
+    do {
+      var hash = try KeyedHash(key: key)
+      hash.update(bytes)
+      return hash.finalize()
+    } catch {
+      throw .outOfMemory
+    }
+  }
+}
+
+// MARK: - The file
+
+extension SeenRecord {
+  /// The record of a seen file that counts: the valid one with the higher counter.
+  ///
+  /// - Parameter file: The file's bytes.
+  /// - Throws: ``FormatError/damaged`` when neither is valid, ``FormatError/outOfMemory``.
+  public static func latest(
+    in file: Span<UInt8>, key: borrowing Key, vault: VaultID
+  ) throws(FormatError) -> SeenRecord {
+    guard file.count == fileByteCount else { throw .damaged }
+    var latest: SeenRecord?
+    for place in 0..<2 {
+      let bytes = file.extracting((place * byteCount)..<((place + 1) * byteCount))
+      do {
+        let record = try SeenRecord(decoding: bytes, key: key, vault: vault)
+        if record.counter >= latest?.counter ?? 0 { latest = record }
+      } catch .damaged {
+        continue
+      }
+    }
+    guard let latest else { throw .damaged }
+    return latest
+  }
+
+  /// Where in the file the record belongs: even counters first, odd ones second.
+  public var offset: Int { counter.isMultiple(of: 2) ? 0 : SeenRecord.byteCount }
+}

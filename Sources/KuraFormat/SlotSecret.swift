@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraCrypto
+
+/// The 32 bytes that a passcode, recovery key or key file comes to for one slot.
+///
+/// Both keys of the slot come from it: one for the vault key, one for the protected half.
+public struct SlotSecret: ~Copyable, Sendable {
+  private let key: Key
+
+  /// From a prepared passcode, through Argon2id; slow.
+  ///
+  /// - Parameters:
+  ///   - passcode: As ``Passcode/prepare(_:)`` gives it.
+  ///   - salt: The slot's salt.
+  ///   - cost: The slot's cost, judged by ``KDFLimits`` before.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(
+    passcode: Span<UInt8>, salt: Salt, cost: KDFParameters
+  ) throws(CryptoError) {
+    let salt = salt.bytes
+    key = Key(
+      try Argon2id.derive(passcode, salt: salt.span, memory: cost.memory, passes: cost.passes))
+  }
+
+  /// From a recovery key.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(recoveryKey: borrowing RecoveryKey, salt: Salt) throws(CryptoError) {
+    var hash = try KeyedHash(keyBytes: recoveryKey.bytes)
+    hash.update(.recoveryKey)
+    hash.update(salt.bytes.span)
+    key = Key(try hash.finalizeSecret())
+  }
+
+  /// From a key file's bytes.
+  ///
+  /// - Parameter keyFile: The whole file; at least 32 bytes are asked for by the caller.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(keyFile: Span<UInt8>, salt: Salt) throws(CryptoError) {
+    var hash = try KeyedHash(keyBytes: Span())
+    hash.update(.keyFile)
+    hash.update(salt.bytes.span)
+    hash.update(integer: UInt64(keyFile.count))
+    hash.update(keyFile)
+    key = Key(try hash.finalizeSecret())
+  }
+
+  /// The key that seals the vault key in this slot.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public borrowing func keyEncryptionKey(
+    vault: VaultID, header: SlotHeader
+  ) throws(CryptoError) -> Key {
+    try derive(.keyEncryptionKey, vault: vault, header: header)
+  }
+
+  /// The key that seals the protected half in this slot, apart from the vault key.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public borrowing func protectedKeyEncryptionKey(
+    vault: VaultID, header: SlotHeader
+  ) throws(CryptoError) -> Key {
+    try derive(.protectedKeyEncryptionKey, vault: vault, header: header)
+  }
+
+  private borrowing func derive(
+    _ label: Label, vault: VaultID, header: SlotHeader
+  ) throws(CryptoError) -> Key {
+    var hash = try KeyedHash(key: key)
+    hash.update(label)
+    hash.update(vault.bytes.span)
+    hash.update(header.encoded.span)
+    return Key(try hash.finalizeSecret())
+  }
+}
