@@ -17,6 +17,12 @@ import Testing
   }
 
   @Test(arguments: stories)
+  func `a story can be read`(_ file: StoryFile) throws {
+    let story = try StoryParser.parse(file: file.path)
+    #expect(!story.paragraphs.isEmpty)
+  }
+
+  @Test(arguments: stories)
   func `a story comes true`(_ file: StoryFile) async throws {
     try #require(
       access(Repository.binaries + "/kura", X_OK) == 0

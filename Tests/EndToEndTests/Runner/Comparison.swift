@@ -35,7 +35,8 @@ extension Expectation {
   private static func manners(of messages: String) -> [String] {
     var differences: [String] = []
     for line in messages.split(separator: "\n") {
-      for head in ["kura: error: ", "kura: hint: "] where line.hasPrefix(head) {
+      for head in ["error", "hint", "warning", "notice"].map({ "kura: \($0): " })
+      where line.hasPrefix(head) {
         let text = line.dropFirst(head.count)
         if text.hasSuffix(".") && !text.hasSuffix("…") {
           differences.append("a full stop ends the message: \(line)")

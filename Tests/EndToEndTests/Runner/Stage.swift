@@ -34,7 +34,7 @@ final class Stage {
       "XDG_DATA_HOME": root + "/data", "XDG_STATE_HOME": root + "/state",
       "XDG_CONFIG_HOME": root + "/config", "XDG_CACHE_HOME": root + "/cache",
       "XDG_RUNTIME_DIR": root + "/runtime",
-      "LANG": "C.UTF-8", "TERM": "xterm", "SHELL": "/bin/bash", "PS1": "$ ",
+      "LANG": "C.UTF-8", "TERM": "xterm", "SHELL": "/bin/bash", "TZ": "UTC",
       "ROOT": root, "REPOSITORY": Repository.root, "BINARIES": binaries,
       // The only way to a cheap key derivation: a weakness that the vault records and shows.
       "CHEAP": "--weak-kdf --kdf-memory 1MiB --kdf-passes 1",
