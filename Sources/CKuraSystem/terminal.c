@@ -61,9 +61,9 @@ static void make_raw(void) {
   prompt.paused.c_lflag |= prompt.before.c_lflag & ISIG;
 }
 
-static int apply(const struct termios *settings) {
+static int apply(const struct termios *settings, int when) {
   int result;
-  do result = tcsetattr(prompt.fd, TCSAFLUSH, settings);
+  do result = tcsetattr(prompt.fd, when, settings);
   while (result != 0 && errno == EINTR);
   return result;
 }
@@ -72,7 +72,7 @@ static int apply(const struct termios *settings) {
 
 /* tcsetattr, sigaction, raise, write and _exit are async-signal-safe (POSIX.1-2017, 2.4.3). */
 static void give_back_and_end(int number) {
-  apply(&prompt.before);
+  apply(&prompt.before, TCSAFLUSH);
   if (number == SIGINT) {
     ssize_t ignored = write(prompt.fd, "\n", 1);
     (void)ignored;
@@ -92,7 +92,7 @@ static void catch(int number, void (*handler)(int), struct sigaction *before) {
 
 static void stop(void (*send)(void)) {
   int kept = errno;
-  apply(&prompt.before);
+  apply(&prompt.before, TCSAFLUSH);
   struct sigaction byDefault = {.sa_handler = SIG_DFL};
   sigaction(SIGTSTP, &byDefault, NULL);
   sigset_t only, old;
@@ -103,7 +103,7 @@ static void stop(void (*send)(void)) {
   sigprocmask(SIG_UNBLOCK, &only, &old);
   sigprocmask(SIG_SETMASK, &old, NULL);
   catch(SIGTSTP, give_back_and_stop, NULL);
-  apply(prompt.now);
+  apply(prompt.now, TCSADRAIN);
   prompt.continued = 1;
   errno = kept;
 }
@@ -119,7 +119,7 @@ static void give_back_and_stop(int number) {
 static void set_up_again(int number) {
   (void)number;
   int kept = errno;
-  if (prompt.active) apply(prompt.now);
+  if (prompt.active) apply(prompt.now, TCSADRAIN);
   prompt.continued = 1;
   errno = kept;
 }
@@ -151,7 +151,7 @@ static void note_keys(struct kura_terminal_keys *keys) {
 }
 
 int kura_terminal_begin(int fd, struct kura_terminal_keys *keys) {
-  if (tcgetattr(fd, &prompt.before) != 0) return -1;
+  if (tcgetattr(fd, &prompt.before) != 0) return -errno;
   mend(&prompt.before);
   make_raw();
   note_keys(keys);
@@ -160,27 +160,26 @@ int kura_terminal_begin(int fd, struct kura_terminal_keys *keys) {
   prompt.continued = 0;
   catch_signals();
   prompt.active = 1;
-  if (apply(&prompt.raw) == 0) return 0;
-  int kept = errno;
+  if (apply(&prompt.raw, TCSAFLUSH) == 0) return 0;
+  int result = -errno;
   prompt.active = 0;
   release_signals();
-  errno = kept;
-  return -1;
+  return result;
 }
 
 void kura_terminal_pause(void) {
   prompt.now = &prompt.paused;
-  apply(prompt.now);
+  apply(prompt.now, TCSADRAIN);
 }
 
 void kura_terminal_resume(void) {
   prompt.now = &prompt.raw;
-  apply(prompt.now);
+  apply(prompt.now, TCSADRAIN);
 }
 
 void kura_terminal_end(void) {
   if (!prompt.active) return;
-  apply(&prompt.before);
+  apply(&prompt.before, TCSAFLUSH);
   prompt.active = 0;
   release_signals();
 }

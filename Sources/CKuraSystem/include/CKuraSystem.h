@@ -5,13 +5,11 @@
 #define CKURASYSTEM_H
 
 #include "arguments.h"
-#include "calendar.h"
 #include "events.h"
 #include "files.h"
 #include "memory.h"
 #include "process.h"
 #include "sockets.h"
-#include "streams.h"
 #include "terminal.h"
 
 #endif

@@ -16,7 +16,7 @@ struct kura_terminal_keys {
 /* What kura_terminal_read answers instead of a count of bytes. */
 enum {
   KURA_TERMINAL_CLOSED = 0,     /* the window is gone */
-  KURA_TERMINAL_FAILED = -1,    /* errno says why */
+  KURA_TERMINAL_FAILED = -1,
   KURA_TERMINAL_TIMEOUT = -2,
   KURA_TERMINAL_CONTINUED = -3, /* stopped and continued: the prompt must be drawn again */
   KURA_TERMINAL_OTHER = -4,     /* the other descriptor has something to read */
@@ -37,13 +37,13 @@ int kura_terminal_columns(int fd);
 /* Keeps the settings, mends those that a killed prompt left behind, and hands every key on as a
    byte without echo. From here to kura_terminal_end, a signal that ends the process gives the
    terminal back first, and a stopped process sets it up again when it continues.
-   One prompt at a time; 0, or -1 with errno. */
+   One prompt at a time; 0, or -errno. */
 int kura_terminal_begin(int fd, struct kura_terminal_keys *_Nonnull keys);
 
 /* Between the last key and the answer: no echo still, but Ctrl-C and Ctrl-Z act by themselves. */
 void kura_terminal_pause(void);
 
-/* Reads keys again after a pause. What was typed in between is dropped. */
+/* Reads keys again after a pause, those typed in between first. */
 void kura_terminal_resume(void);
 
 /* Gives the terminal back as it was. What was typed and not read is dropped: it may be a passcode
