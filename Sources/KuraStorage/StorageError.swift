@@ -15,10 +15,29 @@ package enum Table: UInt8, Equatable, Sendable {
   case node
 }
 
+/// Why other users could read or replace a vault.
+package enum Exposure: Equatable, Sendable {
+  /// It belongs to another user.
+  case owner
+  /// Group or others have rights to it; the permission bits.
+  case mode(UInt16)
+  /// It is a symbolic link, or of another kind than a directory or a regular file.
+  case kind
+}
+
 /// Why the storage could not do what it was asked; the transaction under way is to be rolled back.
 package enum StorageError: Error, Equatable, Sendable {
   /// Nothing stands at the path.
   case missing
+
+  /// Something stands at the path already.
+  case exists
+
+  /// The directory is open to other users.
+  case exposedDirectory(Exposure)
+
+  /// The file is open to other users.
+  case exposedFile(Exposure)
 
   /// There is a file, but it is no vault: not SQLite, empty, or another program's database.
   case notADatabase
@@ -75,18 +94,28 @@ extension StorageError {
   }
 
   private init(code: Int32, ioError: Int32) {
-    switch ioError {
+    // A page that ends before its end is a truncated file, not a failing disk.
+    guard code != shortRead else {
+      self = .corrupt
+      return
+    }
+    self.init(systemError: ioError)
+  }
+
+  /// What the `errno` of a system call means to the vault.
+  init(systemError: Int32) {
+    switch systemError {
+    case ENOENT, ENOTDIR: self = .missing
+    case EEXIST: self = .exists
     case ENOSPC, EDQUOT, EFBIG: self = .diskFull
     case EACCES, EPERM: self = .permissionDenied
     case EROFS: self = .readOnly
-    case ENOENT where code & 0xff == SQLITE_CANTOPEN: self = .missing
     case ENOMEM: self = .outOfMemory
-    default:
-      // A page that ends before its end is a truncated file, not a failing disk.
-      self = code == kuraShortRead ? .corrupt : .io(ioError)
+    case EWOULDBLOCK: self = .busy
+    default: self = .io(systemError)
     }
   }
 }
 
 /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
-private let kuraShortRead: Int32 = SQLITE_IOERR | (2 << 8)
+let shortRead: Int32 = SQLITE_IOERR | (2 << 8)

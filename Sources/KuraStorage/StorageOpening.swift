@@ -13,6 +13,7 @@ extension Storage {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
     let storage = try connect(path, flags: flags)
     try storage.peek()
+    try storage.settle()
     return try prepare(storage)
   }
 
@@ -22,6 +23,7 @@ extension Storage {
   package static func create(at path: String) throws(StorageError) -> Storage {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
     let storage = try connect(path, flags: flags)
+    try storage.settle()
     try storage.execute("PRAGMA page_size=4096")
     try storage.execute("PRAGMA encoding='UTF-8'")
     try storage.execute("PRAGMA application_id=\(Schema.applicationID)")
@@ -62,7 +64,7 @@ extension Storage {
 // MARK: - Hardening
 
 extension Storage {
-  /// Settings that hold for the life of the connection; none of them reads the file.
+  /// Switches that take effect before SQLite reads the file.
   ///
   /// See "Untrusted database files" in SQLite's security.html.
   private borrowing func harden() throws(StorageError) {
@@ -81,6 +83,10 @@ extension Storage {
     for (option, value) in flags { try setFlag(option, value) }
     limit()
     unsafe sqlite3_busy_timeout(db, 0)
+  }
+
+  /// Settings that hold for the life of the connection; some of them make SQLite read the file.
+  private borrowing func settle() throws(StorageError) {
     try execute("PRAGMA trusted_schema=OFF")
     try execute("PRAGMA cell_size_check=ON")
     try execute("PRAGMA mmap_size=0")
@@ -137,7 +143,7 @@ extension Storage {
     var head = [UInt8](repeating: 0, count: 100)
     let result = unsafe head.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, 100, 0) }
     // Shorter than a header: an empty file, or anything else that is no database.
-    if result == SQLITE_IOERR | (2 << 8) { throw .notADatabase }
+    if result == shortRead { throw .notADatabase }
     guard result == SQLITE_OK else { throw failure(result) }
     guard head.starts(with: "SQLite format 3\0".utf8),
       Self.bigEndian(head, at: 68) == Schema.applicationID

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// What the engine asks the machine: the time, and how much memory is left.
+package enum Machine {
+  /// The wall clock, in milliseconds since 1970.
+  package static func milliseconds() -> UInt64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    return UInt64(max(now.tv_sec, 0)) * 1000 + UInt64(now.tv_nsec) / 1_000_000
+  }
+
+  /// A clock that only goes forward, in milliseconds.
+  package static func monotonicMilliseconds() -> UInt64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    return UInt64(now.tv_sec) * 1000 + UInt64(now.tv_nsec) / 1_000_000
+  }
+
+  /// What memory and control group leave to this process, in bytes; nil when neither says.
+  package static func availableMemory() -> UInt64? {
+    let system = field("MemAvailable:", in: text("/proc/meminfo")).map { $0 * 1024 }
+    return [system, controlGroupMemory()].compactMap(\.self).min()
+  }
+
+  /// The tightest limit from the process's control group (version 2) up to the root.
+  private static func controlGroupMemory() -> UInt64? {
+    let line = text("/proc/self/cgroup").split(separator: "\n").first { $0.hasPrefix("0::/") }
+    guard let line else { return nil }
+    var components = line.dropFirst(4).split(separator: "/")
+    var least: UInt64?
+    while true {
+      let directory = (["/sys/fs/cgroup"] + components.map(String.init)).joined(separator: "/")
+      if let limit = number(text(directory + "/memory.max")),
+        let used = number(text(directory + "/memory.current"))
+      {
+        least = min(least ?? .max, limit - min(used, limit))
+      }
+      if components.popLast() == nil { return least }
+    }
+  }
+
+  private static func field(_ name: String, in text: String) -> UInt64? {
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line?.split(separator: " ").dropFirst().first.flatMap { UInt64($0) }
+  }
+
+  /// A file's number; nil for none, such as `max`.
+  private static func number(_ text: String) -> UInt64? {
+    text.split(separator: "\n").first.flatMap { UInt64($0) }
+  }
+
+  /// A small file of the kernel's; without bytes when it cannot be read.
+  private static func text(_ path: String) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 8_192)
+    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe read(descriptor, start, bytes.count)
+    }
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// A small file of this machine's state, held under a lock as long as this value lives.
+package struct StateFile: ~Copyable {
+  private let descriptor: Int32
+
+  /// Who else may hold the file at the same time.
+  package enum Lock: Sendable {
+    /// Others that share it.
+    case shared
+    /// Nobody.
+    case exclusive
+  }
+
+  deinit { close(descriptor) }
+
+  /// Opens and locks a file.
+  ///
+  /// - Parameters:
+  ///   - place: Where it stands; the directory exists.
+  ///   - lock: Who else may hold it.
+  ///   - creating: Whether it is made, with mode 0600, when it is missing.
+  ///   - patience: Milliseconds to wait for the lock.
+  /// - Throws: ``StorageError/missing``; ``StorageError/busy`` when somebody keeps the lock.
+  package static func open(
+    _ place: FilePlace, lock: Lock, creating: Bool, patience: Int = 0
+  ) throws(StorageError) -> StateFile {
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0)
+    let descriptor = unsafe Glibc.open(place.path, flags, 0o600)
+    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
+    let file = StateFile(descriptor: descriptor)
+    let operation = (lock == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+    for tries in 0... {
+      if flock(descriptor, operation) == 0 { break }
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        throw StorageError(systemError: errno)
+      }
+      guard tries < patience else { throw .busy }
+      usleep(1000)
+    }
+    return file
+  }
+
+  /// Reads from the start.
+  ///
+  /// - Parameter limit: How many bytes at most.
+  /// - Returns: What there is, which may be less.
+  package borrowing func read(_ limit: Int) throws(StorageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    var count = 0
+    while count < limit {
+      let part = unsafe bytes.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        return unsafe pread(descriptor, start + count, limit - count, off_t(count))
+      }
+      if part < 0 && errno == EINTR { continue }
+      guard part >= 0 else { throw StorageError(systemError: errno) }
+      if part == 0 { break }
+      count += part
+    }
+    bytes.removeLast(limit - count)
+    return bytes
+  }
+
+  /// Writes in place and waits for the disk.
+  ///
+  /// - Parameters:
+  ///   - bytes: What to write.
+  ///   - offset: Where the first one goes.
+  ///   - length: The length that the file is to have; only grown to it.
+  package borrowing func write(
+    _ bytes: Span<UInt8>, at offset: Int, length: Int
+  ) throws(StorageError) {
+    var count = 0
+    while count < bytes.count {
+      let part = unsafe bytes.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        return unsafe pwrite(
+          descriptor, start + count, bytes.count - count, off_t(offset + count))
+      }
+      if part < 0 && errno == EINTR { continue }
+      guard part > 0 else { throw StorageError(systemError: part < 0 ? errno : EIO) }
+      count += part
+    }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(systemError: errno) }
+    if status.st_size < length, ftruncate(descriptor, off_t(length)) != 0 {
+      throw StorageError(systemError: errno)
+    }
+    guard fdatasync(descriptor) == 0 else { throw StorageError(systemError: errno) }
+  }
+}
