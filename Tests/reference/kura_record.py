@@ -158,7 +158,7 @@ class Manifest:
         reader = Reader(data)
         manifest = Manifest(reader.u64(), reader.u64(), reader.take(16), reader.take(32))
         reader.end()
-        if not manifest.length or manifest.chunks != -(-manifest.length // CHUNK_SIZE):
+        if manifest.length <= CHUNK_SIZE or manifest.chunks != -(-manifest.length // CHUNK_SIZE):
             raise Damaged("chunk count")
         return manifest
 

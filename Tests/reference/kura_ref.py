@@ -4,7 +4,8 @@
 
     kura_ref.py create VAULT [--passcode-hex H] [--recovery-key TEXT] [--put NAME=HEX]… [--seed S]
     kura_ref.py put VAULT … NAME=HEX…     kura_ref.py rm VAULT … NAME…
-    kura_ref.py dump VAULT …              JSON: every item, its history, values as length and digest
+    kura_ref.py dump VAULT …              JSON: every item, its history, long values as digests
+    kura_ref.py lines VAULT …             the `item` and `old` lines of a vector file
     kura_ref.py verify VAULT …            one `layer/error` a line; status 12 when there is any
 
 A secret in argv is fine here and nowhere else: these vaults hold test data.
@@ -19,7 +20,7 @@ import kura_format as fmt
 from kura_format import Refused
 from kura_vault import Vault
 from kura_verify import findings
-from vector_file import pattern
+from vector_file import lines, pattern
 
 
 def digest(data):
@@ -57,7 +58,7 @@ def pair(text):
 
 def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "verify"])
+    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "verify"])
     parser.add_argument("vault")
     parser.add_argument("operands", nargs="*")
     parser.add_argument("--passcode-hex", type=bytes.fromhex)
@@ -90,6 +91,9 @@ def run(options):
         if options.verb == "dump":
             json.dump(dump(vault), sys.stdout, indent=1, sort_keys=True)
             print()
+        if options.verb == "lines":
+            for kind, line in lines(vault):
+                print(f"{kind}: {line}")
         if options.verb == "verify":
             found = list(findings(vault))
             for finding in found:

@@ -82,10 +82,11 @@ def renamed(vault):
         vault.store_row(vault.seal_row(row, meta, b"\0kept value"), old)
 
 
-@base("attributes: none, empty values, binary values, many, a long one")
+@base("attributes: none, empty values, many, a long one, keys in every script")
 def attributes(vault):
     vault.put(b"none", b"v")
-    vault.put(b"some", b"v", {b"": b"", b"a": b"", b"b": bytes(range(256)), b"aa": b"2"})
+    vault.put(b"some", b"v", {b"b": b"line\nline\ttab", b"a": b"", b"aa": b"2",
+                          "Zugang f\u00fcr".encode(): "\U0001f511 \uae00".encode(), b"k" * 255: b"1"})
     vault.put(b"many", b"v", {b"key %03d" % n: b"%d" % n for n in range(100)})
     vault.put(b"long", b"v", {b"note": b"x" * 9000})
 

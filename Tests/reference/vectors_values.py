@@ -139,6 +139,8 @@ manifest_fault("count", "item/body", "a chunk count that the length does not giv
                lambda m: replace(m, chunks=2))
 manifest_fault("length-0", "item/body", "a value of no bytes in no chunks",
                lambda m: replace(m, length=0, chunks=0))
+manifest_fault("length-65536", "item/body", "a value in chunks that fits a row",
+               lambda m: replace(m, length=65536, chunks=1))
 manifest_fault("length-most", "item/body", "a length of 2^64 - 1 and no chunks to hold it",
                lambda m: replace(m, length=2**64 - 1, chunks=0))
 manifest_fault("shorter", "item/size", "a value cut to two chunks, but not in meta",
