@@ -25,10 +25,16 @@ public enum Argon2id {
   public static func derive(
     _ passcode: Span<UInt8>, salt: Span<UInt8>, memory: UInt64, passes: UInt32
   ) throws(CryptoError) -> SecretBytes {
+    try derive(passcode, salt: salt, memory: memory, passes: passes, count: Key.byteCount)
+  }
+
+  static func derive(
+    _ passcode: Span<UInt8>, salt: Span<UInt8>, memory: UInt64, passes: UInt32, count: Int
+  ) throws(CryptoError) -> SecretBytes {
     precondition(salt.count == saltCount, "a salt has 16 bytes")
     precondition(memory >= leastMemory && memory.isMultiple(of: 1024) && passes >= 1)
     try Sodium.start()
-    var secret = try SecretBytes.make(count: Key.byteCount)
+    var secret = try SecretBytes.make(count: count)
     let status = unsafe secret.withUnsafeMutableBytes { secret in
       unsafe passcode.withUnsafeBytes { passcode in
         unsafe salt.withUnsafeBufferPointer { salt in

@@ -40,13 +40,8 @@ public struct Digest: Sendable {
     @_lifetime(&self) mutating get { storage.mutableSpan }
   }
 
-  /// Whether the digest has exactly these bytes.
-  public func isEqual(to other: Span<UInt8>) -> Bool {
-    guard other.count == count else { return false }
-    var difference: UInt8 = 0
-    for index in 0..<count { difference |= storage[index] ^ other[index] }
-    return difference == 0
-  }
+  /// Whether the digest has exactly these bytes, in time that depends on their number only.
+  public func isEqual(to other: Span<UInt8>) -> Bool { Sodium.isEqual(span, other) }
 }
 
 // MARK: - Hashable

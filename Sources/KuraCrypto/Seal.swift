@@ -12,10 +12,10 @@ public enum Seal {
   /// How much longer a ciphertext is than its plaintext, in bytes.
   public static let overhead = nonceCount + commitmentCount + tagCount
 
-  static let nonceCount = 24
+  static let nonceCount = AEAD.nonceCount
   static let commitmentCount = 32
   /// The Poly1305 tag's bytes, at the end.
-  public static let tagCount = 16
+  public static let tagCount = AEAD.tagCount
 
   /// Nonce and commitment's bytes, at the front; with the tag they name a ciphertext in the tree.
   public static let headCount = nonceCount + commitmentCount
@@ -52,15 +52,9 @@ public enum Seal {
     for index in 0..<commitmentCount {
       sealed[nonceCount + index] = keys.bytes[Key.byteCount + index]
     }
-    unsafe sealed.withUnsafeMutableBufferPointer { sealed in
-      unsafe plaintext.withUnsafeBufferPointer { plaintext in
-        unsafe associated.withUnsafeBufferPointer { associated in
-          unsafe keys.withUnsafeBytes { keys in
-            unsafe encrypt(plaintext, associated, keys, into: sealed)
-          }
-        }
-      }
-    }
+    AEAD.encrypt(
+      plaintext, authenticating: associated, nonce: zeroNonce.span,
+      key: keys.bytes.extracting(first: Key.byteCount), into: &sealed, at: headCount)
   }
 
   /// Opens a ciphertext.
@@ -79,21 +73,17 @@ public enum Seal {
     guard sealed.count >= overhead else { throw .damaged }
     let keys = try deriveKeys(
       nonce: sealed.extracting(first: nonceCount), associated: associated, key: key)
+    let commitment = keys.bytes.extracting(last: commitmentCount)
+    guard Sodium.isEqual(sealed.extracting(nonceCount..<headCount), commitment) else {
+      throw .wrongKey
+    }
     var plaintext = try SecretBytes.make(count: sealed.count - overhead)
-    let status = unsafe plaintext.withUnsafeMutableBytes { plaintext in
-      unsafe sealed.withUnsafeBufferPointer { sealed in
-        unsafe associated.withUnsafeBufferPointer { associated in
-          unsafe keys.withUnsafeBytes { keys in
-            unsafe decrypt(sealed, associated, keys, into: plaintext)
-          }
-        }
-      }
-    }
-    switch status {
-    case .opened: return plaintext
-    case .otherCommitment: throw .wrongKey
-    case .otherTag: throw .damaged
-    }
+    var target = plaintext.mutableBytes
+    let isAuthentic = AEAD.decrypt(
+      sealed.extracting(droppingFirst: headCount), authenticating: associated,
+      nonce: zeroNonce.span, key: keys.bytes.extracting(first: Key.byteCount), into: &target)
+    guard isAuthentic else { throw .damaged }
+    return plaintext
   }
 }
 
@@ -130,7 +120,8 @@ extension Seal {
 // MARK: - Inside
 
 extension Seal {
-  private enum Outcome { case opened, otherCommitment, otherTag }
+  /// The one-use key is used once, so that its nonce can be a constant.
+  private static let zeroNonce = [UInt8](repeating: 0, count: AEAD.nonceCount)
 
   /// One-use key ‖ commitment: `H(key, 64; "kura1/seal" ‖ nonce ‖ u32 length ‖ associated data)`.
   private static func deriveKeys(
@@ -142,36 +133,5 @@ extension Seal {
     hash.update(integer: UInt32(associated.count))
     hash.update(associated)
     return try hash.finalizeSecret()
-  }
-
-  /// The one-use key is used once, so its nonce can be a constant.
-  private static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
-
-  private static func encrypt(
-    _ plaintext: UnsafeBufferPointer<UInt8>, _ associated: UnsafeBufferPointer<UInt8>,
-    _ keys: UnsafeRawBufferPointer, into sealed: UnsafeMutableBufferPointer<UInt8>
-  ) {
-    guard let target = sealed.baseAddress,
-      let key = unsafe keys.assumingMemoryBound(to: UInt8.self).baseAddress
-    else { return }
-    _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-      target + headCount, nil, plaintext.baseAddress, UInt64(plaintext.count),
-      associated.baseAddress, UInt64(associated.count), nil, zeroNonce, key)
-  }
-
-  private static func decrypt(
-    _ sealed: UnsafeBufferPointer<UInt8>, _ associated: UnsafeBufferPointer<UInt8>,
-    _ keys: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
-  ) -> Outcome {
-    guard let source = sealed.baseAddress,
-      let key = unsafe keys.assumingMemoryBound(to: UInt8.self).baseAddress,
-      let target = unsafe plaintext.assumingMemoryBound(to: UInt8.self).baseAddress
-    else { return .otherTag }
-    guard unsafe sodium_memcmp(source + nonceCount, key + Key.byteCount, commitmentCount) == 0
-    else { return .otherCommitment }
-    let status = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-      target, nil, nil, source + headCount, UInt64(sealed.count - headCount),
-      associated.baseAddress, UInt64(associated.count), zeroNonce, key)
-    return status == 0 ? .opened : .otherTag
   }
 }

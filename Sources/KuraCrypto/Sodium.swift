@@ -11,6 +11,17 @@ enum Sodium {
   static func start() throws(CryptoError) {
     guard isReady else { throw .entropyUnavailable }
   }
+
+  /// Whether both hold the same bytes, in time that depends on their lengths only.
+  static func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return unsafe left.withUnsafeBytes { left in
+      unsafe right.withUnsafeBytes { right in
+        guard let left = left.baseAddress, let start = right.baseAddress else { return true }
+        return unsafe sodium_memcmp(left, start, right.count) == 0
+      }
+    }
+  }
 }
 
 extension SecretBytes {

@@ -6,7 +6,14 @@
 /// the same associated data.
 public struct AssociatedData: Sendable {
   private enum Kind: UInt8 {
-    case slotKey = 1, slotProtected, ring, root, meta, body, chunk, protectedValue
+    case slotKey = 1
+    case slotProtected = 2
+    case ring = 3
+    case root = 4
+    case meta = 5
+    case body = 6
+    case chunk = 7
+    case protectedValue = 8
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)

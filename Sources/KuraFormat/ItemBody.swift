@@ -60,7 +60,10 @@ public enum ItemBody: ~Copyable, Sendable {
   /// The longest value that stands in the body itself, in bytes; longer ones are always chunked.
   public static let longestInline = 65_536
 
-  private enum Form: UInt8 { case inline = 0, chunked = 1 }
+  private enum Form: UInt8 {
+    case inline = 0
+    case chunked = 1
+  }
 
   /// Reads an opened body, which it takes over.
   ///

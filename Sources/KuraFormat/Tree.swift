@@ -33,7 +33,14 @@ public enum Tree {
 
 /// The tree's hashes under one vault's tree key.
 public struct TreeHash: ~Copyable, Sendable {
-  private enum Domain: UInt8 { case leaf = 0, bucket, node, history, header, fingerprint }
+  /// The first byte of each hash; 4 is the header digest's.
+  private enum Domain: UInt8 {
+    case leaf = 0
+    case bucket = 1
+    case node = 2
+    case history = 3
+    case fingerprint = 5
+  }
 
   private let key: Key
   private let vault: VaultID
