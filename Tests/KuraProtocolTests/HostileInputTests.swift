@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+import Testing
+
+/// What comes from the other side may have been written by anybody.
+struct HostileInputTests {
+  /// Their payload is the value itself, or nothing: any length of it is right.
+  private static let anyLength = ["data, from the client", "data, from the agent"]
+  private static let structured = Examples.all.filter { !anyLength.contains($0.label) }
+
+  @Test(arguments: structured)
+  func `every truncation of a message is refused`(_ example: Example) throws {
+    let payload = try payload(example.bytes, sentBy: example.side)
+    #expect(throws: Never.self) { try example.read(payload.span) }
+    for count in 0..<payload.count {
+      let part = Array(payload.prefix(count))
+      #expect(throws: ProtocolError.self) { try example.read(part.span) }
+    }
+  }
+
+  @Test(arguments: structured.filter { $0.label != "confirm" })
+  func `a byte behind a message is refused`(_ example: Example) throws {
+    let longer = try payload(example.bytes, sentBy: example.side) + [0]
+    #expect(throws: ProtocolError.self) { try example.read(longer.span) }
+  }
+
+  @Test(arguments: structured)
+  func `no byte changed in a message makes a reader trap`(_ example: Example) throws {
+    let payload = try payload(example.bytes, sentBy: example.side)
+    for index in payload.indices {
+      for value in [0, 1, 0x7F, 0x80, 0xFE, 0xFF] as [UInt8] {
+        var changed = payload
+        changed[index] = value
+        try? example.read(changed.span)
+      }
+    }
+  }
+
+  @Test(arguments: structured)
+  func `no random bytes make a reader trap`(_ example: Example) {
+    var random = SplitMix(state: UInt64(example.bytes.count))
+    for _ in 0..<2_000 {
+      let count = Int.random(in: 0..<96, using: &random)
+      var bytes = (0..<count).map { _ in UInt8.random(in: 0...4, using: &random) }
+      if count > 0, Bool.random(using: &random) {
+        bytes[0] = UInt8.random(in: 0...18, using: &random)
+      }
+      try? example.read(bytes.span)
+    }
+  }
+
+  @Test func `a count without its entries is refused`() {
+    let claimed: [UInt8] = [0xFF, 0xFF]
+    #expect(throws: ProtocolError.truncated) { try EntryBatch(claimed.span) }
+    #expect(throws: ProtocolError.truncated) { try FindingBatch(claimed.span) }
+  }
+
+  @Test func `too many attributes are refused before they are read`() {
+    let bytes: [UInt8] =
+      [UInt8(Verb.put.rawValue), 0] + [UInt8](repeating: 0, count: 8)
+      + [1, 0, 0x61] + [0x01, 0x04]
+    #expect(throws: ProtocolError.fieldValue) { try Request(bytes.span) }
+  }
+
+  @Test func `an inline value over 64 KiB is neither written nor read`() throws {
+    let value = [UInt8](repeating: 1, count: ProtocolLimit.inlineValue + 1)
+    func put(_ value: [UInt8]) throws -> [UInt8] {
+      try written {
+        try $0.putPut(
+          name: "a".utf8.span, flags: [], revision: 0, value: value.span, attributeCount: 0
+        ) { _ throws(ProtocolError) in }
+      }
+    }
+    #expect(throws: ProtocolError.self) { try put(value) }
+    var largest = try payload(put(value.dropLast()), sentBy: .client)
+    #expect(throws: Never.self) { try Request(largest.span) }
+    let length = largest.count - value.count + 1 - 4
+    largest[length] = 1
+    largest.append(1)
+    #expect(throws: ProtocolError.fieldValue) { try Request(largest.span) }
+  }
+
+  @Test func `an unknown verb is named`() {
+    for raw in [0, 18, 99, 255] as [UInt8] {
+      #expect(throws: ProtocolError.unknownVerb(raw)) { try Request([raw].span) }
+    }
+  }
+
+  @Test func `an unknown flag is refused`() throws {
+    var lists = try payload(
+      try written {
+        try $0.putList(
+          flags: [], prefix: "".utf8.span, filterKey: "".utf8.span, filterValue: "".utf8.span,
+          text: "".utf8.span)
+      }, sentBy: .client)
+    lists[1] = 4
+    #expect(throws: ProtocolError.fieldValue) { try Request(lists.span) }
+  }
+
+  @Test func `a hello of another program or with a relative path is refused`() throws {
+    var other = try payload(Examples.all[0].bytes, sentBy: .client)
+    other[0] = 0x6B
+    #expect(throws: ProtocolError.notKura) { try Hello(other.span) }
+    for path in ["v", ""] {
+      let bytes = try written { try $0.putHello(vault: path.utf8.span, terminal: "".utf8.span) }
+      let hello = try payload(bytes, sentBy: .client)
+      #expect(throws: ProtocolError.fieldValue) { try Hello(hello.span) }
+    }
+  }
+
+  @Test func `a hello of a later version is still read`() throws {
+    var later = try payload(Examples.all[0].bytes, sentBy: .client)
+    later[4] = 9
+    later[6] = 0xFF
+    let hello = try Hello(later.span)
+    #expect(hello.version == 9)
+    #expect(!ProtocolVersion.isSpoken(hello.version))
+    #expect(ProtocolVersion.isSpoken(ProtocolVersion.current))
+  }
+}
+
+/// A generator whose numbers are the same in each run.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+
+extension Examples {
+  static func reply(
+    _ label: String, _ write: (inout SecretBuffer) throws -> Void,
+    reading read: @escaping @Sendable (Span<UInt8>) throws(ProtocolError) -> Void
+  ) throws -> Example {
+    Example(label: label, side: .agent, bytes: try written(write), read: read)
+  }
+
+  static var replies: [Example] {
+    get throws { try answers + itemReplies + vaultReplies + streams }
+  }
+
+  private static var answers: [Example] {
+    get throws {
+      try [
+        reply("hello reply") {
+          try $0.putHelloReply(release: "0.1.0")
+        } reading: { payload throws(ProtocolError) in
+          _ = payload.extracting(try HelloReply(payload).release)
+        },
+        reply("reply: done") {
+          try $0.putReply()
+        } reading: { payload throws(ProtocolError) in
+          try FieldReply.done(payload)
+        },
+        reply("reply: refused") {
+          try $0.putRefusal(
+            .locked, detail: UInt64(LockReason.idle.rawValue), detail2: 1_700_000_000_000,
+            detail3: 900_000)
+        } reading: { payload throws(ProtocolError) in
+          try refusal(payload)
+        },
+        reply("reply to create and passcode") {
+          try $0.putRecoveryKeyReply(key.utf8.span)
+        } reading: { payload throws(ProtocolError) in
+          _ = payload.extracting(try FieldReply.recoveryKey(payload))
+        },
+        reply("reply to unlock") {
+          try $0.putUnlockReply([.firstSeen, .memoryNotLocked])
+        } reading: { payload throws(ProtocolError) in
+          _ = try FieldReply.notices(payload)
+        },
+      ]
+    }
+  }
+
+  private static var itemReplies: [Example] {
+    get throws {
+      try [
+        reply("reply to get") {
+          try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "hello".utf8.span)
+        } reading: { payload throws(ProtocolError) in
+          try getReply(payload)
+        },
+        reply("reply to get, streamed") {
+          try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: nil)
+        } reading: { payload throws(ProtocolError) in
+          try getReply(payload)
+        },
+        reply("reply to get-attribute") {
+          try $0.putAttributeReply("x.org".utf8.span)
+        } reading: { payload throws(ProtocolError) in
+          _ = payload.extracting(try FieldReply.attribute(payload))
+        },
+        reply("reply to put") {
+          try $0.putPutReply(revision: 4, replaced: 3)
+        } reading: { payload throws(ProtocolError) in
+          _ = try PutReply(payload)
+        },
+        reply("reply to attributes") {
+          try $0.putRevisionReply(4)
+        } reading: { payload throws(ProtocolError) in
+          _ = try FieldReply.revision(payload)
+        },
+        reply("reply to show") { buffer in
+          let frame = try buffer.openReply()
+          try entry(&buffer)
+          try buffer.closeShowReply(frame, revisions: ([1, 2] as [UInt64]).span)
+        } reading: { payload throws(ProtocolError) in
+          let reply = try ShowReply(payload)
+          _ = payload.extracting(reply.entry.name)
+          _ = reply.revisionNumbers(in: payload)
+        },
+      ]
+    }
+  }
+
+  private static var vaultReplies: [Example] {
+    get throws {
+      try [
+        reply("reply to status") {
+          try $0.putStatusReply(status)
+        } reading: { payload throws(ProtocolError) in
+          _ = try StatusReport(payload)
+        },
+        reply("reply to agent-status") {
+          try $0.putAgentReply(
+            processID: 4_242, release: "0.1.0", sessionCount: 1, lockedBytes: 65_536,
+            unlockedBytes: 0)
+        } reading: { payload throws(ProtocolError) in
+          _ = payload.extracting(try AgentReport(payload).release)
+        },
+        reply("reply to config") {
+          try $0.putConfigReply([Setting(key: ConfigKey.idleTimeout.rawValue, value: 60_000)])
+        } reading: { payload throws(ProtocolError) in
+          _ = try Setting.all(payload)
+        },
+      ]
+    }
+  }
+
+  private static var streams: [Example] {
+    get throws {
+      try [
+        reply("data, from the agent") {
+          try $0.putData("hello".utf8.span, from: .agent)
+        } reading: { _ throws(ProtocolError) in
+        },
+        reply("data: entries") { buffer in
+          let batch = try buffer.openBatch()
+          try entry(&buffer)
+          try buffer.closeBatch(batch, count: 1)
+        } reading: { payload throws(ProtocolError) in
+          try EntryBatch(payload).forEach(in: payload) { entry in
+            _ = payload.extracting(entry.name)
+            entry.attributes.forEach(in: payload) { _, _ in }
+          }
+        },
+        reply("data: findings") { buffer in
+          let batch = try buffer.openBatch()
+          try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)
+          try buffer.closeBatch(batch, count: 1)
+        } reading: { payload throws(ProtocolError) in
+          try FindingBatch(payload).forEach(in: payload) { _, _ in }
+        },
+        reply("progress") {
+          try $0.putProgress(done: 5, total: 20)
+        } reading: { payload throws(ProtocolError) in
+          _ = try ProgressReport(payload)
+        },
+        reply("end") {
+          try $0.putEnd()
+        } reading: { payload throws(ProtocolError) in
+          try FieldReply.done(payload)
+        },
+        reply("end: refused") {
+          try $0.putRefusal(.damaged, text: "a/b", as: .end)
+        } reading: { payload throws(ProtocolError) in
+          try refusal(payload)
+        },
+      ]
+    }
+  }
+
+  static var status: StatusReport {
+    var status = StatusReport(state: .unlocked)
+    status.since = 1_700_000_000_000
+    status.idleLeft = 2_500
+    status.sessionLeft = 28_000_000
+    status.idleTimeout = 3_000
+    status.maxSession = 28_800_000
+    status.epoch = 7
+    status.fingerprint = (0..<32).map { UInt8($0) }
+    status.itemCount = 2
+    status.weaknesses = .memoryNotLocked
+    status.bootTime = 123_456
+    return status
+  }
+
+  private static func entry(_ buffer: inout SecretBuffer) throws {
+    let attributes = try buffer.openEntry(name: "a/b".utf8.span, facts: facts)
+    try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
+    try buffer.closeCount(attributes, 1)
+  }
+
+  private static func getReply(_ payload: Span<UInt8>) throws(ProtocolError) {
+    let reply = try GetReply(payload)
+    _ = payload.extracting(reply.entry.name)
+    if case .inline(let value) = reply.source { _ = payload.extracting(value) }
+  }
+
+  private static func refusal(_ payload: Span<UInt8>) throws(ProtocolError) {
+    if case .refused(let refusal) = try Reply(payload) { _ = payload.extracting(refusal.text) }
+  }
+}
