@@ -6,8 +6,10 @@ internal import KuraProtocol
 /// Finds somebody at the agent's socket.
 enum AgentListener {
   /// Connects to the agent that is there.
-  static func connect(to socket: AgentSocket) throws(ClientError) -> Channel {
-    let descriptor = unsafe kura_agent_connect(socket.directory, Patience.connecting)
+  static func connect(
+    to socket: AgentSocket, patience: Patience = .standard
+  ) throws(ClientError) -> Channel {
+    let descriptor = unsafe kura_agent_connect(socket.directory, patience.connecting)
     if descriptor >= 0 { return try Channel.make(descriptor: descriptor) }
     switch descriptor {
     case -ENOENT, -ECONNREFUSED: throw .noAgent

@@ -4,20 +4,6 @@ internal import CKuraSystem
 internal import KuraProtocol
 internal import SecureMemory
 
-/// How long the agent may keep a client waiting, in ms.
-enum Patience {
-  /// For a place in the agent's queue.
-  static let connecting: Int32 = 5_000
-  /// For an answer; the agent itself gives up on a busy vault after 5 s.
-  static let answer: Int32 = 10_000
-  /// For an answer that derives keys, one after another, on a slow machine.
-  static let derivation: Int32 = 300_000
-  /// Between the frames of long work.
-  static let stream: Int32 = 60_000
-  /// For an agent to come up, and for an engine of our own to write back and end.
-  static let process: Int32 = 15_000
-}
-
 /// A connected descriptor with what is to be sent and what was received, both in guarded memory.
 @safe
 struct Channel: ~Copyable {
@@ -31,13 +17,18 @@ struct Channel: ~Copyable {
   private var taken = 0
   /// The agent does not listen any more, but may have said why.
   private var isCut = false
+  /// How long the agent may keep this client waiting.
+  let patience: Patience
 
   /// Takes over a connected descriptor.
-  static func make(descriptor: Int32, process: Int32 = 0) throws(ClientError) -> Channel {
+  static func make(
+    descriptor: Int32, process: Int32 = 0, patience: Patience = .standard
+  ) throws(ClientError) -> Channel {
     do throws(SecureMemoryError) {
       let output = try SecretBuffer(capacity: 1_024)
       let input = try SecretBuffer(capacity: 4_096)
-      return Channel(descriptor: descriptor, process: process, output: output, input: input)
+      return Channel(
+        descriptor: descriptor, process: process, output: output, input: input, patience: patience)
     } catch {
       kura_socket_close(descriptor)
       throw .outOfMemory
@@ -46,17 +37,18 @@ struct Channel: ~Copyable {
 
   private init(
     descriptor: Int32, process: Int32, output: consuming SecretBuffer,
-    input: consuming SecretBuffer
+    input: consuming SecretBuffer, patience: Patience
   ) {
     self.descriptor = descriptor
     self.process = process
     self.output = output
     self.input = input
+    self.patience = patience
   }
 
   deinit {
     kura_socket_close(descriptor)
-    if process != 0 { _ = kura_child_wait(process, Patience.process) }
+    if process != 0 { _ = kura_child_wait(process, patience.process) }
   }
 
   /// What was received: the frame handed out last stands at its beginning.
@@ -76,7 +68,7 @@ extension Channel {
     var sent = 0
     while sent < output.count, !isCut {
       let count = unsafe output.bytes.extracting(droppingFirst: sent).withUnsafeBytes {
-        unsafe kura_socket_send(descriptor, $0.baseAddress!, $0.count, Patience.stream)
+        unsafe kura_socket_send(descriptor, $0.baseAddress!, $0.count, patience.stream)
       }
       switch count {
       case 0...: sent += count

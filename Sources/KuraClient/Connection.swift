@@ -55,7 +55,13 @@ public struct Connection: ~Copyable {
   public static func over(
     descriptor: Int32, vault: VaultPath, terminal: String = ""
   ) throws(ClientError) -> Connection {
-    let channel = try Channel.make(descriptor: descriptor)
+    try over(descriptor: descriptor, vault: vault, terminal: terminal, patience: .standard)
+  }
+
+  static func over(
+    descriptor: Int32, vault: VaultPath, terminal: String, patience: Patience
+  ) throws(ClientError) -> Connection {
+    let channel = try Channel.make(descriptor: descriptor, patience: patience)
     return Connection(channel: channel, vault: vault.path, terminal: terminal)
   }
 
@@ -75,6 +81,9 @@ extension Connection {
   var received: Span<UInt8> {
     @_lifetime(borrow self) borrowing get { channel.received }
   }
+
+  /// How long the agent may keep this client waiting.
+  var patience: Patience { channel.patience }
 
   /// Whether the agent has said something that was not yet read.
   var hasNews: Bool { channel.hasNews }
@@ -106,9 +115,9 @@ extension Connection {
   ///
   /// - Throws: ``ClientError/refused(_:)`` when it says no.
   mutating func answer(
-    _ type: FrameType = .reply, patience: Int32 = Patience.answer
+    _ type: FrameType = .reply, patience: Int32? = nil
   ) throws(ClientError) -> Range<Int> {
-    let frame = try next(patience: patience)
+    let frame = try next(patience: patience ?? self.patience.answer)
     guard frame.type == type else { throw .broken(.frameType(frame.type.rawValue)) }
     try accept(frame)
     return frame.payload

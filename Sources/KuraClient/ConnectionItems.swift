@@ -36,7 +36,7 @@ extension Connection {
   ) throws(ClientError) {
     var count: UInt64 = 0
     while true {
-      let frame = try next(patience: Patience.stream)
+      let frame = try next(patience: patience.stream)
       guard frame.type == .data else {
         guard frame.type == .end else { throw .broken(.frameType(frame.type.rawValue)) }
         try accept(frame)
@@ -72,7 +72,7 @@ extension Connection {
         filterValue: order.filterValue.span, text: order.text.utf8.span)
     }
     while true {
-      let frame = try next(patience: Patience.stream)
+      let frame = try next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       let batch = try reading { () throws(ProtocolError) in try EntryBatch(payload) }
@@ -139,7 +139,7 @@ extension Connection {
   }
 
   /// Reads an answer that says no more than yes.
-  mutating func done(patience: Int32 = Patience.answer) throws(ClientError) {
+  mutating func done(patience: Int32? = nil) throws(ClientError) {
     let payload = received(try answer(patience: patience))
     try reading { () throws(ProtocolError) in try FieldReply.done(payload) }
   }

@@ -62,7 +62,7 @@ extension Connection {
   }
 
   private mutating func putAnswer(
-    patience: Int32 = Patience.answer
+    patience: Int32? = nil
   ) throws(ClientError) -> PutReply {
     let payload = received(try answer(patience: patience))
     return try reading { () throws(ProtocolError) in try PutReply(payload) }
@@ -84,6 +84,6 @@ extension Connection {
 
   private mutating func endUpload() throws(ClientError) -> PutReply {
     try send { output throws(ProtocolError) in try output.putUploadEnd(.commit) }
-    return try putAnswer(patience: Patience.stream)
+    return try putAnswer(patience: patience.stream)
   }
 }

@@ -28,7 +28,7 @@ extension Connection {
       try output.putUnlock(
         kind, secret: bytes, idleTimeout: idleTimeout, maxSession: maxSession, flags: flags)
     }
-    let payload = received(try answer(patience: Patience.derivation))
+    let payload = received(try answer(patience: patience.derivation))
     return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
   }
 
@@ -45,8 +45,8 @@ extension Connection {
   /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked`` when the time ran out.
   public mutating func wait(milliseconds: UInt64) throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
-    let longest = UInt64(Int32.max - Patience.answer)
-    try done(patience: Int32(min(milliseconds, longest)) + Patience.answer)
+    let longest = UInt64(Int32.max - patience.answer)
+    try done(patience: Int32(min(milliseconds, longest)) + patience.answer)
   }
 
   /// What the agent says of itself.

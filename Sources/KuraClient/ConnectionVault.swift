@@ -49,7 +49,7 @@ extension Connection {
   private mutating func withRecoveryKey(
     _ body: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) {
-    let payload = received(try answer(patience: Patience.derivation))
+    let payload = received(try answer(patience: patience.derivation))
     let key = try reading { () throws(ProtocolError) in try FieldReply.recoveryKey(payload) }
     try body(payload.extracting(key))
   }
@@ -66,7 +66,7 @@ extension Connection {
     try send { output throws(ProtocolError) in try output.putRequest(.verify) }
     var count = 0
     while true {
-      let frame = try next(patience: Patience.stream)
+      let frame = try next(patience: patience.stream)
       let payload = received.extracting(frame.payload)
       switch frame.type {
       case .progress:

@@ -35,7 +35,7 @@ enum AgentProgram {
     defer { kura_file_close(child.descriptor) }
     let said = try listen(to: child.descriptor)
     if said.first == UInt8(ascii: "R") { return }
-    let status = kura_child_wait(child.process, Patience.process)
+    let status = kura_child_wait(child.process, Patience.standard.process)
     throw .agentFailed(status: status, text: String(repairing: said.span))
   }
 
@@ -53,7 +53,7 @@ enum AgentProgram {
     var part = [UInt8](repeating: 0, count: 512)
     while said.first != UInt8(ascii: "R"), said.count < 4_096 {
       let count = unsafe part.withUnsafeMutableBytes {
-        unsafe kura_pipe_read(descriptor, $0.baseAddress!, $0.count, Patience.process)
+        unsafe kura_pipe_read(descriptor, $0.baseAddress!, $0.count, Patience.standard.process)
       }
       if count == Int(-ETIMEDOUT) { throw .timedOut }
       guard count > 0 else { break }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraProtocol
+import Testing
+
+@testable import KuraClient
+
+/// Who is spoken to, and who is not.
+struct AgentListenerTests {
+  /// A socket that listens in a directory; nobody accepts.
+  private func listen(in directory: String, backlog: Int32 = 8) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let here = open(directory, O_RDONLY | O_DIRECTORY)
+    defer { close(here) }
+    let path = "/proc/self/fd/\(here)/agent.sock"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(bound == 0)
+    try #require(Glibc.listen(descriptor, backlog) == 0)
+    return descriptor
+  }
+
+  private func connect(_ directory: String, patience: Patience = .standard) -> ClientError? {
+    failure {
+      _ = try AgentListener.connect(to: AgentSocket(directory: directory), patience: patience)
+    }
+  }
+
+  @Test func `somebody who listens in a private directory is the agent`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      #expect(connect(directory) == nil)
+      close(listener)
+    }
+  }
+
+  @Test func `a socket's path may be of any length`() throws {
+    try withDirectory { directory in
+      let deep = directory + String(repeating: "/" + String(repeating: "d", count: 100), count: 5)
+      try FileManager.default.createDirectory(
+        atPath: deep, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let listener = try listen(in: deep)
+      #expect(connect(deep) == nil)
+      close(listener)
+    }
+  }
+
+  @Test func `nobody there, no directory, and a socket left behind are all no agent`() throws {
+    try withDirectory { directory in
+      #expect(connect(directory) == .noAgent)
+      #expect(connect(directory + "/none") == .noAgent)
+      close(try listen(in: directory))
+      #expect(connect(directory) == .noAgent)
+      #expect(connect(directory)?.exitStatus == .locked)
+    }
+  }
+
+  @Test(arguments: [0o701, 0o710, 0o702, 0o750, 0o755, 0o777])
+  func `a directory that others may look into is refused`(_ mode: Int) throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      chmod(directory, mode_t(mode))
+      #expect(connect(directory) == .agentUnsafe(directory: directory))
+      close(listener)
+    }
+  }
+
+  @Test func `a link to a directory is refused`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      let link = directory + "/link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory)
+      #expect(connect(link) == .agentUnsafe(directory: link))
+      close(listener)
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0, "giving a directory away takes root"))
+  func `a directory of somebody else is refused`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      chown(directory, 65_534, 65_534)
+      #expect(connect(directory) == .agentUnsafe(directory: directory))
+      close(listener)
+    }
+  }
+
+  @Test func `an agent that accepts nobody is given up`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory, backlog: 0)
+      let patience = Patience(connecting: 40)
+      let socket = AgentSocket(directory: directory)
+      let first = try AgentListener.connect(to: socket, patience: patience)
+      #expect(connect(directory, patience: patience) == .timedOut)
+      _ = consume first
+      close(listener)
+    }
+  }
+
+  @Test func `an agent is not looked for by PATH`() {
+    // The tests' own program has no kura-agent beside it.
+    guard case .agentMissing = failure({ _ = try AgentProgram.find() }) else {
+      return #expect(Bool(false))
+    }
+  }
+}
