@@ -46,7 +46,10 @@ struct Channel: ~Copyable {
     self.patience = patience
   }
 
-  deinit {
+  /// Closes the descriptor, and waits for the engine at its other end if it is our own.
+  ///
+  /// No deinit: Embedded Swift sees those of public types only, so ``Connection`` has it.
+  func end() {
     kura_socket_close(descriptor)
     if process != 0 { _ = kura_child_wait(process, patience.process) }
   }

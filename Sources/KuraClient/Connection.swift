@@ -29,6 +29,8 @@ public struct Connection: ~Copyable {
     self.terminal = terminal
   }
 
+  deinit { channel.end() }
+
   /// Connects, and makes sure that it is the user's own agent. Nothing is sent yet.
   ///
   /// - Parameters:
