@@ -29,7 +29,7 @@ struct AgentListenerTests {
 
   private func connect(_ directory: String, patience: Patience = .standard) -> ClientError? {
     failure {
-      _ = try AgentListener.connect(to: AgentSocket(directory: directory), patience: patience)
+      try AgentListener.connect(to: AgentSocket(directory: directory), patience: patience).end()
     }
   }
 
@@ -99,7 +99,7 @@ struct AgentListenerTests {
       let socket = AgentSocket(directory: directory)
       let first = try AgentListener.connect(to: socket, patience: patience)
       #expect(connect(directory, patience: patience) == .timedOut)
-      _ = consume first
+      first.end()
       close(listener)
     }
   }
