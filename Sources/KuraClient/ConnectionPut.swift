@@ -23,21 +23,43 @@ extension Connection {
 
   /// Stores what a descriptor gives until its end. Memory does not grow with the value.
   ///
-  /// - Throws: ``ClientError/input(_:)`` when reading failed: nothing was stored, and the
-  ///   connection is of no further use.
+  /// - Throws: ``ClientError/refused(_:)``: the source can be put again unless it is spent;
+  ///   ``ClientError/input(_:)`` when reading failed: nothing was stored, and the connection is
+  ///   of no further use.
   public mutating func put(
     _ order: PutOrder, from source: inout ValueInput
   ) throws(ClientError) -> PutReply {
-    // One byte more than fits into a request tells which way it goes.
-    var part = try allocating { () throws(SecureMemoryError) in
-      try SecretBuffer(capacity: ProtocolLimit.inlineValue + 1)
+    let head = try source.takeHead()
+    let isWhole = source.hasEnded && head.count <= ProtocolLimit.inlineValue
+    let reply: PutReply?
+    do throws(ClientError) {
+      reply = try offer(order, head, isWhole: isWhole)
+    } catch {
+      source.giveBack(head)
+      throw error
     }
-    try source.fill(&part, upTo: ProtocolLimit.inlineValue + 1)
-    if source.hasEnded, part.count <= ProtocolLimit.inlineValue {
-      try send(order, value: part.bytes)
-      return try putAnswer()
+    source.spend()
+    if let reply { return reply }
+    try upload(head, and: &source)
+    return try endUpload()
+  }
+
+  /// Puts a value that is whole; else asks whether the upload may begin, and returns nil.
+  private mutating func offer(
+    _ order: PutOrder, _ head: borrowing SecretBuffer, isWhole: Bool
+  ) throws(ClientError) -> PutReply? {
+    guard isWhole else {
+      try beginUpload(order)
+      return nil
     }
-    try beginUpload(order)
+    try send(order, value: head.bytes)
+    return try putAnswer()
+  }
+
+  private mutating func upload(
+    _ head: consuming SecretBuffer, and source: inout ValueInput
+  ) throws(ClientError) {
+    var part = head
     while part.count > 0 {
       let count = min(part.count, ProtocolLimit.chunk)
       try upload(part.bytes.extracting(first: count))
@@ -49,7 +71,6 @@ extension Connection {
         throw error
       }
     }
-    return try endUpload()
   }
 
   private mutating func send(_ order: PutOrder, value: Span<UInt8>?) throws(ClientError) {

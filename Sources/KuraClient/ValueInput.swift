@@ -4,6 +4,9 @@ internal import KuraProtocol
 internal import SecureMemory
 
 /// A value on its way in: the exact bytes that a descriptor gives until its end.
+///
+/// Its beginning is kept until the agent has taken the value, or begun to take it: what was
+/// refused, since the vault was locked or the item is there, can be put again.
 public struct ValueInput: ~Copyable {
   private let descriptor: Int32
   private let trimsNewline: Bool
@@ -12,10 +15,16 @@ public struct ValueInput: ~Copyable {
   /// Whether the end was reached.
   private(set) var hasEnded = false
 
+  /// What was read and not yet taken by the agent.
+  private var head: SecretBuffer?
+
+  /// Whether a part of the value is gone, so that it cannot be put again.
+  public private(set) var isSpent = false
+
   /// Whether the last byte that arrived is a newline, trimmed or not; known at the end.
   public private(set) var endedInNewline = false
 
-  /// The bytes handed on.
+  /// The bytes read, without a trimmed newline.
   public private(set) var count: UInt64 = 0
 
   /// Reads from a descriptor, which stays open.
@@ -25,6 +34,29 @@ public struct ValueInput: ~Copyable {
     self.descriptor = descriptor
     self.trimsNewline = trimsNewline
   }
+
+  /// The value's beginning: all of it, or one byte more than fits into a request.
+  mutating func takeHead() throws(ClientError) -> SecretBuffer {
+    precondition(!isSpent, "the value is gone")
+    if let head = head.take() { return head }
+    let limit = ProtocolLimit.inlineValue + 1
+    var head = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: Self.step)
+    }
+    do throws(ClientError) {
+      try fill(&head, upTo: limit)
+    } catch {
+      isSpent = true
+      throw error
+    }
+    return head
+  }
+
+  /// Keeps the beginning for another time.
+  mutating func giveBack(_ head: consuming SecretBuffer) { self.head = consume head }
+
+  /// From here on, what is read is gone.
+  mutating func spend() { isSpent = true }
 
   /// Reads until the buffer holds about `limit` bytes, never more, or to the end.
   ///
@@ -41,12 +73,14 @@ public struct ValueInput: ~Copyable {
     into buffer: inout SecretBuffer, upTo limit: Int
   ) throws(ClientError) {
     do throws(SecureMemoryError) {
-      try buffer.reserve(limit - buffer.count)
+      // Most values are short: the room grows with what arrives.
+      try buffer.reserve(min(limit - buffer.count, max(Self.step, buffer.count)))
       if holdsNewline { try buffer.append(Self.newline) }
     } catch { throw .outOfMemory }
+    let room = min(limit, buffer.capacity) - buffer.count
     let read: Int
     do throws(FileError) {
-      read = try Descriptor.read(descriptor, into: &buffer, upTo: limit - buffer.count)
+      read = try Descriptor.read(descriptor, into: &buffer, upTo: room)
     } catch { throw .input(error.errno) }
     hasEnded = read == 0
     if !hasEnded {
@@ -57,5 +91,6 @@ public struct ValueInput: ~Copyable {
     if holdsNewline { buffer.removeLast(1) }
   }
 
+  private static let step = 4_096
   private static let newline = UInt8(ascii: "\n")
 }

@@ -157,6 +157,33 @@ struct ConnectionPutTests {
     }
   }
 
+  @Test(arguments: [5, 65_536, 65_537, 200_000])
+  func `what was refused can be put again`(_ size: Int) throws {
+    let value = value(size)
+    var input = ValueInput(descriptor: pipe(of: value))
+    for _ in 0..<2 {
+      try conversation { agent in
+        try agent.greet()
+        try agent.say { try $0.putRefusal(.locked) }
+      } client: { connection in
+        let error = failure { _ = try connection.put(PutOrder(name: "a"), from: &input) }
+        #expect(error?.exitStatus == .locked)
+        let isSpent = input.isSpent
+        #expect(!isSpent)
+      }
+    }
+    let stored = try conversation { agent in
+      try store(&agent)
+    } client: { connection in
+      _ = try connection.put(PutOrder(name: "a"), from: &input)
+      let isSpent = input.isSpent
+      #expect(isSpent)
+    }
+    #expect(stored.value == value)
+    let count = input.count
+    #expect(count == UInt64(size))
+  }
+
   @Test func `a source that fails at once sends nothing`() throws {
     let sent = try conversation {
       try? $0.read()
@@ -164,6 +191,8 @@ struct ConnectionPutTests {
       var input = ValueInput(descriptor: -1)
       let error = failure { _ = try connection.put(PutOrder(name: "a"), from: &input) }
       #expect(error == .input(EBADF))
+      let isSpent = input.isSpent
+      #expect(isSpent)
     }
     #expect(sent == nil)
   }
