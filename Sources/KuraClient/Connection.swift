@@ -31,7 +31,11 @@ public struct Connection: ~Copyable {
 
   deinit { channel.end() }
 
-  /// Connects, and makes sure that it is the user's own agent. Nothing is sent yet.
+  /// Connects, and makes sure that it is the user's own agent.
+  ///
+  /// To an agent that is there already nothing is sent yet: the hello goes with the first request.
+  /// An engine that was to be started hears it at once, since a person may be asked for a passcode
+  /// before the first request, for longer than an agent waits for a hello.
   ///
   /// - Parameters:
   ///   - vault: The vault that the requests will be about; it need not be there.
@@ -48,7 +52,10 @@ public struct Connection: ~Copyable {
     case .running: channel = try AgentListener.connect(to: usual(socket))
     case .started: channel = try AgentListener.connectStarting(to: usual(socket))
     }
-    return Connection(channel: channel, vault: vault.path, terminal: terminal)
+    var connection = Connection(channel: channel, vault: vault.path, terminal: terminal)
+    if case .running = engine { return connection }
+    try connection.send { _ throws(ProtocolError) in }
+    return connection
   }
 
   /// Speaks over a socket that is connected already, and closes it at its end.

@@ -104,6 +104,23 @@ struct AgentListenerTests {
     }
   }
 
+  @Test func `the hello waits for the first request, unless a person may be asked first`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      let vault = try VaultPath(at: "/v")
+      let socket = AgentSocket(directory: directory)
+      for (engine, count) in [(Engine.running, 0), (.started, 4 + 1 + 8 + 2 + 2 + 2)] {
+        let connection = try Connection.open(vault, engine: engine, socket: socket)
+        let accepted = accept(listener, nil, nil)
+        var bytes = [UInt8](repeating: 0, count: 100)
+        #expect(max(recv(accepted, &bytes, 100, Int32(MSG_DONTWAIT)), 0) == count)
+        connection.close()
+        close(accepted)
+      }
+      close(listener)
+    }
+  }
+
   @Test func `an agent is not looked for by PATH`() {
     // The tests' own program has no kura-agent beside it.
     guard case .agentMissing = failure({ _ = try AgentProgram.find() }) else {
