@@ -13,6 +13,6 @@ public struct AgentSocket: Equatable, Sendable {
 
   /// `$XDG_RUNTIME_DIR/kura`, else `$XDG_STATE_HOME/kura/run`.
   public static func standard() throws(PathError) -> AgentSocket {
-    AgentSocket(directory: try BaseDirectory.runtime())
+    AgentSocket(directory: try UserDirectory.runtime())
   }
 }

@@ -34,7 +34,7 @@ public struct VaultPath: Equatable, Sendable {
     guard isPlain else { throw .nameInvalid(name) }
     // What a directory entry holds, less the suffix and SQLite's `-wal`.
     guard name.utf8.count <= 240 else { throw .tooLong(limit: 240) }
-    let path = try BaseDirectory.data() + "/" + name + suffix
+    let path = try UserDirectory.data() + "/" + name + suffix
     return try VaultPath(path: path, name: name)
   }
 

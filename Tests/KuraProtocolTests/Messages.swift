@@ -47,6 +47,7 @@ enum Examples {
 
   static let key = "0123-4567-89AB"
 
+  // What cannot be written fails every test that goes over them.
   static let all: [Example] = try! requests + replies
 
   static func request(

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 
 /// The directories of the XDG Base Directory Specification that Kura keeps its files in.
-public enum BaseDirectory {
+public enum UserDirectory {
   /// Where vaults stand: `$XDG_DATA_HOME/kura`.
   public static func data() throws(PathError) -> String {
     try home("XDG_DATA_HOME", fallback: "/.local/share") + "/kura"
