@@ -137,6 +137,11 @@ int kura_child_wait(int process, int milliseconds) {
   for (;;) {
     int status;
     pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended < 0 && errno == ECHILD) {
+      /* Whoever started us ignores SIGCHLD: the status is lost, the end is not. */
+      wait_a_while(process, milliseconds);
+      return -ECHILD;
+    }
     if (ended < 0 && errno != EINTR) return -errno;
     if (ended > 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     uint64_t now = monotonic_milliseconds();
