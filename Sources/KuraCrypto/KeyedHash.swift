@@ -69,12 +69,20 @@ public struct KeyedHash: ~Copyable, Sendable {
   }
 
   /// Adds an integer, least significant byte first.
+  @inlinable
   public mutating func update<Integer: FixedWidthInteger>(integer: Integer) {
-    var little = integer.littleEndian
+    update(UInt64(truncatingIfNeeded: integer), byteCount: Integer.bitWidth / 8)
+  }
+
+  /// Adds the low bytes of a number; not generic, so that callers elsewhere pay no witness calls.
+  @usableFromInline
+  mutating func update(_ number: UInt64, byteCount: Int) {
+    precondition(byteCount <= 8, "integers of at most 64 bits")
+    var little = number.littleEndian
     unsafe KeyedHash.withState(&state) { state in
       unsafe withUnsafeBytes(of: &little) { bytes in
         let start = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress
-        _ = unsafe crypto_generichash_update(state, start, UInt64(bytes.count))
+        _ = unsafe crypto_generichash_update(state, start, UInt64(byteCount))
       }
     }
   }

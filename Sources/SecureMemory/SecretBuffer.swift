@@ -70,16 +70,21 @@ extension SecretBuffer {
   /// Appends an integer, least significant byte first.
   ///
   /// - Throws: ``SecureMemoryError/allocationFailed(byteCount:)``; the content stays as it was.
+  @inlinable
   public mutating func append<Integer: FixedWidthInteger>(
     integer: Integer
   ) throws(SecureMemoryError) {
-    let width = Integer.bitWidth / 8
-    try reserve(width)
-    var tail = storage.mutableBytes(from: count, count: width)
-    for index in 0..<width {
-      tail[index] = UInt8(truncatingIfNeeded: integer >> Integer(8 * index))
-    }
-    count += width
+    try append(UInt64(truncatingIfNeeded: integer), byteCount: Integer.bitWidth / 8)
+  }
+
+  /// Appends the low bytes of a number; not generic, so that callers elsewhere pay no witness calls.
+  @usableFromInline
+  mutating func append(_ number: UInt64, byteCount: Int) throws(SecureMemoryError) {
+    precondition(byteCount <= 8, "integers of at most 64 bits")
+    try reserve(byteCount)
+    var tail = storage.mutableBytes(from: count, count: byteCount)
+    for index in 0..<byteCount { tail[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+    count += byteCount
   }
 
   /// Lets `fill` write up to `limit` bytes after those that are held, as read(2) does.
