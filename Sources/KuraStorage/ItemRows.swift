@@ -127,18 +127,11 @@ extension Storage {
     return try historyRow(.historyScan)
   }
 
-  /// Keeps a revision that is current no more; the row's own history is not written.
-  package mutating func storeHistory(_ row: borrowing ItemRow) throws(StorageError) {
-    let statement = unsafe try start(.storeHistory)
-    unsafe bind(statement, 1, borrowing: row.id)
-    unsafe bind(statement, 2, Int64(row.facts.revision))
-    unsafe bind(statement, 3, borrowing: row.tag)
-    unsafe bind(statement, 4, Int64(row.facts.generation))
-    unsafe bind(statement, 5, Int64(row.facts.itemClass))
-    unsafe bind(statement, 6, Int64(row.facts.kind))
-    unsafe bind(statement, 7, borrowing: row.meta)
-    unsafe bind(statement, 8, borrowing: row.body)
-    _ = try step(.storeHistory)
+  /// Copies the current row of an item to the history; its own history is not copied.
+  package mutating func keepItem(_ tag: Span<UInt8>) throws(StorageError) {
+    let statement = unsafe try start(.keepItem)
+    unsafe bind(statement, 1, borrowing: tag)
+    _ = try step(.keepItem)
   }
 
   /// Drops a kept revision.

@@ -7,7 +7,7 @@ enum Query: Int, CaseIterable {
   case part, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, storeItem
-  case history, historyScan, historyKeys, storeHistory, deleteHistory
+  case history, historyScan, historyKeys, keepItem, deleteHistory
   case chunk, chunkKeys, storeChunk, deleteChunks
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
@@ -19,7 +19,7 @@ enum Query: Int, CaseIterable {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
       control
     case .part, .storePart, .slots, .storeSlot, .deleteSlot: records
-    case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .storeHistory,
+    case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .keepItem,
       .deleteHistory:
       items
     case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
@@ -68,8 +68,11 @@ enum Query: Int, CaseIterable {
       SELECT item, revision FROM history WHERE (item, revision) > (?1, ?2) \
       ORDER BY item, revision LIMIT ?3
       """
-    case .storeHistory:
-      "REPLACE INTO history (\(history)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    case .keepItem:
+      """
+      REPLACE INTO history (\(history)) SELECT id, revision, tag, generation, class, kind, meta, body \
+      FROM item WHERE tag = ?1
+      """
     default: "DELETE FROM history WHERE item = ?1 AND revision = ?2"
     }
   }

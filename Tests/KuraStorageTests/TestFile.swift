@@ -78,11 +78,10 @@ struct TestItem {
         body: body.span))
   }
 
+  /// Makes it a row of the history.
   func keep(in storage: inout Storage) throws(StorageError) {
-    try storage.storeHistory(
-      ItemRow(
-        tag: tag.span, id: id.span, facts: facts, history: history.span, meta: meta.span,
-        body: body.span))
+    try store(in: &storage)
+    try storage.keepItem(tag.span)
   }
 }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+
+/// When a value is stored.
+public enum PutCondition: Equatable, Sendable {
+  /// Only when there is no such item, or only a deleted one.
+  case create
+  /// In any case.
+  case replace
+  /// Only when the item is at this revision.
+  case revision(UInt64)
+}
+
+/// What a stored value came to.
+public struct PutResult: Equatable, Sendable {
+  /// The item's revision now.
+  public let revision: UInt64
+  /// The revision that was replaced; 0 when there was no value.
+  public let previous: UInt64
+}
+
+extension UnlockedVault {
+  /// Stores a value of at most 64 KiB; a longer one takes ``beginUpload(_:attributes:condition:)``.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - value: The bytes; only borrowed.
+  ///   - attributes: Changes to the attributes; a new item begins without any.
+  ///   - condition: When to store at all.
+  /// - Throws: ``VaultError/exists(revision:)``, ``VaultError/revisionConflict(current:)``,
+  ///   ``VaultError/notFound`` for a condition that asks for a revision, ``VaultError/tooLarge``,
+  ///   ``VaultError/busy`` and those of names, attributes and the file.
+  public mutating func put(
+    _ name: Span<UInt8>, value: Span<UInt8>, attributes: borrowing AttributeEdits,
+    condition: PutCondition
+  ) throws(VaultError) -> PutResult {
+    guard value.count <= ItemBody.longestInline else { throw .tooLarge }
+    let name = try ItemName.checked(name)
+    let tag = try keys.tag(of: name)
+    let content = try NewContent(inline: value)
+    return try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      return try vault.put(content, name, attributes, condition, change, &draft)
+    }
+  }
+
+  /// Stores content as the next revision of an item, or as a new item.
+  mutating func put(
+    _ content: borrowing NewContent, _ name: borrowing ItemName,
+    _ edits: borrowing AttributeEdits, _ condition: PutCondition,
+    _ change: consuming ItemChange, _ draft: inout Draft
+  ) throws(VaultError) -> PutResult {
+    try change.check(condition)
+    let previous = change.liveRevision ?? 0
+    if change.isDeleted { draft.root.deletedCount -= 1 }
+    let meta = try change.newMeta(
+      name, edits, size: content.size, modified: draft.root.time)
+    let revision = try finish(change, meta, content, .value, &draft)
+    return PutResult(revision: revision, previous: previous)
+  }
+
+  /// Changes the attributes of an item, which makes a new revision with the same value.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - edits: The changes.
+  ///   - revision: The revision that the item has to be at; nil for any.
+  /// - Returns: The new revision.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionConflict(current:)``,
+  ///   ``VaultError/protected`` and those of attributes and the file.
+  @discardableResult
+  public mutating func setAttributes(
+    _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, ifRevision revision: UInt64? = nil
+  ) throws(VaultError) -> UInt64 {
+    let name = try ItemName.checked(name)
+    let tag = try keys.tag(of: name)
+    return try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: revision)
+      let content = try vault.currentContent(tag)
+      let meta = try change.newMeta(
+        name, edits, size: content.size, modified: draft.root.time)
+      return try vault.finish(change, meta, content, .value, &draft)
+    }
+  }
+
+  /// Deletes an item: its value moves to the history, and what is left tells that it was deleted.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - revision: The revision that the item has to be at; nil for any.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionConflict(current:)`` and those of the
+  ///   file.
+  public mutating func remove(
+    _ name: Span<UInt8>, ifRevision revision: UInt64? = nil
+  ) throws(VaultError) {
+    let name = try ItemName.checked(name)
+    let tag = try keys.tag(of: name)
+    _ = try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: revision)
+      draft.root.deletedCount += 1
+      let content = try NewContent(inline: Span())
+      let meta = try change.newMeta(
+        name, AttributeEdits(replacingAll: true), size: 0, modified: draft.root.time)
+      return try vault.finish(change, meta, content, .deleted, &draft)
+    }
+  }
+}
+
+extension ItemName {
+  /// A name as it was given, checked and normalised.
+  static func checked(_ typed: Span<UInt8>) throws(VaultError) -> ItemName {
+    do { return try ItemName(typed) } catch { throw VaultError(error, about: .item) }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+extension UnlockedVault {
+  /// Moves the current revision to the history and drops the oldest ones that are too many.
+  ///
+  /// - Parameter newValue: Where the chunks of the next revision are, which may be those of an earlier
+  ///   one.
+  /// - Returns: The history of the next revision.
+  mutating func keepCurrent(
+    _ change: borrowing ItemChange, newValue: ValueID?
+  ) throws(VaultError) -> HistoryList {
+    switch change.current {
+    case .none: return HistoryList()
+    case .some(let current):
+      var history = current.history
+      history.append(revision: current.facts.revision, leaf: current.keptLeaf)
+      let dropped = history.trim(to: Int(keys.ring.policy[.historyDepth]))
+      try looseValues(of: dropped, keeping: history, newValue, current.facts)
+      try moveRows(current.facts, dropped: dropped)
+      return history
+    }
+  }
+
+  private mutating func moveRows(
+    _ facts: ItemFacts, dropped: [HistoryList.Entry]
+  ) throws(VaultError) {
+    let (tag, id) = (facts.tag.bytes, facts.id.bytes)
+    do {
+      try rows.storage.keepItem(tag.span)
+      for entry in dropped {
+        try rows.storage.deleteHistory(of: id.span, revision: entry.revision)
+      }
+    } catch {
+      throw VaultError(error, about: .history)
+    }
+  }
+
+  /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
+  private mutating func looseValues(
+    of dropped: [HistoryList.Entry], keeping kept: HistoryList, _ newValue: ValueID?,
+    _ facts: ItemFacts
+  ) throws(VaultError) {
+    var loose = try values(of: dropped, facts)
+    // An edit of attributes makes a revision with the chunks of the one before.
+    if let newValue { loose.remove(newValue) }
+    guard !loose.isEmpty else { return }
+    loose.subtract(try values(of: kept.entries, facts))
+    do {
+      for value in loose {
+        let bytes = value.bytes
+        try rows.storage.storeLoose(bytes.span)
+        sweeper.add(value)
+      }
+    } catch {
+      throw VaultError(error, about: .loose)
+    }
+  }
+
+  /// Where the chunks of some revisions are, of which one may be the current one.
+  private mutating func values(
+    of entries: [HistoryList.Entry], _ facts: ItemFacts
+  ) throws(VaultError) -> Set<ValueID> {
+    var values: Set<ValueID> = []
+    for entry in entries {
+      let value =
+        entry.revision == facts.revision
+        ? try currentValueID(facts.tag) : try keptValueID(entry, facts.id)
+      if let value { values.insert(value) }
+    }
+    return values
+  }
+
+  private mutating func currentValueID(_ tag: ItemTag) throws(VaultError) -> ValueID? {
+    let value = try rows.withCurrent(tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in
+      try keys.valueID(found)
+    }
+    return value ?? nil
+  }
+
+  private mutating func keptValueID(
+    _ entry: HistoryList.Entry, _ item: ItemID
+  ) throws(VaultError) -> ValueID? {
+    try rows.withKept(entry, of: item, keys) { found, keys throws(VaultError) in
+      try keys.valueID(found)
+    }
+  }
+}
+
+extension HistoryList {
+  /// The list of a history column.
+  static func checked(_ column: Span<UInt8>) throws(VaultError) -> HistoryList {
+    do { return try HistoryList(decoding: column) } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+extension Keyring {
+  /// Where the chunks of a row's value are; nil when it has none.
+  borrowing func valueID(_ found: VerifiedRow) throws(VaultError) -> ValueID? {
+    // A manifest has the shortest padded length; a protected one is not to be opened here.
+    guard found.row.body.count == Seal.sealedPaddedCount(0),
+      found.facts.protection == .standard
+    else { return nil }
+    return try ItemBody.chunkedValue(in: try openBody(found.row.body, found.facts))
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// The Merkle tree over all items as it stands in the storage, read with verification.
+///
+/// It is told the root with every call; what it keeps was verified under the last one, and
+/// ``forget()`` has to be called when another comes.
+struct IntegrityTree: ~Copyable {
+  private let checks: IntegrityChecks
+  private var cache = NodeCache()
+  /// Nodes written in the transaction under way.
+  private var staged: [(id: UInt64, node: [UInt8])] = []
+
+  init(checks: IntegrityChecks) { self.checks = checks }
+
+  /// Forgets every node, since the root is another.
+  mutating func forget() {
+    cache.removeAll()
+    staged.removeAll()
+  }
+
+  /// Keeps the nodes that were written, once their transaction is committed.
+  mutating func keepStaged() {
+    for (id, node) in staged { cache.keep(id, node.span) }
+    staged.removeAll()
+  }
+
+  /// Forgets the nodes that were written in a transaction that came to nothing.
+  mutating func dropStaged() { staged.removeAll() }
+}
+
+// MARK: - Reading
+
+extension IntegrityTree {
+  /// The digest that the tree has of a bucket; zero when the bucket is empty.
+  mutating func digest(
+    ofBucket number: UInt32, under root: RootRecord, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
+    var digest = root.treeRoot
+    for level in 0..<root.depth where digest != .zero {
+      let place = TreePlace(number, level: level, depth: root.depth)
+      if let kept = cache.digest(of: place.id, child: place.child) {
+        digest = kept
+      } else {
+        let node = try node(place, digest, root.depth, in: &storage, keys)
+        cache.keep(place.id, node)
+        let start = place.child * Digest.byteCount
+        digest = Digest(node.extracting(start..<(start + Digest.byteCount)))
+      }
+    }
+    return digest
+  }
+
+  /// A node that comes to a digest other than zero.
+  @_lifetime(&storage)
+  private func node(
+    _ place: TreePlace, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> Span<UInt8> {
+    do {
+      guard let node = try storage.node(Int64(place.id)) else { throw VaultError.damaged(.node) }
+      let digest = try keys.tree.node(
+        level: place.level, index: place.index, depth: depth, digests: node)
+      guard digest == expected || !checks.contains(.node) else { throw VaultError.damaged(.node) }
+      return node
+    } catch {
+      throw VaultError(error, about: .node)
+    }
+  }
+
+  /// The entries of a bucket that come to a digest other than zero.
+  @_lifetime(&storage)
+  private func bucket(
+    _ number: UInt32, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> Span<UInt8> {
+    do {
+      guard let leaves = try storage.bucket(number) else { throw VaultError.damaged(.bucket) }
+      let digest = try keys.tree.bucket(number, depth: depth, leaves: leaves)
+      guard digest == expected || !checks.contains(.bucket) else {
+        throw VaultError.damaged(.bucket)
+      }
+      return leaves
+    } catch {
+      throw VaultError(error, about: .bucket)
+    }
+  }
+
+  /// A copy of the entries of a bucket; without bytes when the tree knows of none.
+  mutating func leaves(
+    ofBucket number: UInt32, under root: RootRecord, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    let digest = try digest(ofBucket: number, under: root, in: &storage, keys)
+    return try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
+  }
+
+  private func leaves(
+    ofBucket number: UInt32, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    guard expected != .zero else { return [] }
+    return [UInt8](copying: try bucket(number, expected, depth, in: &storage, keys))
+  }
+
+  /// The leaf of a tag; nil is a proof that there is no item with this tag.
+  mutating func leaf(
+    of tag: ItemTag, under root: RootRecord, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest? {
+    let number = Tree.bucket(of: tag, depth: root.depth)
+    let digest = try digest(ofBucket: number, under: root, in: &storage, keys)
+    // A row that stands there all the same is nothing that the tree knows of.
+    guard digest != .zero else { return nil }
+    let leaves = try bucket(number, digest, root.depth, in: &storage, keys)
+    return BucketLeaves(leaves).leaf(of: tag)
+  }
+}
+
+/// Where a bucket's path crosses a level of the tree.
+struct TreePlace {
+  let level: UInt8
+  let index: UInt32
+  /// Which of the node's children is next on the path.
+  let child: Int
+
+  var id: UInt64 { Tree.nodeID(level: level, index: index) }
+
+  init(_ bucket: UInt32, level: UInt8, depth: UInt8) {
+    let below = 6 * UInt32(depth - level - 1)
+    let path = bucket >> below
+    self.level = level
+    index = path >> 6
+    child = Int(path & 63)
+  }
+}
+
+extension [UInt8] {
+  /// The digest of a child, in a node's bytes.
+  fileprivate func digest(ofChild child: Int) -> Digest {
+    let start = child * Digest.byteCount
+    return Digest(span.extracting(start..<(start + Digest.byteCount)))
+  }
+}
+
+// MARK: - Writing
+
+/// A bucket with the nodes above it, verified and about to change.
+struct TreePath {
+  let number: UInt32
+  let depth: UInt8
+  /// From the top down.
+  var nodes: [[UInt8]]
+  var leaves: [UInt8]
+}
+
+extension IntegrityTree {
+  /// Loads the path to a tag's bucket; everything on it is verified.
+  mutating func path(
+    to tag: ItemTag, under root: RootRecord, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> TreePath {
+    let number = Tree.bucket(of: tag, depth: root.depth)
+    var nodes: [[UInt8]] = []
+    var digest = root.treeRoot
+    for level in 0..<root.depth {
+      let place = TreePlace(number, level: level, depth: root.depth)
+      let node: [UInt8]
+      if digest == .zero {
+        node = [UInt8](repeating: 0, count: Tree.nodeByteCount)
+      } else if let kept = cache.node(place.id) {
+        node = kept
+      } else {
+        node = [UInt8](copying: try self.node(place, digest, root.depth, in: &storage, keys))
+      }
+      digest = node.digest(ofChild: place.child)
+      nodes.append(node)
+    }
+    let leaves = try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
+    return TreePath(number: number, depth: root.depth, nodes: nodes, leaves: leaves)
+  }
+
+  /// Writes a path whose leaves were changed.
+  ///
+  /// - Returns: The tree's new root.
+  mutating func store(
+    _ path: consuming TreePath, in storage: inout Storage, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
+    do {
+      try storage.storeBucket(path.number, path.leaves.span)
+      var digest = try keys.tree.bucket(
+        path.number, depth: path.depth, leaves: path.leaves.span)
+      for level in (0..<path.depth).reversed() {
+        let place = TreePlace(path.number, level: level, depth: path.depth)
+        var node = path.nodes[Int(level)]
+        let start = place.child * Digest.byteCount
+        node.replaceSubrange(start..<(start + Digest.byteCount), with: digest.bytes)
+        try storage.storeNode(Int64(place.id), node.span)
+        digest = try keys.tree.node(
+          level: level, index: place.index, depth: path.depth, digests: node.span)
+        staged.append((place.id, node))
+      }
+      return digest
+    } catch {
+      throw VaultError(error, about: .node)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraFormat
+
+/// An item but for its value: the opened meta, in guarded memory.
+public struct Item: ~Copyable, Sendable {
+  private let meta: ItemMeta
+  let facts: ItemFacts
+
+  init(_ meta: consuming ItemMeta, _ facts: ItemFacts) {
+    self.meta = meta
+    self.facts = facts
+  }
+
+  /// The name, in normal form C.
+  public var name: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { meta.name }
+  }
+
+  /// The attributes, ascending by key.
+  public var attributes: AttributeList {
+    @_lifetime(borrow self) borrowing get { meta.attributes }
+  }
+
+  /// Which change of the item this is; the first is 1.
+  public var revision: UInt64 { facts.revision }
+
+  /// The value's bytes.
+  public var size: UInt64 { meta.size }
+
+  /// When the item was first stored, in milliseconds since 1970.
+  public var created: UInt64 { meta.created }
+
+  /// When this revision was stored, in milliseconds since 1970.
+  public var modified: UInt64 { meta.modified }
+
+  /// Whether the value takes a fresh passcode.
+  public var isProtected: Bool { facts.protection == .protected }
+
+  /// Whether only its history is left.
+  public var isDeleted: Bool { facts.kind == .deleted }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// What is to become an item's body.
+struct NewContent: ~Copyable {
+  /// The body's plaintext.
+  let plaintext: SecretBytes
+  /// The value's bytes.
+  let size: UInt64
+  /// Where the value's chunks are, when it has any.
+  let value: ValueID?
+
+  init(inline value: Span<UInt8>) throws(VaultError) {
+    do { plaintext = try ItemBody.encode(inline: value) } catch {
+      throw VaultError(error, about: .item)
+    }
+    size = UInt64(value.count)
+    self.value = nil
+  }
+
+  init(_ manifest: borrowing Manifest) throws(VaultError) {
+    do { plaintext = try ItemBody.encode(manifest) } catch {
+      throw VaultError(error, about: .item)
+    }
+    size = manifest.length
+    value = manifest.value
+  }
+
+  init(plaintext: consuming SecretBytes, size: UInt64) throws(VaultError) {
+    value = try ItemBody.chunkedValue(in: plaintext)
+    self.plaintext = plaintext
+    self.size = size
+  }
+}
+
+extension ItemBody {
+  /// Where the chunks of an opened body are; nil when the value stands in it.
+  static func chunkedValue(in plaintext: borrowing SecretBytes) throws(VaultError) -> ValueID? {
+    do {
+      switch try decode(try plaintext.copy()) {
+      case .inline: return nil
+      case .chunked(let manifest): return manifest.value
+      }
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+/// An item that is about to get another revision: its verified path, and what it is until now.
+struct ItemChange: ~Copyable {
+  /// The current revision.
+  struct Current: ~Copyable {
+    let facts: ItemFacts
+    let meta: ItemMeta
+    let history: HistoryList
+    /// What its row comes to once it stands in the history.
+    let keptLeaf: Digest
+
+    static func load(
+      _ found: VerifiedRow, _ keys: borrowing Keyring
+    ) throws(VaultError) -> Current {
+      Current(
+        facts: found.facts, meta: try keys.openMeta(found.row.meta, found.facts),
+        history: try HistoryList.checked(found.row.history),
+        keptLeaf: try keys.leaf(of: found.row, found.facts, isKept: true))
+    }
+  }
+
+  let tag: ItemTag
+  var path: TreePath
+  /// nil for an item that never was.
+  let current: Current?
+
+  /// The revision of a value that is there.
+  var liveRevision: UInt64? {
+    switch current {
+    case .some(let current): current.facts.kind == .value ? current.facts.revision : nil
+    case .none: nil
+    }
+  }
+
+  /// Whether only the history of a deleted item is there.
+  var isDeleted: Bool { current != nil && liveRevision == nil }
+
+  /// Checks the condition of a put.
+  func check(_ condition: PutCondition) throws(VaultError) {
+    switch condition {
+    case .create:
+      if let liveRevision { throw .exists(revision: liveRevision) }
+    case .replace: break
+    case .revision(let wanted): try check(live: wanted)
+    }
+  }
+
+  /// Checks that there is a value, and at which revision.
+  ///
+  /// - Parameter wanted: nil for any.
+  func check(live wanted: UInt64?) throws(VaultError) {
+    guard let liveRevision else { throw .notFound }
+    guard wanted == nil || wanted == liveRevision else {
+      throw .revisionConflict(current: liveRevision)
+    }
+  }
+
+  /// The meta of the next revision; an item that was deleted begins anew.
+  func newMeta(
+    _ name: borrowing ItemName, _ edits: borrowing AttributeEdits, size: UInt64, modified: UInt64
+  ) throws(VaultError) -> ItemMeta {
+    do {
+      switch current {
+      case .some(let current) where current.facts.kind == .value:
+        let attributes = try edits.applied(to: current.meta.attributes)
+        return try ItemMeta(
+          name: name.bytes, created: current.meta.created, modified: modified, size: size,
+          attributes: attributes.list)
+      default:
+        let none = try Attributes.empty()
+        let attributes = try edits.applied(to: none.list)
+        return try ItemMeta(
+          name: name.bytes, created: modified, modified: modified, size: size,
+          attributes: attributes.list)
+      }
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+// MARK: - Within a write transaction
+
+extension UnlockedVault {
+  /// Loads and verifies everything that a change of an item begins with.
+  mutating func beginChange(of tag: ItemTag) throws(VaultError) -> ItemChange {
+    let path = try rows.tree.path(to: tag, under: trust.root, in: &rows.storage, keys)
+    guard let leaf = BucketLeaves(path.leaves.span).leaf(of: tag) else {
+      return ItemChange(tag: tag, path: path, current: nil)
+    }
+    let current = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
+      try ItemChange.Current.load(found, keys)
+    }
+    guard current != nil else { throw .damaged(.item) }
+    return ItemChange(tag: tag, path: path, current: current)
+  }
+
+  /// The current body of an item, to be sealed again.
+  mutating func currentContent(_ tag: ItemTag) throws(VaultError) -> NewContent {
+    let content = try rows.withCurrent(tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in
+      let meta = try keys.openMeta(found.row.meta, found.facts)
+      let body = try keys.openBody(found.row.body, found.facts)
+      return try NewContent(plaintext: body, size: meta.size)
+    }
+    guard let content else { throw .damaged(.item) }
+    return content
+  }
+
+  /// Writes the next revision: history, row, bucket, nodes, counts and, when it is time, one more
+  /// level of the tree.
+  ///
+  /// - Returns: The new revision.
+  mutating func finish(
+    _ change: consuming ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
+    _ kind: ItemKind, _ draft: inout Draft
+  ) throws(VaultError) -> UInt64 {
+    let tag = change.tag
+    let facts = try nextFacts(change, kind)
+    let history = try keepCurrent(change, newValue: content.value)
+    let leaf = try store(facts, meta, content, history)
+    if change.current == nil { draft.root.itemCount += 1 }
+    var path = change.path
+    path.leaves.setLeaf(leaf, of: tag)
+    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
+    if Tree.depth(for: draft.root.itemCount) > draft.root.depth {
+      draft.root = try rows.tree.grow(from: draft.root, in: &rows.storage, keys)
+    }
+    return facts.revision
+  }
+
+  private func nextFacts(
+    _ change: borrowing ItemChange, _ kind: ItemKind
+  ) throws(VaultError) -> ItemFacts {
+    let generation = keys.ring.active
+    switch change.current {
+    case .some(let current):
+      // A revision is an integer of SQLite's, which has a sign.
+      guard current.facts.revision < UInt64(Int64.max) else { throw .damaged(.item) }
+      return ItemFacts(
+        tag: change.tag, id: current.facts.id, revision: current.facts.revision + 1,
+        generation: generation, kind: kind)
+    case .none:
+      do {
+        return ItemFacts(
+          tag: change.tag, id: try ItemID.random(), revision: 1, generation: generation,
+          kind: kind)
+      } catch {
+        throw VaultError(error, about: .item)
+      }
+    }
+  }
+
+  /// Seals and writes an item's row.
+  ///
+  /// - Returns: Its leaf.
+  private mutating func store(
+    _ facts: ItemFacts, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
+    _ history: HistoryList
+  ) throws(VaultError) -> Digest {
+    let sealedMeta = try keys.seal(meta, facts)
+    let sealedBody = try keys.seal(body: content.plaintext.bytes, facts)
+    let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: facts.rowFacts, history: list.span,
+      meta: sealedMeta.span, body: sealedBody.span)
+    do {
+      try rows.storage.storeItem(row)
+      return try keys.leaf(of: row, facts)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+
+/// What a key slot says of itself before anything is known to be authentic.
+public struct SlotSummary: Equatable, Sendable {
+  /// Where it stands, 0 to 15.
+  public let number: UInt8
+  /// What opens it.
+  public let kind: SlotKind
+  /// What a guess at it costs; nil where nothing is derived.
+  public let kdf: KDFParameters?
+}
+
+/// A vault file that is open, and of which nothing secret is known.
+///
+/// It stays on the thread that opened it; what travels to a worker is ``attempt()``.
+public struct LockedVault: ~Copyable {
+  var storage: Storage
+  let place: FilePlace
+  let identity: FileIdentity
+  let options: VaultOptions
+  let header: VaultHeader
+  private(set) var slotRows: [SlotRow]
+  /// The slot that opened last, which is tried first.
+  var lastSlot: UInt8?
+
+  /// Opens a vault file, and checks who can get at it, its schema, header and slots.
+  ///
+  /// - Parameters:
+  ///   - path: Absolute.
+  ///   - options: Where this machine's state stands, and the time.
+  /// - Throws: ``VaultError``: everything about the file, and ``VaultError/damaged(_:)``.
+  public init(at path: String, options: VaultOptions) throws(VaultError) {
+    let place = try LockedVault.place(path)
+    let identity = try LockedVault.check(place)
+    var storage = try LockedVault.storage(place)
+    let (header, rows) = try LockedVault.readFront(&storage)
+    self.init(
+      storage: storage, place: place, identity: identity, options: options, header: header,
+      slotRows: rows, lastSlot: nil)
+  }
+
+  private static func place(_ path: String) throws(VaultError) -> FilePlace {
+    do { return try FilePlace.resolve(path) } catch { throw VaultError(error) }
+  }
+
+  private static func check(_ place: FilePlace) throws(VaultError) -> FileIdentity {
+    do {
+      try place.checkDirectory()
+      return try place.checkFile()
+    } catch {
+      throw VaultError(error)
+    }
+  }
+
+  private static func storage(_ place: FilePlace) throws(VaultError) -> Storage {
+    do { return try Storage.open(at: place.path) } catch { throw VaultError(error) }
+  }
+
+  /// What an unlocked vault goes back to.
+  init(
+    storage: consuming Storage, place: FilePlace, identity: FileIdentity, options: VaultOptions,
+    header: VaultHeader, slotRows: [SlotRow], lastSlot: UInt8?
+  ) {
+    self.storage = storage
+    self.place = place
+    self.identity = identity
+    self.options = options
+    self.header = header
+    self.slotRows = slotRows
+    self.lastSlot = lastSlot
+  }
+
+  private static func readFront(
+    _ storage: inout Storage
+  ) throws(VaultError) -> (VaultHeader, [SlotRow]) {
+    do {
+      try storage.beginRead()
+      defer { storage.end() }
+      let header = try readHeader(&storage)
+      return (header, try storage.slots())
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+
+  private static func readHeader(_ storage: inout Storage) throws -> VaultHeader {
+    guard let data = try storage.part(.header) else { throw VaultError.damaged(.header) }
+    return try VaultHeader(decoding: data)
+  }
+
+  /// The vault file's path, its directory resolved.
+  public var path: String { place.path }
+
+  /// Which file it is.
+  public var fileID: FileID { FileID(identity) }
+
+  /// The vault's id.
+  public var id: VaultID { header.vault }
+
+  /// The key slots, as far as they can be read without a key.
+  public var slots: [SlotSummary] { SlotSummary.list(slotRows) }
+
+  /// Closes the file. When nobody else has it open, the journal is moved into it first, which needs
+  /// no key, so that the vault is one file.
+  public consuming func close() { try? storage.truncateJournal() }
+}
+
+extension SlotSummary {
+  /// The slots whose headers can be read.
+  static func list(_ rows: [SlotRow]) -> [SlotSummary] {
+    rows.compactMap { row in
+      guard let header = try? SlotHeader(decoding: row.header.span) else { return nil }
+      return SlotSummary(number: row.number, kind: header.kind, kdf: header.kdf)
+    }
+  }
+}
+
+// MARK: - Attempts
+
+extension LockedVault {
+  /// What a worker needs to try a passcode, recovery key or key file.
+  ///
+  /// - Parameter availableMemory: What the machine leaves, in bytes; nil when it does not say.
+  /// - Throws: ``VaultError/damaged(_:)`` for a slot that cannot be read.
+  public mutating func attempt(
+    availableMemory: UInt64? = MemoryBudget.available()
+  ) throws(VaultError) -> UnlockAttempt {
+    // Another engine may have changed the slots since the file was opened.
+    let (now, rows) = try LockedVault.readFront(&storage)
+    guard now == header else { throw .damaged(.header) }
+    slotRows = rows
+    return try UnlockAttempt(
+      vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory)
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+extension UnlockedVault {
+  /// An item without its value.
+  ///
+  /// - Parameter name: The name as given; normalised here.
+  /// - Throws: ``VaultError/notFound``, which is verified; ``VaultError/nameInvalid(_:)``.
+  public mutating func item(_ name: Span<UInt8>) throws(VaultError) -> Item {
+    let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in
+      guard let item = try vault.currentItem(tag), !item.isDeleted else { throw .notFound }
+      return item
+    }
+  }
+
+  /// An item with its value, or with a stream of it when it is large.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - revision: An earlier one out of the history; nil for the current one.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``, ``VaultError/protected``.
+  public mutating func value(
+    _ name: Span<UInt8>, revision: UInt64? = nil
+  ) throws(VaultError) -> Value {
+    let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in
+      guard let revision else { return try vault.currentValue(tag, orElse: .notFound) }
+      return try vault.value(tag, revision: revision)
+    }
+  }
+
+  /// The kept earlier revisions of an item, ascending; a deleted item has them too.
+  ///
+  /// - Throws: ``VaultError/notFound``.
+  public mutating func revisions(_ name: Span<UInt8>) throws(VaultError) -> [UInt64] {
+    let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in
+      guard let (_, history) = try vault.verifiedHistory(tag) else { throw .notFound }
+      return history.entries.map(\.revision)
+    }
+  }
+
+  /// The tag of a name as it was given.
+  func tag(of name: Span<UInt8>) throws(VaultError) -> ItemTag {
+    do { return try keys.tag(of: try ItemName(name)) } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+// MARK: - Within a transaction
+
+extension UnlockedVault {
+  /// The current state of an item, deleted or not.
+  mutating func currentItem(_ tag: ItemTag) throws(VaultError) -> Item? {
+    try rows.withCurrent(tag, under: trust.root, keys) { found, keys throws(VaultError) in
+      Item(try keys.openMeta(found.row.meta, found.facts), found.facts)
+    }
+  }
+
+  private mutating func currentValue(
+    _ tag: ItemTag, orElse absence: VaultError
+  ) throws(VaultError) -> Value {
+    let value = try rows.withCurrent(tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in
+      guard found.facts.kind == .value else { throw absence }
+      return try keys.openValue(found)
+    }
+    guard let value else { throw absence }
+    return value
+  }
+
+  private mutating func value(_ tag: ItemTag, revision: UInt64) throws(VaultError) -> Value {
+    guard let (facts, history) = try verifiedHistory(tag) else { throw .notFound }
+    if facts.revision == revision {
+      return try currentValue(tag, orElse: .revisionNotFound)
+    }
+    guard let entry = history.entries.first(where: { $0.revision == revision }) else {
+      throw .revisionNotFound
+    }
+    return try rows.withKept(entry, of: facts.id, keys) { found, keys throws(VaultError) in
+      guard found.facts.kind == .value else { throw .revisionNotFound }
+      return try keys.openValue(found)
+    }
+  }
+
+  /// An item's facts and the list of its kept revisions.
+  mutating func verifiedHistory(
+    _ tag: ItemTag
+  ) throws(VaultError) -> (ItemFacts, HistoryList)? {
+    try rows.withCurrent(tag, under: trust.root, keys) { found, _ throws(VaultError) in
+      (found.facts, try HistoryList.checked(found.row.history))
+    }
+  }
+}
+
+extension Keyring {
+  /// Opens a row's meta and body.
+  borrowing func openValue(_ found: VerifiedRow) throws(VaultError) -> Value {
+    let item = Item(try openMeta(found.row.meta, found.facts), found.facts)
+    let plaintext = try openBody(found.row.body, found.facts)
+    do {
+      let body = try ItemBody.decode(plaintext)
+      return try Value(item, body)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}

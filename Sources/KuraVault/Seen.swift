@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// The file that remembers what this machine last saw of a vault, held under its lock.
+private struct SeenFile: ~Copyable {
+  /// A lock holder has a read, a write and a sync to do; who takes longer was stopped.
+  private static let patience = 50
+
+  private let file: StateFile
+  /// Its valid record that counts; nil when the file is new or unreadable.
+  let latest: SeenRecord?
+  /// Whether the file has bytes, and none of them are a valid record.
+  let isDamaged: Bool
+
+  static func open(
+    _ vault: VaultID, in directory: String, key: borrowing Key
+  ) throws(VaultError) -> SeenFile {
+    do {
+      try FilePlace.makeDirectory(directory)
+      let place = try FilePlace.resolve("\(directory)/\(vault.hexadecimal).seen")
+      let isNew = (try? place.identity()) == nil
+      let file = try StateFile.open(
+        place, lock: .exclusive, creating: true, patience: SeenFile.patience)
+      if isNew { try place.syncDirectory() }
+      let bytes = try file.read(SeenRecord.fileByteCount)
+      let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
+      return SeenFile(file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty)
+    } catch {
+      throw VaultError(error, about: .root)
+    }
+  }
+
+  /// Writes a record in the place of the older one.
+  borrowing func write(_ record: SeenRecord, key: borrowing Key) throws(VaultError) {
+    do {
+      let bytes = try record.encode(key: key)
+      try file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount)
+    } catch {
+      throw VaultError(error, about: .root)
+    }
+  }
+}
+
+extension SeenCopy {
+  fileprivate init(_ record: SeenRecord) {
+    self.init(epoch: record.epoch, time: record.time, path: record.path)
+  }
+}
+
+extension UnlockedVault {
+  /// Whether the seen file is behind, or something is left to clear from the journal.
+  public var needsFlush: Bool { trust.root.epoch > seenEpoch || mustTruncate }
+
+  /// Notes the vault's epoch in the seen file, never backward, and clears the journal when a slot was
+  /// replaced and another engine was in the way then.
+  ///
+  /// - Throws: ``VaultError/busy``: later again. ``VaultError/rolledBack(_:epoch:)`` and
+  ///   ``VaultError/forked(_:epoch:)`` when another engine of this machine saw something else: lock.
+  public mutating func flushSeen() throws(VaultError) {
+    if mustTruncate { try truncateJournal() }
+    guard trust.root.epoch > seenEpoch else { return }
+    let file = try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
+    if let latest = file.latest {
+      // Another engine is ahead: what it saw stands.
+      if latest.epoch > trust.root.epoch {
+        seenEpoch = latest.epoch
+        return
+      }
+      try check(latest)
+    }
+    try note(in: file)
+  }
+
+  /// Compares the vault that was just opened with what this machine saw last.
+  mutating func checkSeen(acceptingRollback: Bool) throws(VaultError) {
+    let file: SeenFile
+    do {
+      file = try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
+    } catch {
+      // Without a place for its state a machine can still read its vaults.
+      guard error == .readOnly || error == .permissionDenied else { throw error }
+      notices.insert(.seenFileUnwritable)
+      return
+    }
+    if file.isDamaged { notices.insert(.seenFileDamaged) }
+    if file.latest == nil, !file.isDamaged { notices.insert(.firstTimeHere) }
+    if let latest = file.latest {
+      do {
+        try check(latest)
+      } catch {
+        guard acceptingRollback else { throw error }
+        notices.insert(.rollbackAccepted)
+      }
+      if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
+        latest.path == noted(path: place.path)
+      {
+        seenEpoch = latest.epoch
+        return
+      }
+    }
+    do { try note(in: file) } catch {
+      guard error == .diskFull else { throw error }
+      notices.insert(.seenFileUnwritable)
+    }
+  }
+
+  private func check(_ seen: SeenRecord) throws(VaultError) {
+    guard options.checks.contains(.seen) else { return }
+    if seen.epoch > trust.root.epoch {
+      throw .rolledBack(SeenCopy(seen), epoch: trust.root.epoch)
+    }
+    if seen.epoch == trust.root.epoch, seen.fingerprint != trust.fingerprint {
+      throw .forked(SeenCopy(seen), epoch: trust.root.epoch)
+    }
+  }
+
+  private mutating func note(in file: borrowing SeenFile) throws(VaultError) {
+    let record = SeenRecord(
+      counter: (file.latest?.counter ?? 0) &+ 1, vault: id, epoch: trust.root.epoch,
+      fingerprint: trust.fingerprint, logHead: trust.root.logHead, time: options.now(),
+      path: Array(place.path.utf8))
+    try file.write(record, key: keys.seen)
+    seenEpoch = record.epoch
+  }
+
+  /// A path as a record keeps it.
+  private func noted(path: String) -> [UInt8] {
+    Array(path.utf8.suffix(SeenRecord.longestPath))
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+
+/// Which values' chunks are to be deleted.
+struct Sweeper {
+  /// Loose values that this engine knows to belong to nobody.
+  private(set) var queue: [ValueID] = []
+  /// Whether the loose values of engines that are gone are still to be looked for.
+  var mustSearch = true
+
+  mutating func add(_ value: ValueID) { queue.append(value) }
+
+  mutating func removeLast() { queue.removeLast() }
+}
+
+extension UnlockedVault {
+  /// How many chunks one slice deletes: 1 MiB.
+  private static let sliceCount = 16
+
+  /// Deletes some chunks that nothing refers to: those of dropped revisions and of uploads that came
+  /// to nothing. Call it when there is nothing else to do.
+  ///
+  /// - Returns: Whether there is more to do.
+  /// - Throws: ``VaultError/busy``: later again.
+  public mutating func sweep() throws(VaultError) -> Bool {
+    if let value = sweeper.queue.last {
+      if try sweepSlice(value) { sweeper.removeLast() }
+    } else if sweeper.mustSearch {
+      try searchLooseValues()
+    }
+    return sweeper.mustSearch || !sweeper.queue.isEmpty
+  }
+
+  /// Deletes some chunks of a value.
+  ///
+  /// - Returns: Whether that was all of it.
+  private mutating func sweepSlice(_ value: ValueID) throws(VaultError) -> Bool {
+    try checkInPlace()
+    let bytes = value.bytes
+    do {
+      try rows.storage.beginWrite(durable: false)
+      defer { rows.storage.end() }
+      // What is marked no more belongs to an item now, or is gone already.
+      guard try rows.storage.isLoose(bytes.span) else { return true }
+      let count = try rows.storage.deleteChunks(bytes.span, limit: Self.sliceCount)
+      if count < Self.sliceCount { try rows.storage.deleteLoose(bytes.span) }
+      try rows.storage.commit()
+      return count < Self.sliceCount
+    } catch {
+      throw VaultError(error, about: .loose)
+    }
+  }
+
+  /// Finds the loose values that no upload is still to claim: while nobody shares the upload lock, no
+  /// upload is under way in any engine.
+  private mutating func searchLooseValues() throws(VaultError) {
+    sweeper.mustSearch = false
+    do {
+      let lock = try uploadLock(.exclusive)
+      try rows.storage.beginRead()
+      defer { rows.storage.end() }
+      var last: [UInt8] = []
+      while let next = try rows.storage.loose(after: last) {
+        sweeper.add(ValueID(next.span))
+        last = next
+      }
+      _ = consume lock
+    } catch StorageError.busy {
+      // Somebody uploads; the next unlock searches again.
+    } catch {
+      throw VaultError(error, about: .loose)
+    }
+  }
+
+  /// The lock that every upload of this machine shares.
+  func uploadLock(_ lock: StateFile.Lock) throws(StorageError) -> StateFile {
+    try FilePlace.makeDirectory(options.stateDirectory)
+    let place = try FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).uploads")
+    return try StateFile.open(place, lock: lock, creating: true)
+  }
+}

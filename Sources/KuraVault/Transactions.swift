@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+extension UnlockedVault {
+  /// Checks that the path still names the file that is open: what is written to another is lost.
+  ///
+  /// - Throws: ``VaultError/replaced``.
+  public func checkInPlace() throws(VaultError) {
+    guard let now = try? place.identity(), now == identity else { throw .replaced }
+  }
+
+  /// Runs reads on one state of the file, whose root was verified.
+  mutating func reading<Result: ~Copyable>(
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    try checkInPlace()
+    do { try rows.storage.beginRead() } catch { throw VaultError(error) }
+    defer { rows.storage.end() }
+    try trustRoot()
+    return try body(&self)
+  }
+
+  /// Runs a change as one transaction, which ends with a new sealed root.
+  ///
+  /// - Parameter body: Changes rows, and the draft to match; what it throws undoes all.
+  mutating func writing<Result: ~Copyable>(
+    _ body: (inout UnlockedVault, inout Draft) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    try checkInPlace()
+    do { try rows.storage.beginWrite() } catch { throw VaultError(error) }
+    defer {
+      rows.storage.end()
+      rows.tree.dropStaged()
+    }
+    try trustRoot()
+    var draft = Draft(root: trust.root)
+    draft.root.epoch += 1
+    draft.root.previous = trust.fingerprint
+    draft.root.writer = writer
+    draft.root.time = options.now()
+    let result = try body(&self, &draft)
+    try commit(draft)
+    return result
+  }
+
+  /// Seals the draft as the new root and commits.
+  private mutating func commit(_ draft: Draft) throws(VaultError) {
+    let sealed = try keys.seal(draft.root)
+    let fingerprint = try keys.fingerprint(of: draft.root)
+    do {
+      try rows.storage.storePart(.root, sealed.span)
+      try rows.storage.commit()
+    } catch {
+      throw VaultError(error)
+    }
+    rows.tree.keepStaged()
+    trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
+  }
+
+  /// Makes sure that what is trusted is what the file says now.
+  ///
+  /// Another engine may have written since: then its root must be a later one, and everything in front
+  /// of the items is read and checked again.
+  private mutating func trustRoot() throws(VaultError) {
+    if try isRootUnchanged() { return }
+    do { try rows.storage.checkSchema() } catch { throw VaultError(error) }
+    let front = try FrontRecords(&rows.storage)
+    guard front.header == trust.header else { throw .damaged(.header) }
+    let next = try Trust(front, keys, checks: options.checks)
+    try trust.check(successor: next, checks: options.checks)
+    if front.ring != trust.sealedRing { try keys.reload(ring: front.ring) }
+    trust = next
+    rows.tree.forget()
+  }
+
+  private mutating func isRootUnchanged() throws(VaultError) -> Bool {
+    let known = trust.sealedRoot
+    do {
+      guard let sealed = try rows.storage.part(.root) else { throw VaultError.damaged(.root) }
+      return sealed.isEqual(to: known.span)
+    } catch {
+      throw VaultError(error, about: .root)
+    }
+  }
+
+  /// Leaves no old page in the journal.
+  mutating func truncateJournal() throws(VaultError) {
+    do { try rows.storage.truncateJournal() } catch { throw VaultError(error) }
+    mustTruncate = false
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether both hold the same bytes; not in constant time.
+  func isEqual(to other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in indices where self[index] != other[index] { return false }
+    return true
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// What is known to be true of a vault: its sealed root, and what stands in front of the items.
+struct Trust {
+  /// The root.
+  private(set) var root: RootRecord
+  /// The root as it stands in the file.
+  private(set) var sealedRoot: [UInt8]
+  /// What names the root.
+  private(set) var fingerprint: Digest
+  /// The header's bytes.
+  let header: [UInt8]
+  /// The ring as it stands in the file.
+  private(set) var sealedRing: [UInt8]
+  /// The key slots.
+  private(set) var slots: [SlotRow]
+
+  /// Takes over a state that this engine committed.
+  mutating func advance(to draft: Draft, sealed: [UInt8], fingerprint: Digest) {
+    root = draft.root
+    sealedRoot = sealed
+    self.fingerprint = fingerprint
+    if let ring = draft.sealedRing { sealedRing = ring }
+    if let slots = draft.slots { self.slots = slots }
+  }
+}
+
+/// What a write transaction is to end with.
+struct Draft {
+  /// The root; its tree root, counts and header digest follow what is written.
+  var root: RootRecord
+  /// The ring, when it changes.
+  var sealedRing: [UInt8]?
+  /// The slots, when they change.
+  var slots: [SlotRow]?
+}
+
+/// The records in front of the items, as a file holds them.
+struct FrontRecords {
+  let header: [UInt8]
+  let ring: [UInt8]
+  let root: [UInt8]
+  let slots: [SlotRow]
+
+  /// Reads them within a transaction.
+  init(_ storage: inout Storage) throws(VaultError) {
+    do {
+      header = try FrontRecords.read(.header, from: &storage, missing: .header)
+      ring = try FrontRecords.read(.ring, from: &storage, missing: .ring)
+      root = try FrontRecords.read(.root, from: &storage, missing: .root)
+      slots = try storage.slots()
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+
+  private static func read(
+    _ part: Part, from storage: inout Storage, missing: Damage
+  ) throws -> [UInt8] {
+    guard let data = try storage.part(part) else { throw VaultError.damaged(missing) }
+    return [UInt8](copying: data)
+  }
+}
+
+extension Trust {
+  /// Trusts what a key that was just opened vouches for.
+  init(
+    _ front: FrontRecords, _ keys: borrowing Keyring, checks: IntegrityChecks
+  ) throws(VaultError) {
+    root = try keys.open(root: front.root.span)
+    sealedRoot = front.root
+    fingerprint = try keys.fingerprint(of: root)
+    header = front.header
+    sealedRing = front.ring
+    slots = front.slots
+    let digest = try keys.headerDigest(
+      header: front.header, ring: front.ring, slots: front.slots)
+    guard digest == root.headerDigest || !checks.contains(.header) else {
+      throw .damaged(.header)
+    }
+  }
+
+  /// Checks that another state is a later one than this.
+  ///
+  /// - Parameter path: Where the vault stands, for the message.
+  func check(successor next: Trust, checks: IntegrityChecks) throws(VaultError) {
+    guard checks.contains(.epoch) else { return }
+    let known = SeenCopy(epoch: root.epoch, time: root.time, path: [])
+    guard next.root.epoch >= root.epoch else {
+      throw .rolledBack(known, epoch: next.root.epoch)
+    }
+    let isFork =
+      next.root.epoch == root.epoch
+      || next.root.epoch == root.epoch + 1 && next.root.previous != fingerprint
+    if isFork { throw .forked(known, epoch: next.root.epoch) }
+  }
+}

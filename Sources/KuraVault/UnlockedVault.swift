@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+
+/// What an unlock has to tell its user.
+public struct UnlockNotices: OptionSet, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// This machine never saw the vault before, so that an old copy could not be told.
+  public static let firstTimeHere = UnlockNotices(rawValue: 1)
+  /// An older or other copy than the one seen before was accepted, as asked for.
+  public static let rollbackAccepted = UnlockNotices(rawValue: 2)
+  /// A passcode slot costs a guesser less than the floor.
+  public static let weakKDF = UnlockNotices(rawValue: 4)
+  /// What this machine knew of the vault was unreadable, and was begun anew.
+  public static let seenFileDamaged = UnlockNotices(rawValue: 8)
+  /// What this machine knows of the vault could not be written.
+  public static let seenFileUnwritable = UnlockNotices(rawValue: 16)
+}
+
+/// What makes a vault easier to get into, or to lose, than it should be.
+public struct Weaknesses: OptionSet, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// A passcode slot costs a guesser less than the floor.
+  public static let weakKDF = Weaknesses(rawValue: 1)
+  /// There is no recovery key: a forgotten passcode loses everything.
+  public static let noRecoveryKey = Weaknesses(rawValue: 4)
+}
+
+/// What a vault is as a whole.
+public struct Summary: Equatable, Sendable {
+  /// One more with every change.
+  public let epoch: UInt64
+  /// 32 bytes that two copies of a vault can be compared by; no secret.
+  public let fingerprint: [UInt8]
+  /// Items that are not deleted.
+  public let itemCount: UInt64
+  /// Deleted items of which something is kept.
+  public let deletedCount: UInt64
+  /// What could be better.
+  public let weaknesses: Weaknesses
+}
+
+/// A vault that is open for reading and writing, on the thread that unlocked it.
+///
+/// Several engines may have the same file unlocked: each call works on the file as it is then. A
+/// call that throws has changed nothing.
+public struct UnlockedVault: ~Copyable {
+  var rows: VaultRows
+  let place: FilePlace
+  let identity: FileIdentity
+  let options: VaultOptions
+  let header: VaultHeader
+  var keys: Keyring
+  var trust: Trust
+  /// Who writes: this engine, from this unlock on.
+  let writer: WriterID
+  /// The epoch that the seen file has.
+  var seenEpoch: UInt64 = 0
+  /// Whether old pages still stand in the journal that should not.
+  var mustTruncate = false
+  var sweeper = Sweeper()
+
+  /// The slot that opened the vault.
+  public let unlockSlot: UInt8
+
+  /// What the unlock has to tell.
+  public internal(set) var notices: UnlockNotices = []
+
+  init(
+    _ locked: consuming LockedVault, keys: consuming Keyring, trust: Trust, writer: WriterID,
+    slot: UInt8
+  ) {
+    place = locked.place
+    identity = locked.identity
+    options = locked.options
+    header = locked.header
+    rows = VaultRows(locked.storage, checks: options.checks)
+    self.keys = keys
+    self.trust = trust
+    self.writer = writer
+    unlockSlot = slot
+  }
+
+  /// Wipes all keys and everything that was read with them.
+  ///
+  /// What was committed since ``flushSeen()`` is not noted in the seen file by this.
+  ///
+  /// - Returns: The file, still open; ``LockedVault/close()`` leaves it as one file.
+  public consuming func lock() -> LockedVault {
+    LockedVault(
+      storage: rows.finish(), place: place, identity: identity, options: options, header: header,
+      slotRows: trust.slots, lastSlot: unlockSlot)
+  }
+}
+
+// MARK: - What it is
+
+extension UnlockedVault {
+  /// The vault file's path, its directory resolved.
+  public var path: String { place.path }
+
+  /// Which file it is.
+  public var fileID: FileID { FileID(identity) }
+
+  /// The vault's id.
+  public var id: VaultID { header.vault }
+
+  /// The key slots.
+  public var slots: [SlotSummary] { SlotSummary.list(trust.slots) }
+
+  /// The settings, as of the last call that read the vault.
+  public var policy: Policy { keys.ring.policy }
+
+  /// The vault as a whole, as of the last call that read it.
+  public var summary: Summary {
+    Summary(
+      epoch: trust.root.epoch, fingerprint: trust.fingerprint.bytes,
+      itemCount: trust.root.itemCount - trust.root.deletedCount,
+      deletedCount: trust.root.deletedCount, weaknesses: weaknesses)
+  }
+
+  private var weaknesses: Weaknesses {
+    var found: Weaknesses = []
+    if slots.contains(where: { $0.kdf.map(KDFLimits.isWeak) ?? false }) { found.insert(.weakKDF) }
+    if !slots.contains(where: { $0.kind == .recoveryKey }) { found.insert(.noRecoveryKey) }
+    return found
+  }
+}
+
+// MARK: - Unlocking
+
+extension LockedVault {
+  /// Unlocks the vault: its root, header digest and freshness are checked.
+  ///
+  /// - Parameters:
+  ///   - key: What ``UnlockAttempt/open(_:secret:)`` gave for this vault.
+  ///   - acceptingRollback: Whether an older or other copy than the one that this machine saw is
+  ///     taken for the vault from now on.
+  /// - Throws: ``VaultError/rolledBack(_:epoch:)``, ``VaultError/forked(_:epoch:)``,
+  ///   ``VaultError/damaged(_:)`` and those of the file, which is closed then.
+  public consuming func unlock(
+    with key: consuming VaultKey, acceptingRollback: Bool = false
+  ) throws(VaultError) -> UnlockedVault {
+    let front = try readFrontRecords()
+    let keys = try Keyring.derive(
+      from: key.payload.vaultKey, vault: header.vault, sealedRing: front.ring)
+    let trust = try Trust(front, keys, checks: options.checks)
+    // The header digest vouches for the slots that stand there now, and for no others.
+    guard front.slots.contains(key.row) else { throw .credentialStale }
+    let writer: WriterID
+    do { writer = try WriterID.random() } catch { throw VaultError(error, about: .root) }
+    var vault = UnlockedVault(self, keys: keys, trust: trust, writer: writer, slot: key.slot)
+    try vault.checkSeen(acceptingRollback: acceptingRollback)
+    if vault.summary.weaknesses.contains(.weakKDF) { vault.notices.insert(.weakKDF) }
+    return vault
+  }
+
+  private mutating func readFrontRecords() throws(VaultError) -> FrontRecords {
+    do {
+      try storage.beginRead()
+      defer { storage.end() }
+      let front = try FrontRecords(&storage)
+      guard front.header == header.encoded else { throw VaultError.damaged(.header) }
+      return front
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+}

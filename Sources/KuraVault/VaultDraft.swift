@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+public import SecureMemory
+
+/// A new vault that is complete, and has no name yet: it becomes one with ``commit()``, once its owner
+/// has written down the recovery key. Dropping it removes the file.
+public struct VaultDraft: ~Copyable, Sendable {
+  private let file: DraftFile
+  private let target: FilePlace
+  private let text: SecretBytes?
+
+  /// The recovery key as it is to be written down; without bytes when none was wanted.
+  public var recoveryKeyText: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get {
+      switch text {
+      case .some(let text): text.bytes
+      case .none: Span()
+      }
+    }
+  }
+
+  /// Gives the vault its name. What stands there is never overwritten.
+  ///
+  /// - Throws: ``VaultError/pathTaken`` and other errors of the file; the draft is gone.
+  public consuming func commit() throws(VaultError) { try publish() }
+
+  private borrowing func publish() throws(VaultError) {
+    guard !target.hasJournal else { throw .journalLeftBehind }
+    do { try target.publish(file.place) } catch { throw VaultError(error) }
+  }
+}
+
+// MARK: - Making
+
+extension VaultDraft {
+  /// Writes a new vault beside the path that it is to have; slow.
+  ///
+  /// - Parameters:
+  ///   - path: Absolute; directories that are missing are made, with mode 0700.
+  ///   - options: The time.
+  ///   - passcode: As typed, without a line end; only borrowed.
+  ///   - kdf: What a guess at the passcode is to cost.
+  ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
+  ///   - wantsRecoveryKey: Whether there is to be a recovery key.
+  /// - Throws: ``VaultError/pathTaken``, ``VaultError/journalLeftBehind``,
+  ///   ``VaultError/directoryUnsafe(_:)``, ``VaultError/passcodeInvalid(_:)``,
+  ///   ``VaultError/kdfTooWeak`` and other errors of the file; nothing is left behind.
+  public static func make(
+    at path: String, options: VaultOptions, passcode: borrowing SecretBytes, kdf: KDFParameters,
+    allowsWeak: Bool = false, wantsRecoveryKey: Bool
+  ) throws(VaultError) -> VaultDraft {
+    let target = try freePlace(path)
+    let slots = try FirstSlots.prepare(
+      passcode, kdf: kdf, allowsWeak: allowsWeak, wantsRecoveryKey: wantsRecoveryKey)
+    let file = try DraftFile.make(beside: target)
+    try slots.writeVault(at: file.place, now: options.now())
+    return VaultDraft(file: file, target: target, text: try slots.copiedText())
+  }
+
+  /// Checks that a vault can be made at a path.
+  private static func freePlace(_ path: String) throws(VaultError) -> FilePlace {
+    do {
+      let target = try FilePlace.resolve(path, makingDirectory: true)
+      try target.checkDirectory()
+      guard (try? target.identity()) == nil else { throw VaultError.pathTaken }
+      guard !target.hasJournal else { throw VaultError.journalLeftBehind }
+      return target
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+}
+
+/// A file that goes with its owner, unless it was given another name before.
+private struct DraftFile: ~Copyable {
+  let place: FilePlace
+
+  deinit { place.remove() }
+
+  /// Makes an empty file beside the one that is to be.
+  static func make(beside target: FilePlace) throws(VaultError) -> DraftFile {
+    do {
+      let suffix = try SlotID.random().hexadecimal
+      let place = target.sibling("\(target.name).new-\(suffix)")
+      try place.createFile()
+      return DraftFile(place: place)
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+}
+
+extension PreparedSlot {
+  /// A copy of the recovery key's text.
+  fileprivate borrowing func copiedText() throws(VaultError) -> SecretBytes {
+    do { return try SecretBytes(copying: recoveryKeyText) } catch { throw .outOfMemory }
+  }
+}
+
+/// The first rows of a vault.
+private struct FirstSlots: ~Copyable {
+  let passcode: PreparedSlot
+  let recovery: PreparedSlot?
+
+  static func prepare(
+    _ passcode: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool,
+    wantsRecoveryKey: Bool
+  ) throws(VaultError) -> FirstSlots {
+    let lock = try PreparedSlot.passcode(passcode, kdf: kdf, allowsWeak: allowsWeak)
+    guard wantsRecoveryKey else { return FirstSlots(passcode: lock, recovery: nil) }
+    return FirstSlots(passcode: lock, recovery: try PreparedSlot.recoveryKey())
+  }
+
+  /// A copy of the recovery key's text.
+  borrowing func copiedText() throws(VaultError) -> SecretBytes? {
+    switch recovery {
+    case .some(let recovery): return try recovery.copiedText()
+    case .none: return nil
+    }
+  }
+
+  /// Writes a whole vault into an empty file.
+  borrowing func writeVault(at place: FilePlace, now: UInt64) throws(VaultError) {
+    do { try write(to: place, now) } catch { throw VaultError(error, about: .header) }
+  }
+
+  private borrowing func write(to place: FilePlace, _ now: UInt64) throws {
+    let header = VaultHeader(vault: try VaultID.random())
+    let vaultKey = try Key.random()
+    let pair = try ProtectedPair.random()
+    let ring = Ring(dataKey: try Key.random(), created: now, protectedHalf: pair.publicHalf)
+    let slots = try rows(vaultKey, pair, header.vault, now)
+    let sealedRing = try Keyring.sealFirst(ring, under: vaultKey, vault: header.vault)
+    let keys = try Keyring.derive(from: vaultKey, vault: header.vault, sealedRing: sealedRing)
+    let root = RootRecord(
+      epoch: 1, itemCount: 0, deletedCount: 0, depth: 1, treeRoot: .zero,
+      headerDigest: try keys.headerDigest(
+        header: header.encoded, ring: sealedRing, slots: slots),
+      previous: .zero, writer: try WriterID.random(), time: now)
+    try store(header.encoded, sealedRing, try keys.seal(root), slots, in: place)
+  }
+
+  private borrowing func rows(
+    _ vaultKey: borrowing Key, _ pair: borrowing ProtectedPair, _ vault: VaultID, _ now: UInt64
+  ) throws -> [SlotRow] {
+    let payload = try SlotPayload(vaultKey: try vaultKey.copy(), created: now)
+    var rows = [try passcode.row(0, holding: payload, protected: pair.secretHalf, vault: vault)]
+    switch recovery {
+    case .some(let recovery):
+      rows.append(
+        try recovery.row(1, holding: payload, protected: pair.secretHalf, vault: vault))
+    case .none: break
+    }
+    return rows
+  }
+
+  private borrowing func store(
+    _ header: [UInt8], _ ring: [UInt8], _ root: [UInt8], _ slots: [SlotRow], in place: FilePlace
+  ) throws {
+    var storage = try Storage.create(at: place.path)
+    try storage.beginWrite()
+    try storage.storePart(.header, header.span)
+    try storage.storePart(.ring, ring.span)
+    try storage.storePart(.root, root.span)
+    for slot in slots { try storage.storeSlot(slot) }
+    try storage.commit()
+    try storage.truncateJournal()
+  }
+}
+
+extension Keyring {
+  /// Seals the ring of a vault that has no keyring yet.
+  static func sealFirst(
+    _ ring: borrowing Ring, under vaultKey: borrowing Key, vault: VaultID
+  ) throws -> [UInt8] {
+    let id = vault.bytes
+    let plaintext = try ring.encode()
+    return try Seal.sealPadded(
+      plaintext.bytes, authenticating: AssociatedData.ring(vault: vault).span,
+      under: try vaultKey.subkey(.ring, vault: id.span))
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// What of a vault is not as its owner left it.
+public enum Damage: UInt8, Equatable, Sendable {
+  /// The database itself is malformed.
+  case pages = 1
+  /// The tables are not the expected ones.
+  case schema = 2
+  /// The header, or what stands in front of the items as a whole.
+  case header = 3
+  /// A key slot.
+  case slot = 4
+  /// The key ring.
+  case ring = 5
+  /// The root.
+  case root = 6
+  /// A node of the integrity tree.
+  case node = 7
+  /// A bucket of the integrity tree.
+  case bucket = 8
+  /// An item: changed, swapped, replayed or missing.
+  case item = 9
+  /// An earlier revision of an item.
+  case history = 10
+  /// A chunk of a large value.
+  case chunk = 11
+  /// The list of values that no item refers to.
+  case loose = 12
+}
+
+/// Why a directory or file is not fit for a vault.
+public enum UnsafeReason: Equatable, Sendable {
+  /// It belongs to another user.
+  case owner
+  /// Group or others have rights to it; the permission bits.
+  case mode(UInt16)
+  /// It is a symbolic link, or neither a directory nor a regular file.
+  case kind
+}
+
+/// The newer or other state of a vault that was seen before the one at hand.
+public struct SeenCopy: Equatable, Sendable {
+  /// The epoch that it had.
+  public let epoch: UInt64
+  /// When it was seen, in milliseconds since 1970.
+  public let time: UInt64
+  /// Where it stood; a path, of which only the end is kept when it is long. No secret.
+  public let path: [UInt8]
+}
+
+/// Why an operation on a vault did not happen. Unless a case says otherwise, nothing was changed and
+/// the vault can be used on.
+public enum VaultError: Error, Equatable, Sendable {
+  // MARK: The file
+
+  /// Nothing stands at the path.
+  case noVault
+  /// There is a file, but it is no vault.
+  case notAVault
+  /// The vault was written by a later release; it was not touched. The number of its format.
+  case newerFormat(UInt32)
+  /// A vault cannot be created where something stands; nothing was overwritten.
+  case pathTaken
+  /// A vault cannot be created beside the journal of another: it would be played into the new one.
+  case journalLeftBehind
+  /// The directory is open to other users.
+  case directoryUnsafe(UnsafeReason)
+  /// The file is open to other users.
+  case fileUnsafe(UnsafeReason)
+  /// The path no longer names the file that is open: lock, and open it anew.
+  case replaced
+  /// The system refused access.
+  case permissionDenied
+  /// File or file system cannot be written.
+  case readOnly
+  /// No space is left.
+  case diskFull
+  /// Another engine holds the lock that is needed; trying again makes sense.
+  case busy
+  /// No memory is left.
+  case outOfMemory
+  /// The system gives no random bytes.
+  case entropyUnavailable
+  /// A system call failed with this `errno`.
+  case io(Int32)
+
+  // MARK: Trust
+
+  /// The vault is not as its owner left it.
+  case damaged(Damage)
+  /// The vault is older than one that was seen: its epoch, and the copy that was newer.
+  case rolledBack(SeenCopy, epoch: UInt64)
+  /// The vault went another way from a common past than the copy that was seen.
+  case forked(SeenCopy, epoch: UInt64)
+
+  // MARK: Unlocking
+
+  /// The passcode, recovery key or key file opens no slot.
+  case wrongPasscode
+  /// The passcode breaks a rule, so that no vault can have it.
+  case passcodeInvalid(TextRule)
+  /// The recovery key was mistyped.
+  case recoveryKeyTypo(RecoveryKeyRule)
+  /// A key file has at least 32 bytes.
+  case keyFileTooShort
+  /// The vault has no slot of this kind.
+  case noSuchSlot(Credential)
+  /// A slot asks for more work than an honest vault does.
+  case kdfRefused(KDFRefusal)
+  /// A new slot would cost a guesser less than the floor, and that was not asked for.
+  case kdfTooWeak
+  /// The credential does not carry what is needed, or was given for another state of the vault.
+  case credentialStale
+
+  // MARK: Items
+
+  /// There is no such item; that it is absent was verified.
+  case notFound
+  /// The item has no such revision any more.
+  case revisionNotFound
+  /// The item exists, at this revision.
+  case exists(revision: UInt64)
+  /// The item is at another revision, this one.
+  case revisionConflict(current: UInt64)
+  /// The name breaks a rule.
+  case nameInvalid(NameRule)
+  /// An attribute breaks a rule.
+  case attributeInvalid(AttributeRule)
+  /// The value is longer than a vault holds.
+  case tooLarge
+  /// A setting is out of its range.
+  case policyInvalid(PolicyKey)
+  /// The value was replaced or deleted while it was being read.
+  case changed
+  /// The value takes a fresh passcode.
+  case protected
+  /// The pieces of the upload were cleared away by another engine; it has to begin anew.
+  case uploadLost
+}
+
+// MARK: - From the layers below
+
+extension VaultError {
+  /// Any error of the layers below, in this module's words.
+  ///
+  /// - Parameters:
+  ///   - error: One of this module or of those that it imports.
+  ///   - subject: What was being looked at, for the errors that only say that it is damaged.
+  init(_ error: any Error, about subject: Damage) {
+    switch error {
+    case let error as VaultError: self = error
+    case let error as StorageError: self.init(error)
+    case let error as FormatError: self.init(error, about: subject)
+    case let error as CryptoError: self.init(error, about: subject)
+    default: self = .outOfMemory
+    }
+  }
+
+  init(_ error: StorageError) {
+    switch error {
+    case .missing: self = .noVault
+    case .exists: self = .pathTaken
+    case .exposedDirectory(let exposure): self = .directoryUnsafe(UnsafeReason(exposure))
+    case .exposedFile(let exposure): self = .fileUnsafe(UnsafeReason(exposure))
+    case .notADatabase: self = .notAVault
+    case .newerFormat(let version): self = .newerFormat(version)
+    case .schema: self = .damaged(.schema)
+    case .damaged(let table): self = .damaged(Damage(table))
+    case .corrupt: self = .damaged(.pages)
+    case .busy: self = .busy
+    case .diskFull: self = .diskFull
+    case .readOnly: self = .readOnly
+    case .permissionDenied: self = .permissionDenied
+    case .outOfMemory: self = .outOfMemory
+    case .io(let number): self = .io(number)
+    }
+  }
+
+  private init(_ error: FormatError, about subject: Damage) {
+    switch error {
+    case .notAVault: self = .notAVault
+    case .newerFormat(let version): self = .newerFormat(UInt32(version))
+    case .damaged: self = .damaged(subject)
+    case .outOfMemory: self = .outOfMemory
+    case .nameInvalid(let rule): self = .nameInvalid(rule)
+    case .attributesInvalid(let rule): self = .attributeInvalid(rule)
+    case .passcodeInvalid(let rule): self = .passcodeInvalid(rule)
+    case .recoveryKeyInvalid(let rule): self = .recoveryKeyTypo(rule)
+    case .policyInvalid(let key): self = .policyInvalid(key)
+    case .valueTooLarge: self = .tooLarge
+    case .kdfRefused(let refusal): self = .kdfRefused(refusal)
+    }
+  }
+
+  private init(_ error: CryptoError, about subject: Damage) {
+    switch error {
+    case .wrongKey, .damaged: self = .damaged(subject)
+    case .outOfMemory: self = .outOfMemory
+    case .entropyUnavailable: self = .entropyUnavailable
+    }
+  }
+}
+
+extension UnsafeReason {
+  init(_ exposure: Exposure) {
+    switch exposure {
+    case .owner: self = .owner
+    case .mode(let mode): self = .mode(mode)
+    case .kind: self = .kind
+    }
+  }
+}
+
+extension Damage {
+  init(_ table: Table) {
+    switch table {
+    case .part: self = .header
+    case .slot: self = .slot
+    case .item: self = .item
+    case .history: self = .history
+    case .chunk: self = .chunk
+    case .loose: self = .loose
+    case .bucket: self = .bucket
+    case .node: self = .node
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraStorage
+
+/// What an engine is given from outside: where this machine's state stands, and the time.
+public struct VaultOptions: Sendable {
+  /// Where the seen file and the upload lock stand; absolute, made with mode 0700 when missing.
+  public var stateDirectory: String
+
+  /// The wall clock, in milliseconds since 1970.
+  public var now: @Sendable () -> UInt64
+
+  /// Which comparisons are made; tests take one out to show that nothing else hides its absence.
+  package var checks = IntegrityChecks.all
+
+  /// - Parameters:
+  ///   - stateDirectory: `$XDG_STATE_HOME/kura`, mostly.
+  ///   - now: The system's wall clock unless a test gives another.
+  public init(stateDirectory: String, now: (@Sendable () -> UInt64)? = nil) {
+    self.stateDirectory = stateDirectory
+    self.now = now ?? { Machine.milliseconds() }
+  }
+}
+
+/// The comparisons that tie what is read to the sealed root.
+package struct IntegrityChecks: OptionSet, Sendable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// A changed root has a higher epoch.
+  package static let epoch = IntegrityChecks(rawValue: 1)
+  /// Header, ring and slots come to the root's header digest.
+  package static let header = IntegrityChecks(rawValue: 2)
+  /// A node comes to the digest that its parent, or the root, has of it.
+  package static let node = IntegrityChecks(rawValue: 4)
+  /// A bucket comes to the digest that its node has of it.
+  package static let bucket = IntegrityChecks(rawValue: 8)
+  /// An item's row comes to its leaf.
+  package static let leaf = IntegrityChecks(rawValue: 16)
+  /// An item that has a leaf has a row.
+  package static let presence = IntegrityChecks(rawValue: 32)
+  /// A history row comes to its entry.
+  package static let history = IntegrityChecks(rawValue: 64)
+  /// The root is no older than what this machine saw.
+  package static let seen = IntegrityChecks(rawValue: 128)
+
+  /// Every one of them.
+  package static let all = IntegrityChecks(rawValue: 255)
+}
+
+/// How much memory there is to derive keys with.
+public enum MemoryBudget {
+  /// What memory and control group leave to this process, in bytes; nil when neither says.
+  public static func available() -> UInt64? { Machine.availableMemory() }
+}
+
+/// Which file a vault is, whatever path leads to it.
+public struct FileID: Hashable, Sendable {
+  /// The device's number.
+  public let device: UInt64
+  /// The inode's number on that device.
+  public let inode: UInt64
+
+  init(_ identity: FileIdentity) {
+    device = identity.device
+    inode = identity.inode
+  }
+
+  /// The file that stands at a path now; it is not opened, so that no lock on it is lost.
+  ///
+  /// - Parameter path: Absolute.
+  /// - Throws: ``VaultError/noVault`` when there is none.
+  public static func of(path: String) throws(VaultError) -> FileID {
+    do {
+      return FileID(try FilePlace.resolve(path).identity())
+    } catch {
+      throw VaultError(error)
+    }
+  }
+}

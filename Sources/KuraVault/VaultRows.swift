@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// The rows of a vault, and the tree that says whether they are true.
+struct VaultRows: ~Copyable {
+  var storage: Storage
+  var tree: IntegrityTree
+  let checks: IntegrityChecks
+
+  init(_ storage: consuming Storage, checks: IntegrityChecks) {
+    self.storage = storage
+    self.checks = checks
+    tree = IntegrityTree(checks: checks)
+  }
+
+  /// Gives up everything but the file.
+  consuming func finish() -> Storage { storage }
+}
+
+/// A row that is what the tree says it is.
+struct VerifiedRow: ~Escapable {
+  let row: ItemRow
+  let facts: ItemFacts
+
+  @_lifetime(copy row)
+  init(row: ItemRow, facts: ItemFacts) {
+    self.row = row
+    self.facts = facts
+  }
+}
+
+extension VaultRows {
+  /// Looks at the current row of a tag, once its leaf was found and the row came to that leaf.
+  ///
+  /// - Returns: What `body` made of it; nil when there is no such item, which is proved.
+  mutating func withCurrent<Result: ~Copyable>(
+    _ tag: ItemTag, under root: RootRecord, _ keys: borrowing Keyring,
+    _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result? {
+    guard let leaf = try tree.leaf(of: tag, under: root, in: &storage, keys) else { return nil }
+    return try withCurrent(tag, leaf: leaf, keys, body)
+  }
+
+  /// Looks at the current row of a tag, once it came to the leaf that the tree has of it.
+  mutating func withCurrent<Result: ~Copyable>(
+    _ tag: ItemTag, leaf: Digest, _ keys: borrowing Keyring,
+    _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result? {
+    let checks = checks
+    do {
+      let bytes = tag.bytes
+      guard let row = try storage.item(bytes.span) else {
+        guard checks.contains(.presence) else { return nil }
+        throw VaultError.damaged(.item)
+      }
+      let facts = try ItemFacts(row)
+      guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf) else {
+        throw VaultError.damaged(.item)
+      }
+      return try body(VerifiedRow(row: row, facts: facts), keys)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+
+  /// Looks at a kept revision's row, once it came to its entry.
+  mutating func withKept<Result: ~Copyable>(
+    _ entry: HistoryList.Entry, of item: ItemID, _ keys: borrowing Keyring,
+    _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    let checks = checks
+    do {
+      let id = item.bytes
+      guard let row = try storage.history(of: id.span, revision: entry.revision) else {
+        throw VaultError.damaged(.history)
+      }
+      let facts = try ItemFacts(row, about: .history)
+      let leaf = try keys.leaf(of: row, facts, isKept: true)
+      let isTrue = facts.id == item && facts.revision == entry.revision && leaf == entry.leaf
+      guard isTrue || !checks.contains(.history) else { throw VaultError.damaged(.history) }
+      return try body(VerifiedRow(row: row, facts: facts), keys)
+    } catch {
+      throw VaultError(error, about: .history)
+    }
+  }
+}
