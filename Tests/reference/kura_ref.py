@@ -6,6 +6,7 @@
     kura_ref.py put VAULT … NAME=HEX…     kura_ref.py rm VAULT … NAME…
     kura_ref.py dump VAULT …              JSON: every item, its history, long values as digests
     kura_ref.py lines VAULT …             the `item` and `old` lines of a vector file
+    kura_ref.py seen VAULT … --seen FILE  epoch and fingerprint of the newest slot of a seen file
     kura_ref.py verify VAULT …            one `layer/error` a line; status 12 when there is any
 
 A secret in argv is fine here and nowhere else: these vaults hold test data.
@@ -15,9 +16,11 @@ import argparse
 import hashlib
 import json
 import sys
+from pathlib import Path
 
 import kura_format as fmt
 from kura_format import Refused
+from kura_record import newest_seen
 from kura_vault import Vault
 from kura_verify import findings
 from vector_file import lines, pattern
@@ -58,13 +61,14 @@ def pair(text):
 
 def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "verify"])
+    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "seen", "verify"])
     parser.add_argument("vault")
     parser.add_argument("operands", nargs="*")
     parser.add_argument("--passcode-hex", type=bytes.fromhex)
     parser.add_argument("--recovery-key")
     parser.add_argument("--put", action="append", default=[], type=pair, metavar="NAME=HEX")
     parser.add_argument("--seed")
+    parser.add_argument("--seen", type=Path)
     parser.add_argument("--page-size", type=int, default=4096)
     parser.add_argument("--large", type=pair, action="append", default=[], metavar="NAME=HEXLEN",
                         help="store a patterned value of this length (big-endian hex)")
@@ -91,6 +95,9 @@ def run(options):
         if options.verb == "dump":
             json.dump(dump(vault), sys.stdout, indent=1, sort_keys=True)
             print()
+        if options.verb == "seen":
+            slot = newest_seen(options.seen.read_bytes(), vault.keys.seen, vault.vault_id)
+            print(slot.epoch, slot.fingerprint.hex())
         if options.verb == "lines":
             for kind, line in lines(vault):
                 print(f"{kind}: {line}")

@@ -48,6 +48,33 @@ def three_items(vault):
     vault.put(b"mail/mary", b"\x00\x01\x02\xff binary \r\n")
 
 
+def fill_small(vault):
+    vault.put(b"a/b", b"first")
+    vault.put(b"a/b", b"second", {b"key": b"value"})
+    vault.put(b"c", b"another")
+    vault.put(b"gone", b"deleted")
+    vault.remove(b"gone")
+
+
+@base("little of everything, for damage byte by byte", recovery=RECOVERY,
+      secret={"recovery-key": TEXT})
+def small(vault):
+    fill_small(vault)
+
+
+@fault("ok", "good-small with one value replaced", on="small")
+def good_small_changed(vault):
+    vault.put(b"c", b"replaced")
+
+
+@fault("tree/leaf", "good-small with one value replaced, and the old row put back", on="small")
+def small_rolled_back(vault):
+    row = vault.file.item(vault.tag(b"c"))
+    vault.put(b"c", b"replaced")
+    vault.db.execute("DELETE FROM history WHERE item = ?", (row.id,))
+    vault.file.store_item(row)
+
+
 @base("an item with three earlier revisions, a deleted one, and one that came back")
 def history(vault):
     for word in (b"first", b"second", b"third", b"fourth"):

@@ -217,7 +217,7 @@ def slot_added(vault):
 
 @fault("root/header-digest", "an earlier key ring put back")
 def ring_reverted(vault):
-    vault.ring.policy = {1: 1 << 40}
+    vault.ring.policy = {1: 60000}
     vault.store_ring()
 
 
