@@ -160,7 +160,7 @@ int kura_terminal_begin(int fd, struct kura_terminal_keys *keys) {
   prompt.continued = 0;
   catch_signals();
   prompt.active = 1;
-  if (apply(&prompt.raw, TCSAFLUSH) == 0) return 0;
+  if (apply(&prompt.raw, TCSADRAIN) == 0) return 0;
   int result = -errno;
   prompt.active = 0;
   release_signals();

@@ -1,3 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-@main struct Kura { static func main() {} }
+internal import CKuraSystem
+internal import KuraCLI
+
+@main struct Kura {
+  static func main() { exit(Entry.run()) }
+}

@@ -5,6 +5,7 @@
 #define CKURASYSTEM_H
 
 #include "arguments.h"
+#include "asking.h"
 #include "events.h"
 #include "files.h"
 #include "memory.h"

@@ -4,6 +4,10 @@
 #ifndef KURA_ARGUMENTS_H
 #define KURA_ARGUMENTS_H
 
+/* exit(3), strlen(3) and memcmp(3) come along. */
+#include <stdlib.h>
+#include <string.h>
+
 /* How many arguments there are, the program's name included. */
 int kura_argument_count(void);
 
@@ -12,5 +16,9 @@ const char *_Nullable kura_argument(int index);
 
 /* A variable of the environment (getenv(3)), or NULL. */
 const char *_Nullable kura_environment(const char *_Nonnull name);
+
+/* Fills descriptors 0 to 2 where they were closed, so that no file or socket of ours gets one of
+   those numbers; reading from 0 and writing to 1 still fail. */
+void kura_fill_descriptors(void);
 
 #endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+#define _GNU_SOURCE
+#include "asking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Our variables and the mark; NULL when no memory is left. */
+static char **marked_environment(void) {
+  size_t count = 0;
+  while (environ && environ[count]) count++;
+  char **marked = calloc(count + 2, sizeof *marked);
+  if (!marked) return NULL;
+  if (count) memcpy(marked, environ, count * sizeof *marked);
+  marked[count] = KURA_ASKED_MARK "=1";
+  return marked;
+}
+
+static int spawn(
+    const char *program, char *const arguments[], char *const variables[],
+    posix_spawn_file_actions_t *actions, int *process) {
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  int failed = posix_spawnattr_init(&attributes);
+  if (failed) return -failed;
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t started = 0;
+  failed = posix_spawn(&started, program, actions, &attributes, arguments, variables);
+  posix_spawnattr_destroy(&attributes);
+  *process = failed ? 0 : started;
+  return -failed;
+}
+
+static int start(
+    const char *program, const char *argument, int feeds, char *const variables[], int theirs,
+    int *process) {
+  posix_spawn_file_actions_t actions;
+  int failed = -posix_spawn_file_actions_init(&actions);
+  if (failed) return failed;
+  posix_spawn_file_actions_adddup2(&actions, theirs, 1);
+  if (feeds)
+    posix_spawn_file_actions_adddup2(&actions, theirs, 0);
+  else
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  char *const arguments[] = {(char *)program, (char *)argument, NULL};
+  failed = spawn(program, arguments, variables, &actions, process);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+int kura_start_asked(
+    const char *program, const char *argument, int feeds, int inherits, struct kura_child *child) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+  char *none[] = {NULL};
+  char **variables = inherits ? marked_environment() : none;
+  int failed = -ENOMEM;
+  if (variables) failed = start(program, argument, feeds, variables, ends[1], &child->process);
+  if (inherits) free(variables);
+  close(ends[1]);
+  if (failed) close(ends[0]);
+  child->descriptor = failed ? -1 : ends[0];
+  return failed;
+}
+
+void kura_end_feed(int fd) { shutdown(fd, SHUT_WR); }

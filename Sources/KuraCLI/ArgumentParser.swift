@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads a command line by the rules of GNU programs: options and operands in any order, `--` ends
+/// the options, short ones may be bundled. Long ones are spelled in full: an abbreviation would
+/// break on the day another option is added.
+struct ArgumentParser {
+  /// What is to be done.
+  enum Result {
+    case help(Command?)
+    case version
+    case run(Command, Arguments)
+  }
+
+  private let arguments: [[UInt8]]
+  private var next = 0
+  private var command: Command?
+  private var parsed = Arguments()
+
+  private init(_ arguments: [[UInt8]]) { self.arguments = arguments }
+
+  /// Reads all of it.
+  ///
+  /// - Parameter arguments: What follows the program's name.
+  static func parse(_ arguments: [[UInt8]]) throws(UsageError) -> Result {
+    var parser = ArgumentParser(arguments)
+    return try parser.run()
+  }
+
+  private mutating func run() throws(UsageError) -> Result {
+    var optionsEnded = false
+    while next < arguments.count {
+      let argument = arguments[next]
+      next += 1
+      if optionsEnded || argument.count < 2 || argument[0] != Self.dash {
+        try take(operand: argument)
+      } else if argument.count == 2, argument[1] == Self.dash {
+        optionsEnded = true
+      } else if argument[1] == Self.dash {
+        try take(long: argument[2...])
+      } else {
+        try take(letters: argument[1...])
+      }
+    }
+    return try finish()
+  }
+
+  private func finish() throws(UsageError) -> Result {
+    if parsed.has(.version) { return .version }
+    if parsed.has(.help) { return .help(command) }
+    guard let command else { throw .noVerb }
+    try checkOptions(of: command)
+    try checkOperands(of: command)
+    return .run(command, parsed)
+  }
+
+  private static let dash = UInt8(ascii: "-")
+}
+
+// MARK: - Parts
+
+extension ArgumentParser {
+  private mutating func take(operand: [UInt8]) throws(UsageError) {
+    guard command == nil else {
+      parsed.operands.append(operand)
+      return
+    }
+    guard let found = CommandTable.command(operand) else { throw .unknownVerb(operand) }
+    command = found
+  }
+
+  private mutating func take(long text: ArraySlice<UInt8>) throws(UsageError) {
+    let equals = text.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
+    let word = text[..<equals]
+    guard let option = option(where: { $0.name.rawValue.utf8.elementsEqual(word) }) else {
+      throw unknown([Self.dash, Self.dash] + word)
+    }
+    let attached = equals < text.endIndex ? Array(text[(equals + 1)...]) : nil
+    switch option.value {
+    case .none:
+      guard attached == nil else { throw .valueUnexpected(option.name) }
+      add(option, nil)
+    case .optional: add(option, attached)
+    case .required:
+      guard let attached else { return add(option, try following(option)) }
+      add(option, attached)
+    }
+  }
+
+  private mutating func take(letters: ArraySlice<UInt8>) throws(UsageError) {
+    for index in letters.indices {
+      let letter = Unicode.Scalar(letters[index])
+      guard let option = option(where: { $0.letter == letter }) else {
+        throw unknown([Self.dash, letters[index]])
+      }
+      guard case .required = option.value else {
+        add(option, nil)
+        continue
+      }
+      let attached = letters[(index + 1)...]
+      add(option, attached.isEmpty ? try following(option) : Array(attached))
+      return
+    }
+  }
+
+  private mutating func following(_ option: Option) throws(UsageError) -> [UInt8] {
+    guard next < arguments.count else { throw .valueMissing(option.name) }
+    defer { next += 1 }
+    return arguments[next]
+  }
+
+  private mutating func add(_ option: Option, _ value: [UInt8]?) {
+    parsed.options.append(Arguments.Given(name: option.name, value: value))
+  }
+
+  private func option(where matches: (Option) -> Bool) -> Option? {
+    guard let command else {
+      // What concerns the unlock may stand before the verb, too; ``finish()`` looks at it again.
+      return (Option.general + Option.programs + Option.asking).first(where: matches)
+    }
+    return command.options.first(where: matches) ?? command.sharedOptions.first(where: matches)
+      ?? Option.general.first(where: matches)
+  }
+
+  private func unknown(_ text: [UInt8]) -> UsageError {
+    .unknownOption(text, verb: command?.verb ?? "")
+  }
+
+  private func checkOptions(of command: Command) throws(UsageError) {
+    for given in parsed.options where option(where: { $0.name == given.name }) == nil {
+      throw unknown(Array(given.name.spelling.utf8))
+    }
+  }
+
+  private func checkOperands(of command: Command) throws(UsageError) {
+    var left = parsed.operands.count
+    for operand in command.operands {
+      switch operand.count {
+      case .one, .atLeastOne:
+        guard left > 0 else { throw .operandMissing(operand.name, verb: command.verb) }
+        left = operand.count == .one ? left - 1 : 0
+      case .optional: left = max(0, left - 1)
+      case .any: left = 0
+      }
+    }
+    guard left == 0 else {
+      throw .operandUnexpected(parsed.operands[parsed.operands.count - left], verb: command.verb)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+/// What was typed after the verb and understood, as bytes: a path need not be UTF-8.
+struct Arguments: Sendable {
+  /// An option that was given, and its value.
+  struct Given: Sendable {
+    let name: OptionName
+    let value: [UInt8]?
+  }
+
+  var options: [Given] = []
+  var operands: [[UInt8]] = []
+
+  /// Whether the option was given.
+  func has(_ name: OptionName) -> Bool { options.contains { $0.name == name } }
+
+  /// The option's value; of several, the last.
+  func value(_ name: OptionName) -> [UInt8]? { options.last { $0.name == name }?.value }
+
+  /// All values of an option that may be repeated.
+  func values(_ name: OptionName) -> [[UInt8]] {
+    options.compactMap { $0.name == name ? $0.value : nil }
+  }
+}
+
+// MARK: - Typed values
+
+extension Arguments {
+  /// A decimal number that the type can hold.
+  func number<Number: FixedWidthInteger>(
+    _ name: OptionName, as: Number.Type = Number.self
+  ) throws(UsageError) -> Number? {
+    guard let text = value(name) else { return nil }
+    guard let wide = Decimal.parse(text[...]), let number = Number(exactly: wide) else {
+      throw .notANumber(name, text)
+    }
+    return number
+  }
+
+  /// A duration in milliseconds.
+  func duration(_ name: OptionName) throws(UsageError) -> UInt64? {
+    guard let text = value(name) else { return nil }
+    guard let span = TimeSpan(text), span.milliseconds > 0 else { throw .notADuration(text) }
+    return span.milliseconds
+  }
+
+  /// A size in bytes.
+  func size(_ name: OptionName) throws(UsageError) -> UInt64? {
+    guard let text = value(name) else { return nil }
+    guard let size = ByteSize(text) else { throw .notASize(text) }
+    return size.count
+  }
+
+  /// Each `KEY=VALUE` of a repeated option.
+  func attributes(_ name: OptionName) throws(UsageError) -> [AttributePair] {
+    var pairs: [AttributePair] = []
+    for text in values(name) { pairs.append(try AttributePair(text)) }
+    return pairs
+  }
+
+  /// Refuses options that contradict each other.
+  func refuse(_ first: OptionName, with others: OptionName...) throws(UsageError) {
+    guard has(first) else { return }
+    for other in others where has(other) { throw .conflict(first, other) }
+  }
+}
+
+/// `KEY=VALUE`, split at the first `=`.
+struct AttributePair: Equatable, Sendable {
+  let key: [UInt8]
+  let value: [UInt8]
+
+  init(_ text: [UInt8]) throws(UsageError) {
+    guard let equals = text.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
+      throw .notAnAttribute(text)
+    }
+    key = Array(text[..<equals])
+    value = Array(text[(equals + 1)...])
+  }
+}

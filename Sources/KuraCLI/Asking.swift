@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Where passcodes and recovery keys come from: never from arguments, never from a variable.
+struct Asking: Sendable {
+  private let arguments: Arguments
+  private let variables: Variables
+
+  init(_ arguments: Arguments, _ variables: Variables) {
+    self.arguments = arguments
+    self.variables = variables
+  }
+
+  /// The most that is read of a passcode's or a recovery key's file.
+  private static let limit = 65_536
+}
+
+// MARK: - Without a person
+
+extension Asking {
+  /// The passcode that a script hands over: by descriptor, by file, by `$KURA_PASSCODE_FILE`, or as
+  /// a credential of the service manager.
+  func givenPasscode() throws(CommandError) -> SecretBytes? {
+    if let passcode = try secret(.passcodeFD, .passcodeFile) { return passcode }
+    if let path = variables["KURA_PASSCODE_FILE"] { return try Self.line(path: path) }
+    guard let directory = variables["CREDENTIALS_DIRECTORY"] else { return nil }
+    let path = directory + "/kura-passcode"
+    return unsafe kura_file_kind(path) == KURA_ABSENT ? nil : try Self.line(path: path)
+  }
+
+  /// What unlocks the vault: the passcode, unless options say recovery key.
+  var kind: CredentialKind {
+    arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile) ? .recoveryKey : .passcode
+  }
+
+  /// The credential that a script hands over; nil where it is to be asked for.
+  func givenCredential() throws(CommandError) -> SecretBytes? {
+    try parsing { () throws(UsageError) in
+      try arguments.refuse(.recoveryKeyFile, with: .recoveryKey, .passcodeFD, .passcodeFile)
+      try arguments.refuse(.recoveryKey, with: .passcodeFD, .passcodeFile)
+    }
+    guard kind == .recoveryKey else { return try givenPasscode() }
+    guard let path = arguments.value(.recoveryKeyFile) else { return nil }
+    return try Self.line(path: try Invocation.text(path))
+  }
+
+  /// A secret from the descriptor or the file that one of two options names.
+  func secret(
+    _ descriptorOption: OptionName, _ fileOption: OptionName
+  ) throws(CommandError) -> SecretBytes? {
+    let number = try parsing { () throws(UsageError) -> Int32? in
+      try arguments.refuse(descriptorOption, with: fileOption)
+      return try arguments.number(descriptorOption)
+    }
+    if let number { return try Self.line(descriptor: number) }
+    guard let bytes = arguments.value(fileOption) else { return nil }
+    return try Self.line(path: try Invocation.text(bytes))
+  }
+
+  /// What a file holds, without one newline at its end.
+  static func line(path: String) throws(CommandError) -> SecretBytes {
+    do throws(FileError) {
+      let descriptor = try Descriptor.open(path: path)
+      defer { Descriptor.close(descriptor) }
+      return trimmed(try Descriptor.readAll(descriptor, limit: limit))
+    } catch { throw .file(.read, path: path, errno: error.errno) }
+  }
+
+  private static func line(descriptor: Int32) throws(CommandError) -> SecretBytes {
+    do throws(FileError) {
+      return trimmed(try Descriptor.readAll(descriptor, limit: limit))
+    } catch { throw .file(.read, path: "descriptor \(descriptor)", errno: error.errno) }
+  }
+
+  private static func trimmed(_ buffer: consuming SecretBuffer) -> SecretBytes {
+    let count = buffer.count
+    if count > 0, buffer.bytes[count - 1] == UInt8(ascii: "\n") { buffer.removeLast(1) }
+    return buffer.finish()
+  }
+}
+
+// MARK: - With a person
+
+extension Asking {
+  /// Who can be asked: a person at the terminal, else the program set for that, else nobody.
+  func questioner() throws(CommandError) -> Questioner {
+    guard !arguments.has(.noInput), variables[KURA_ASKED_MARK] == nil else {
+      return Questioner(nil, program: "")
+    }
+    let prompt = try prompting { () throws(PromptError) in try Prompt.open(variables) }
+    return Questioner(prompt, program: askpass ?? "")
+  }
+
+  /// `KURA_ASKPASS`, else `SSH_ASKPASS` unless that is Kura itself.
+  private var askpass: String? {
+    if let program = variables["KURA_ASKPASS"] { return program }
+    guard let program = variables["SSH_ASKPASS"] else { return nil }
+    let name = program.utf8.split(separator: UInt8(ascii: "/")).last ?? program.utf8[...]
+    return name.starts(with: "kura".utf8) ? nil : program
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// One verb: how it is spelled, what it takes, its help, and what it does.
+///
+/// Parser, help and the tests of the man page read the same value.
+struct Command: Sendable {
+  /// An argument that is no option.
+  struct Operand: Sendable {
+    enum Count: Sendable {
+      case one, optional, any, atLeastOne
+    }
+    let name: String
+    let count: Count
+
+    init(_ name: String, _ count: Count = .one) {
+      self.name = name
+      self.count = count
+    }
+  }
+
+  /// What a command can do about a locked vault, and so which options it shares with others.
+  enum Unlocking: Sendable {
+    /// It needs no passcode.
+    case never
+    /// It takes a passcode by itself.
+    case asks
+    /// It unlocks the vault when it finds it locked, or waits.
+    case whenLocked
+  }
+
+  typealias Run = @Sendable (inout Invocation) throws(CommandError) -> ExitStatus
+
+  let verb: String
+  let operands: [Operand]
+  /// One line of help.
+  let abstract: String
+  let options: [Option]
+  let unlocking: Unlocking
+  let run: Run
+
+  init(
+    _ verb: String, _ operands: [Operand] = [], abstract: String, options: [Option] = [],
+    unlocking: Unlocking = .never, run: @escaping Run
+  ) {
+    self.verb = verb
+    self.operands = operands
+    self.abstract = abstract
+    self.options = options
+    self.unlocking = unlocking
+    self.run = run
+  }
+
+  /// The options shared with other commands, in the order of the help.
+  var sharedOptions: [Option] {
+    switch unlocking {
+    case .never: []
+    case .asks: Option.asking
+    case .whenLocked: Option.asking + Option.waiting
+    }
+  }
+}

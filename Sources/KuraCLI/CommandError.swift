@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Everything that ends a command before its work is done. ``Diagnostic`` makes the message of it.
+enum CommandError: Error, Equatable, Sendable {
+  case usage(UsageError)
+  case client(ClientError)
+  case prompt(PromptError)
+  /// The program that asks in place of a terminal failed or was cancelled.
+  case askpass(String)
+  case path(PathError)
+  /// A file or descriptor that the user named, and errno.
+  case file(FileAction, path: String, errno: Int32)
+  /// Writing to stdout failed: errno.
+  case output(Int32)
+  case outOfMemory
+  /// Nothing stands at the vault's path.
+  case noVault(String)
+  /// Something stands there already, a vault or a file.
+  case exists(Existing, String)
+  /// The vault is locked, and nobody could be asked.
+  case locked(LockFacts)
+  /// A person is needed, and nobody could be asked.
+  case noInteraction(Need)
+  /// What was typed twice, or back, differs.
+  case mismatch(Mismatch)
+  /// `verify` found that much.
+  case findings(Int)
+  case agentNotRunning
+}
+
+/// What was done with a file.
+enum FileAction: Equatable, Sendable {
+  case read, write
+}
+
+/// What is known of a lock.
+struct LockFacts: Equatable, Sendable {
+  var reason: LockReason?
+  /// In ms of Unix time; 0 = not known.
+  var since: UInt64 = 0
+  /// In ms; 0 = not known.
+  var idleTimeout: UInt64 = 0
+  /// Whether somebody was waited for in vain.
+  var hasWaited = false
+}
+
+/// What only a person can give.
+enum Need: Equatable, Sendable {
+  /// A passcode for a new vault, or a new one.
+  case passcode
+  case recoveryKey
+  /// To look at a new recovery key.
+  case recoveryKeyShown
+  case value
+}
+
+/// What was typed a second time, and differently.
+enum Mismatch: Equatable, Sendable {
+  case passcode, value, recoveryKey
+  /// One that is in force already.
+  case newRecoveryKey
+}
+
+/// What is in the way.
+enum Existing: Equatable, Sendable {
+  case vault, file
+}

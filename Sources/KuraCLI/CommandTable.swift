@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+/// The verbs there are, in the order of the help. Parser, help and tests read this list.
+enum CommandTable {
+  static let all: [Command] = [
+    Init.command, Unlock.command, Lock.command, Status.command,
+    Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
+    Remove.command,
+    ChangePasscode.command, Verify.command, Config.command, AgentControl.command, Help.command,
+  ]
+
+  /// The verb with that name; it must be spelled in full.
+  static func command(_ verb: [UInt8]) -> Command? {
+    all.first { $0.verb.utf8.elementsEqual(verb) }
+  }
+}

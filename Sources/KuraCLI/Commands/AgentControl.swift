@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura agent`: the daemon by hand; normally it starts by itself.
+enum AgentControl {
+  static let command = Command(
+    "agent", [.init("start|stop|status")], abstract: "start, stop or look at the agent",
+    options: [Option.json], run: run)
+
+  private enum Action: String, CaseIterable {
+    case start, stop, status
+  }
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let text = invocation.arguments.operands[0]
+    let access = try invocation.agentAccess(verb: command.verb)
+    switch Action.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text) }) {
+    case .start: try start(access)
+    case .stop: try stop(access)
+    case .status: try showStatus(access, &invocation)
+    case nil: throw .usage(.notAnAgentAction(text))
+    }
+    return .ok
+  }
+
+  private static func start(_ access: VaultAccess) throws(CommandError) {
+    var connection = try access.connect()
+    _ = try running { () throws(ClientError) in try connection.agentStatus() }
+  }
+
+  private static func stop(_ access: VaultAccess) throws(CommandError) {
+    guard var connection = try access.connectRunning() else { return }
+    try running { () throws(ClientError) in try connection.stopAgent() }
+  }
+
+  private static func showStatus(
+    _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    guard var connection = try access.connectRunning() else { throw .agentNotRunning }
+    let summary = try running { () throws(ClientError) in try connection.agentStatus() }
+    guard invocation.arguments.has(.json) else {
+      return try invocation.output.write(
+        "running, pid \(summary.processID), release " + summary.release
+          + ", \(summary.sessionCount) unlocked\n")
+    }
+    try invocation.output.openDocument()
+    try invocation.output.member("pid", UInt64(summary.processID))
+    try invocation.output.member("release", summary.release)
+    try invocation.output.member("unlocked", UInt64(summary.sessionCount))
+    try invocation.output.member("locked-bytes", summary.lockedBytes)
+    try invocation.output.member("unlocked-bytes", summary.unlockedBytes)
+    try invocation.output.closeDocument()
+  }
+}

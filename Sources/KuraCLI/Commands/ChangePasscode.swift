@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura passcode`: puts another passcode in the place of the one there is.
+enum ChangePasscode {
+  static let command = Command(
+    "passcode", abstract: "change the passcode, or set one with the recovery key",
+    options: [
+      Option(.recoveryKey, help: "ask for the recovery key, not the passcode"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
+      Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),
+      Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
+      Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT (0600)"),
+    ] + Option.kdf,
+    unlocking: .asks, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let access = try invocation.access()
+    guard access.vault.isThere else { throw .noVault(access.vault.path) }
+    var questioner = try access.asking.questioner()
+    let credential = try Credential.take(access, &questioner)
+    var change = try Change.plan(invocation, credential, &questioner)
+    let new = try change.strength.newPasscode(
+      given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner,
+      invocation.messages)
+    var connection = try access.connectRunningOrOwn()
+    try change.make(credential, new, &questioner, &connection)
+    return .ok
+  }
+}
+
+// MARK: - What opens the vault now
+
+extension ChangePasscode {
+  /// The credential that is given or typed; a typed one may be wrong three times.
+  private struct Credential: ~Copyable {
+    let kind: CredentialKind
+    let isTyped: Bool
+    let label: String
+    var secret: SecretBytes
+
+    static func take(
+      _ access: VaultAccess, _ questioner: inout Questioner
+    ) throws(CommandError) -> Credential {
+      let kind = access.asking.kind
+      let label = access.label(kind)
+      if let secret = try access.asking.givenCredential() {
+        return Credential(kind: kind, isTyped: false, label: label, secret: secret)
+      }
+      guard questioner.canAsk else {
+        throw .noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
+      }
+      let secret = try questioner.ask(label, isHidden: kind == .passcode)
+      questioner.endLine()
+      return Credential(kind: kind, isTyped: true, label: label, secret: secret)
+    }
+
+    mutating func askAgain(_ questioner: inout Questioner) throws(CommandError) {
+      secret = try questioner.ask(label, isHidden: kind == .passcode)
+      questioner.endLine()
+    }
+  }
+}
+
+// MARK: - The change
+
+extension ChangePasscode {
+  private struct Change: ~Copyable {
+    let strength: StrengthRemark
+    let cost: KDFCost
+    let flags: PasscodeRequest.Flags
+    var keeper: RecoveryKeeper
+
+    static func plan(
+      _ invocation: borrowing Invocation, _ credential: borrowing Credential,
+      _ questioner: inout Questioner
+    ) throws(CommandError) -> Change {
+      let arguments = invocation.arguments
+      let cost = try parsing { () throws(UsageError) in try arguments.cost() }
+      let place: RecoveryKeeper.Place
+      if let path = try invocation.text(.newRecoveryKeyFile) {
+        place = .file(path)
+      } else {
+        place = try wantsNewKey(credential, &questioner) ? .terminal : .nowhere
+      }
+      var flags: PasscodeRequest.Flags = place == .nowhere ? [] : .recoveryKey
+      if arguments.has(.weakKDF) { flags.insert(.weakKDF) }
+      let keeper = try RecoveryKeeper(place, questioner)
+      return Change(strength: StrengthRemark(cost), cost: cost, flags: flags, keeper: keeper)
+    }
+
+    /// A recovery key that was typed has been seen: another one is offered.
+    private static func wantsNewKey(
+      _ credential: borrowing Credential, _ questioner: inout Questioner
+    ) throws(CommandError) -> Bool {
+      guard credential.kind == .recoveryKey, credential.isTyped else { return false }
+      return try prompting { () throws(PromptError) in
+        try questioner.prompt?.confirms("make a new recovery key, and end this one?")
+      } ?? false
+    }
+
+    mutating func make(
+      _ credential: consuming Credential, _ new: borrowing SecretBytes,
+      _ questioner: inout Questioner, _ connection: inout Connection
+    ) throws(CommandError) {
+      while true {
+        var failure: CommandError?
+        do throws(ClientError) {
+          return try connection.changePasscode(
+            credential.kind, current: credential.secret, new: new, cost: cost, flags: flags
+          ) { key throws(ClientError) in
+            guard keeper.keep(key, &questioner, &failure) else { throw .stopped }
+          }
+        } catch {
+          if let failure { throw failure.afterChange }
+          guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
+        }
+        try credential.askAgain(&questioner)
+      }
+    }
+  }
+}
+
+extension CommandError {
+  /// The same where the passcode has been changed already.
+  fileprivate var afterChange: CommandError {
+    self == .mismatch(.recoveryKey) ? .mismatch(.newRecoveryKey) : self
+  }
+}

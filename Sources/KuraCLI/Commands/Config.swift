@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura config`: the policy kept inside the sealed vault.
+enum Config {
+  static let command = Command(
+    "config", [.init("KEY", .optional), .init("VALUE", .optional)],
+    abstract: "show or change the policy kept in the vault", options: [Option.json],
+    unlocking: .whenLocked, run: run)
+
+  /// The settings of this release.
+  static let keys: [ConfigKey] = [.idleTimeout, .maxSession, .lockOnSleep, .historyDepth]
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let operands = invocation.arguments.operands
+    let change = try parsing { () throws(UsageError) in
+      (
+        key: try operands.first.map { text throws(UsageError) in try Self.key(text) },
+        value: try operands.count > 1 ? value(operands[1], of: try Self.key(operands[0])) : nil
+      )
+    }
+    let access = try invocation.access()
+    if let key = change.key, let value = change.value {
+      _ = try access.unlocked { connection throws(ClientError) in
+        try connection.set(key, to: value)
+      }
+    } else {
+      try show(change.key, access, &invocation)
+    }
+    return .ok
+  }
+
+  private static func key(_ text: [UInt8]) throws(UsageError) -> ConfigKey {
+    guard let key = keys.first(where: { $0.name.utf8.elementsEqual(text) }) else {
+      throw .notAConfigKey(text)
+    }
+    return key
+  }
+}
+
+// MARK: - Values
+
+extension Config {
+  private static func value(_ text: [UInt8], of key: ConfigKey) throws(UsageError) -> UInt64 {
+    let value: UInt64? =
+      switch key.unit {
+      case .milliseconds: TimeSpan(text)?.milliseconds
+      case .count: Decimal.parse(text[...])
+      case .flag: flag(text)
+      }
+    guard let value, key.range.contains(value) else { throw .notAConfigValue(key, text) }
+    return value
+  }
+
+  private static func flag(_ text: [UInt8]) -> UInt64? {
+    for word in ["on", "yes", "true"] where word.utf8.elementsEqual(text) { return 1 }
+    for word in ["off", "no", "false"] where word.utf8.elementsEqual(text) { return 0 }
+    return nil
+  }
+
+  static func text(_ value: UInt64, of key: ConfigKey) -> String {
+    switch key.unit {
+    case .milliseconds: TimeSpan(milliseconds: value).text
+    case .count: "\(value)"
+    case .flag: value == 0 ? "off" : "on"
+    }
+  }
+
+  private static func show(
+    _ key: ConfigKey?, _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let settings = try access.unlocked { connection throws(ClientError) in
+      guard let key else { return try connection.settings() }
+      return [Setting(key: key.rawValue, value: try connection.setting(key))]
+    }
+    let isJSON = invocation.arguments.has(.json)
+    if isJSON { try invocation.output.openDocument() }
+    for setting in settings {
+      guard let known = ConfigKey(rawValue: setting.key), keys.contains(known) else { continue }
+      if isJSON {
+        try write(known, setting.value, &invocation.output)
+      } else {
+        let label = key == nil ? HelpText.pad(known.name, 16) : ""
+        try invocation.output.write(label + text(setting.value, of: known) + "\n")
+      }
+    }
+    if isJSON { try invocation.output.closeDocument() }
+  }
+
+  private static func write(
+    _ key: ConfigKey, _ value: UInt64, _ output: inout Output
+  ) throws(CommandError) {
+    guard key.unit == .flag else { return try output.member(key.name, value) }
+    try output.member(key.name, value != 0)
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura find`: the items that have a text in their name or in an attribute.
+enum Find {
+  static let command = Command(
+    "find", [.init("TEXT")], abstract: "list the items with TEXT in their name or attributes",
+    options: Listing.options, unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    try Listing.write(ListOrder(text: try invocation.operand(0)), &invocation)
+    return .ok
+  }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura get`: the value on stdout, exactly.
+enum Get {
+  static let command = Command(
+    "get", [.init("NAME")], abstract: "write an item's value, exactly as it was stored",
+    options: [
+      Option(
+        .output, letter: "o", .required("FILE"), help: "write it to FILE (0600), whole or not"),
+      Option(.attribute, .required("KEY"), help: "an attribute in place of the value"),
+      Option(.revision, .required("N"), help: "an earlier revision"),
+      Option(.raw, help: "no escapes on a terminal"),
+      Option.json,
+    ],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let wanted = try Wanted(invocation)
+    let access = try invocation.access(vault: wanted.vault)
+    if let file = try invocation.text(.output) {
+      try write(wanted, access, toFile: file)
+    } else if invocation.arguments.has(.json) {
+      try writeJSON(wanted, access, &invocation.output)
+    } else {
+      try write(wanted, access, &invocation)
+    }
+    return .ok
+  }
+}
+
+// MARK: - What is wanted
+
+extension Get {
+  /// An item's value or one of its attributes.
+  struct Wanted {
+    let name: String
+    let vault: String?
+    let attribute: String?
+    let revision: UInt64
+
+    init(_ invocation: borrowing Invocation) throws(CommandError) {
+      let arguments = invocation.arguments
+      let text = try invocation.operand(0)
+      var attribute = try invocation.text(.attribute)
+      revision = try parsing { () throws(UsageError) in
+        try arguments.refuse(.attribute, with: .revision)
+        try arguments.refuse(.output, with: .json, .raw)
+        try arguments.refuse(.json, with: .raw)
+        return try arguments.number(.revision) ?? 0
+      }
+      var name = text
+      var vault: String?
+      if ItemReference.isReference(text) {
+        let reference: ItemReference
+        do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
+          throw .usage(.notAReference(error))
+        }
+        (name, vault) = (reference.name, reference.vault)
+        attribute = attribute ?? reference.attribute
+      }
+      (self.name, self.vault, self.attribute) = (name, vault, attribute)
+    }
+
+    /// Fetches it, part by part.
+    func fetch(
+      _ connection: inout Connection, revision: UInt64,
+      into sink: (Span<UInt8>) throws(ClientError) -> Void
+    ) throws(ClientError) -> ItemFacts? {
+      guard let attribute else { return try connection.get(name, revision: revision, into: sink) }
+      try Self.hand(try connection.attribute(attribute, of: name), to: sink)
+      return nil
+    }
+
+    private static func hand(
+      _ value: borrowing SecretBytes, to sink: (Span<UInt8>) throws(ClientError) -> Void
+    ) throws(ClientError) {
+      try sink(value.bytes)
+    }
+  }
+}
+
+// MARK: - Where it goes
+
+extension Get {
+  private static func write(
+    _ wanted: Wanted, _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let isPlain = !invocation.output.isTerminal || invocation.arguments.has(.raw)
+    var escaping = Escaping(.text)
+    var last: UInt8?
+    _ = try access.unlocked { connection throws(ClientError) in
+      try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
+        if part.count > 0 { last = part[part.count - 1] }
+        try writing { () throws(CommandError) in
+          guard isPlain else { return try invocation.output.write(part, &escaping) }
+          try invocation.output.send(part)
+        }
+      }
+    }
+    guard invocation.output.isTerminal else { return }
+    try invocation.output.finish(&escaping)
+    if last != UInt8(ascii: "\n") { try invocation.output.write("\n") }
+  }
+
+  private static func write(
+    _ wanted: Wanted, _ access: VaultAccess, toFile path: String
+  ) throws(CommandError) {
+    var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
+    do throws(CommandError) {
+      _ = try access.unlocked { connection throws(ClientError) in
+        try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
+          do throws(FileError) { try file.write(part) } catch { throw .output(error.errno) }
+        }
+      }
+    } catch {
+      guard case .client(.output(let number)) = error else { throw error }
+      throw .file(.write, path: path, errno: number)
+    }
+    do throws(FileError) { try file.commit() } catch {
+      throw .file(.write, path: path, errno: error.errno)
+    }
+  }
+}
+
+// MARK: - As JSON
+
+extension Get {
+  /// What is known of a value before it is written: whether it is text, which only its end tells,
+  /// and all of it when it is short.
+  private struct Scan: ~Copyable {
+    static let limit = 65_536
+
+    var scanner = UTF8Scanner()
+    var isText = true
+    var isWhole = true
+    var held: SecretBuffer
+
+    mutating func take(_ part: Span<UInt8>) throws(SecureMemoryError) {
+      for index in part.indices where isText {
+        switch scanner.take(part[index]) {
+        case .pending, .character: continue
+        case .broken, .invalid: isText = false
+        }
+      }
+      guard isWhole, held.count + part.count <= Self.limit else {
+        isWhole = false
+        return held.removeAll()
+      }
+      try held.append(part)
+    }
+  }
+
+  private static func writeJSON(
+    _ wanted: Wanted, _ access: VaultAccess, _ output: inout Output
+  ) throws(CommandError) {
+    var scan: Scan
+    do throws(SecureMemoryError) { scan = Scan(held: try SecretBuffer(capacity: 256)) } catch {
+      throw .outOfMemory
+    }
+    try access.unlocked { connection throws(ClientError) in
+      let facts = try wanted.fetch(&connection, revision: wanted.revision) {
+        part throws(ClientError) in
+        do throws(SecureMemoryError) { try scan.take(part) } catch { throw .outOfMemory }
+      }
+      if scan.scanner.count > 0 { scan.isText = false }
+      try writing { () throws(CommandError) in try open(wanted, facts, &output) }
+      // A long value is fetched again: memory does not grow with it.
+      var value = ValueMember(isText: scan.isText)
+      try writing { () throws(CommandError) in try value.open(&output) }
+      if scan.isWhole {
+        try writing { () throws(CommandError) in try value.append(scan.held.bytes, &output) }
+      } else {
+        _ = try wanted.fetch(&connection, revision: facts?.revision ?? 0) {
+          part throws(ClientError) in
+          try writing { () throws(CommandError) in try value.append(part, &output) }
+        }
+      }
+      try writing { () throws(CommandError) in try value.close(&output) }
+    }
+    try output.closeDocument()
+  }
+
+  private static func open(
+    _ wanted: Wanted, _ facts: ItemFacts?, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("name", wanted.name)
+    if let attribute = wanted.attribute { try output.member("attribute", attribute) }
+    if let facts {
+      try output.member("revision", facts.revision)
+      try output.member("size", facts.size)
+    }
+    try output.key("value")
+  }
+
+  /// A value that is written part by part.
+  private struct ValueMember {
+    let isText: Bool
+    private var base64 = Base64()
+
+    init(isText: Bool) { self.isText = isText }
+
+    mutating func open(_ output: inout Output) throws(CommandError) {
+      if !isText {
+        try output.openObject()
+        try output.key("base64")
+      }
+      try output.openString()
+    }
+
+    mutating func append(_ part: Span<UInt8>, _ output: inout Output) throws(CommandError) {
+      if isText { try output.append(part) } else { try output.append(part, &base64) }
+    }
+
+    mutating func close(_ output: inout Output) throws(CommandError) {
+      try output.finish(&base64)
+      try output.closeString()
+      if !isText { try output.closeObject() }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// `kura help`: printed from the command table.
+enum Help {
+  static let command = Command(
+    "help", [.init("TOPIC", .optional)], abstract: "help on a verb, or on exit-status", run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    guard let topic = invocation.arguments.operands.first else {
+      try HelpText.write(nil, to: &invocation.output)
+      return .ok
+    }
+    if topic.elementsEqual("exit-status".utf8) {
+      try HelpText.writeStatuses(to: &invocation.output)
+    } else if let command = CommandTable.command(topic) {
+      try HelpText.write(command, to: &invocation.output)
+    } else {
+      throw .usage(.unknownTopic(topic))
+    }
+    return .ok
+  }
+}

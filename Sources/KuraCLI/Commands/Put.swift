@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura put`: stores exactly the bytes that come in.
+enum Put {
+  static let command = Command(
+    "put", [.init("NAME")], abstract: "store a value: from stdin, a file, or typed twice",
+    options: [
+      Option(.file, .required("FILE"), help: "store what FILE holds"),
+      Option(.fileDescriptor, .required("N"), help: "store what descriptor N gives"),
+      Option(.attribute, .required("KEY=VALUE"), help: "set an attribute, too; may be repeated"),
+      Option(.replace, help: "store over a value that is there"),
+      Option.ifRevision,
+      Option(.trim, help: "drop one newline at the end"),
+      Option(.empty, help: "allow an empty value"),
+    ],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let order = try order(invocation)
+    let access = try invocation.access()
+    switch try source(invocation) {
+    case .terminal: try storeTyped(order, access, allowsEmpty: invocation.arguments.has(.empty))
+    case .descriptor(let descriptor, let closes):
+      defer { if closes { Descriptor.close(descriptor) } }
+      try store(order, access, from: descriptor, invocation)
+    }
+    return .ok
+  }
+}
+
+// MARK: - What is wanted
+
+extension Put {
+  private enum Source {
+    case terminal
+    case descriptor(Int32, closes: Bool)
+  }
+
+  private static func source(_ invocation: borrowing Invocation) throws(CommandError) -> Source {
+    let arguments = invocation.arguments
+    let number = try parsing { () throws(UsageError) -> Int32? in
+      try arguments.refuse(.file, with: .fileDescriptor)
+      return try arguments.number(.fileDescriptor)
+    }
+    if let number { return .descriptor(number, closes: false) }
+    if let path = try invocation.text(.file) {
+      do throws(FileError) {
+        return .descriptor(try Descriptor.open(path: path), closes: true)
+      } catch { throw .file(.read, path: path, errno: error.errno) }
+    }
+    return kura_is_terminal(0) ? .terminal : .descriptor(0, closes: false)
+  }
+
+  private static func order(_ invocation: borrowing Invocation) throws(CommandError) -> PutOrder {
+    let arguments = invocation.arguments
+    var flags: PutRequest.Flags = []
+    if arguments.has(.replace) { flags.insert(.replace) }
+    if arguments.has(.empty) { flags.insert(.allowEmpty) }
+    let (revision, pairs) = try parsing { () throws(UsageError) in
+      try arguments.refuse(.replace, with: .ifRevision)
+      return (
+        try arguments.number(.ifRevision, as: UInt64.self), try arguments.attributes(.attribute)
+      )
+    }
+    if revision != nil { flags.insert(.ifRevision) }
+    var attributes: [Attribute] = []
+    for pair in pairs { attributes.append(try pair.attribute()) }
+    return PutOrder(
+      name: try invocation.operand(0), flags: flags, revision: revision ?? 0,
+      attributes: attributes)
+  }
+}
+
+// MARK: - From a descriptor
+
+extension Put {
+  private static func store(
+    _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32,
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    var input = ValueInput(
+      descriptor: descriptor, trimsNewline: invocation.arguments.has(.trim))
+    do throws(CommandError) {
+      try store(order, access, &input)
+    } catch {
+      guard let revision = existingRevision(error), !input.isSpent else { throw error }
+      guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
+      try store(order.replacing(revision), access, &input)
+    }
+    if input.endedInNewline, !invocation.arguments.has(.trim) {
+      invocation.messages.note("the value ends in a newline (--trim drops one)")
+    }
+  }
+
+  private static func store(
+    _ order: PutOrder, _ access: VaultAccess, _ input: inout ValueInput
+  ) throws(CommandError) {
+    var late: ClientError?
+    do throws(CommandError) {
+      _ = try access.unlocked { connection throws(ClientError) in
+        do throws(ClientError) { return try connection.put(order, from: &input) } catch {
+          // A value of which a part is gone cannot be sent again after an unlock.
+          guard input.isSpent else { throw error }
+          late = error
+          throw .stopped
+        }
+      }
+    } catch {
+      guard let late else { throw error }
+      throw .client(late)
+    }
+  }
+
+  /// The revision that is in the way; nil when another thing is.
+  private static func existingRevision(_ error: CommandError) -> UInt64? {
+    guard case .client(.refused(let refused)) = error, refused.failure == .exists else {
+      return nil
+    }
+    return refused.detail
+  }
+
+  private static func confirms(
+    _ name: String, _ access: VaultAccess, _ error: CommandError
+  ) throws(CommandError) -> Bool {
+    var questioner = try access.asking.questioner()
+    let question = Diagnostic.shown(name) + " exists; replace it?"
+    let answer = try prompting { () throws(PromptError) in
+      try questioner.prompt?.confirms(question)
+    }
+    guard let answer else { throw error }
+    return answer
+  }
+}
+
+// MARK: - Typed
+
+extension Put {
+  private static func storeTyped(
+    _ order: PutOrder, _ access: VaultAccess, allowsEmpty: Bool
+  ) throws(CommandError) {
+    var order = order
+    let isConditional = !order.flags.isDisjoint(with: [.replace, .ifRevision])
+    if !isConditional, let revision = try revision(of: order.name, access) {
+      order = order.replacing(revision)
+    }
+    var questioner = try access.asking.questioner()
+    let label = "value for " + Diagnostic.shown(order.name) + ": "
+    guard let value = try questioner.prompt?.twice(label, .value, allowsEmpty: allowsEmpty) else {
+      throw .noInteraction(.value)
+    }
+    // The terminal is given back before anything else asks.
+    questioner.prompt = nil
+    _ = try access.unlocked { connection throws(ClientError) in
+      try connection.put(order, value: value.bytes)
+    }
+  }
+
+  /// The revision to be replaced, after the person agreed; nil when there is no such item.
+  private static func revision(
+    of name: String, _ access: VaultAccess
+  ) throws(CommandError) -> UInt64? {
+    let revision: UInt64
+    do throws(CommandError) {
+      revision = try access.unlocked { connection throws(ClientError) in
+        try connection.show(name).item.facts.revision
+      }
+    } catch {
+      guard case .client(.refused(let refused)) = error, refused.failure == .notFound else {
+        throw error
+      }
+      return nil
+    }
+    guard try confirms(name, access, .noInteraction(.value)) else { throw .prompt(.cancelled) }
+    return revision
+  }
+}
+
+extension PutOrder {
+  /// The same, in the place of a revision that the person saw.
+  fileprivate func replacing(_ revision: UInt64) -> PutOrder {
+    var order = self
+    order.flags.insert(.ifRevision)
+    order.revision = revision
+    return order
+  }
+}

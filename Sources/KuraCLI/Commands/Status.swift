@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura status`: whether the vault is unlocked, and all that goes with it. Its exit status tells it
+/// to scripts.
+enum Status {
+  static let command = Command(
+    "status", abstract: "tell whether the vault is unlocked, and since when",
+    options: [Option.json],
+    run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let access = try invocation.access()
+    let report = try report(access)
+    if invocation.arguments.has(.json) {
+      try writeJSON(report, access, &invocation.output)
+    } else {
+      try write(report, access, &invocation.output)
+    }
+    guard let report else { return .noVault }
+    return report.state == .unlocked ? .ok : .locked
+  }
+
+  /// The agent's report; nil where there is no vault. Without an agent it is locked.
+  private static func report(_ access: VaultAccess) throws(CommandError) -> StatusReport? {
+    guard var connection = try access.connectRunning() else {
+      return access.vault.isThere ? StatusReport(state: .locked) : nil
+    }
+    do throws(ClientError) { return try connection.status() } catch {
+      guard case .refused(let refused) = error, refused.failure == .noVault else {
+        throw .client(error)
+      }
+      return nil
+    }
+  }
+}
+
+// MARK: - For people
+
+extension Status {
+  private static func write(
+    _ report: StatusReport?, _ access: VaultAccess, _ output: inout Output
+  ) throws(CommandError) {
+    guard let report else {
+      try output.write("no vault: ")
+      try output.write(line: access.vault.path)
+      return try output.write("\n")
+    }
+    try output.write(headline(report) + "\n")
+    try output.write("vault: ")
+    try output.write(line: access.vault.path)
+    try output.write("\n")
+    guard report.state == .unlocked else { return }
+    try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
+    try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
+    for weakness in report.weaknesses.list {
+      try output.write("weakness: " + weakness.text + "\n")
+    }
+  }
+
+  private static func headline(_ report: StatusReport) -> String {
+    switch report.state {
+    case .locked:
+      let facts = LockFacts(
+        reason: report.lockReason, since: report.since, idleTimeout: report.idleTimeout)
+      return "locked" + Diagnostic.circumstances(facts)
+    case .unlocking: return "locked, being unlocked"
+    case .unlocked:
+      let since = report.since == 0 ? "" : " " + Moment.recent(report.since, now: Clock.unix())
+      return "unlocked" + since + ", locks in " + words(report.idleLeft) + " (idle), in "
+        + words(report.sessionLeft) + " at the latest"
+    }
+  }
+
+  private static func words(_ milliseconds: UInt64) -> String {
+    TimeSpan(milliseconds: milliseconds / 1_000 * 1_000).words
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.reduce("") {
+      $0 + String(Unicode.Scalar(Hex.digit($1 >> 4))) + String(Unicode.Scalar(Hex.digit($1 & 15)))
+    }
+  }
+}
+
+// MARK: - For programs
+
+extension Status {
+  private static func writeJSON(
+    _ report: StatusReport?, _ access: VaultAccess, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("vault", access.vault.path)
+    if let report { try writeJSON(report, &output) } else { try output.member("state", "no-vault") }
+    try output.closeDocument()
+  }
+
+  private static func writeJSON(
+    _ report: StatusReport, _ output: inout Output
+  ) throws(CommandError) {
+    switch report.state {
+    case .locked: try output.member("state", "locked")
+    case .unlocking: try output.member("state", "unlocking")
+    case .unlocked: try output.member("state", "unlocked")
+    }
+    if let reason = report.lockReason { try output.member("reason", reason.word) }
+    if report.since > 0 { try output.member("since", moment: report.since) }
+    try output.member("idle-timeout", report.idleTimeout)
+    try output.member("max-session", report.maxSession)
+    guard report.state == .unlocked else { return }
+    try output.member("idle-left", report.idleLeft)
+    try output.member("session-left", report.sessionLeft)
+    try output.member("items", report.itemCount)
+    try output.member("epoch", report.epoch)
+    try output.member("fingerprint", hex(report.fingerprint))
+    try output.key("weaknesses")
+    try output.openArray()
+    for weakness in report.weaknesses.list { try output.element(weakness.word) }
+    try output.closeArray()
+  }
+}
+
+extension LockReason {
+  /// The reason as programs read it: ``text`` with dashes for spaces.
+  fileprivate var word: String {
+    text.utf8.reduce("") { $0 + ($1 == 0x20 ? "-" : String(Unicode.Scalar($1))) }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura unlock`: hands the agent the key.
+enum Unlock {
+  static let command = Command(
+    "unlock", abstract: "unlock the vault, until it has been idle for a while",
+    options: [
+      Option(.idleTimeout, .required("TIME"), help: "lock after TIME without use"),
+      Option(.maxSession, .required("TIME"), help: "lock after TIME in any case"),
+      Option(.recoveryKey, help: "ask for the recovery key instead"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
+      Option(.acceptRollback, help: "take a vault that is older than one seen before"),
+    ],
+    unlocking: .asks, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let order = try Order(invocation.arguments)
+    let access = try invocation.agentAccess(verb: command.verb)
+    guard access.vault.isThere else { throw .noVault(access.vault.path) }
+    if let secret = try access.asking.givenCredential() {
+      var connection = try access.connect()
+      access.note(try running { () throws(ClientError) in try order.send(secret, &connection) })
+    } else if order.changesNothing, try isUnlocked(access) {
+      invocation.messages.note("the vault is unlocked already")
+    } else {
+      try ask(order, access)
+    }
+    return .ok
+  }
+
+  private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) {
+    var questioner = try access.asking.questioner()
+    guard questioner.canAsk else { throw .locked(LockFacts()) }
+    var connection = try access.connect()
+    let notices = try questioner.attempts(access.label(order.kind), order.kind) {
+      secret throws(ClientError) in try order.send(secret, &connection)
+    }
+    access.note(notices)
+  }
+
+  private static func isUnlocked(_ access: VaultAccess) throws(CommandError) -> Bool {
+    guard var connection = try access.connectRunning() else { return false }
+    return try running { () throws(ClientError) in
+      try connection.status().state == .unlocked
+    }
+  }
+}
+
+// MARK: - What is wanted
+
+extension Unlock {
+  private struct Order {
+    let kind: CredentialKind
+    let idleTimeout: UInt64?
+    let maxSession: UInt64?
+    let acceptsRollback: Bool
+
+    init(_ arguments: Arguments) throws(CommandError) {
+      kind = Asking(arguments, .process).kind
+      (idleTimeout, maxSession) = try parsing { () throws(UsageError) in
+        (try arguments.duration(.idleTimeout), try arguments.duration(.maxSession))
+      }
+      acceptsRollback = arguments.has(.acceptRollback)
+    }
+
+    /// Whether a vault that is unlocked can stay as it is.
+    var changesNothing: Bool { idleTimeout == nil && maxSession == nil && !acceptsRollback }
+
+    func send(
+      _ secret: borrowing SecretBytes, _ connection: inout Connection
+    ) throws(ClientError) -> Notice {
+      try connection.unlock(
+        kind, secret: secret, idleTimeout: idleTimeout ?? 0, maxSession: maxSession ?? 0,
+        acceptRollback: acceptsRollback)
+    }
+  }
+}

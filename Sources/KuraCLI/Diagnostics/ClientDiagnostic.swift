@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// What goes wrong on the client's own side.
+extension Diagnostic {
+  init(_ error: ClientError) {
+    switch error {
+    case .refused(let refused): self.init(refused)
+    case .path(let error): self.init(error)
+    case .output(let number): self.init(output: number)
+    case .outOfMemory: self = .outOfMemory
+    default:
+      let words = Self.words(error)
+      self.init(words.message, hint: words.hint, error.exitStatus)
+    }
+  }
+
+  private static let stopHint = "run 'kura agent stop', then try again"
+
+  private static func words(_ error: ClientError) -> Words {
+    switch error {
+    case .noAgent: return ("the vault is locked", "run 'kura unlock'")
+    case .agentMissing(let directory):
+      return (
+        "kura-agent was not found beside kura in " + shown(directory),
+        "install both programs, in one directory"
+      )
+    case .agentFailed(let status, let text):
+      let said = shown(text.isEmpty ? "it said nothing" : text)
+      return (
+        "the agent did not start (status \(status)): " + said,
+        "'kura-agent --foreground' shows why"
+      )
+    case .agentUnsafe(let directory):
+      return (
+        "the agent's socket is not yours alone: " + shown(directory),
+        "remove that directory, then try again"
+      )
+    case .otherVersion(_, let release):
+      return (
+        "the agent is of release " + shown(release) + " and speaks another version of the protocol",
+        stopHint
+      )
+    case .hungUp:
+      return ("the agent ended before it answered", "try again; nothing half-done was kept")
+    case .timedOut: return ("the agent did not answer in time", stopHint)
+    case .broken: return ("the agent's answer was not understood", stopHint)
+    case .input(let number):
+      return ("the value could not be read: " + SystemMessage.text(number), nil)
+    case .tooLong(let limit):
+      return ("a name, attribute or passcode is longer than \(limit) bytes", nil)
+    case .stopped: return ("stopped; nothing was kept", nil)
+    case .system(let number): return (SystemMessage.text(number), nil)
+    default: return ("the agent could not be asked", stopHint)
+    }
+  }
+
+  init(_ error: PathError) {
+    let words: Words =
+      switch error {
+      case .homeUnknown:
+        ("there is no home directory: HOME is not set", "set HOME, or name a path with --vault")
+      case .empty: ("the vault's name is empty", "name one with --vault")
+      case .tooLong(let limit): ("the path has more than \(limit) bytes", nil)
+      case .nameInvalid(let name):
+        (
+          "this cannot be a vault's name: " + Self.shown(name),
+          "a name has no / and does not begin with a dot; a path has a /"
+        )
+      case .noWorkingDirectory(let number):
+        ("the working directory is gone: " + SystemMessage.text(number), "cd to another one")
+      }
+    self.init(words.message, hint: words.hint, .usage)
+  }
+
+  init(_ action: FileAction, path: String, errno number: Int32) {
+    let verb = action == .read ? "cannot read " : "cannot write "
+    self.init(
+      verb + Self.shown(path) + ": " + SystemMessage.text(number), hint: nil, .inputOutput)
+  }
+
+  init(output number: Int32) {
+    self.init("cannot write to stdout: " + SystemMessage.text(number), .inputOutput)
+  }
+}
+
+// MARK: - People
+
+extension Diagnostic {
+  init(_ error: PromptError) {
+    switch error {
+    case .interrupted: self.init("", .interrupted)
+    case .cancelled: self.init("cancelled", .cancelled)
+    case .closed: self.init("the terminal is gone", .cancelled)
+    case .answeredElsewhere: self.init("the vault was unlocked elsewhere", .busy)
+    case .failed: self.init("the terminal cannot be used", .inputOutput)
+    case .outOfMemory: self = .outOfMemory
+    }
+  }
+
+  init(askpass program: String) {
+    self.init(
+      "no passcode came from " + Self.shown(program),
+      hint: "it is named by KURA_ASKPASS or SSH_ASKPASS",
+      .cancelled)
+  }
+
+  init(locked facts: LockFacts) {
+    let message = "the vault is locked" + Self.circumstances(facts)
+    self.init(
+      facts.hasWaited ? message + ", and nobody unlocked it in time" : message,
+      hint: "run 'kura unlock'", .locked)
+  }
+
+  /// ` 14:02 (idle 15 min)`; as much of it as is known.
+  static func circumstances(_ facts: LockFacts) -> String {
+    let when = facts.since == 0 ? "" : " " + Moment.recent(facts.since, now: Clock.unix())
+    guard let reason = facts.reason else { return when }
+    let isIdle = reason == .idle && facts.idleTimeout > 0
+    let length = isIdle ? " " + TimeSpan(milliseconds: facts.idleTimeout).words : ""
+    return when + " (" + reason.text + length + ")"
+  }
+
+  init(_ need: Need) {
+    switch need {
+    case .passcode:
+      self.init(
+        "a passcode is needed, and nobody can be asked",
+        hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .needsInteraction)
+    case .recoveryKey:
+      self.init(
+        "a recovery key is needed, and nobody can be asked",
+        hint: "run it at a terminal, or use --recovery-key-file", .needsInteraction)
+    case .recoveryKeyShown:
+      self.init(
+        "the recovery key can be shown to nobody",
+        hint: "run it at a terminal, or use --recovery-key-file OUT or --no-recovery-key",
+        .needsInteraction)
+    case .value:
+      self.init(
+        "the value is to be typed, and nobody can be asked",
+        hint: "give it on stdin, or with --file or --fd", .needsInteraction)
+    }
+  }
+
+  init(_ mismatch: Mismatch) {
+    switch mismatch {
+    case .passcode: self.init("the two passcodes differ", hint: "nothing was changed", .cancelled)
+    case .value: self.init("the two values differ", hint: "nothing was stored", .cancelled)
+    case .recoveryKey:
+      self.init(
+        "the recovery key was not typed back, so no vault was made",
+        hint: "run it again; write the key down before you go on", .cancelled)
+    case .newRecoveryKey:
+      self.init(
+        "the new recovery key was not typed back, but it is in force",
+        hint: "make another: kura passcode --new-recovery-key-file OUT", .cancelled)
+    }
+  }
+}
+
+extension LockFacts {
+  /// What the agent said when it refused as locked; nil when it said something else.
+  init?(_ error: ClientError) {
+    guard case .refused(let refused) = error, refused.failure == .locked else { return nil }
+    self.init(refused)
+  }
+
+  init(_ refused: Refused) {
+    reason = LockReason(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+    since = refused.detail2
+    idleTimeout = refused.detail3
+  }
+}

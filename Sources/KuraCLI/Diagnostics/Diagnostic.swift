@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// What a person is told when a command fails: what happened and why, what to do next, and the
+/// status a script sees. All of them are made in this folder.
+struct Diagnostic: Equatable, Sendable {
+  /// Lower case, no full stop; empty where the person who ended the command knows.
+  let message: String
+  let hint: String?
+  let status: ExitStatus
+
+  init(_ message: String, hint: String? = nil, _ status: ExitStatus) {
+    self.message = message
+    self.hint = hint
+    self.status = status
+  }
+}
+
+extension Diagnostic {
+  /// A message and what to do next.
+  typealias Words = (message: String, hint: String?)
+
+  /// The diagnostic of whatever ended a command.
+  init(_ error: CommandError) {
+    switch error {
+    case .usage(let error): self.init(error)
+    case .client(let error): self.init(error)
+    case .prompt(let error): self.init(error)
+    case .askpass(let program): self.init(askpass: program)
+    case .path(let error): self.init(error)
+    case .file(let action, let path, let number): self.init(action, path: path, errno: number)
+    case .output(let number): self.init(output: number)
+    case .outOfMemory: self = .outOfMemory
+    case .noVault(let path):
+      self.init("there is no vault: " + Self.shown(path), hint: Self.noVaultHint, .noVault)
+    case .exists(.vault, let path):
+      self.init(
+        "a vault exists there already: " + Self.shown(path), hint: Self.vaultExistsHint, .exists)
+    case .exists(.file, let path):
+      self.init(
+        "a file exists there already: " + Self.shown(path), hint: "name another one", .exists)
+    case .locked(let facts): self.init(locked: facts)
+    case .noInteraction(let need): self.init(need)
+    case .mismatch(let what): self.init(what)
+    case .findings(let count): self.init(findings: count)
+    case .agentNotRunning: self.init("no agent is running", .agent)
+    }
+  }
+
+  static let outOfMemory = Diagnostic(
+    "no memory is left", hint: "end some programs, or raise the limit on memory, and try again",
+    .failure)
+
+  private init(findings count: Int) {
+    self.init(
+      "the vault is damaged: \(count) " + (count == 1 ? "finding" : "findings"),
+      hint: "keep this file, and bring back a backup of the vault", .integrity)
+  }
+}
+
+// MARK: - Text that others wrote
+
+extension Diagnostic {
+  /// A name or a path as it can stand in a message on a terminal.
+  static func shown(_ text: String) -> String { shown(Array(text.utf8)) }
+
+  /// Bytes as they can stand in a message on a terminal.
+  static func shown(_ bytes: [UInt8]) -> String { Escaping.shown(bytes) }
+
+  /// The same in quotes, so that an empty one is seen.
+  static func quoted(_ bytes: [UInt8]) -> String { "'" + shown(bytes) + "'" }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Refusals that are about credentials or items.
+extension Diagnostic {
+  static func credentialWords(_ refused: Refused) -> Words {
+    switch refused.failure {
+    case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
+    case .wrongKey: return ("this recovery key does not open the vault", nil)
+    case .recoveryKeyTypo: return (typoMessage(refused.detail), "look at it again, sign by sign")
+    case .noSuchSlot: return (noSlotMessage(refused.detail), "unlock it with the passcode")
+    case .throttled:
+      return ("too many wrong passcodes; the next try is possible in " + wait(refused.detail), nil)
+    case .passcodeInvalid:
+      let rule = PasscodeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return ("a passcode " + (rule?.text ?? "cannot be this one"), nil)
+    case .kdfTooCostly:
+      return (
+        "a guess would cost " + cost(refused) + ", more than is safe to try here",
+        "unlock with another credential, or where there is more memory"
+      )
+    case .kdfTooWeak:
+      return (
+        "a guess would cost too little; the least is " + cost(refused),
+        "--weak-kdf allows less"
+      )
+    case .protected:
+      return ("this item asks for the passcode at each read", "run it at a terminal")
+    case .cancelled: return ("cancelled", nil)
+    case .slotsFull: return ("the vault has no room for another way to unlock it", nil)
+    default: return ("policy does not allow it: " + shown(refused.text), nil)
+    }
+  }
+
+  static func itemWords(_ refused: Refused) -> Words {
+    switch refused.failure {
+    case .notFound:
+      return ("no such item: " + shown(refused.text), "'kura list' shows the names there are")
+    case .attributeNotFound:
+      return ("the item has no attribute " + shown(refused.text), "'kura show NAME' lists them")
+    case .revisionNotFound:
+      return (
+        "that revision is not kept; the current one is \(refused.detail)",
+        "'kura show NAME' lists the revisions"
+      )
+    case .exists:
+      return (
+        "the item exists: " + shown(refused.text) + " (revision \(refused.detail))",
+        "--replace stores over it and keeps the old value in the history"
+      )
+    case .revisionConflict: return (conflictMessage(refused.detail), "read it again, then decide")
+    case .nameInvalid:
+      let rule = NameRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return ("the name breaks a rule: a name " + (rule?.text ?? "is not like this"), nil)
+    case .attributeInvalid:
+      let rule = AttributeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return ("the attributes break a rule: " + (rule?.text ?? "they are not like this"), nil)
+    case .tooLarge: return (sizeMessage(refused.detail), nil)
+    case .valueEmpty: return ("the value is empty", "--empty stores it nevertheless")
+    case .configInvalid:
+      guard let key = ConfigKey(rawValue: UInt8(truncatingIfNeeded: refused.detail)) else {
+        return ("the agent does not know this setting", "'kura config' lists the settings")
+      }
+      return ("this value is out of range for " + key.name, "it is " + rangeWords(key))
+    default: return ("the agent refused (code \(refused.code))", nil)
+    }
+  }
+
+  private static func wrongPasscodeHint(_ refused: Refused) -> String {
+    guard refused.detail2 > 0 else {
+      return "'kura unlock --recovery-key' opens it without the passcode"
+    }
+    return "the next try is possible in " + wait(refused.detail2)
+  }
+
+  /// A wait is rounded up: who tries a moment early would wait again.
+  static func wait(_ milliseconds: UInt64) -> String {
+    TimeSpan(milliseconds: (milliseconds + 999) / 1_000 * 1_000).words
+  }
+
+  private static func noSlotMessage(_ kind: UInt64) -> String {
+    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: kind)) {
+    case .recoveryKey: "the vault has no recovery key"
+    case .keyFile: "the vault has no key file"
+    case .passcode: "the vault has no passcode"
+    case nil: "the vault has no such way to unlock it"
+    }
+  }
+
+  private static func typoMessage(_ group: UInt64) -> String {
+    group == 0
+      ? "the recovery key has a typing error"
+      : "the recovery key has a typing error in group \(group)"
+  }
+
+  private static func cost(_ refused: Refused) -> String {
+    ByteSize(count: refused.detail).words + " and \(refused.detail2) passes"
+  }
+
+  private static func conflictMessage(_ current: UInt64) -> String {
+    current == 0
+      ? "there is no such item, so it has no revision"
+      : "the item has changed: its revision is \(current)"
+  }
+
+  private static func sizeMessage(_ limit: UInt64) -> String {
+    limit == 0 ? "it is too large" : "it is too large: the limit is " + ByteSize(count: limit).words
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+extension Notice {
+  /// The sentences for people, most important first.
+  static func texts(_ notices: Notice) -> [String] {
+    let table: [(Notice, String)] = [
+      (.triesFailed, "wrong passcodes were tried since the last unlock"),
+      (.rollbackAccepted, "an older copy of the vault was accepted; it counts as the newest now"),
+      (.weakSlot, "this passcode is cheap to guess, as was asked for when it was set"),
+      (.slotStrengthened, "the passcode is now as expensive to guess as policy asks for"),
+      (.firstSeen, "first time on this machine: an older copy could not have been noticed"),
+      (.memoryNotLocked, "memory could not be locked: secrets may reach swap (ulimit -l)"),
+      (.triesNotKept, "the count of wrong passcodes could not be written"),
+      (.seenNotKept, "the note of the newest state could not be written"),
+    ]
+    return table.compactMap { notices.contains($0.0) ? $0.1 : nil }
+  }
+}
+
+extension WeaknessSet {
+  /// Each weakness there is: a word for programs, a sentence for people.
+  var list: [(word: String, text: String)] {
+    let table: [(WeaknessSet, String, String)] = [
+      (.weakKDF, "weak-kdf", "weak: a guess of the passcode costs less than policy asks for"),
+      (.noRecoveryKey, "no-recovery-key", "no recovery key: a forgotten passcode loses everything"),
+      (.memoryNotLocked, "memory-not-locked", "memory is not locked: secrets may reach swap"),
+      (.triesNotKept, "tries-not-kept", "the count of wrong passcodes cannot be written"),
+      (.seenNotKept, "seen-not-kept", "the note of the newest state cannot be written"),
+      (
+        .staysOpenInSleep, "stays-open-in-sleep", "the vault stays unlocked when the machine sleeps"
+      ),
+    ]
+    return table.compactMap { contains($0.0) ? ($0.1, $0.2) : nil }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+extension Diagnostic {
+  init(_ error: UsageError) {
+    let text = Self.words(error)
+    self.init(text.message, hint: text.hint, .usage)
+  }
+
+  private static let verbsHint = "'kura help' lists the verbs"
+
+  private static func helpHint(_ verb: String) -> String {
+    verb.utf8.isEmpty ? verbsHint : "'kura help " + verb + "' shows what it takes"
+  }
+
+  private static func words(_ error: UsageError) -> Words {
+    switch error {
+    case .noVerb: ("no verb given", verbsHint)
+    case .unknownVerb(let text): ("unknown verb " + quoted(text), similar(to: text))
+    case .unknownTopic(let text): ("no help on " + quoted(text), verbsHint)
+    case .unknownOption(let text, let verb):
+      ("unknown option " + quoted(text) + (verb.utf8.isEmpty ? "" : " of " + verb), helpHint(verb))
+    case .operandMissing(let name, let verb):
+      (verb + " needs " + name, helpHint(verb))
+    case .operandUnexpected(let text, let verb):
+      (verb + " does not take " + quoted(text), helpHint(verb))
+    case .notText(let text):
+      (quoted(text) + " is not UTF-8 text", "names, paths and attributes are UTF-8")
+    case .nothingToChange:
+      ("attr is to change nothing", "give KEY=VALUE or -d KEY; 'kura show NAME' lists attributes")
+    case .passcodeEmpty: ("the passcode is empty", "a passcode has at least one character")
+    case .oneNameOnly(let option): (option.spelling + " goes with one NAME only", nil)
+    case .needsAgent(let verb):
+      (verb + " makes no sense with --no-agent", "a private engine ends with the command")
+    default: optionWords(error)
+    }
+  }
+
+  private static func optionWords(_ error: UsageError) -> Words {
+    switch error {
+    case .valueMissing(let option): (option.spelling + " needs a value", nil)
+    case .valueUnexpected(let option): (option.spelling + " takes no value", nil)
+    case .conflict(let first, let second):
+      (first.spelling + " and " + second.spelling + " contradict each other", "give one of them")
+    case .needs(let first, let second):
+      (first.spelling + " goes only with " + second.spelling, nil)
+    case .notANumber(let option, let text):
+      (option.spelling + " takes a whole number, not " + quoted(text), nil)
+    case .notADuration(let text):
+      (quoted(text) + " is not a length of time", "write 30s, 15m, 8h or 1h30m")
+    case .notASize(let text): (quoted(text) + " is not a size", "write 256MiB or 1GiB")
+    case .notAnAttribute(let text): (quoted(text) + " is not KEY=VALUE", nil)
+    case .notAColorChoice(let text):
+      (OptionName.color.spelling + " takes auto, always or never, not " + quoted(text), nil)
+    case .notAnAgentAction(let text):
+      ("agent does not know " + quoted(text), "say start, stop or status")
+    case .notAConfigKey(let text):
+      ("there is no setting " + quoted(text), "'kura config' lists the settings")
+    case .notAConfigValue(let key, let text): configWords(key, text)
+    case .notAReference(let flaw): referenceWords(flaw)
+    default: ("the command line was not understood", verbsHint)
+    }
+  }
+
+  private static func configWords(
+    _ key: ConfigKey, _ text: [UInt8]
+  ) -> Words {
+    let message = key.name + " cannot be " + quoted(text)
+    return (message, "it is " + rangeWords(key))
+  }
+
+  /// The values a setting can have.
+  static func rangeWords(_ key: ConfigKey) -> String {
+    switch key.unit {
+    case .flag: "on or off"
+    case .count: "a number from \(key.range.lowerBound) to \(key.range.upperBound)"
+    case .milliseconds:
+      "a length of time from " + TimeSpan(milliseconds: key.range.lowerBound).text + " to "
+        + TimeSpan(milliseconds: key.range.upperBound).text
+    }
+  }
+
+  private static func referenceWords(
+    _ flaw: ItemReference.Flaw
+  ) -> Words {
+    let form = "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY behind it"
+    return switch flaw {
+    case .nameMissing: ("the reference names no item", form)
+    case .vaultMissing: ("the reference has @ but no vault", form)
+    case .query: ("what stands behind ? in the reference is not attr=KEY", form)
+    case .escape: ("a % in the reference has no two hexadecimal digits behind it", form)
+    case .notUTF8: ("the reference is not UTF-8 text", form)
+    }
+  }
+}
+
+// MARK: - Typing errors
+
+extension Diagnostic {
+  /// Names the verb that was probably meant: one letter wrong, missing, too many, or swapped.
+  private static func similar(to text: [UInt8]) -> String {
+    for command in CommandTable.all where isSimilar(Array(command.verb.utf8), text) {
+      return "did you mean 'kura " + command.verb + "'?"
+    }
+    return verbsHint
+  }
+
+  private static func isSimilar(_ verb: [UInt8], _ text: [UInt8]) -> Bool {
+    guard text.count > 1 else { return false }
+    let head = zip(verb, text).prefix { $0 == $1 }.count
+    let tail = zip(verb.reversed(), text.reversed()).prefix { $0 == $1 }.count
+    let longest = max(verb.count, text.count)
+    if abs(verb.count - text.count) <= 1, head + tail >= longest - 1 { return true }
+    return verb.count == text.count && head + tail == longest - 2 && verb[head] == text[head + 1]
+      && verb[head + 1] == text[head]
+  }
+}

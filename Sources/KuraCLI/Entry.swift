@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+internal import SecureMemory
+
+/// The program: reads the command line, runs the command, says what went wrong.
+public enum Entry {
+  /// Does all of it.
+  ///
+  /// - Returns: The status to exit with.
+  public static func run() -> Int32 {
+    ProcessHardening.apply()
+    kura_fill_descriptors()
+    var messages = Messages()
+    do throws(CommandError) {
+      let parsed = try parsing { () throws(UsageError) in
+        try ArgumentParser.parse(commandLine())
+      }
+      return Int32(try perform(parsed, &messages).rawValue)
+    } catch {
+      let diagnostic = Diagnostic(error)
+      messages.report(diagnostic)
+      return Int32(diagnostic.status.rawValue)
+    }
+  }
+
+  private static func perform(
+    _ parsed: ArgumentParser.Result, _ messages: inout Messages
+  ) throws(CommandError) -> ExitStatus {
+    var output = try Output.standard()
+    switch parsed {
+    case .version: try output.write("kura " + Release.current + "\n")
+    case .help(let command): try HelpText.write(command, to: &output)
+    case .run(let command, let arguments):
+      messages = try parsing { () throws(UsageError) in
+        try Messages(arguments, Variables.process)
+      }
+      var invocation = Invocation(
+        arguments: arguments, variables: Variables.process, messages: messages, output: output)
+      let status = try command.run(&invocation)
+      try invocation.output.flush()
+      return status
+    }
+    try output.flush()
+    return .ok
+  }
+
+  /// What follows the program's name, byte for byte.
+  private static func commandLine() -> [[UInt8]] {
+    var arguments: [[UInt8]] = []
+    for index in 1..<max(kura_argument_count(), 1) {
+      guard let text = unsafe kura_argument(index) else { continue }
+      let bytes = unsafe UnsafeBufferPointer(start: text, count: strlen(text))
+      arguments.append(unsafe bytes.map { UInt8(bitPattern: $0) })
+    }
+    return arguments
+  }
+}

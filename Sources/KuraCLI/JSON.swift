@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import SecureMemory
+
+/// One JSON document (RFC 8259), written member by member.
+///
+/// Every document is an object whose first member is `"schema": 1`. Bytes that are UTF-8 are
+/// strings, others `{"base64": "…"}`.
+extension Output {
+  /// Raised when a member changes its meaning or goes; a new member changes nothing.
+  static var schema: UInt64 { 1 }
+
+  /// Begins a document.
+  mutating func openDocument() throws(CommandError) {
+    try openObject()
+    try member("schema", Self.schema)
+  }
+
+  /// Ends a document.
+  mutating func closeDocument() throws(CommandError) {
+    try close("}")
+    try write("\n")
+    needsComma = false
+  }
+
+  mutating func openObject() throws(CommandError) { try open("{") }
+
+  mutating func closeObject() throws(CommandError) { try close("}") }
+
+  mutating func openArray() throws(CommandError) { try open("[") }
+
+  mutating func closeArray() throws(CommandError) { try close("]") }
+
+  /// Begins a member; its value comes next.
+  mutating func key(_ name: String) throws(CommandError) {
+    try element(name)
+    try write(":")
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: String) throws(CommandError) {
+    try separate()
+    try write(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: String) throws(CommandError) {
+    try write(bracket)
+    needsComma = true
+  }
+
+  private mutating func separate() throws(CommandError) {
+    if needsComma { try write(",") }
+    needsComma = true
+  }
+}
+
+// MARK: - Members
+
+extension Output {
+  mutating func member(_ name: String, _ value: String) throws(CommandError) {
+    try key(name)
+    try element(value)
+  }
+
+  mutating func member(_ name: String, _ value: UInt64) throws(CommandError) {
+    try key(name)
+    try element(value)
+  }
+
+  mutating func member(_ name: String, _ value: Bool) throws(CommandError) {
+    try key(name)
+    try separate()
+    try write(value ? "true" : "false")
+  }
+
+  /// Bytes: a string when they are UTF-8.
+  mutating func member(_ name: String, bytes: Span<UInt8>) throws(CommandError) {
+    try key(name)
+    try element(bytes: bytes)
+  }
+
+  /// A moment, as RFC 3339 writes it, in UTC.
+  mutating func member(_ name: String, moment: UInt64) throws(CommandError) {
+    try member(name, Moment.rfc3339(moment))
+  }
+}
+
+// MARK: - Values
+
+extension Output {
+  mutating func element(_ number: UInt64) throws(CommandError) {
+    try separate()
+    try write("\(number)")
+  }
+
+  mutating func element(_ text: String) throws(CommandError) {
+    let bytes = Array(text.utf8)
+    try openString()
+    try append(bytes.span)
+    try closeString()
+  }
+
+  mutating func element(bytes: Span<UInt8>) throws(CommandError) {
+    if UTF8Scanner.isText(bytes) {
+      try openString()
+      try append(bytes)
+      try closeString()
+    } else {
+      try openObject()
+      try key("base64")
+      try openString()
+      var base64 = Base64()
+      try append(bytes, &base64)
+      try finish(&base64)
+      try closeString()
+      try closeObject()
+    }
+  }
+
+  /// An element that was written before.
+  mutating func element(written bytes: Span<UInt8>, isJSON: Bool) throws(CommandError) {
+    if isJSON { try separate() }
+    try write(bytes)
+  }
+
+  mutating func openString() throws(CommandError) {
+    try separate()
+    try write("\"")
+  }
+
+  mutating func closeString() throws(CommandError) { try write("\"") }
+
+  /// Writes a part of a string, which must be UTF-8 as a whole.
+  mutating func append(_ text: Span<UInt8>) throws(CommandError) {
+    var start = 0
+    for index in text.indices {
+      guard let escape = Self.escape(text[index]) else { continue }
+      try write(text.extracting(start..<index))
+      try write(escape)
+      start = index + 1
+    }
+    try write(text.extracting(start..<text.count))
+  }
+
+  /// RFC 8259, 7. DEL is escaped too: it is a control character to a terminal.
+  private static func escape(_ byte: UInt8) -> String? {
+    switch byte {
+    case UInt8(ascii: "\""): "\\\""
+    case UInt8(ascii: "\\"): "\\\\"
+    case 0x0A: "\\n"
+    case 0x0D: "\\r"
+    case 0x09: "\\t"
+    case 0..<0x20, 0x7F:
+      "\\u00" + String(Unicode.Scalar(Hex.digit(byte >> 4)))
+        + String(Unicode.Scalar(Hex.digit(byte & 0xF)))
+    default: nil
+    }
+  }
+}
+
+// MARK: - Base64
+
+/// Base64 (RFC 4648, 4) of bytes that come in parts.
+struct Base64 {
+  fileprivate var held: UInt32 = 0
+  fileprivate var count = 0
+
+  fileprivate static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  fileprivate func digit(_ index: Int) -> UInt8 {
+    Self.alphabet[Int(held >> UInt32(18 - 6 * index) & 0x3F)]
+  }
+}
+
+extension Output {
+  /// Writes the next bytes.
+  mutating func append(_ bytes: Span<UInt8>, _ base64: inout Base64) throws(CommandError) {
+    for index in bytes.indices {
+      base64.held |= UInt32(bytes[index]) << UInt32(16 - 8 * base64.count)
+      base64.count += 1
+      if base64.count == 3 { try finish(&base64) }
+    }
+  }
+
+  /// Writes what is left, padded.
+  mutating func finish(_ base64: inout Base64) throws(CommandError) {
+    guard base64.count > 0 else { return }
+    let equals = UInt8(ascii: "=")
+    let group: [4 of UInt8] = [
+      base64.digit(0), base64.digit(1), base64.count > 1 ? base64.digit(2) : equals,
+      base64.count > 2 ? base64.digit(3) : equals,
+    ]
+    try write(group.span)
+    base64 = Base64()
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+
+internal import SecureMemory
+
+/// A line being typed: keys in, text and what to draw out. It knows no terminal, so that a test can
+/// be one.
+struct LineEditor: ~Copyable {
+  /// What the typist sees.
+  enum Echo: Equatable {
+    /// A bullet for each character.
+    case bullets(String)
+    case visible
+  }
+
+  /// The keys as the terminal is set up; 0 is none.
+  struct Keys {
+    var erase: UInt8 = 0x7F
+    var kill: UInt8 = 0x15
+    var wordErase: UInt8 = 0x17
+    var interrupt: UInt8 = 0x03
+    var quit: UInt8 = 0x1C
+    var suspend: UInt8 = 0x1A
+    var endOfFile: UInt8 = 0x04
+  }
+
+  /// What a key asks of the caller.
+  enum Event: Equatable {
+    case none
+    case submit
+    case interrupt
+    case suspend
+    /// The end-of-file key on an empty line.
+    case cancel
+  }
+
+  /// Where a sequence of an arrow or function key stands (ECMA-48, 5.4).
+  private enum Escape {
+    case none, begun, parameters, single
+  }
+
+  /// The longest line, in bytes.
+  static let limit = 65_536
+
+  private let echo: Echo
+  private let keys: Keys
+  private let room: Int
+  private var text: SecretBuffer
+  private var characters = 0
+  private var shown = 0
+  private var escape = Escape.none
+
+  /// - Parameter room: How many characters can be drawn before the line is full.
+  init(echo: Echo, keys: Keys, room: Int) throws(SecureMemoryError) {
+    self.echo = echo
+    self.keys = keys
+    self.room = room
+    text = try SecretBuffer(capacity: 256)
+  }
+
+  /// Whether the end of a key's sequence has yet to come; soon, or it was the Escape key.
+  var isInsideEscape: Bool { escape != .none }
+
+  /// What was typed.
+  var bytes: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { text.bytes }
+  }
+
+  /// Gives up the line for what was typed.
+  consuming func finish() -> SecretBytes { text.finish() }
+
+  /// Ends a sequence that does not go on.
+  mutating func endEscape() { escape = .none }
+}
+
+// MARK: - Keys
+
+extension LineEditor {
+  /// Takes one byte from the terminal.
+  ///
+  /// - Parameter drawing: Gets what the terminal has to show.
+  mutating func take(
+    _ byte: UInt8, drawing: inout SecretBuffer
+  ) throws(SecureMemoryError) -> Event {
+    if isPartOfEscape(byte) { return .none }
+    switch byte {
+    case 0x0A, 0x0D: return .submit
+    case 0x1B: escape = .begun
+    case 0: break
+    case keys.interrupt, keys.quit: return .interrupt
+    case keys.suspend: return .suspend
+    case keys.endOfFile where text.count == 0: return .cancel
+    case keys.erase, 0x08, 0x7F: try eraseCharacter(drawing: &drawing)
+    // What is hidden has no words to the eye: the word key takes all of it.
+    case keys.kill, keys.wordErase: try eraseAll(drawing: &drawing)
+    case 0..<0x20: try drawing.append(0x07)
+    default: try insert(byte, drawing: &drawing)
+    }
+    return .none
+  }
+
+  /// Draws the line as it stands, after the prompt.
+  mutating func redraw(into drawing: inout SecretBuffer) throws(SecureMemoryError) {
+    shown = 0
+    for index in text.bytes.indices {
+      let byte = text.bytes[index]
+      try draw(byte, drawing: &drawing)
+    }
+  }
+
+  private mutating func isPartOfEscape(_ byte: UInt8) -> Bool {
+    switch escape {
+    case .none: return false
+    case .begun:
+      guard byte != 0x1B else { return true }
+      let begins = byte == UInt8(ascii: "[")
+      escape = begins ? .parameters : byte == UInt8(ascii: "O") ? .single : .none
+      // A control key after a lone Escape keeps its meaning.
+      return byte >= 0x20 && byte != 0x7F
+    case .parameters:
+      if byte >= 0x40 || byte < 0x20 { escape = .none }
+      return byte >= 0x20
+    case .single:
+      escape = .none
+      return byte >= 0x20
+    }
+  }
+
+  private mutating func insert(
+    _ byte: UInt8, drawing: inout SecretBuffer
+  ) throws(SecureMemoryError) {
+    guard text.count < Self.limit else { return try drawing.append(0x07) }
+    try text.append(byte)
+    if !Self.continues(byte) { characters += 1 }
+    try draw(byte, drawing: &drawing)
+  }
+
+  private mutating func draw(
+    _ byte: UInt8, drawing: inout SecretBuffer
+  ) throws(SecureMemoryError) {
+    let isFirst = !Self.continues(byte)
+    if isFirst, shown >= room { return }
+    switch echo {
+    case .visible: try drawing.append(byte)
+    case .bullets(let bullet): if isFirst { try drawing.append(text: bullet) }
+    }
+    if isFirst { shown += 1 }
+  }
+
+  private mutating func eraseCharacter(
+    drawing: inout SecretBuffer
+  ) throws(SecureMemoryError) {
+    guard text.count > 0 else { return }
+    while text.count > 0 {
+      let isFirst = !Self.continues(text.bytes[text.count - 1])
+      text.removeLast(1)
+      if isFirst { break }
+    }
+    characters -= 1
+    if characters < shown {
+      try drawing.append(text: "\u{8} \u{8}")
+      shown -= 1
+    }
+  }
+
+  private mutating func eraseAll(drawing: inout SecretBuffer) throws(SecureMemoryError) {
+    text.removeAll()
+    characters = 0
+    while shown > 0 {
+      try drawing.append(text: "\u{8} \u{8}")
+      shown -= 1
+    }
+  }
+
+  /// Whether a byte continues a character of UTF-8.
+  private static func continues(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+/// One option of a command: how it is spelled, what it takes, and its line of help.
+struct Option: Sendable {
+  /// Whether a value belongs to it, and what the help calls that.
+  enum Value: Equatable, Sendable {
+    case none
+    /// `--option VALUE`, `--option=VALUE`, `-o VALUE` or `-oVALUE`.
+    case required(String)
+    /// Only `--option=VALUE`, so that an operand is never mistaken for it.
+    case optional(String)
+  }
+
+  let name: OptionName
+  /// The letter of the short form, ASCII.
+  let letter: Unicode.Scalar?
+  let value: Value
+  let help: String
+
+  init(
+    _ name: OptionName, letter: Unicode.Scalar? = nil, _ value: Value = .none,
+    help: String
+  ) {
+    self.name = name
+    self.letter = letter
+    self.value = value
+    self.help = help
+  }
+}
+
+// MARK: - Shared by commands
+
+extension Option {
+  /// Taken before and after the verb.
+  static let general = [
+    Option(.vault, .required("VAULT"), help: "a vault's path or name, in place of $KURA_VAULT"),
+    Option(.noAgent, help: "use a private engine that ends with this command"),
+    Option(.quiet, letter: "q", help: "print no notices and no progress"),
+    Option(.color, .required("WHEN"), help: "colour messages: auto, always or never"),
+    Option(.help, letter: "h", help: "print help and exit"),
+  ]
+
+  /// Taken in place of a verb.
+  static let programs = [Option(.version, help: "print the release and exit")]
+
+  /// Taken by each verb that may be asked for a passcode.
+  static let asking = [
+    Option(.passcodeFD, .required("N"), help: "read the passcode from descriptor N"),
+    Option(.passcodeFile, .required("FILE"), help: "read the passcode from FILE"),
+    Option(.noInput, help: "never ask"),
+  ]
+
+  /// Taken by each verb that can wait until somebody else unlocks the vault.
+  static let waiting = [
+    Option(.wait, .optional("TIME"), help: "when locked, wait for an unlock, at most TIME")
+  ]
+
+  static let json = Option(.json, help: "print JSON")
+  static let ifRevision = Option(
+    .ifRevision, .required("N"), help: "only if the item's revision is N")
+  static let kdf = [
+    Option(.kdfMemory, .required("SIZE"), help: "memory that a guess of the passcode costs"),
+    Option(.kdfPasses, .required("N"), help: "passes over that memory"),
+    Option(.weakKDF, help: "allow less than 64 MiB and 3 passes"),
+  ]
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+/// The options there are, each under its long spelling.
+enum OptionName: String, Sendable, CaseIterable {
+  case acceptRollback = "accept-rollback"
+  case attribute = "attr"
+  case color
+  case delete
+  case deleted
+  case empty
+  case file
+  case fileDescriptor = "fd"
+  case help
+  case idleTimeout = "idle-timeout"
+  case ifRevision = "if-revision"
+  case json
+  case kdfMemory = "kdf-memory"
+  case kdfPasses = "kdf-passes"
+  case long
+  case maxSession = "max-session"
+  case newPasscodeFD = "new-passcode-fd"
+  case newPasscodeFile = "new-passcode-file"
+  case newRecoveryKeyFile = "new-recovery-key-file"
+  case noAgent = "no-agent"
+  case noInput = "no-input"
+  case noRecoveryKey = "no-recovery-key"
+  case null
+  case output
+  case passcodeFD = "passcode-fd"
+  case passcodeFile = "passcode-file"
+  case quiet
+  case raw
+  case recoveryKey = "recovery-key"
+  case recoveryKeyFile = "recovery-key-file"
+  case replace
+  case revision
+  case trim
+  case unsorted
+  case vault
+  case version
+  case wait
+  case weakKDF = "weak-kdf"
+
+  /// The option as it is typed.
+  var spelling: String { "--" + rawValue }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+
+/// Programs that belong to this one.
+enum Program {
+  /// The path of a program beside this one, or where it is installed; nil where it is not. Never by
+  /// PATH: what stands there first would get a passcode.
+  static func path(of name: String) -> String? {
+    guard let own = ownPath(), let directory = parent(of: own) else { return nil }
+    let candidates = [
+      directory + "/" + name, (parent(of: directory) ?? "") + "/libexec/kura/" + name,
+    ]
+    return candidates.first { unsafe kura_is_executable($0) == 1 }
+  }
+
+  private static func ownPath() -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_program_path($0.baseAddress!, $0.count)
+    }
+    return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    return String(path[..<slash])
+  }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import SecureMemory
+
+/// Why nothing was typed.
+enum PromptError: Error, Equatable, Sendable {
+  /// Ctrl-C.
+  case interrupted
+  /// Ctrl-D on an empty line.
+  case cancelled
+  /// The window is gone.
+  case closed
+  /// What was asked for came from elsewhere while the question stood.
+  case answeredElsewhere
+  /// The terminal does not do what is needed.
+  case failed
+  case outOfMemory
+}
+
+/// A conversation on the controlling terminal, whatever stdin and stdout are.
+///
+/// From the first question on, the terminal shows nothing of what is typed; it is given back as it
+/// was however the conversation ends. What was typed stands in guarded memory only.
+struct Prompt: ~Copyable {
+  private let descriptor: Int32
+  private let isDumb: Bool
+  private let bullet: String
+  private var keys: LineEditor.Keys?
+  /// Typed, but not yet looked at.
+  private var typed: SecretBuffer
+  /// What is to be shown next.
+  private var drawing: SecretBuffer
+
+  /// Opens the terminal; nil where nobody can be asked: there is none, or the command runs in its
+  /// background.
+  static func open(_ variables: Variables) throws(PromptError) -> Prompt? {
+    let descriptor = kura_terminal_open()
+    guard descriptor >= 0 else { return nil }
+    guard kura_terminal_is_foreground(descriptor) else {
+      Descriptor.close(descriptor)
+      return nil
+    }
+    do throws(SecureMemoryError) {
+      return Prompt(
+        descriptor: descriptor, typed: try SecretBuffer(capacity: 64),
+        drawing: try SecretBuffer(capacity: 256), variables)
+    } catch {
+      Descriptor.close(descriptor)
+      throw .outOfMemory
+    }
+  }
+
+  private init(
+    descriptor: Int32, typed: consuming SecretBuffer, drawing: consuming SecretBuffer,
+    _ variables: Variables
+  ) {
+    self.typed = typed
+    self.drawing = drawing
+    self.descriptor = descriptor
+    isDumb = variables.hasDumbTerminal
+    bullet = variables.isUTF8 ? "•" : "*"
+  }
+
+  deinit {
+    if keys != nil { kura_terminal_end() }
+    Descriptor.close(descriptor)
+  }
+}
+
+// MARK: - Questions
+
+extension Prompt {
+  /// Asks for one line. The cursor stays behind it: ``endLine()`` or ``clearLine()`` moves on.
+  ///
+  /// - Parameters:
+  ///   - isHidden: Whether only a bullet is shown for each character.
+  ///   - allowsEmpty: Whether Enter alone is an answer.
+  ///   - other: A descriptor; as soon as it has something to read, the question is dropped.
+  mutating func line(
+    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, other: Int32 = -1
+  ) throws(PromptError) -> SecretBytes {
+    var editor = try editor(label, isHidden: isHidden)
+    show(label)
+    while true {
+      switch try nextEvent(&editor, label, other: other) {
+      case .none: break
+      case .submit where editor.bytes.count == 0 && !allowsEmpty: show("\u{7}")
+      case .submit:
+        kura_terminal_pause()
+        return editor.finish()
+      case .interrupt: throw leave(.interrupted)
+      case .cancel: throw leave(.cancelled)
+      case .suspend: kura_terminal_suspend()
+      }
+    }
+  }
+
+  /// Asks for a new secret, and once more to be sure of it; three times when they differ.
+  ///
+  /// - Parameter remark: What is said of it after the first time; empty for nothing.
+  mutating func twice(
+    _ label: String, _ what: Mismatch, allowsEmpty: Bool = false,
+    remark: (borrowing SecretBytes) -> String = { _ in "" }
+  ) throws(CommandError) -> SecretBytes {
+    for _ in 0..<3 {
+      let first = try answer(label, allowsEmpty: allowsEmpty)
+      let text = remark(first)
+      if !text.utf8.isEmpty { say(text) }
+      let second = try answer("again: ", allowsEmpty: allowsEmpty)
+      if first.isEqual(to: second) { return first }
+      say("They differ, try again.")
+    }
+    throw .mismatch(what)
+  }
+
+  private mutating func answer(
+    _ label: String, allowsEmpty: Bool
+  ) throws(CommandError) -> SecretBytes {
+    let answer = try prompting { () throws(PromptError) in
+      try line(label, allowsEmpty: allowsEmpty)
+    }
+    endLine()
+    return answer
+  }
+
+  /// Asks a question that only a yes answers.
+  mutating func confirms(_ question: String) throws(PromptError) -> Bool {
+    defer { endLine() }
+    return Self.isYes(try line(question + " [y/N] ", isHidden: false, allowsEmpty: true))
+  }
+
+  private static func isYes(_ answer: borrowing SecretBytes) -> Bool {
+    answer.count > 0 && answer.bytes[0] | 0x20 == UInt8(ascii: "y")
+  }
+
+  /// Shows a line of text, in which nothing may stand that a terminal obeys.
+  func say(_ text: String) { show(text + "\n") }
+
+  /// Shows a line of secret text.
+  func say(secret text: Span<UInt8>) {
+    show(text)
+    endLine()
+  }
+
+  /// Goes to the next line.
+  func endLine() { show("\n") }
+
+  /// Empties the line that a question stands on.
+  func clearLine() { show(isDumb ? "\n" : "\r\u{1B}[K") }
+}
+
+// MARK: - Keys
+
+extension Prompt {
+  private mutating func editor(
+    _ label: String, isHidden: Bool
+  ) throws(PromptError) -> LineEditor {
+    let keys = try begin()
+    let columns = Int(kura_terminal_columns(descriptor))
+    let room = columns > 0 ? max(columns - 1 - label.unicodeScalars.count, 8) : Int.max
+    do throws(SecureMemoryError) {
+      return try LineEditor(
+        echo: isHidden ? .bullets(bullet) : .visible, keys: keys, room: room)
+    } catch { throw .outOfMemory }
+  }
+
+  private mutating func begin() throws(PromptError) -> LineEditor.Keys {
+    if let keys {
+      kura_terminal_resume()
+      return keys
+    }
+    var set = kura_terminal_keys()
+    guard unsafe kura_terminal_begin(descriptor, &set) == 0 else { throw .failed }
+    let keys = LineEditor.Keys(set)
+    self.keys = keys
+    return keys
+  }
+
+  private mutating func nextEvent(
+    _ editor: inout LineEditor, _ label: String, other: Int32
+  ) throws(PromptError) -> LineEditor.Event {
+    if typed.count == 0 { try read(&editor, label, other: other) }
+    guard typed.count > 0 else { return .none }
+    let byte = typed.bytes[0]
+    typed.removeFirst(1)
+    let event: LineEditor.Event
+    do throws(SecureMemoryError) { event = try editor.take(byte, drawing: &drawing) } catch {
+      throw .outOfMemory
+    }
+    flush()
+    return event
+  }
+
+  private mutating func read(
+    _ editor: inout LineEditor, _ label: String, other: Int32
+  ) throws(PromptError) {
+    // The bytes of an arrow key come together; a lone Escape is followed by nothing.
+    let patience: Int32 = editor.isInsideEscape ? 50 : -1
+    var answer = 0
+    typed.append(upTo: typed.capacity) { tail in
+      answer = unsafe tail.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        return unsafe kura_terminal_read(start, bytes.count, patience, other)
+      }
+      return max(answer, 0)
+    }
+    switch answer {
+    case 1...: return
+    case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
+    case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
+    case Int(KURA_TERMINAL_OTHER): throw leave(.answeredElsewhere)
+    case Int(KURA_TERMINAL_CLOSED): throw .closed
+    default: throw .failed
+    }
+  }
+
+  private func leave(_ reason: PromptError) -> PromptError {
+    endLine()
+    return reason
+  }
+}
+
+// MARK: - Drawing
+
+extension Prompt {
+  private mutating func redraw(_ editor: inout LineEditor, _ label: String) throws(PromptError) {
+    clearLine()
+    show(label)
+    do throws(SecureMemoryError) { try editor.redraw(into: &drawing) } catch {
+      throw .outOfMemory
+    }
+    flush()
+  }
+
+  private mutating func flush() {
+    guard drawing.count > 0 else { return }
+    show(drawing.bytes)
+    drawing.removeAll()
+  }
+
+  private func show(_ text: String) {
+    let bytes = Array(text.utf8)
+    show(bytes.span)
+  }
+
+  /// A terminal that takes nothing is found out at the next read.
+  private func show(_ bytes: Span<UInt8>) {
+    do throws(FileError) { try Descriptor.write(bytes, to: descriptor) } catch {}
+  }
+}
+
+extension LineEditor.Keys {
+  init(_ keys: kura_terminal_keys) {
+    erase = keys.erase
+    kill = keys.kill
+    wordErase = keys.word_erase
+    interrupt = keys.interrupt
+    quit = keys.quit
+    suspend = keys.suspend
+    endOfFile = keys.end_of_file
+  }
+}

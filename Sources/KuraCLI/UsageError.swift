@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// Why a command line was not understood. What was typed is kept as it came.
+enum UsageError: Error, Equatable, Sendable {
+  case noVerb
+  case unknownVerb([UInt8])
+  case unknownTopic([UInt8])
+  /// `verb` is empty where the option stands before the verb.
+  case unknownOption([UInt8], verb: String)
+  case valueMissing(OptionName)
+  case valueUnexpected(OptionName)
+  case operandMissing(String, verb: String)
+  case operandUnexpected([UInt8], verb: String)
+  case notANumber(OptionName, [UInt8])
+  case notADuration([UInt8])
+  case notASize([UInt8])
+  case notAnAttribute([UInt8])
+  case notAColorChoice([UInt8])
+  case notAConfigKey([UInt8])
+  case notAConfigValue(ConfigKey, [UInt8])
+  case notAnAgentAction([UInt8])
+  case notAReference(ItemReference.Flaw)
+  /// A name, path or attribute that is not UTF-8.
+  case notText([UInt8])
+  /// Two options that contradict each other.
+  case conflict(OptionName, OptionName)
+  /// The first makes sense only with the second.
+  case needs(OptionName, OptionName)
+  /// What is asked for needs an agent that stays.
+  case needsAgent(verb: String)
+  case passcodeEmpty
+  /// `attr` without a change.
+  case nothingToChange
+  case oneNameOnly(OptionName)
+}

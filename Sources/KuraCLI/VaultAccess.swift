@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// How a command gets at its vault: which one, through which engine, and what it does when it finds
+/// it locked.
+struct VaultAccess {
+  let vault: VaultPath
+  let asking: Asking
+  /// Whether an engine serves this command alone.
+  let isPrivate: Bool
+  /// How long to wait for somebody to unlock the vault, in ms; nil: not at all.
+  private let patience: UInt64?
+  private let messages: Messages
+
+  init(
+    _ arguments: Arguments, _ variables: Variables, _ messages: Messages, vault: String?
+  ) throws(CommandError) {
+    do throws(PathError) { self.vault = try VaultPath.resolve(vault) } catch { throw .path(error) }
+    isPrivate = arguments.has(.noAgent)
+    asking = Asking(arguments, variables)
+    patience = try parsing { () throws(UsageError) in
+      try arguments.refuse(.wait, with: .noAgent)
+      guard arguments.has(.wait) else { return nil }
+      return try arguments.duration(.wait) ?? UInt64(Int32.max)
+    }
+    self.messages = messages
+  }
+
+  /// The vault as people call it.
+  var title: String { Diagnostic.shown(vault.name ?? vault.path) }
+}
+
+extension Invocation {
+  /// The vault that this command is about.
+  ///
+  /// - Parameter vault: A vault that an operand names; it goes before `--vault`.
+  func access(vault: String? = nil) throws(CommandError) -> VaultAccess {
+    let given = try text(.vault)
+    return try VaultAccess(arguments, variables, messages, vault: vault ?? given)
+  }
+
+  /// The same for a verb that needs an agent that stays.
+  func agentAccess(verb: String) throws(CommandError) -> VaultAccess {
+    if arguments.has(.noAgent) { throw .usage(.needsAgent(verb: verb)) }
+    return try access()
+  }
+}
+
+// MARK: - Engines
+
+extension VaultAccess {
+  /// Connects to the engine: a private one when that was asked for, else the agent, which is
+  /// started if need be.
+  func connect() throws(CommandError) -> Connection {
+    try open(isPrivate ? .own : .started)
+  }
+
+  /// The same, but nil where no agent is running.
+  func connectRunning() throws(CommandError) -> Connection? {
+    do throws(CommandError) { return try open(isPrivate ? .own : .running) } catch {
+      guard error == .client(.noAgent) else { throw error }
+      return nil
+    }
+  }
+
+  /// Connects to the agent where one is running, else to a private engine: what changes no session
+  /// leaves no agent behind.
+  func connectRunningOrOwn() throws(CommandError) -> Connection {
+    if let connection = try connectRunning() { return connection }
+    return try open(.own)
+  }
+
+  private func open(_ engine: Engine) throws(CommandError) -> Connection {
+    try running { () throws(ClientError) in try Connection.open(vault, engine: engine) }
+  }
+
+  /// Does what needs an unlocked vault, and unlocks it first where it is locked.
+  ///
+  /// - Parameter body: Is run again after an unlock: when it is refused because the vault is
+  ///   locked, it must have done nothing yet.
+  func unlocked<Value>(
+    _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    var connection: Connection
+    if let running = try connectRunning() {
+      connection = running
+      let facts: LockFacts
+      do throws(ClientError) { return try body(&connection) } catch {
+        guard let locked = LockFacts(error) else { throw .client(error) }
+        facts = locked
+      }
+      connection = try unlock(connection, facts)
+    } else {
+      guard vault.isThere else { throw .noVault(vault.path) }
+      connection = try unlock(nil, LockFacts())
+    }
+    do throws(ClientError) { return try body(&connection) } catch { throw .client(error) }
+  }
+}
+
+// MARK: - Unlocking
+
+extension VaultAccess {
+  /// Unlocks the vault by whatever means there are; an agent is started only when there are some.
+  private func unlock(
+    _ existing: consuming Connection?, _ facts: LockFacts
+  ) throws(CommandError) -> Connection {
+    if let passcode = try asking.givenPasscode() {
+      var connection = try existing.orConnect(self)
+      note(
+        try running { () throws(ClientError) in
+          try connection.unlock(.passcode, secret: passcode)
+        })
+      return connection
+    }
+    if let patience {
+      var connection = try existing.orConnect(self)
+      try wait(&connection, patience, facts)
+      return connection
+    }
+    var questioner = try asking.questioner()
+    guard questioner.canAsk else { throw .locked(facts) }
+    var connection = try existing.orConnect(self)
+    try ask(&questioner, &connection)
+    return connection
+  }
+
+  private func wait(
+    _ connection: inout Connection, _ milliseconds: UInt64, _ facts: LockFacts
+  ) throws(CommandError) {
+    do throws(ClientError) { try connection.wait(milliseconds: milliseconds) } catch {
+      guard var locked = LockFacts(error) else { throw .client(error) }
+      locked.hasWaited = true
+      throw .locked(locked)
+    }
+  }
+
+  private func ask(
+    _ questioner: inout Questioner, _ connection: inout Connection
+  ) throws(CommandError) {
+    let notices = try questioner.attempts(label(.passcode), .passcode) {
+      secret throws(ClientError) in
+      try connection.unlock(.passcode, secret: secret)
+    }
+    note(notices)
+  }
+
+  /// What is asked for.
+  func label(_ kind: CredentialKind) -> String {
+    (kind == .recoveryKey ? "recovery key of " : "passcode for ") + title + ": "
+  }
+
+  /// Says what an unlock had to say.
+  func note(_ notices: Notice) {
+    for text in Notice.texts(notices) { messages.note(text) }
+  }
+}
+
+extension Optional where Wrapped == Connection {
+  fileprivate consuming func orConnect(
+    _ access: VaultAccess
+  ) throws(CommandError) -> Connection {
+    if let connection = consume self { return connection }
+    return try access.connect()
+  }
+}
