@@ -29,18 +29,22 @@ enum Text {
     // Composing makes a text shorter by no more than two thirds (three Hangul letters to a syllable);
     // without a bound, a huge one would cost memory before it is refused.
     guard text.count <= 4 * limit else { throw .rule(.tooLong) }
-    try check(text)
+    guard try isAssigned(text) else { throw .rule(.unassignedCharacter) }
     let normal = try compose(text, mapping: mapping)
     guard normal.count <= limit else { throw .rule(.tooLong) }
     return normal
   }
 
-  /// Whether a text follows the rules and is in normal form C already.
+  /// Whether a text follows the rules and is in normal form C already, as a stored one has to be.
+  ///
+  /// Characters that our Unicode does not know may have been written with a later one: they are no
+  /// fault here, and what their normal form is cannot be told.
   static func isCanonical(_ text: Span<UInt8>, limit: Int) -> Bool {
     guard text.count <= limit else { return false }
     if isPlainASCII(text) { return true }
     do {
-      return try normalize(text, limit: limit).isEqual(to: text)
+      guard try isAssigned(text) else { return true }
+      return try compose(text, mapping: .none).isEqual(to: text)
     } catch {
       return false
     }
@@ -77,16 +81,21 @@ extension Text {
     return true
   }
 
-  private static func check(_ text: Span<UInt8>) throws(TextFailure) {
+  /// Whether Unicode assigns every character of a text.
+  ///
+  /// - Throws: What else the text breaks.
+  private static func isAssigned(_ text: Span<UInt8>) throws(TextFailure) -> Bool {
     var offset = 0
+    var isAssigned = true
     while offset < text.count {
       guard let scalar = scalar(in: text, at: &offset) else { throw .rule(.notUTF8) }
       switch utf8proc_category(scalar) {
       case UTF8PROC_CATEGORY_CC: throw .rule(.controlCharacter)
-      case UTF8PROC_CATEGORY_CN: throw .rule(.unassignedCharacter)
+      case UTF8PROC_CATEGORY_CN: isAssigned = false
       default: break
       }
     }
+    return isAssigned
   }
 
   /// The scalar at `offset`, which moves behind it; `nil` when the bytes are not UTF-8 (RFC 3629).

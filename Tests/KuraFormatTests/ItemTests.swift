@@ -32,6 +32,15 @@ import Testing
     #expect(pairs(meta.attributes) == ["a=1", "b="])
   }
 
+  @Test func `a name of a later Unicode is read as it stands`() throws {
+    let later = Array("a\u{378}e\u{301}".utf8)
+    let meta = try ItemMeta.decode(try secret(encode(name: later)))
+    #expect(bytes(meta.name) == later)
+    #expect(failure { _ = try ItemName(later.span) } == .nameInvalid(.text(.unassignedCharacter)))
+    let control = encode(name: Array("a\u{378}\u{7}".utf8))
+    #expect(failure { _ = try ItemMeta.decode(secret(control)) } == .damaged)
+  }
+
   @Test func `what breaks a rule is damage`() {
     let broken: [[UInt8]] = [
       [], [2] + encode(name: name).dropFirst(), encode(name: []), encode(name: Array("a//b".utf8)),
