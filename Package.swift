@@ -83,7 +83,9 @@ let package = Package(
       name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
     .executableTarget(
       name: "kura-strength", dependencies: ["CKuraSystem", "CZxcvbn", "SecureMemory"],
-      swiftSettings: strict, linkerSettings: libraries(["zxcvbn"], support: ["m"])),
+      // Debian's libzxcvbn.a is no position-independent code: plain builds take the shared library,
+      // the released program is a static one without PIE.
+      swiftSettings: strict, linkerSettings: [.linkedLibrary("zxcvbn"), .linkedLibrary("m")]),
 
     // Proof.
     .testTarget(

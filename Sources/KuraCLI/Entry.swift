@@ -30,7 +30,7 @@ public enum Entry {
   ) throws(CommandError) -> ExitStatus {
     var output = try Output.standard()
     switch parsed {
-    case .version: try output.write("kura " + Release.current + "\n")
+    case .version: try output.write("kura " + Release.version + "\n")
     case .help(let command): try HelpText.write(command, to: &output)
     case .run(let command, let arguments):
       messages = try parsing { () throws(UsageError) in

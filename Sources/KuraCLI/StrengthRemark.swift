@@ -111,7 +111,7 @@ extension StrengthRemark {
   private static func answer(_ child: kura_child) -> Int? {
     let text: [UInt8]
     do throws(FileError) {
-      text = line(try Descriptor.readAll(child.descriptor, limit: 32))
+      text = digits(try Descriptor.readAll(child.descriptor, limit: 32))
     } catch { return nil }
     guard kura_child_wait(child.process, 5_000) == 0, let number = Decimal.parse(text[...]) else {
       return nil
@@ -119,8 +119,11 @@ extension StrengthRemark {
     return Int(min(number, 1_000_000))
   }
 
-  private static func line(_ answer: borrowing SecretBuffer) -> [UInt8] {
+  /// The digits of `12.345`: thousandths.
+  private static func digits(_ answer: borrowing SecretBuffer) -> [UInt8] {
     let bytes = answer.bytes
-    return bytes.indices.map { bytes[$0] }.filter { $0 != UInt8(ascii: "\n") }
+    return bytes.indices.map { bytes[$0] }.filter {
+      $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ".")
+    }
   }
 }
