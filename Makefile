@@ -24,8 +24,11 @@ COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-c
 # KURA_SHARED=1 links the distribution's shared libraries instead (for packagers).
 ifdef KURA_SHARED
 ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now -Xlinker -s
+STRENGTH := $(ENGINE)
 else
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
+# Debian's libzxcvbn.a is no position-independent code.
+STRENGTH := $(COMMON) -Xswiftc -static-executable -Xlinker -z -Xlinker now -Xlinker -s
 endif
 
 # Without an Embedded standard library the ordinary build of the client is the fallback.
@@ -46,10 +49,10 @@ packages:
 
 build: packages
 	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
-	@$(SWIFT) build $(ENGINE) --product kura-strength --scratch-path .build/engine
+	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
 	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) --product kura --scratch-path .build/embedded
 	@mkdir -p $(OUT)
-	@install -m 755 .build/engine/release/kura-agent .build/engine/release/kura-strength \
+	@install -m 755 .build/engine/release/kura-agent .build/strength/release/kura-strength \
 	  .build/embedded/release/kura $(OUT)
 
 demo: build
