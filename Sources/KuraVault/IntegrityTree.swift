@@ -40,8 +40,18 @@ extension IntegrityTree {
     ofBucket number: UInt32, under root: RootRecord, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) -> Digest {
+    try digest(
+      atLevel: root.depth, above: number, under: root, in: &storage, keys)
+  }
+
+  /// The digest that the tree has of what stands at a level of a bucket's path: of a node, or at the
+  /// level of its depth of the bucket itself.
+  mutating func digest(
+    atLevel end: UInt8, above number: UInt32, under root: RootRecord,
+    in storage: inout Storage, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
     var digest = root.treeRoot
-    for level in 0..<root.depth where digest != .zero {
+    for level in 0..<end where digest != .zero {
       let place = TreePlace(number, level: level, depth: root.depth)
       if let kept = cache.digest(of: place.id, child: place.child) {
         digest = kept

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// What became of a row when all of it was opened.
+struct CheckedRow: ~Copyable {
+  let facts: ItemFacts
+  /// The leaf that the row comes to.
+  let leaf: Digest
+  /// The list of its history; nil when it cannot be read.
+  let history: HistoryList?
+  /// The item's name, or its tag where the meta does not open.
+  let place: SecretBytes
+  /// Whether meta and body open, and fit each other and the tag.
+  let isSound: Bool
+  /// Its value, when it is a large one.
+  let value: PieceCheck?
+}
+
+extension Storage {
+  /// The next row of the scan of all items, opened; nil at its end.
+  mutating func nextChecked(_ keys: borrowing Keyring) throws -> CheckedRow? {
+    guard let row = try nextItem() else { return nil }
+    return try keys.check(row)
+  }
+
+  /// A row of the history, opened; nil when there is none.
+  mutating func keptChecked(
+    _ item: ItemID, _ revision: UInt64, _ keys: borrowing Keyring
+  ) throws -> CheckedRow? {
+    let id = item.bytes
+    guard let row = try history(of: id.span, revision: revision) else { return nil }
+    return try keys.check(row, isKept: true)
+  }
+
+  /// What the next row of the scan of all items says of its history; nil at its end.
+  mutating func nextHistoryKeys() throws -> [KeyPair]? {
+    guard let row = try nextItem() else { return nil }
+    let id = [UInt8](copying: row.id)
+    let list = (try? HistoryList(decoding: row.history)) ?? HistoryList()
+    return list.entries.map { KeyPair(id: id, number: Int64(clamping: $0.revision)) }
+  }
+}
+
+extension Keyring {
+  /// Opens all of a row.
+  ///
+  /// - Parameter isKept: Whether it is one of the history.
+  /// - Throws: ``VaultError/damaged(_:)`` when the row's numbers mean nothing, and what is no damage.
+  borrowing func check(_ row: ItemRow, isKept: Bool = false) throws -> CheckedRow {
+    let facts = try ItemFacts(row)
+    let leaf = try leaf(of: row, facts, isKept: isKept)
+    let history = try? HistoryList(decoding: row.history)
+    do {
+      let meta = try openMeta(row.meta, facts)
+      let (isSound, value) = try check(body: row.body, meta, facts)
+      return CheckedRow(
+        facts: facts, leaf: leaf, history: history, place: try SecretBytes(copying: meta.name),
+        isSound: isSound, value: value)
+    } catch VaultError.damaged {
+      let text = Array("tag \(facts.tag.hexadecimal)".utf8)
+      return CheckedRow(
+        facts: facts, leaf: leaf, history: history, place: try SecretBytes(copying: text.span),
+        isSound: false, value: nil)
+    }
+  }
+
+  /// Opens a body and holds it against its meta.
+  private borrowing func check(
+    body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: ItemFacts
+  ) throws -> (isSound: Bool, value: PieceCheck?) {
+    let isNamed = try ItemName.tag(of: meta.name, under: name) == facts.tag
+    do {
+      switch try ItemBody.decode(try openBody(sealed, facts)) {
+      case .inline(let bytes):
+        let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
+        return (isNamed && UInt64(bytes.count) == size, nil)
+      case .chunked(let manifest):
+        let isSound = isNamed && manifest.length == meta.size && facts.kind == .value
+        let value = PieceCheck(manifest, of: try SecretBytes(copying: meta.name))
+        return (isSound, value)
+      }
+    } catch VaultError.damaged {
+      return (false, nil)
+    } catch FormatError.damaged {
+      return (false, nil)
+    } catch VaultError.protected {
+      // What is inside opens with a fresh passcode only; the tree vouches for the ciphertext.
+      return (isNamed, nil)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+internal import SecureMemory
+
+/// What ``Verification`` found wrong.
+public enum FindingKind: UInt8, Equatable, Sendable {
+  /// Header, ring or slots are not what the root says.
+  case header = 1
+  /// A slot's header cannot be read.
+  case slot = 2
+  /// A node of the tree is missing or changed.
+  case node = 3
+  /// A bucket of the tree is missing or changed.
+  case bucket = 4
+  /// An item was changed, swapped or replayed.
+  case item = 5
+  /// An item's row is missing.
+  case missingItem = 6
+  /// A row is no item of this vault.
+  case extraItem = 7
+  /// An item whose bucket is damaged, so that nothing proves it.
+  case unprovenItem = 8
+  /// An earlier revision of an item is missing or changed.
+  case history = 9
+  /// A row of the history belongs to no item.
+  case extraHistory = 10
+  /// A piece of a large value is missing or changed.
+  case chunk = 11
+  /// Pieces of a value that no item refers to.
+  case extraChunk = 12
+  /// A value of an item is marked as one that nothing refers to, and would be deleted.
+  case loose = 13
+  /// A node or bucket that the tree knows nothing of.
+  case extraTree = 14
+  /// The number of items is not the one in the root.
+  case count = 15
+  /// A row that cannot be read at all.
+  case row = 16
+}
+
+/// One thing that is wrong with a vault, and where.
+public struct Finding: ~Copyable, Sendable {
+  /// What is wrong.
+  public let kind: FindingKind
+  private let text: SecretBytes
+
+  /// Where: an item's name, or words such as `bucket 12`; UTF-8, a secret.
+  public var place: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { text.bytes }
+  }
+
+  init(kind: FindingKind, text: consuming SecretBytes) {
+    self.kind = kind
+    self.text = text
+  }
+}
+
+/// Findings that nobody took yet.
+struct FindingQueue: ~Copyable {
+  /// A vault that is damaged all over needs no list of it all.
+  private static let limit = 10_000
+
+  /// Kind, length and text of each.
+  private var buffer: SecretBuffer?
+  private(set) var count = 0
+
+  mutating func add(_ kind: FindingKind, _ place: Span<UInt8>) throws(VaultError) {
+    count += 1
+    guard count <= Self.limit else { return }
+    do {
+      var queue = try buffer.take() ?? SecretBuffer(capacity: 1_024)
+      try queue.append(kind.rawValue)
+      try queue.append(integer: UInt16(place.count))
+      try queue.append(place)
+      buffer = consume queue
+    } catch {
+      throw .outOfMemory
+    }
+  }
+
+  mutating func add(
+    _ kind: FindingKind, _ place: borrowing SecretBytes
+  ) throws(VaultError) {
+    try add(kind, place.bytes)
+  }
+
+  mutating func add(_ kind: FindingKind, _ place: String) throws(VaultError) {
+    let text = Array(place.utf8)
+    try add(kind, text.span)
+  }
+
+  mutating func take() throws(VaultError) -> Finding? {
+    guard var queue = buffer.take() else { return nil }
+    guard queue.count > 0, let kind = FindingKind(rawValue: queue.bytes[0]) else { return nil }
+    let count = Int(queue.bytes[1]) | Int(queue.bytes[2]) << 8
+    let text: SecretBytes
+    do {
+      text = try SecretBytes(copying: queue.bytes.extracting(3..<(3 + count)))
+    } catch {
+      throw .outOfMemory
+    }
+    queue.removeFirst(3 + count)
+    buffer = consume queue
+    return Finding(kind: kind, text: text)
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// A walk through all items, in the order of their tags, which is no order that a person would see.
+///
+/// Each bucket is verified when it is come to. Between two calls other items may be stored: a walk
+/// shows each item as it was when it was come to. Drop it before the vault is locked.
+public struct Listing: ~Copyable {
+  /// How many items are opened in one transaction, or one bucket more.
+  private static let batch = 64
+  /// How many buckets are looked at in one transaction.
+  private static let bucketLimit = 1_024
+
+  private let includesDeleted: Bool
+  /// The first tag that was not come to; nil at the end.
+  private var cursor: ItemTag? = .zero
+  /// Opened items, the next one last.
+  private var opened: [OpenedItem] = []
+
+  init(includesDeleted: Bool) { self.includesDeleted = includesDeleted }
+
+  /// The next item.
+  ///
+  /// - Returns: nil at the end.
+  /// - Throws: ``VaultError/damaged(_:)`` when an item or its bucket is not what the root says; the
+  ///   walk can not go on.
+  public mutating func next(in vault: inout UnlockedVault) throws(VaultError) -> Item? {
+    while opened.isEmpty, let cursor {
+      let found = try vault.open(
+        from: cursor, atLeast: Self.batch, within: Self.bucketLimit, includesDeleted)
+      opened = found.items.reversed()
+      self.cursor = found.next
+    }
+    return opened.popLast()?.take()
+  }
+}
+
+/// An opened item in an array, which holds no noncopyable values itself.
+private final class OpenedItem {
+  private var item: Item?
+
+  init(_ item: consuming Item) { self.item = consume item }
+
+  func take() -> Item? { item.take() }
+}
+
+extension UnlockedVault {
+  /// Begins a walk through all items.
+  ///
+  /// - Parameter includingDeleted: Whether deleted items come too.
+  public func listing(includingDeleted: Bool = false) -> Listing {
+    Listing(includesDeleted: includingDeleted)
+  }
+
+  /// Opens the items of some whole buckets.
+  ///
+  /// - Returns: The items, and where to go on.
+  fileprivate mutating func open(
+    from cursor: ItemTag, atLeast batch: Int, within bucketLimit: Int, _ includesDeleted: Bool
+  ) throws(VaultError) -> (items: [OpenedItem], next: ItemTag?) {
+    try reading { vault throws(VaultError) in
+      let depth = vault.trust.root.depth
+      let first = Tree.bucket(of: cursor, depth: depth)
+      var items: [OpenedItem] = []
+      for number in first..<(1 << (6 * UInt32(depth))) {
+        if items.count >= batch || Int(number - first) >= bucketLimit {
+          return (items, Tree.firstTag(ofBucket: number, depth: depth))
+        }
+        try vault.open(bucket: number, from: cursor, includesDeleted, into: &items)
+      }
+      return (items, nil)
+    }
+  }
+
+  private mutating func open(
+    bucket number: UInt32, from cursor: ItemTag, _ includesDeleted: Bool,
+    into items: inout [OpenedItem]
+  ) throws(VaultError) {
+    let bytes = try rows.tree.leaves(
+      ofBucket: number, under: trust.root, in: &rows.storage, keys)
+    let leaves = BucketLeaves(bytes.span)
+    for index in 0..<leaves.count where leaves.tag(index) >= cursor {
+      let item = try rows.withCurrent(leaves.tag(index), leaf: leaves.leaf(index), keys) {
+        found, keys throws(VaultError) in
+        Item(try keys.openMeta(found.row.meta, found.facts), found.facts)
+      }
+      guard let item, includesDeleted || !item.isDeleted else { continue }
+      items.append(OpenedItem(item))
+    }
+  }
+}
+
+extension Tree {
+  /// The lowest tag that belongs to a bucket.
+  static func firstTag(ofBucket number: UInt32, depth: UInt8) -> ItemTag {
+    let high = UInt64(number) << (64 - 6 * UInt64(depth))
+    let bytes = (0..<16).map { UInt8(truncatingIfNeeded: $0 < 8 ? high >> UInt64(56 - 8 * $0) : 0) }
+    return ItemTag(bytes.span)
+  }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// How far a verification is.
+public struct VerifyProgress: Equatable, Sendable {
+  /// Items and chunks looked at.
+  public let done: UInt64
+  /// Items, and the chunks known of so far.
+  public let total: UInt64
+  /// Things found wrong so far.
+  public let findingCount: Int
+  /// Whether all was looked at.
+  public let isFinished: Bool
+}
+
+/// A proof that the whole vault is what its root says: every row is read and opened, every hash is made
+/// anew, and nothing may be left over.
+///
+/// It looks at the vault as it was when it began, through a connection of its own, so that writing goes
+/// on meanwhile. Drop it before the vault is locked: until then the journal cannot be cleared.
+public struct Verification: ~Copyable {
+  /// What is looked at, one after the other.
+  enum Phase { case items, historyKeys, extraHistory, chunkKeys, buckets, nodes, loose, done }
+
+  var storage: Storage
+  let root: RootRecord
+  var tree: IntegrityTree
+  var phase = Phase.items
+  var findings = FindingQueue()
+  /// How much more may be done in this step.
+  var budget = 0
+
+  // Items.
+  var walk: TreeWalk
+  var pendingRow: CheckedRow?
+  var isAtLastRow = false
+  /// Large values to look at, the one at hand last.
+  var pieces: [PieceCheck] = []
+  var itemCount: UInt64 = 0
+  var deletedCount: UInt64 = 0
+  var historyCount: UInt64 = 0
+  /// The chunks that the values of all revisions have.
+  var values: [ValueID: UInt64] = [:]
+  var chunksDone: UInt64 = 0
+  var chunksTotal: UInt64 = 0
+
+  // What is left over.
+  var lastPair = KeyPair.first
+  var lastKey = Int64.min
+  var lastLoose: [UInt8] = []
+  var keyCount: UInt64 = 0
+  var expectedHistory: Set<KeyPair> = []
+  var reportedValue: [UInt8] = []
+
+  init(_ storage: consuming Storage, root: RootRecord, checks: IntegrityChecks) {
+    self.storage = storage
+    self.root = root
+    tree = IntegrityTree(checks: checks)
+    walk = TreeWalk(depth: root.depth)
+  }
+
+  /// How far it is.
+  public var progress: VerifyProgress {
+    VerifyProgress(
+      done: itemCount + chunksDone, total: max(root.itemCount, itemCount) + chunksTotal,
+      findingCount: findings.count, isFinished: phase == .done)
+  }
+
+  /// The oldest thing found that was not taken yet; nil when there is none.
+  public mutating func takeFinding() throws(VaultError) -> Finding? { try findings.take() }
+}
+
+extension UnlockedVault {
+  /// Begins to verify the vault as it is now.
+  ///
+  /// - Throws: ``VaultError/damaged(_:)`` when schema or root cannot be read at all, and those of the
+  ///   file.
+  public mutating func beginVerify() throws(VaultError) -> Verification {
+    // First of all, what this engine trusts has to be what the file says now.
+    try reading { _ throws(VaultError) in }
+    var snapshot = try Verification.openSnapshot(place)
+    let front = try FrontRecords(&snapshot)
+    let root = try keys.open(root: front.root.span)
+    guard root.epoch >= trust.root.epoch || !options.checks.contains(.epoch) else {
+      throw .rolledBack(
+        SeenCopy(epoch: trust.root.epoch, time: trust.root.time, path: []), epoch: root.epoch)
+    }
+    var verification = Verification(snapshot, root: root, checks: options.checks)
+    try verification.checkFront(front, keys, header: trust.header)
+    return verification
+  }
+}
+
+extension Verification {
+  /// Opens a second connection and holds on to the state that it sees.
+  fileprivate static func openSnapshot(_ place: FilePlace) throws(VaultError) -> Storage {
+    do {
+      var storage = try Storage.open(at: place.path)
+      try storage.beginRead()
+      try storage.scanItems(from: Span())
+      return storage
+    } catch {
+      throw VaultError(error)
+    }
+  }
+
+  fileprivate mutating func checkFront(
+    _ front: FrontRecords, _ keys: borrowing Keyring, header: [UInt8]
+  ) throws(VaultError) {
+    let digest = try keys.headerDigest(
+      header: front.header, ring: front.ring, slots: front.slots)
+    if digest != root.headerDigest || front.header != header {
+      try findings.add(.header, "header, key ring and slots")
+    }
+    for row in front.slots where (try? SlotHeader(decoding: row.header.span)) == nil {
+      try findings.add(.slot, "slot \(row.number)")
+    }
+  }
+
+  /// How much one step does: a row costs 1, a chunk 8.
+  private static let stepBudget = 400
+
+  /// Does a few milliseconds of work.
+  ///
+  /// - Parameter vault: The vault that it was begun for, still unlocked.
+  /// - Returns: How far it is now.
+  /// - Throws: Errors of the file. What is wrong with the vault is no error here, it is found.
+  @discardableResult
+  public mutating func step(
+    in vault: borrowing UnlockedVault
+  ) throws(VaultError) -> VerifyProgress {
+    budget = Self.stepBudget
+    while budget > 0, phase != .done {
+      do {
+        try work(vault.keys)
+      } catch {
+        // A page that cannot be read hides the rest of its table.
+        let failure = VaultError(error, about: .item)
+        guard case .damaged = failure else { throw failure }
+        try findings.add(.row, "\(phase.subject)")
+        finishPhase()
+      }
+    }
+    return progress
+  }
+
+  private mutating func work(_ keys: borrowing Keyring) throws {
+    switch phase {
+    case .items: try stepItems(keys)
+    case .historyKeys: try countHistory()
+    case .extraHistory: try nameExtraHistory()
+    case .chunkKeys: try checkChunkKeys()
+    case .buckets: try checkBuckets(keys)
+    case .nodes: try checkNodes(keys)
+    case .loose: try checkLoose()
+    case .done: break
+    }
+  }
+
+  /// Goes on to the next phase.
+  mutating func finishPhase() {
+    lastPair = .first
+    lastKey = .min
+    switch phase {
+    case .items: phase = .historyKeys
+    case .historyKeys, .extraHistory: phase = .chunkKeys
+    case .chunkKeys: phase = .buckets
+    case .buckets: phase = .nodes
+    case .nodes: phase = .loose
+    case .loose, .done: phase = .done
+    }
+  }
+}
+
+extension Verification.Phase {
+  /// What could not be read, in words.
+  fileprivate var subject: String {
+    switch self {
+    case .items: "items"
+    case .historyKeys, .extraHistory: "earlier revisions"
+    case .chunkKeys: "pieces of values"
+    case .buckets: "buckets"
+    case .nodes: "nodes"
+    case .loose, .done: "list of loose values"
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// A large value, its pieces being looked at.
+final class PieceCheck {
+  let manifest: Manifest
+  /// Which item it belongs to.
+  let place: SecretBytes
+  var next: UInt64 = 0
+
+  init(_ manifest: consuming Manifest, of place: consuming SecretBytes) {
+    self.manifest = manifest
+    self.place = place
+  }
+
+  func report(to findings: inout FindingQueue) throws(VaultError) {
+    try findings.add(.chunk, place)
+  }
+}
+
+extension Verification {
+  /// Takes one row, one entry, one bucket or some chunks.
+  mutating func stepItems(_ keys: borrowing Keyring) throws {
+    if let check = pieces.last { return try continueCheck(check) }
+    if pendingRow == nil, !isAtLastRow { try loadRow(keys) }
+    if walk.isAtEnd { return try finishItems() }
+    if walk.bucket == nil { try walk.load(root: root, from: &storage, keys, &findings) }
+    budget -= 1
+    let tag = pendingTag
+    let isInBucket = tag.map { Tree.bucket(of: $0, depth: root.depth) == walk.number } ?? false
+    switch (isInBucket ? tag : nil, walk.leaf) {
+    case (nil, nil): walk.advance()
+    case (let tag?, let leaf?) where tag == leaf.tag:
+      walk.entry += 1
+      try compare(with: leaf.digest, keys)
+    case (let tag, let leaf?) where tag.map { $0 > leaf.tag } ?? true:
+      walk.entry += 1
+      try findings.add(.missingItem, "tag \(leaf.tag.hexadecimal)")
+    default: try reportExtraRow()
+    }
+  }
+
+  private var pendingTag: ItemTag? {
+    switch pendingRow {
+    case .some(let row): row.facts.tag
+    case .none: nil
+    }
+  }
+
+  private mutating func loadRow(_ keys: borrowing Keyring) throws {
+    do {
+      pendingRow = try storage.nextChecked(keys)
+      isAtLastRow = pendingRow == nil
+    } catch StorageError.damaged {
+      try findings.add(.row, "a row in the table of items")
+    } catch VaultError.damaged {
+      try findings.add(.row, "a row in the table of items")
+    }
+  }
+
+  /// A row whose tag has no leaf: a planted one, or one whose bucket is damaged.
+  private mutating func reportExtraRow() throws {
+    guard let row = pendingRow.take() else { return }
+    let kind: FindingKind = walk.bucket == .broken ? .unprovenItem : .extraItem
+    if kind == .unprovenItem { itemCount += 1 }
+    try findings.add(kind, row.place.bytes)
+  }
+
+  /// A row whose tag has a leaf.
+  private mutating func compare(with leaf: Digest, _ keys: borrowing Keyring) throws {
+    guard let row = pendingRow.take() else { return }
+    itemCount += 1
+    if row.facts.kind == .deleted { deletedCount += 1 }
+    if row.leaf != leaf || !row.isSound { try findings.add(.item, row.place.bytes) }
+    switch row.history {
+    case .some(let history):
+      for entry in history.entries { try checkKept(entry, of: row.facts.id, row.place.bytes, keys) }
+    case .none: try findings.add(.history, row.place.bytes)
+    }
+    begin(row.value)
+  }
+
+  /// Looks at a kept revision.
+  private mutating func checkKept(
+    _ entry: HistoryList.Entry, of item: ItemID, _ place: Span<UInt8>, _ keys: borrowing Keyring
+  ) throws {
+    budget -= 1
+    do {
+      guard let row = try storage.keptChecked(item, entry.revision, keys) else {
+        return try findings.add(.history, place)
+      }
+      historyCount += 1
+      let isTrue = row.leaf == entry.leaf && row.isSound
+      guard isTrue else { return try findings.add(.history, place) }
+      begin(row.value)
+    } catch StorageError.damaged {
+      historyCount += 1
+      try findings.add(.history, place)
+    } catch VaultError.damaged {
+      historyCount += 1
+      try findings.add(.history, place)
+    }
+  }
+
+  private mutating func finishItems() throws {
+    if itemCount != root.itemCount || deletedCount != root.deletedCount {
+      try findings.add(.count, "\(itemCount) items instead of \(root.itemCount)")
+    }
+    finishPhase()
+  }
+}
+
+// MARK: - Large values
+
+extension Verification {
+  /// Puts a value on the list of those whose pieces are to be looked at, unless another revision has the
+  /// same.
+  private mutating func begin(_ value: PieceCheck?) {
+    guard let value, values[value.manifest.value] == nil else { return }
+    values[value.manifest.value] = value.manifest.chunkCount
+    chunksTotal += value.manifest.chunkCount
+    pieces.append(value)
+  }
+
+  /// Opens some pieces of a value.
+  private mutating func continueCheck(_ check: PieceCheck) throws {
+    while budget > 0, check.next < check.manifest.chunkCount {
+      budget -= 8
+      chunksDone += 1
+      let isSound = try isSound(check.next, of: check)
+      check.next += 1
+      if !isSound {
+        // One piece is enough to say that the value is lost.
+        try check.report(to: &findings)
+        chunksDone += check.manifest.chunkCount - check.next
+        check.next = check.manifest.chunkCount
+      }
+    }
+    if check.next == check.manifest.chunkCount { pieces.removeLast() }
+  }
+
+  private mutating func isSound(_ number: UInt64, of check: PieceCheck) throws -> Bool {
+    let value = check.manifest.value.bytes
+    do {
+      guard let sealed = try storage.chunk(value.span, number) else { return false }
+      _ = try check.manifest.open(chunk: sealed, number)
+      return true
+    } catch StorageError.damaged, CryptoError.wrongKey, CryptoError.damaged {
+      return false
+    } catch VaultError.damaged {
+      return false
+    }
+  }
+}
