@@ -99,7 +99,9 @@ let package = Package(
       name: "KuraStorageTests", dependencies: ["KuraStorage", "CSQLite"], swiftSettings: tests),
     .testTarget(
       name: "KuraVaultTests",
-      dependencies: ["KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory"],
+      dependencies: [
+        "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraSessionTests",
@@ -110,7 +112,9 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraAgentTests",
-      dependencies: ["KuraAgent", "KuraProtocol", "SecureMemory", "CKuraSystem"],
+      dependencies: [
+        "KuraAgent", "KuraProtocol", "KuraSession", "SecureMemory", "CKuraSystem", "CSQLite",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraClientTests", dependencies: ["KuraClient", "KuraProtocol", "SecureMemory"],
