@@ -94,10 +94,8 @@ public enum KDFLimits {
     guard sum <= mostWorkTogether else { throw .kdfRefused(.workTogether(sum)) }
   }
 
-  /// Passes times memory, saturating; only asked for what may be hostile.
+  /// Passes times memory; both were judged before, so that nothing overflows.
   private static func work(of parameters: KDFParameters) -> UInt64 {
-    let (work, overflow) = parameters.memory.multipliedReportingOverflow(
-      by: UInt64(parameters.passes))
-    return overflow ? .max : work
+    parameters.memory * UInt64(parameters.passes)
   }
 }
