@@ -95,9 +95,10 @@ func pairs(_ list: AttributeList) -> [String] {
     #expect(attributes.list.count == 256)
   }
 
-  @Test(arguments: [
-    [0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [97, 0],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [97, 0],
+    ] as [[UInt8]])
   func `a value that is not UTF-8 is refused`(value: [UInt8]) {
     let sent = [1, 0, 1, 0, 97] + little(UInt32(value.count)) + value
     #expect(failure { _ = try Attributes(unsorted: sent.span) } == .attributesInvalid(.value))
