@@ -120,7 +120,8 @@ let package = Package(
       name: "KuraClientTests", dependencies: ["KuraClient", "KuraProtocol", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraCLITests", dependencies: ["KuraCLI", "KuraProtocol", "SecureMemory"],
+      name: "KuraCLITests",
+      dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     .testTarget(name: "EndToEndTests", dependencies: ["CKuraSystem"], swiftSettings: tests),

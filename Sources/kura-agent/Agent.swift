@@ -1,3 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-@main struct Agent { static func main() {} }
+internal import Glibc
+internal import KuraAgent
+
+@main
+struct AgentProgram {
+  static func main() {
+    exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+  }
+}

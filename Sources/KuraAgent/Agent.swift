@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// The engine: one thread, one loop, all keys.
+///
+/// Requests are served in line. What takes longer does not hold the loop up: Argon2id runs on
+/// the worker, and streams, lists and checks are served in slices, one a turn and client.
+public final class Agent {
+  let configuration: AgentConfiguration
+  let poller: Poller
+  let worker: Worker
+
+  var keepers: [Keeper] = []
+  var connections: [Connection?]
+  /// Which tenant of its place a connection is, so that a late event finds nobody.
+  var tenants: [UInt32]
+  /// Connections that ended in this turn: their buffers may still be lent to a caller.
+  var ended: [Connection] = []
+  /// Connections that may have whole frames waiting since something else let them go on.
+  var resumed: [Connection] = []
+  var attempts: [Pending] = []
+
+  var listener: Listener?
+  /// A socket that systemd listens at for us; its name is not ours to remove.
+  var inherited: Descriptor?
+  /// Why no more connections are taken: until when clients queue, on the monotonic clock.
+  var queueDeadline: UInt64?
+  let deadlineTimer: Descriptor
+  /// What the timer is set to, in milliseconds since boot.
+  var armed: UInt64?
+  let wakeup: Descriptor
+  var directoryWatch: Descriptor?
+  var signals: Descriptor?
+
+  /// When the agent began: no vault was unlocked before.
+  let began: Moment
+  /// Why the loop ends.
+  var ending: LockReason?
+  /// Whether it ends with its last client, as `--stdio` does.
+  var endsWithClients = false
+
+  /// An agent without clients and without keys.
+  public init(_ configuration: AgentConfiguration) throws(AgentError) {
+    self.configuration = configuration
+    poller = try Poller()
+    // Before the worker's thread is made, so that it inherits the mask.
+    if configuration.endsAtSignals {
+      let caught = try Descriptor("signalfd", kura_signals_create())
+      try poller.add(caught.raw, for: .readable, as: .signals)
+      signals = consume caught
+    }
+    worker = try Worker()
+    connections = Array(repeating: nil, count: configuration.limits.connections)
+    tenants = Array(repeating: 0, count: configuration.limits.connections)
+    deadlineTimer = try Descriptor("timerfd_create", kura_timer_create())
+    wakeup = try Descriptor("timerfd_create", kura_wakeup_create())
+    began = configuration.clock()
+    try poller.add(worker.noticeDescriptor, for: .readable, as: .work)
+    try poller.add(deadlineTimer.raw, for: .readable, as: .deadline)
+    try poller.add(wakeup.raw, for: .readable, as: .wakeup)
+  }
+
+  /// Serves until a signal, the loss of its socket or a client's request ends it; then every
+  /// vault is locked, every client answered, and the socket's name gone.
+  public func run() throws(AgentError) {
+    while ending == nil {
+      try turn(waitingAtMost: -1)
+      if endsWithClients && connections.allSatisfy({ $0 == nil }) { break }
+    }
+    end()
+  }
+
+  /// One round: events, what is due, one slice of each stream.
+  ///
+  /// - Parameter milliseconds: How long to wait for an event; negative: until one is due.
+  public func turn(waitingAtMost milliseconds: Int64) throws(AgentError) {
+    let count = try poller.wait(milliseconds: timeout(milliseconds))
+    for index in 0..<count { try take(poller[index]) }
+    lockDue()
+    expireDeadlines()
+    advanceStreams()
+    maintain()
+    settle()
+    try arm()
+  }
+
+  private func take(_ event: (source: EventSource, ready: Readiness)) throws(AgentError) {
+    switch event.source {
+    case .listener: accept()
+    case .deadline: disarm()
+    case .wakeup: _ = kura_wakeup_rearm(wakeup.raw)
+    case .signals: takeSignals()
+    case .work: finishWork()
+    case .directory: checkSocket()
+    case .connection(let place, let tenant):
+      guard tenants[place] == tenant, let connection = connections[place] else { return }
+      serve(connection, event.ready)
+    }
+  }
+
+  /// Locks everything, answers everybody and closes.
+  private func end() {
+    for keeper in keepers { lock(keeper, ending ?? .signal) }
+    listener?.unlink()
+    for case let connection? in connections {
+      if connection.hasPending { _ = connection.send() }
+      close(connection)
+    }
+    settle()
+    worker.stop()
+  }
+}
+
+// MARK: - Where clients come from
+
+extension Agent {
+  /// Serves the clients that come to a socket directory.
+  ///
+  /// - Throws: ``AgentError/alreadyRunning``, ``AgentError/directoryUnsafe(path:)``.
+  public func listen(in path: String) throws(AgentError) {
+    let listener = try Listener.open(in: try SocketDirectory(path: path))
+    try poller.add(listener.socket.raw, for: .readable, as: .listener)
+    let watch = try listener.directory.watch()
+    try poller.add(watch.raw, for: .readable, as: .directory)
+    directoryWatch = consume watch
+    self.listener = consume listener
+  }
+
+  /// Serves the clients that come to a socket that somebody else made: systemd.
+  public func listen(socket fd: Int32) throws(AgentError) {
+    try check("listen", kura_server_inherit(fd))
+    try poller.add(fd, for: .readable, as: .listener)
+    inherited = Descriptor(owning: fd)
+  }
+
+  /// Serves one client over a socket that is open already, and ends with it.
+  public func serve(socket fd: Int32) throws(AgentError) {
+    var user: UInt32 = 0
+    var process: Int32 = 0
+    try check("socket", unsafe kura_server_adopt(fd, &user, &process))
+    endsWithClients = true
+    try admit(Descriptor(owning: fd), of: user)
+  }
+
+  private func takeSignals() {
+    guard let raw = signals?.raw else { return }
+    while kura_signals_next(raw) != 0 { ending = .signal }
+  }
+
+  /// The socket's name or its directory was touched: without them no client finds this agent.
+  private func checkSocket() {
+    if let raw = directoryWatch?.raw { kura_descriptor_drain(raw) }
+    if listener?.isInPlace == false { ending = .socketGone }
+  }
+}

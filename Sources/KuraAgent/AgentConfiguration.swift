@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraSession
+
+/// What an agent is told at its start.
+public struct AgentConfiguration: Sendable {
+  /// Where the newest state seen of each vault is kept.
+  public var stateDirectory: String
+
+  /// How much a client may take of the agent's time and memory.
+  public var limits = AgentLimits()
+
+  /// Whether a vault may only be unlocked while guarded memory is kept out of swap.
+  public var requiresLockedMemory = false
+
+  /// Whether SIGTERM, SIGHUP and SIGINT lock every vault and end the agent; they are blocked then.
+  public var endsAtSignals = false
+
+  /// Reads the clocks; a test's own does.
+  public var clock: @Sendable () -> Moment = Moment.now
+
+  /// A configuration with all else at its standard.
+  public init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+}
+
+/// How much a client may take of the agent's time and memory; times in milliseconds.
+public struct AgentLimits: Equatable, Sendable {
+  /// Clients served at once.
+  public var connections = 64
+
+  /// From a frame's first byte to its last, and from the connection to the hello.
+  public var frame: UInt64 = 5_000
+
+  /// For a client to take something of its reply.
+  public var stall: UInt64 = 30_000
+
+  /// For which a busy vault is tried again.
+  public var busy: UInt64 = 5_000
+
+  /// Between two tries of a busy vault.
+  public var retry: UInt64 = 20
+
+  /// For which clients queue for a connection, before they are refused.
+  public var queue: UInt64 = 1_000
+
+  /// Between a change and the note of the newest state.
+  public var upkeep: UInt64 = 500
+
+  /// The limits that the manual states.
+  public init() {}
+}

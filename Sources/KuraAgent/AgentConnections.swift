@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import Glibc
+internal import KuraProtocol
+internal import KuraSession
+internal import SecureMemory
+
+// MARK: - Coming and going
+
+extension Agent {
+  /// Takes the next client, or lets it queue while all places are taken.
+  func accept() {
+    guard let socket = listeningSocket else { return }
+    guard connections.contains(where: { $0 == nil }) else { return pauseAccepting() }
+    var user: UInt32 = 0
+    var process: Int32 = 0
+    let result = unsafe kura_server_accept(socket, &user, &process)
+    guard result < 0 else {
+      try? admit(Descriptor(owning: result), of: user)
+      return
+    }
+    // No descriptor is left: the queue would be reported again and again.
+    if result == -EMFILE || result == -ENFILE || result == -ENOMEM { pauseAccepting() }
+  }
+
+  /// Gives a client its place; another user's is closed without a word.
+  func admit(_ descriptor: consuming Descriptor, of user: UInt32) throws(AgentError) {
+    guard user == geteuid(), let place = connections.firstIndex(where: { $0 == nil }) else {
+      return
+    }
+    let connection = try Connection(descriptor, place: place, tenant: tenants[place])
+    try poller.add(connection.raw, for: .readable, as: connection.source)
+    connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
+    connections[place] = connection
+  }
+
+  /// Ends a connection. Its buffers are wiped when nobody borrows them any more: ``settle()``.
+  func close(_ connection: Connection) {
+    guard !connection.isClosed else { return }
+    connection.isClosed = true
+    connection.errand = nil
+    connections[connection.place] = nil
+    tenants[connection.place] &+= 1
+    ended.append(connection)
+    if queueDeadline != nil { resumeAccepting() }
+  }
+
+  private var listeningSocket: Int32? { listener?.socket.raw ?? inherited?.raw }
+
+  private func pauseAccepting() {
+    guard queueDeadline == nil, let socket = listeningSocket else { return }
+    queueDeadline = configuration.clock().monotonic + configuration.limits.queue
+    try? poller.change(socket, to: [], as: .listener)
+  }
+
+  func resumeAccepting() {
+    guard let socket = listeningSocket else { return }
+    queueDeadline = nil
+    try? poller.change(socket, to: .readable, as: .listener)
+  }
+
+  /// Tells those who queued long enough that all places stay taken.
+  func refuseQueue() {
+    guard let socket = listeningSocket else { return }
+    var user: UInt32 = 0
+    var process: Int32 = 0
+    while case let result = unsafe kura_server_accept(socket, &user, &process), result >= 0 {
+      refuse(Descriptor(owning: result))
+    }
+    resumeAccepting()
+  }
+
+  private func refuse(_ descriptor: consuming Descriptor) {
+    guard let connection = try? Connection(descriptor, place: 0, tenant: 0) else { return }
+    try? connection.outbox.frames.putHelloReply(release: Release.version)
+    try? connection.outbox.frames.putRefusal(.busy)
+    _ = connection.send()
+  }
+}
+
+// MARK: - Readiness
+
+extension Agent {
+  /// Does what a client's socket is ready for.
+  func serve(_ connection: Connection, _ ready: Readiness) {
+    if ready.contains(.readable), connection.isReading {
+      guard receive(connection) else { return close(connection) }
+    } else if ready.contains(.hungUp) {
+      // A request dies with its client, an unlock under way, too.
+      return close(connection)
+    }
+    pump(connection)
+  }
+
+  /// False when the client is gone.
+  private func receive(_ connection: Connection) -> Bool {
+    switch connection.receive() {
+    case .some, .wouldBlock: true
+    case .ended: false
+    }
+  }
+
+  /// Serves what was received and sends what came of it, as far as it goes without waiting.
+  func pump(_ connection: Connection) {
+    guard !connection.isClosed else { return }
+    repeat {
+      serveFrames(connection)
+      flush(connection)
+    } while !connection.isClosed && !connection.hasPending && connection.isReading
+      && hasWholeFrame(connection)
+    noteFrame(connection)
+  }
+
+  /// Serves whole frames until a reply is worth sending; the first one leaves with the hello.
+  private func serveFrames(_ connection: Connection) {
+    while connection.isReading, !connection.isClosed,
+      connection.outbox.frames.count < Self.worthSending
+    {
+      do throws(ProtocolError) {
+        guard let frame = try connection.inbox.nextFrame() else { return }
+        connection.frameDeadline = nil
+        guard serve(frame, on: connection) else { return }
+        connection.inbox.drop(frame)
+      } catch { end(connection, with: Denial(message: error)) }
+    }
+  }
+
+  private static let worthSending = 65_536
+
+  private func hasWholeFrame(_ connection: Connection) -> Bool {
+    guard let frame = try? connection.inbox.nextFrame() else { return false }
+    return frame.byteCount > 0
+  }
+
+  private func noteFrame(_ connection: Connection) {
+    // A client that has replies to take is not read from: its time does not run.
+    if connection.hasPending { connection.frameDeadline = nil }
+    guard connection.isReading, connection.isWithinFrame, connection.frameDeadline == nil,
+      !connection.hasPending
+    else { return }
+    connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
+  }
+}
+
+// MARK: - Sending
+
+extension Agent {
+  /// Sends what is pending and watches for what comes next.
+  func flush(_ connection: Connection) {
+    guard !connection.isClosed else { return }
+    if connection.hasPending { send(connection) }
+    guard !connection.isClosed else { return }
+    if connection.phase == .closing, !connection.hasPending { return close(connection) }
+    watch(connection)
+  }
+
+  private func send(_ connection: Connection) {
+    let transfer = connection.send()
+    if transfer == .ended { return close(connection) }
+    guard connection.hasPending else {
+      connection.stallDeadline = nil
+      return
+    }
+    if transfer == .some || connection.stallDeadline == nil {
+      connection.stallDeadline = configuration.clock().monotonic + configuration.limits.stall
+    }
+  }
+
+  /// A client that does not take its replies is not read from, either.
+  private func watch(_ connection: Connection) {
+    var interest: Readiness = connection.isReading && !connection.hasPending ? .readable : []
+    if connection.hasPending { interest.insert(.writable) }
+    guard interest != connection.interest else { return }
+    connection.interest = interest
+    try? poller.change(connection.raw, to: interest, as: connection.source)
+  }
+
+  /// Refuses and ends a connection that is of no further use.
+  func end(_ connection: Connection, with denial: Denial) {
+    refuse(connection, denial)
+    connection.errand = nil
+    connection.phase = .closing
+  }
+
+  /// Writes a refusal; its text must not be a field of the request.
+  func refuse(_ connection: Connection, _ denial: Denial, as type: FrameType = .reply) {
+    var text = ""
+    if case .words(let words) = denial.text { text = words }
+    try? connection.outbox.refuse(denial, naming: text.utf8.span, as: type)
+  }
+}

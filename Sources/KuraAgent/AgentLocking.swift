@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+extension Agent {
+  /// Locks what may not stay unlocked; asked before each frame, each slice and at each timer.
+  func lockDue() {
+    guard keepers.contains(where: { $0.isUnlocked }) else { return }
+    let now = configuration.clock()
+    for keeper in keepers {
+      if let reason = keeper.session.dueLock(at: now) { lock(keeper, reason) }
+    }
+  }
+
+  /// Locks a vault: keys wiped, then the state, then the clients that were at work on it
+  /// answered; the file is folded up at the end of the turn, which needs no key.
+  func lock(_ keeper: Keeper, _ reason: LockReason) {
+    // What they hold goes first: parts of values, and the vault's statements.
+    let interrupted = interrupt(keeper)
+    keeper.lock(reason, at: configuration.clock())
+    for work in interrupted { answer(work, keeper.lockedDenial()) }
+  }
+
+  /// A client that was at work when its vault was locked.
+  private struct Interrupted {
+    let connection: Connection
+    let wasStream: Bool
+  }
+
+  /// Takes everything from the clients that are at work on a vault.
+  private func interrupt(_ keeper: Keeper) -> [Interrupted] {
+    var interrupted: [Interrupted] = []
+    for case let connection? in connections {
+      let isStream = connection.stream?.keeper === keeper
+      guard isStream || connection.errand?.keeper === keeper else { continue }
+      connection.stream = nil
+      connection.errand = nil
+      connection.busyDeadline = nil
+      interrupted.append(Interrupted(connection: connection, wasStream: isStream))
+    }
+    return interrupted
+  }
+
+  private func answer(_ work: Interrupted, _ denial: Denial) {
+    let connection = work.connection
+    // The rest of a chunk would have to stay in memory until the client takes it.
+    if connection.hasPending && work.wasStream { return close(connection) }
+    connection.phase = connection.phase == .uploading ? .draining : .ready
+    refuse(connection, denial, as: work.wasStream ? .end : .reply)
+    flush(connection)
+    resumed.append(connection)
+  }
+
+  /// Answers those who wait for a vault that has just been unlocked.
+  func answerWaiting(_ keeper: Keeper) {
+    for case let connection? in connections where connection.errand is Wait {
+      guard (try? identity(of: connection.vaultPath)) == keeper.id else { continue }
+      connection.errand = nil
+      connection.phase = .ready
+      try? connection.outbox.frames.putReply()
+      resumed.append(connection)
+    }
+  }
+}

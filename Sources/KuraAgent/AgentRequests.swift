@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+// MARK: - Frames
+
+extension Agent {
+  /// Serves one frame.
+  ///
+  /// - Returns: Whether the frame is done with; false: it is to be served again, because the
+  ///   vault is busy.
+  func serve(_ frame: Frame, on connection: Connection) -> Bool {
+    let written = connection.outbox.frames.count
+    do throws(Denial) {
+      // Before anything is served, so that a machine that wakes up locks first.
+      lockDue()
+      try dispatch(
+        frame.type, connection.inbox.bytes.extracting(frame.payload), on: connection)
+    } catch {
+      connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
+      if error.failure == .busy, postpone(connection) { return false }
+      deny(error, frame, on: connection)
+    }
+    connection.busyDeadline = nil
+    return true
+  }
+
+  private func dispatch(
+    _ type: FrameType, _ payload: Span<UInt8>, on connection: Connection
+  ) throws(Denial) {
+    switch (connection.phase, type) {
+    case (.greeting, .clientHello): try greet(payload, connection)
+    case (.ready, .request): try serve(payload, connection)
+    case (.uploading, .clientData): try append(payload, connection)
+    case (.uploading, .clientEnd): try endUpload(payload, connection)
+    case (.draining, .clientData): break
+    case (.draining, .clientEnd): connection.phase = .ready
+    case (.confirming, .confirm): try confirm(connection)
+    default: throw Denial(.malformed)
+    }
+  }
+
+  /// Answers a hello; the requests that follow are about the vault it names.
+  private func greet(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+    let hello = try wire { () throws(ProtocolError) in try Hello(payload) }
+    connection.vaultPath = path(payload.extracting(hello.vault))
+    connection.isForeign = !ProtocolVersion.isSpoken(hello.version)
+    connection.phase = .ready
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putHelloReply(release: Release.version)
+    }
+  }
+
+  /// The path as a text, an unlocked vault's own where it is one; empty when it cannot be a path.
+  private func path(_ bytes: Span<UInt8>) -> String {
+    for keeper in keepers where keeper.isUnlocked && keeper.isAt(bytes) { return keeper.path }
+    return unsafe bytes.withUnsafeBytes { bytes in
+      guard unsafe !bytes.contains(0) else { return "" }
+      return unsafe String(validating: bytes, as: UTF8.self) ?? ""
+    }
+  }
+
+  private func deny(_ denial: Denial, _ frame: Frame, on connection: Connection) {
+    if denial.failure == .malformed { return end(connection, with: denial) }
+    if connection.phase == .uploading, frame.type == .clientData {
+      connection.phase = .draining
+    } else {
+      connection.phase = .ready
+    }
+    connection.errand = nil
+    try? connection.inbox.refuse(denial, of: frame, into: &connection.outbox)
+  }
+
+  /// Lets a frame wait for the vault's writer; false when it has waited long enough.
+  func postpone(_ connection: Connection) -> Bool {
+    let now = configuration.clock().monotonic
+    guard let deadline = connection.busyDeadline else {
+      connection.busyDeadline = now + configuration.limits.busy
+      return true
+    }
+    return now < deadline
+  }
+}
+
+// MARK: - Requests
+
+extension Agent {
+  private func serve(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+    let request = try wire { () throws(ProtocolError) in try Request(payload) }
+    guard ending == nil else { throw Denial(.stopping) }
+    guard !connection.isForeign || mayServeForeign(request) else {
+      throw Denial(.otherVersion, UInt64(ProtocolVersion.current))
+    }
+    try serve(request, payload, connection)
+  }
+
+  /// A client of another version may end an agent that holds no keys, to start its own.
+  private func mayServeForeign(_ request: Request) -> Bool {
+    request.verb == .agentStop && !keepers.contains { $0.isUnlocked }
+  }
+
+  private func serve(
+    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    switch request {
+    case .get(let request): try get(request, payload, connection)
+    case .getAttribute(let request): try getAttribute(request, payload, connection)
+    case .put(let request): try put(request, payload, connection)
+    case .list(let request): try list(request, payload, connection)
+    case .show(let name): try show(name, payload, connection)
+    case .attributes(let request): try changeAttributes(request, payload, connection)
+    case .remove(let request): try remove(request, payload, connection)
+    case .verify: try verify(connection)
+    case .config(let request): try configure(request, connection)
+    case .status: try status(connection)
+    case .create(let request): try create(request, payload, connection)
+    case .unlock(let request): try unlock(request, payload, connection)
+    case .lock(let request): try lock(request, connection)
+    case .passcode(let request): try changePasscode(request, payload, connection)
+    case .agentStatus: try agentStatus(connection)
+    case .agentStop: try stop(connection)
+    case .wait(let milliseconds): try wait(milliseconds, connection)
+    }
+  }
+}
+
+// MARK: - Vaults
+
+extension Agent {
+  /// The session of the vault a client means; nil when it was never unlocked here.
+  func keeper(of connection: Connection) throws(Denial) -> Keeper? {
+    let path = connection.vaultPath
+    if let keeper = keepers.first(where: { $0.isUnlocked && $0.path == path }) { return keeper }
+    let id = try identity(of: path)
+    return keepers.first { $0.id == id }
+  }
+
+  /// The session of an unlocked vault.
+  func unlocked(_ connection: Connection) throws(Denial) -> Keeper {
+    guard let keeper = try keeper(of: connection) else {
+      throw neverUnlocked
+    }
+    guard keeper.isUnlocked else { throw keeper.lockedDenial() }
+    return keeper
+  }
+
+  /// Why requests about a vault are refused that this agent has not unlocked yet.
+  var neverUnlocked: Denial {
+    let timeout = SessionLimits.standard.idleTimeout
+    return Denial(.locked, UInt64(LockReason.neverUnlocked.rawValue), began.wall, timeout)
+  }
+
+  func identity(of path: String) throws(Denial) -> FileID {
+    guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    do throws(VaultError) { return try FileID.of(path: path) } catch {
+      throw Denial(error, at: path)
+    }
+  }
+
+  /// Works on an unlocked vault; one that turns out to be another than it was is locked.
+  ///
+  /// - Parameter name: Where the item's name stands in the request.
+  func work<Result: ~Copyable>(
+    on keeper: Keeper, item name: Range<Int>? = nil,
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(Denial) -> Result {
+    do throws(VaultError) { return try keeper.withVault(body) } catch {
+      switch error {
+      case .replaced:
+        lock(keeper, .vaultChanged)
+        throw keeper.lockedDenial()
+      case .rolledBack, .forked: lock(keeper, .vaultChanged)
+      default: break
+      }
+      throw Denial(error, at: keeper.path, item: name)
+    }
+  }
+
+  /// Notes that a value was served or stored.
+  func noteUse(of keeper: Keeper) { keeper.session.use(at: configuration.clock()) }
+
+  /// Notes that the vault changed: within a second the newest state is kept beside it.
+  func noteChange(of keeper: Keeper) {
+    guard keeper.upkeepDeadline == nil else { return }
+    keeper.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
+  }
+}

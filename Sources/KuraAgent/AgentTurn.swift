@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+// MARK: - Slices
+
+extension Agent {
+  /// Serves one slice of each stream whose client has taken the one before.
+  func advanceStreams() {
+    for case let connection? in connections {
+      guard let stream = connection.stream, !connection.hasPending else { continue }
+      advance(stream, of: connection)
+    }
+  }
+
+  private func advance(_ stream: any Stream, of connection: Connection) {
+    let written = connection.outbox.frames.count
+    do throws(Denial) {
+      let hasMore = try work(on: stream.keeper) { vault throws(VaultError) in
+        try stream.advance(&connection.outbox.frames, in: &vault)
+      }
+      if stream.isUse { noteUse(of: stream.keeper) }
+      if !hasMore { finishStream(connection) }
+    } catch {
+      // A lock that came of it has answered already.
+      guard connection.stream === stream else { return }
+      connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
+      refuse(connection, error, as: .end)
+      finishStream(connection)
+    }
+    pump(connection)
+  }
+
+  private func finishStream(_ connection: Connection) {
+    connection.stream = nil
+    connection.phase = .ready
+  }
+
+  /// Notes the newest state beside a vault that changed, and sweeps what nothing refers to.
+  func maintain() {
+    for keeper in keepers {
+      guard let deadline = keeper.upkeepDeadline else { continue }
+      let now = configuration.clock().monotonic
+      guard now >= deadline else { continue }
+      keeper.upkeepDeadline = nil
+      keepUp(keeper, at: now)
+    }
+  }
+
+  private func keepUp(_ keeper: Keeper, at now: UInt64) {
+    do throws(Denial) {
+      let hasMore = try work(on: keeper) { vault throws(VaultError) in
+        try vault.flushSeen()
+        return try vault.sweep()
+      }
+      if hasMore { keeper.upkeepDeadline = now }
+    } catch {
+      guard keeper.isUnlocked, error.failure == .busy else { return }
+      keeper.upkeepDeadline = now + configuration.limits.upkeep
+    }
+  }
+}
+
+// MARK: - Deadlines
+
+extension Agent {
+  /// How long the loop may wait, in milliseconds; negative: for ever.
+  func timeout(_ most: Int64) -> Int64 {
+    guard let next = nextDeadline() else { return most }
+    let now = configuration.clock().monotonic
+    let left = Int64(clamping: next > now ? next - now : 0)
+    return most < 0 ? left : min(most, left)
+  }
+
+  /// The earliest of all deadlines on the monotonic clock; 0 when there is a slice to serve.
+  private func nextDeadline() -> UInt64? {
+    var next = queueDeadline ?? .max
+    for keeper in keepers { next = min(next, keeper.upkeepDeadline ?? .max) }
+    for case let connection? in connections { next = min(next, deadline(of: connection)) }
+    return next == .max ? nil : next
+  }
+
+  private func deadline(of connection: Connection) -> UInt64 {
+    if connection.stream != nil && !connection.hasPending { return 0 }
+    var next = min(connection.frameDeadline ?? .max, connection.stallDeadline ?? .max)
+    if connection.busyDeadline != nil { next = min(next, nextRetry) }
+    if let wait = connection.errand as? Wait { next = min(next, wait.deadline) }
+    return next
+  }
+
+  /// When requests that found a vault busy are served again.
+  private var nextRetry: UInt64 { configuration.clock().monotonic + configuration.limits.retry }
+
+  func expireDeadlines() {
+    let now = configuration.clock().monotonic
+    if let deadline = queueDeadline, now >= deadline { refuseQueue() }
+    for case let connection? in connections { expire(connection, at: now) }
+  }
+
+  private func expire(_ connection: Connection, at now: UInt64) {
+    if let deadline = connection.stallDeadline, now >= deadline { return close(connection) }
+    if let deadline = connection.frameDeadline, now >= deadline, connection.isReading {
+      return close(connection)
+    }
+    if connection.busyDeadline != nil { retry(connection) }
+    if let wait = connection.errand as? Wait, now >= wait.deadline { giveUp(connection) }
+  }
+
+  /// Serves a frame again that found its vault busy, or finishes an attempt that did.
+  private func retry(_ connection: Connection) {
+    if let attempt = connection.errand as? any Attempt {
+      return finish(attempt, for: connection)
+    }
+    guard let frame = try? connection.inbox.nextFrame(), serve(frame, on: connection) else {
+      return
+    }
+    connection.inbox.drop(frame)
+    pump(connection)
+  }
+
+  /// Nobody unlocked the vault in time.
+  private func giveUp(_ connection: Connection) {
+    connection.errand = nil
+    connection.phase = .ready
+    let keeper = try? keeper(of: connection)
+    refuse(connection, keeper?.lockedDenial() ?? neverUnlocked)
+    pump(connection)
+  }
+
+  /// Sets the timer on the earliest moment at which a vault must be locked.
+  ///
+  /// A deadline that moves away is not set anew: the timer fires early once, and is set then.
+  func arm() throws(AgentError) {
+    let next = keepers.compactMap { $0.session.nextDeadline }.min()
+    guard let next, next < armed ?? .max else { return }
+    armed = next
+    try check("timerfd_settime", kura_timer_set(deadlineTimer.raw, next))
+  }
+
+  /// The timer fired; ``arm()`` sets it again.
+  func disarm() {
+    kura_descriptor_drain(deadlineTimer.raw)
+    armed = nil
+  }
+
+  /// The end of a turn: lets go of what ended, and folds up what was locked.
+  func settle() {
+    while let connection = resumed.popLast() { pump(connection) }
+    for keeper in keepers { keeper.leave() }
+    ended.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// Something a client asked for that takes Argon2id: the worker's job and what becomes of it.
+protocol Attempt: Errand {
+  var job: any Job { get }
+
+  /// Uses what the job found; its client still waits for it, and the vault was not locked since.
+  func finish(in agent: Agent, for client: Connection) throws(Denial)
+
+  /// Notes that the job is done, whether anybody waits for it or not.
+  ///
+  /// - Returns: Whether what it found may still be used.
+  func settle() -> Bool
+}
+
+extension Agent {
+  /// Hands an attempt's job to the worker; its client waits meanwhile.
+  func start(_ attempt: any Attempt, for connection: Connection) {
+    attempts.append(Pending(attempt: attempt, client: connection))
+    connection.errand = attempt
+    connection.phase = .parked
+    worker.start(attempt.job)
+  }
+
+  /// Takes over what the worker has done.
+  func finishWork() {
+    for job in worker.finished() {
+      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else { continue }
+      finish(attempts.remove(at: index))
+    }
+  }
+
+  private func finish(_ pending: Pending) {
+    let attempt = pending.attempt
+    lockDue()
+    let counts = attempt.settle()
+    // Without its client, or after a lock, what was found is dropped, and wiped with that.
+    guard counts, let client = pending.client, client.errand === attempt else { return }
+    finish(attempt, for: client)
+  }
+
+  /// Finishes an attempt; one that finds the vault busy is finished again later.
+  func finish(_ attempt: any Attempt, for client: Connection) {
+    client.errand = nil
+    client.phase = .ready
+    let written = client.outbox.frames.count
+    do throws(Denial) {
+      try attempt.finish(in: self, for: client)
+      client.busyDeadline = nil
+    } catch {
+      client.outbox.frames.removeLast(client.outbox.frames.count - written)
+      if error.failure == .busy, postpone(client) {
+        client.errand = attempt
+        client.phase = .parked
+        return
+      }
+      client.busyDeadline = nil
+      refuse(client, error)
+    }
+    pump(client)
+  }
+}
+
+/// An attempt under way, and who asked for it; the client may go first.
+struct Pending {
+  let attempt: any Attempt
+  weak var client: Connection?
+}
+
+extension Agent {
+  /// Opens the file of a client's vault; nothing in it is secret yet.
+  func openLocked(_ connection: Connection) throws(Denial) -> LockedVault {
+    let path = connection.vaultPath
+    guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
+      throw Denial(error, at: path)
+    }
+  }
+
+  /// What the worker needs to try a client's secret.
+  func attempt(
+    at vault: inout LockedVault, of connection: Connection
+  ) throws(Denial) -> UnlockAttempt {
+    do throws(VaultError) { return try vault.attempt() } catch {
+      throw Denial(error, at: connection.vaultPath)
+    }
+  }
+
+  /// The session of a vault, made when there is none yet.
+  func keeper(of vault: borrowing LockedVault, at path: String) -> Keeper {
+    let id = vault.fileID
+    if let keeper = keepers.first(where: { $0.id == id }) { return keeper }
+    keepers.removeAll { $0.path == path && !$0.isUnlocked && !$0.session.isUnlocking }
+    let keeper = Keeper(id: id, path: path, at: configuration.clock())
+    keepers.append(keeper)
+    return keeper
+  }
+
+  var options: VaultOptions {
+    let clock = configuration.clock
+    return VaultOptions(stateDirectory: configuration.stateDirectory, now: { clock().wall })
+  }
+
+  /// A secret of the request, to outlive it.
+  func secret(_ bytes: Span<UInt8>) throws(Denial) -> SecretBytes {
+    do throws(SecureMemoryError) { return try SecretBytes(copying: bytes) } catch {
+      throw Denial(.outOfMemory)
+    }
+  }
+
+  /// Refuses to hold keys that may reach swap, where that was asked for.
+  func checkMemory() throws(Denial) {
+    guard configuration.requiresLockedMemory else { return }
+    if LockedMemory.status.unlockedByteCount > 0 { throw Denial(.memoryNotLocked) }
+  }
+}
+
+extension Credential {
+  /// The vault's word for what a client presents.
+  init(_ kind: CredentialKind) {
+    switch kind {
+    case .passcode: self = .passcode
+    case .recoveryKey: self = .recoveryKey
+    case .keyFile: self = .keyFile
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// Proves the current passcode or recovery key and prepares the slots that replace them.
+final class PasscodeJob: Job, @unchecked Sendable {
+  // One thread at a time has it: the desk of the worker hands it to and fro.
+  private let attempt: UnlockAttempt
+  private let request: PasscodeRequest
+  private var current: SecretBytes?
+  private var new: SecretBytes?
+  /// Whether the vault has to be unlocked for the change, which takes a key of its own.
+  private let unlocks: Bool
+  fileprivate var key: VaultKey?
+  fileprivate var unlockKey: VaultKey?
+  fileprivate var passcode: PreparedSlot?
+  fileprivate var recovery: PreparedSlot?
+  private(set) var failure: VaultError?
+
+  init(
+    _ attempt: UnlockAttempt, _ request: PasscodeRequest, current: consuming SecretBytes,
+    new: consuming SecretBytes, unlocks: Bool
+  ) {
+    self.unlocks = unlocks
+    self.attempt = attempt
+    self.request = request
+    self.current = consume current
+    self.new = consume new
+  }
+
+  func run() {
+    guard let current = current.take(), let new = new.take() else { return }
+    do throws(VaultError) {
+      key = try attempt.open(Credential(request.credential), secret: current)
+      if unlocks { unlockKey = try attempt.open(Credential(request.credential), secret: current) }
+      passcode = try PreparedSlot.passcode(
+        new, kdf: try KDFParameters.wanted(request.cost),
+        allowsWeak: request.flags.contains(.weakKDF))
+      guard request.flags.contains(.recoveryKey) else { return }
+      recovery = try PreparedSlot.recoveryKey()
+    } catch { failure = error }
+  }
+}
+
+/// A change of the passcode under way; the session stays as it is.
+final class PasscodeChange: Attempt {
+  private let owner: Keeper
+  private let ticket: UnlockTicket
+  private let passcodeJob: PasscodeJob
+  private var vault: LockedVault?
+  /// A locked vault, open for the change alone.
+  private var opened: UnlockedVault?
+
+  var keeper: Keeper? { owner }
+  var job: any Job { passcodeJob }
+
+  init(_ job: PasscodeJob, _ vault: consuming LockedVault, _ keeper: Keeper) {
+    passcodeJob = job
+    owner = keeper
+    ticket = keeper.session.beginAttempt()
+    self.vault = consume vault
+  }
+
+  func settle() -> Bool { owner.session.endAttempt(ticket) }
+
+  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+    do throws(VaultError) {
+      if let failure = passcodeJob.failure { throw failure }
+      if owner.isUnlocked {
+        try owner.withVault { vault throws(VaultError) in try change(&vault) }
+      } else {
+        try changeLocked()
+      }
+    } catch { throw Denial(error, at: owner.path) }
+    if owner.isUnlocked { agent.noteChange(of: owner) }
+    try answer(passcodeJob.recovery, client)
+  }
+
+  private func answer(
+    _ recovery: borrowing PreparedSlot?, _ client: Connection
+  ) throws(Denial) {
+    try wire { () throws(ProtocolError) in
+      switch recovery {
+      case .some(let slot): try client.outbox.frames.putRecoveryKeyReply(slot.recoveryKeyText)
+      case .none: try client.outbox.frames.putRecoveryKeyReply(Span())
+      }
+    }
+  }
+
+  private func change(_ vault: inout UnlockedVault) throws(VaultError) {
+    // A job without a failure has left its key; comparing first keeps the borrow short.
+    guard passcodeJob.key != nil else { throw .outOfMemory }
+    try vault.changeSlots(
+      authorizedBy: passcodeJob.key!, passcode: passcodeJob.passcode,
+      recovery: passcodeJob.recovery)
+  }
+
+  /// Unlocks for the change alone: somebody who forgot the passcode has a recovery key.
+  private func changeLocked() throws(VaultError) {
+    if opened == nil {
+      guard let locked = vault.take(), let key = passcodeJob.unlockKey.take() else {
+        throw .credentialStale
+      }
+      opened = try locked.unlock(with: key)
+    }
+    // Assigned just now, or by the try before; it stays for the next one when the file is busy.
+    try change(&opened!)
+    if var open = opened.take() {
+      try? open.flushSeen()
+      open.lock().close()
+    }
+  }
+}
+
+extension Agent {
+  func changePasscode(
+    _ request: PasscodeRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    try checkMemory()
+    var vault = try openLocked(connection)
+    let keeper = keeper(of: vault, at: connection.vaultPath)
+    let current = try secret(payload.extracting(request.current))
+    let new = try secret(payload.extracting(request.new))
+    let job = PasscodeJob(
+      try attempt(at: &vault, of: connection), request, current: current, new: new,
+      unlocks: !keeper.isUnlocked)
+    start(PasscodeChange(job, vault, keeper), for: connection)
+  }
+}

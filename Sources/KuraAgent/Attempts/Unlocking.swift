@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// Derives a vault's key from what a client presents.
+final class UnlockJob: Job, @unchecked Sendable {
+  // One thread at a time has it: the desk of the worker hands it to and fro.
+  private let attempt: UnlockAttempt
+  private let credential: Credential
+  private var secret: SecretBytes?
+  private var key: VaultKey?
+  private var failure: VaultError?
+
+  init(_ attempt: UnlockAttempt, _ credential: Credential, _ secret: consuming SecretBytes) {
+    self.attempt = attempt
+    self.credential = credential
+    self.secret = consume secret
+  }
+
+  func run() {
+    guard let secret = secret.take() else { return }
+    do throws(VaultError) { key = try attempt.open(credential, secret: secret) } catch {
+      failure = error
+    }
+  }
+
+  /// The key, once.
+  func takeKey() throws(VaultError) -> VaultKey {
+    guard let key = key.take() else { throw failure ?? .outOfMemory }
+    return key
+  }
+}
+
+/// An unlock under way.
+final class Unlocking: Attempt {
+  private let owner: Keeper
+  private let ticket: UnlockTicket
+  private let unlockJob: UnlockJob
+  private let asked: AskedTimes
+  private let acceptsRollback: Bool
+  private var vault: LockedVault?
+
+  var keeper: Keeper? { owner }
+  var job: any Job { unlockJob }
+
+  init(
+    _ request: UnlockRequest, _ job: UnlockJob, _ vault: consuming LockedVault, _ keeper: Keeper
+  ) {
+    asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
+    acceptsRollback = request.flags.contains(.acceptRollback)
+    unlockJob = job
+    owner = keeper
+    ticket = keeper.session.beginAttempt()
+    self.vault = consume vault
+  }
+
+  func settle() -> Bool { owner.session.endAttempt(ticket) }
+
+  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+    let notices: Notice
+    do throws(VaultError) { notices = try unlock(at: agent.configuration.clock()) } catch {
+      if error == .wrongPasscode && owner.isUnlocked { throw Denial(.wrongPasscode) }
+      throw Denial(error, at: owner.path)
+    }
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(notices) }
+    agent.answerWaiting(owner)
+  }
+
+  private func unlock(at now: Moment) throws(VaultError) -> Notice {
+    let key = try unlockJob.takeKey()
+    guard let vault = vault.take() else { throw .busy }
+    if owner.isUnlocked {
+      vault.close()
+      owner.begin(asking: asked, at: now)
+      return [.alreadyUnlocked]
+    }
+    owner.unlock(
+      try vault.unlock(with: key, acceptingRollback: acceptsRollback), asking: asked, at: now)
+    return Notice(owner.notices)
+  }
+}
+
+extension Notice {
+  /// What the vault has to say at an unlock, in the protocol's numbers.
+  init(_ notices: UnlockNotices) {
+    self = []
+    if notices.contains(.firstTimeHere) { insert(.firstSeen) }
+    if notices.contains(.rollbackAccepted) { insert(.rollbackAccepted) }
+    if notices.contains(.weakKDF) { insert(.weakSlot) }
+    if notices.contains(.seenFileUnwritable) { insert(.seenNotKept) }
+    if LockedMemory.status.unlockedByteCount > 0 { insert(.memoryNotLocked) }
+  }
+}
+
+extension Agent {
+  func unlock(
+    _ request: UnlockRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    try checkMemory()
+    var vault = try openLocked(connection)
+    let secret = try secret(payload.extracting(request.secret))
+    let job = UnlockJob(
+      try attempt(at: &vault, of: connection), Credential(request.credential), secret)
+    let keeper = keeper(of: vault, at: connection.vaultPath)
+    start(Unlocking(request, job, vault, keeper), for: connection)
+  }
+}

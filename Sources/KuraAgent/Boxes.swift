@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import Glibc
+internal import KuraProtocol
+internal import SecureMemory
+
+/// How a read or write on a socket ended.
+enum Transfer: Equatable {
+  case some
+  case wouldBlock
+  case ended
+
+  init(_ result: Int) {
+    if result > 0 {
+      self = .some
+    } else {
+      self = -result == EAGAIN || -result == EINTR ? .wouldBlock : .ended
+    }
+  }
+}
+
+/// What a client sent and what was not served yet: guarded memory, wiped as it is used up.
+struct Inbox: ~Copyable {
+  /// Room for a request of ordinary size.
+  private static let room = 4_096
+  /// A buffer that grew beyond that is given back when it is empty.
+  private static let most = 262_144
+
+  private var buffer: SecretBuffer
+
+  init() throws(SecureMemoryError) { buffer = try SecretBuffer(capacity: Self.room) }
+
+  var isEmpty: Bool { buffer.count == 0 }
+
+  var bytes: Span<UInt8> { @_lifetime(borrow self) borrowing get { buffer.bytes } }
+
+  /// Takes what has arrived, as far as there is room for the frame it belongs to.
+  mutating func receive(from socket: Int32) -> Transfer {
+    guard let room = makeRoom() else { return .ended }
+    var result = 0
+    buffer.append(upTo: room) { tail in
+      unsafe tail.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        result = unsafe kura_server_receive(socket, start, bytes.count)
+        return max(result, 0)
+      }
+    }
+    return Transfer(result)
+  }
+
+  /// The frame at the head; nil until it is whole.
+  func nextFrame() throws(ProtocolError) -> Frame? {
+    try Frame.next(in: buffer.bytes, sentBy: .client)
+  }
+
+  /// Wipes a frame that was served.
+  mutating func drop(_ frame: Frame) {
+    buffer.removeFirst(frame.byteCount)
+    guard buffer.count == 0, buffer.capacity > Self.most else { return }
+    if let small = try? SecretBuffer(capacity: Self.room) { buffer = small }
+  }
+
+  /// Room for at least a byte; the length of the frame was judged before anything grows for it.
+  private mutating func makeRoom() -> Int? {
+    do {
+      if let count = try wantedCount(), count > buffer.count {
+        try buffer.reserve(count - buffer.count)
+      }
+    } catch { return nil }
+    return buffer.capacity - buffer.count
+  }
+
+  /// The bytes of the frame that has begun, and the head of the next.
+  private func wantedCount() throws(ProtocolError) -> Int? {
+    guard let header = try FrameHeader(buffer.bytes, sentBy: .client) else { return nil }
+    return header.byteCount + Frame.prefix + 1
+  }
+}
+
+/// What is yet to be sent to a client: guarded memory, wiped as soon as it is gone.
+struct Outbox: ~Copyable {
+  private static let room = 4_096
+  private static let most = 262_144
+
+  private var sent = 0
+  /// Frames are written at its end.
+  var frames: SecretBuffer
+
+  init() throws(SecureMemoryError) { frames = try SecretBuffer(capacity: Self.room) }
+
+  var hasPending: Bool { sent < frames.count }
+
+  /// Sends what is pending, straight from guarded memory.
+  mutating func send(to socket: Int32) -> Transfer {
+    let result = unsafe frames.bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe kura_server_send(socket, start + sent, bytes.count - sent)
+    }
+    if result > 0 { sent += result }
+    if sent == frames.count { wipe() }
+    return Transfer(result)
+  }
+
+  private mutating func wipe() {
+    frames.removeAll()
+    sent = 0
+    guard frames.capacity > Self.most else { return }
+    if let small = try? SecretBuffer(capacity: Self.room) { frames = small }
+  }
+}
+
+// MARK: - Refusals
+
+extension Inbox {
+  /// Refuses a request; what the refusal names may be one of its fields.
+  func refuse(
+    _ denial: Denial, of frame: Frame, into outbox: inout Outbox
+  ) throws(ProtocolError) {
+    switch denial.text {
+    case .none: try outbox.refuse(denial, naming: Span(), as: .reply)
+    case .words(let words): try outbox.refuse(denial, naming: words.utf8.span, as: .reply)
+    case .field(let field):
+      let payload = buffer.bytes.extracting(frame.payload)
+      try outbox.refuse(denial, naming: payload.extracting(field), as: .reply)
+    }
+  }
+}
+
+extension Outbox {
+  /// Writes a refusal that names something.
+  mutating func refuse(
+    _ denial: Denial, naming text: Span<UInt8>, as type: FrameType
+  ) throws(ProtocolError) {
+    try frames.putRefusal(
+      denial.failure, detail: denial.detail, detail2: denial.detail2, detail3: denial.detail3,
+      text: text, as: type)
+  }
+}

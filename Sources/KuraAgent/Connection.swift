@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import SecureMemory
+
+/// One client: its socket, what it sent and what it gets, and what it has under way.
+final class Connection {
+  /// What the next frame may be.
+  enum Phase: Equatable {
+    /// Nothing was heard yet: a hello.
+    case greeting
+    /// A request.
+    case ready
+    /// None: a request is being served, and nothing is read meanwhile.
+    case parked
+    /// Bytes of a value, or their end.
+    case uploading
+    /// The same, but the upload was refused already: they are thrown away.
+    case draining
+    /// The word that a new vault's recovery key was written down.
+    case confirming
+    /// None: what is pending is sent, then the connection ends.
+    case closing
+  }
+
+  private let descriptor: Descriptor
+  let place: Int
+  let tenant: UInt32
+  var inbox: Inbox
+  var outbox: Outbox
+
+  var phase = Phase.greeting
+  /// Whose vault the requests are about.
+  var vaultPath = ""
+  /// Whether the client speaks a version of the protocol that this agent does not.
+  var isForeign = false
+  /// What goes on between two frames.
+  var errand: (any Errand)?
+  /// The reply that is being sent slice by slice.
+  var stream: (any Stream)?
+
+  /// When the frame that has begun must be whole, on the monotonic clock.
+  var frameDeadline: UInt64?
+  /// When the client must have taken something of what is pending, on the monotonic clock.
+  var stallDeadline: UInt64?
+  /// Until when a request is tried again because the vault is busy.
+  var busyDeadline: UInt64?
+  /// What its socket is watched for.
+  var interest = Readiness.readable
+  /// Whether it ended: nothing is served or sent any more.
+  var isClosed = false
+
+  init(
+    _ descriptor: consuming Descriptor, place: Int, tenant: UInt32
+  ) throws(AgentError) {
+    do throws(SecureMemoryError) {
+      inbox = try Inbox()
+      outbox = try Outbox()
+    } catch { throw .outOfMemory }
+    self.descriptor = descriptor
+    self.place = place
+    self.tenant = tenant
+  }
+
+  var raw: Int32 { descriptor.raw }
+
+  /// How the loop knows it.
+  var source: EventSource { .connection(place: place, tenant: tenant) }
+
+  /// Whether frames are read at the moment.
+  var isReading: Bool {
+    switch phase {
+    case .greeting, .ready, .uploading, .draining, .confirming: busyDeadline == nil
+    case .parked, .closing: false
+    }
+  }
+
+  /// Whether bytes wait to be sent.
+  var hasPending: Bool { outbox.hasPending }
+
+  /// Whether a frame has begun and is not whole.
+  var isWithinFrame: Bool { !inbox.isEmpty }
+
+  /// Takes what has arrived.
+  func receive() -> Transfer { inbox.receive(from: raw) }
+
+  /// Sends what is pending.
+  func send() -> Transfer { outbox.send(to: raw) }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+
+extension Denial {
+  /// What a vault's error means to a client.
+  ///
+  /// - Parameters:
+  ///   - path: The vault's.
+  ///   - name: Where the item's name stands in the request.
+  init(_ error: VaultError, at path: String, item name: Range<Int>? = nil) {
+    let path = Text.words(path)
+    let name = name.map(Text.field) ?? .none
+    self =
+      Self.ofFile(error, path) ?? Self.ofTrust(error, path) ?? Self.ofCredential(error)
+      ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
+  }
+
+  private static func ofFile(_ error: VaultError, _ path: Text) -> Denial? {
+    switch error {
+    case .noVault: Denial(.noVault, text: path)
+    case .notAVault: Denial(.notAVault, text: path)
+    case .newerFormat(let format): Denial(.newerFormat, UInt64(format), text: path)
+    case .pathTaken, .journalLeftBehind: Denial(.vaultExists, text: path)
+    case .directoryUnsafe, .fileUnsafe: Denial(.directoryUnsafe, text: path)
+    case .permissionDenied, .readOnly: Denial(.permissionDenied, text: path)
+    case .diskFull: Denial(.diskFull, text: path)
+    case .busy: Denial(.busy)
+    case .outOfMemory: Denial(.outOfMemory)
+    case .entropyUnavailable: Denial(.fault, text: .words("random numbers"))
+    case .io(let code): Denial(.inputOutput, UInt64(UInt32(bitPattern: code)), text: path)
+    default: nil
+    }
+  }
+
+  private static func ofTrust(_ error: VaultError, _ path: Text) -> Denial? {
+    switch error {
+    case .damaged(let damage): Denial(.damaged, text: .words("\(damage)"))
+    case .rolledBack(let seen, let epoch): rollback(.rolledBack, seen, epoch)
+    case .forked(let seen, let epoch): rollback(.forked, seen, epoch)
+    case .replaced: Denial(.locked, UInt64(LockReason.vaultChanged.rawValue), text: path)
+    default: nil
+    }
+  }
+
+  private static func rollback(_ failure: Failure, _ seen: SeenCopy, _ epoch: UInt64) -> Denial {
+    let path = String(decoding: seen.path, as: UTF8.self)
+    return Denial(failure, seen.epoch, epoch, seen.time, text: .words(path))
+  }
+
+  private static func ofCredential(_ error: VaultError) -> Denial? {
+    switch error {
+    case .wrongPasscode: Denial(.wrongPasscode)
+    case .passcodeInvalid(let rule): Denial(.passcodeInvalid, UInt64(PasscodeRule(rule).rawValue))
+    case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group)
+    case .keyFileTooShort, .credentialStale: Denial(.wrongKey)
+    case .noSuchSlot(let credential): Denial(.noSuchSlot, UInt64(credential.rawValue))
+    case .kdfRefused(let refusal): Denial(.kdfTooCostly, refusal.memory, refusal.passes)
+    case .kdfTooWeak:
+      Denial(.kdfTooWeak, KDFLimits.floor.memory, UInt64(KDFLimits.floor.passes))
+    default: nil
+    }
+  }
+
+  private static func ofItem(_ error: VaultError, _ name: Text) -> Denial? {
+    switch error {
+    case .notFound: Denial(.notFound, text: name)
+    case .revisionNotFound: Denial(.revisionNotFound)
+    case .exists(let revision): Denial(.exists, revision, text: name)
+    case .revisionConflict(let current): Denial(.revisionConflict, current)
+    case .nameInvalid(let rule): Denial(.nameInvalid, UInt64(KuraProtocol.NameRule(rule).rawValue))
+    case .attributeInvalid(let rule):
+      Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
+    case .policyInvalid(let key):
+      Denial(.configInvalid, UInt64(key.rawValue), key.range.lowerBound, key.range.upperBound)
+    case .tooLarge: Denial(.tooLarge)
+    case .changed: Denial(.revisionConflict)
+    case .protected: Denial(.protected)
+    case .uploadLost: Denial(.timedOut)
+    default: nil
+    }
+  }
+}
+
+// MARK: - Rules
+
+extension PasscodeRule {
+  /// The protocol's number for a rule of texts.
+  init(_ rule: TextRule) {
+    switch rule {
+    case .empty: self = .empty
+    case .tooLong: self = .tooLong
+    case .notUTF8: self = .notUTF8
+    case .controlCharacter: self = .controlCharacter
+    case .unassignedCharacter: self = .unassigned
+    }
+  }
+}
+
+extension KuraProtocol.NameRule {
+  /// The protocol's number for a rule of names.
+  init(_ rule: KuraFormat.NameRule) {
+    switch rule {
+    case .text(.empty): self = .empty
+    case .text(.tooLong): self = .tooLong
+    case .text(.notUTF8): self = .notUTF8
+    case .text(.controlCharacter): self = .controlCharacter
+    case .text(.unassignedCharacter): self = .unassigned
+    case .emptyComponent: self = .emptyComponent
+    case .dotComponent: self = .dotComponent
+    }
+  }
+}
+
+extension KuraProtocol.AttributeRule {
+  /// The protocol's number for a rule of attributes.
+  init(_ rule: KuraFormat.AttributeRule) {
+    switch rule {
+    case .key(.empty): self = .keyEmpty
+    case .key(.tooLong): self = .keyTooLong
+    case .key(.notUTF8): self = .keyNotUTF8
+    case .key(.controlCharacter), .key(.unassignedCharacter), .keyWithEqualsSign:
+      self = .keyCharacter
+    case .duplicateKey: self = .keyRepeated
+    case .value, .tooLarge: self = .tooLarge
+    }
+  }
+}
+
+extension RecoveryKeyRule {
+  /// The group a typing error is in, from 1; 0 when it is not known.
+  var group: UInt64 {
+    switch self {
+    case .character(let group), .group(let group): UInt64(group)
+    case .length, .severalGroups: 0
+    }
+  }
+}
+
+extension KDFRefusal {
+  /// The bytes of memory asked for; 0 when it is not about them.
+  var memory: UInt64 {
+    switch self {
+    case .memory(let bytes), .work(let bytes), .workTogether(let bytes): bytes
+    case .memoryNotThere(let needed, _): needed
+    case .passes, .slotCount, .argon2SlotCount: 0
+    }
+  }
+
+  /// The passes asked for; 0 when it is not about them.
+  var passes: UInt64 { if case .passes(let passes) = self { UInt64(passes) } else { 0 } }
+}

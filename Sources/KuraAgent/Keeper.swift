@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+
+/// One vault file, by device and inode, and its session; the only owner of the unlocked vault.
+final class Keeper {
+  let id: FileID
+  let path: String
+
+  var session: Session
+  /// What the last unlock asked for; it outlives a change of the policy.
+  private(set) var asked = AskedTimes()
+  private(set) var notices: UnlockNotices = []
+
+  private(set) var vault: UnlockedVault?
+  /// A vault whose keys are gone and whose file is yet to be folded up.
+  private var leaving: LockedVault?
+
+  /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
+  var upkeepDeadline: UInt64?
+
+  init(id: FileID, path: String, at now: Moment) {
+    self.id = id
+    self.path = path
+    session = Session(at: now)
+  }
+
+  var isUnlocked: Bool { vault != nil }
+
+  /// Whether the vault was opened by that path.
+  func isAt(_ bytes: Span<UInt8>) -> Bool {
+    let own = path.utf8.span
+    guard own.count == bytes.count else { return false }
+    for index in own.indices where own[index] != bytes[index] { return false }
+    return true
+  }
+
+  /// Works on the vault, which must be unlocked.
+  func withVault<Result: ~Copyable>(
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    precondition(vault != nil, "a locked vault has nothing to work on")
+    // Compared with nil just now; to take it out and put it back would move every key.
+    return try body(&vault!)
+  }
+
+  /// What an unlocked vault is at.
+  var summary: Summary? {
+    guard isUnlocked else { return nil }
+    return try? withVault { vault throws(VaultError) in vault.summary }
+  }
+
+  /// Why requests are refused while the vault is locked.
+  func lockedDenial() -> Denial {
+    guard let note = session.lockNote else { return Denial(.locked) }
+    return Denial(.locked, UInt64(note.reason.rawValue), note.since, note.idleTimeout)
+  }
+}
+
+/// The times an unlock asked for, in milliseconds; 0 = what the policy says.
+struct AskedTimes: Equatable {
+  var idleTimeout: UInt64 = 0
+  var maxSession: UInt64 = 0
+}
+
+// MARK: - Unlocking and locking
+
+extension Keeper {
+  /// Takes the keys over and begins both clocks.
+  ///
+  /// A vault that is unlocked already stays, and the other one is dropped with its keys.
+  func unlock(_ opened: consuming UnlockedVault, asking asked: AskedTimes, at now: Moment) {
+    if vault == nil {
+      notices = opened.notices
+      vault = consume opened
+      upkeepDeadline = now.monotonic
+    } else {
+      opened.lock().close()
+    }
+    begin(asking: asked, at: now)
+  }
+
+  /// Begins both clocks anew: the passcode was proved once more.
+  func begin(asking asked: AskedTimes, at now: Moment) {
+    self.asked = asked
+    session.unlock(limits, at: now)
+  }
+
+  /// Applies the policy after a change of it.
+  func adjust(at now: Moment) { session.adjust(limits, at: now) }
+
+  /// Wipes the keys, then says that it is locked. The file is closed by ``leave()``.
+  func lock(_ reason: LockReason, at now: Moment) {
+    if var open = vault.take() {
+      if open.needsFlush { try? open.flushSeen() }
+      leave()
+      leaving = open.lock()
+    }
+    upkeepDeadline = nil
+    session.lock(reason, at: now)
+  }
+
+  /// Folds the log of a locked vault into its file and closes it; needs no key.
+  func leave() { leaving.take()?.close() }
+
+  private var limits: SessionLimits {
+    guard let policy = vault?.policy else { return .standard }
+    let own = SessionLimits(
+      idleTimeout: policy[.idleTimeout], maxSession: policy[.maxSession],
+      locksOnSleep: policy[.lockOnSleep] != 0)
+    return own.replacing(idleTimeout: asked.idleTimeout, maxSession: asked.maxSession)
+  }
+}

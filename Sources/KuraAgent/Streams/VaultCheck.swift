@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// `verify`: some of the vault a slice, findings as they are made.
+final class VaultCheck: Stream {
+  /// Parts of the whole after which progress is told.
+  private static let steps: UInt64 = 200
+
+  let keeper: Keeper
+  let isUse = false
+  private var verification: Verification
+  private var told: UInt64?
+
+  init(_ verification: consuming Verification, of keeper: Keeper) {
+    self.verification = verification
+    self.keeper = keeper
+  }
+
+  func advance(
+    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+  ) throws(VaultError) -> Bool {
+    let progress = try verification.step(in: vault)
+    try tellFindings(&output)
+    let part = progress.total == 0 ? 0 : progress.done / max(1, progress.total / Self.steps)
+    if part != told || progress.isFinished {
+      told = part
+      try write { () throws(ProtocolError) in
+        try output.putProgress(done: progress.done, total: progress.total)
+      }
+    }
+    guard progress.isFinished else { return true }
+    try write { () throws(ProtocolError) in try output.putEnd() }
+    return false
+  }
+
+  private func tellFindings(_ output: inout SecretBuffer) throws(VaultError) {
+    while let finding = try verification.takeFinding() {
+      let batch = try write { () throws(ProtocolError) in try output.openBatch() }
+      try write { () throws(ProtocolError) in
+        try output.putFinding(KuraProtocol.Finding(finding.kind), at: finding.place)
+        try output.closeBatch(batch, count: 1)
+      }
+    }
+  }
+}
+
+extension KuraProtocol.Finding {
+  /// The protocol's word for what the vault found.
+  init(_ kind: FindingKind) {
+    switch kind {
+    case .header, .slot: self = .headerDamaged
+    case .node: self = .nodeDamaged
+    case .bucket: self = .bucketDamaged
+    case .item, .unprovenItem: self = .itemDamaged
+    case .missingItem: self = .itemMissing
+    case .extraItem, .extraHistory: self = .itemUnknown
+    case .history: self = .historyDamaged
+    case .chunk: self = .chunkDamaged
+    case .extraChunk, .loose: self = .chunkUnknown
+    case .extraTree: self = .nodeDamaged
+    case .count: self = .countWrong
+    case .row: self = .fileDamaged
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Verbs that read items.
+extension Agent {
+  func get(
+    _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let value = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      let revision = request.revision == 0 ? nil : request.revision
+      return try vault.value(payload.extracting(request.name), revision: revision)
+    }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putGetReply(
+        name: value.item.name, facts: KuraProtocol.ItemFacts(value.item),
+        value: value.isStream ? nil : value.bytes)
+    }
+    noteUse(of: keeper)
+    guard value.isStream else { return }
+    begin(ValueDownload(value, from: keeper), on: connection)
+  }
+
+  func getAttribute(
+    _ request: GetAttributeRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let item = try item(request.name, payload, connection)
+    let key = try attributeKey(payload.extracting(request.key))
+    let isThere = try wire { () throws(ProtocolError) in
+      guard let value = item.attributes.value(of: key.bytes) else { return false }
+      try connection.outbox.frames.putAttributeReply(value)
+      return true
+    }
+    if !isThere { throw Denial(.attributeNotFound, text: .field(request.key)) }
+  }
+
+  /// The key in normal form C, as keys are kept.
+  private func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
+    do throws(FormatError) { return try Attributes.normalize(key: text) } catch {
+      guard case .attributesInvalid(let rule) = error else { throw Denial(.outOfMemory) }
+      throw Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
+    }
+  }
+
+  func show(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let item = try item(name, payload, connection)
+    let revisions = try work(on: try unlocked(connection), item: name) { vault throws(VaultError) in
+      try vault.revisions(payload.extracting(name))
+    }
+    try wire { () throws(ProtocolError) in
+      let frame = try connection.outbox.frames.openReply()
+      try connection.outbox.frames.putEntry(item, withAttributes: true)
+      try connection.outbox.frames.closeShowReply(frame, revisions: revisions.span)
+    }
+  }
+
+  func list(
+    _ request: ListRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let filter: ItemFilter
+    do throws(SecureMemoryError) {
+      filter = try ItemFilter(request, payload)
+    } catch { throw Denial(.outOfMemory) }
+    let listing = try work(on: keeper) { vault throws(VaultError) in
+      vault.listing(includingDeleted: request.flags.contains(.deleted))
+    }
+    begin(ItemList(listing, filter, request.flags, of: keeper), on: connection)
+  }
+
+  func verify(_ connection: Connection) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let check = try work(on: keeper) { vault throws(VaultError) in try vault.beginVerify() }
+    begin(VaultCheck(check, of: keeper), on: connection)
+  }
+
+  private func item(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) -> Item {
+    let keeper = try unlocked(connection)
+    return try work(on: keeper, item: name) { vault throws(VaultError) in
+      try vault.item(payload.extracting(name))
+    }
+  }
+
+  private func begin(_ stream: any Stream, on connection: Connection) {
+    connection.stream = stream
+    connection.phase = .parked
+  }
+}
+
+extension KuraProtocol.ItemFacts {
+  /// What is known of an item of the vault.
+  init(_ item: borrowing Item) {
+    self.init(
+      revision: item.revision, size: item.size, created: item.created, modified: item.modified,
+      protection: item.isProtected ? .protected : .standard,
+      kind: item.isDeleted ? .deleted : .value)
+  }
+}
+
+extension SecretBuffer {
+  /// Writes an item of the vault as an entry.
+  mutating func putEntry(
+    _ item: borrowing Item, withAttributes: Bool
+  ) throws(ProtocolError) {
+    let place = try openEntry(name: item.name, facts: KuraProtocol.ItemFacts(item))
+    guard withAttributes else { return try closeCount(place, 0) }
+    var cursor = item.attributes.makeCursor()
+    while cursor.advance() { try putPair(key: cursor.key, value: cursor.value) }
+    try closeCount(place, item.attributes.count)
+  }
+}

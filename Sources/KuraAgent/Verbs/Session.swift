@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// Verbs about the session and the agent.
+extension Agent {
+  func status(_ connection: Connection) throws(Denial) {
+    let now = configuration.clock()
+    var report: StatusReport
+    if let keeper = try unlockedInPlace(connection), let clocks = keeper.session.clocks(at: now) {
+      report = unlockedReport(keeper, clocks)
+    } else {
+      report = try lockedReport(connection)
+    }
+    report.bootTime = now.boot
+    if LockedMemory.status.unlockedByteCount > 0 { report.weaknesses.insert(.memoryNotLocked) }
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putStatusReply(report) }
+  }
+
+  func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
+    switch request.scope {
+    case .all: for keeper in keepers { lock(keeper, request.reason) }
+    case .vault:
+      if let keeper = try keeper(of: connection) { lock(keeper, request.reason) }
+    }
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+  }
+
+  func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Denial) {
+    if try keeper(of: connection)?.isUnlocked == true {
+      return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+    }
+    let now = configuration.clock().monotonic
+    let (deadline, overflow) = now.addingReportingOverflow(milliseconds)
+    connection.errand = Wait(deadline: overflow ? .max : deadline)
+    connection.phase = .parked
+  }
+
+  func agentStatus(_ connection: Connection) throws(Denial) {
+    let memory = LockedMemory.status
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putAgentReply(
+        processID: UInt32(getpid()), release: Release.version,
+        sessionCount: keepers.count { $0.isUnlocked },
+        lockedBytes: UInt64(memory.lockedByteCount),
+        unlockedBytes: UInt64(memory.unlockedByteCount))
+    }
+  }
+
+  /// Answers, then ends with every vault locked.
+  func stop(_ connection: Connection) throws(Denial) {
+    ending = .asked
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+  }
+
+  /// Reads the settings of the vault, or changes one; new limits apply at once.
+  func configure(_ request: ConfigRequest, _ connection: Connection) throws(Denial) {
+    let keeper = try unlocked(connection)
+    if request.operation == .set { try set(request, keeper) }
+    let keys = try keys(of: request)
+    let settings = try work(on: keeper) { vault throws(VaultError) in
+      let policy = vault.policy
+      return keys.map { Setting(key: $0.rawValue, value: policy.value(of: $0)) }
+    }
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putConfigReply(settings) }
+  }
+
+  private func set(_ request: ConfigRequest, _ keeper: Keeper) throws(Denial) {
+    guard let key = try keys(of: request).first else { return }
+    let range = key.range
+    guard range.contains(request.value) else {
+      throw Denial(.configInvalid, UInt64(request.key), range.lowerBound, range.upperBound)
+    }
+    try work(on: keeper) { vault throws(VaultError) in
+      guard let key = PolicyKey(rawValue: request.key) else { return }
+      try vault.setPolicy(key, to: request.value)
+    }
+    noteChange(of: keeper)
+    keeper.adjust(at: configuration.clock())
+  }
+
+  private func keys(of request: ConfigRequest) throws(Denial) -> [ConfigKey] {
+    if request.operation == .list { return ConfigKey.allCases }
+    guard let key = ConfigKey(rawValue: request.key) else {
+      throw Denial(.configInvalid, UInt64(request.key))
+    }
+    return [key]
+  }
+}
+
+// MARK: - Reports
+
+extension Agent {
+  /// The session of an unlocked vault whose file is still the one at the path.
+  private func unlockedInPlace(_ connection: Connection) throws(Denial) -> Keeper? {
+    guard let keeper = try keeper(of: connection), keeper.isUnlocked else { return nil }
+    do throws(Denial) {
+      try work(on: keeper) { vault throws(VaultError) in try vault.checkInPlace() }
+    } catch  where error.failure == .locked { return nil }
+    return keeper
+  }
+
+  private func unlockedReport(_ keeper: Keeper, _ clocks: SessionClocks) -> StatusReport {
+    var report = StatusReport(state: .unlocked)
+    report.since = clocks.since
+    report.idleLeft = clocks.idleLeft
+    report.sessionLeft = clocks.sessionLeft
+    report.idleTimeout = clocks.limits.idleTimeout
+    report.maxSession = clocks.limits.maxSession
+    if let summary = keeper.summary {
+      report.epoch = summary.epoch
+      report.fingerprint = summary.fingerprint
+      report.itemCount = summary.itemCount
+      report.weaknesses = WeaknessSet(rawValue: summary.weaknesses.rawValue)
+    }
+    if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
+    if keeper.notices.contains(.seenFileUnwritable) { report.weaknesses.insert(.seenNotKept) }
+    return report
+  }
+
+  /// What can be told without a key; the file is looked at, so that damage shows.
+  private func lockedReport(_ connection: Connection) throws(Denial) -> StatusReport {
+    let vault = try openLocked(connection)
+    let keeper = try keeper(of: connection)
+    let note = keeper?.session.lockNote
+    var report = StatusReport(
+      state: keeper?.session.isUnlocking == true ? .unlocking : .locked,
+      lockReason: note?.reason ?? .neverUnlocked)
+    report.since = note?.since ?? began.wall
+    report.idleTimeout = note?.idleTimeout ?? SessionLimits.standard.idleTimeout
+    report.weaknesses = weaknesses(of: vault)
+    vault.close()
+    return report
+  }
+
+  private func weaknesses(of vault: borrowing LockedVault) -> WeaknessSet {
+    var weaknesses: WeaknessSet = []
+    let slots = vault.slots
+    if slots.contains(where: { $0.kdf.map(KDFLimits.isWeak) == true }) {
+      weaknesses.insert(.weakKDF)
+    }
+    if !slots.contains(where: { $0.kind == .recoveryKey }) { weaknesses.insert(.noRecoveryKey) }
+    return weaknesses
+  }
+}
+
+extension Policy {
+  /// The value that holds of a setting; both number them alike.
+  func value(of key: ConfigKey) -> UInt64 {
+    PolicyKey(rawValue: key.rawValue).map { self[$0] } ?? key.standard
+  }
+}

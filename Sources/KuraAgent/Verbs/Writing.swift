@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Verbs that change items.
+extension Agent {
+  func put(
+    _ request: PutRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    guard !request.flags.contains(.protect) else {
+      throw Denial(.unsupported, text: .words("--protect"))
+    }
+    let edits = try self.edits(request, payload, keeper)
+    switch request.source {
+    case .inline(let value):
+      try put(request, payload, payload.extracting(value), edits, keeper, connection)
+    case .stream: try beginUpload(request, payload, edits, keeper, connection)
+    }
+  }
+
+  private func put(
+    _ request: PutRequest, _ payload: Span<UInt8>, _ value: Span<UInt8>,
+    _ edits: borrowing AttributeEdits, _ keeper: Keeper, _ connection: Connection
+  ) throws(Denial) {
+    guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw Denial(.valueEmpty) }
+    let result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      try vault.put(
+        payload.extracting(request.name), value: value, attributes: edits,
+        condition: request.condition)
+    }
+    try answer(result, keeper, connection)
+  }
+
+  func changeAttributes(
+    _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let revision = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      var edits = AttributeEdits()
+      try request.set.forEach(in: payload) { key, value throws(VaultError) in
+        try edits.set(key, to: value)
+      }
+      try request.delete.forEach(in: payload) { key throws(VaultError) in try edits.delete(key) }
+      return try vault.setAttributes(
+        payload.extracting(request.name), edits,
+        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+    }
+    noteChange(of: keeper)
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
+  }
+
+  func remove(
+    _ request: RemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      try vault.remove(
+        payload.extracting(request.name),
+        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+    }
+    noteChange(of: keeper)
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+  }
+
+  private func edits(
+    _ request: PutRequest, _ payload: Span<UInt8>, _ keeper: Keeper
+  ) throws(Denial) -> AttributeEdits {
+    do throws(VaultError) {
+      var edits = AttributeEdits(replacingAll: request.flags.contains(.replaceAttributes))
+      try request.attributes.forEach(in: payload) { key, value throws(VaultError) in
+        try edits.set(key, to: value)
+      }
+      return edits
+    } catch { throw Denial(error, at: keeper.path) }
+  }
+
+  /// Says which revision a stored value has.
+  func answer(
+    _ result: PutResult, _ keeper: Keeper, _ connection: Connection
+  ) throws(Denial) {
+    noteUse(of: keeper)
+    noteChange(of: keeper)
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putPutReply(revision: result.revision, replaced: result.previous)
+    }
+  }
+}
+
+// MARK: - Uploads
+
+/// A value on its way in, chunk by chunk.
+final class ValueUpload: Errand {
+  private let vaultsKeeper: Keeper
+  var upload: Upload
+  let allowsEmpty: Bool
+  var isEmpty = true
+
+  var keeper: Keeper? { vaultsKeeper }
+
+  init(_ upload: consuming Upload, to keeper: Keeper, allowsEmpty: Bool) {
+    self.upload = upload
+    vaultsKeeper = keeper
+    self.allowsEmpty = allowsEmpty
+  }
+}
+
+extension Agent {
+  private func beginUpload(
+    _ request: PutRequest, _ payload: Span<UInt8>, _ edits: consuming AttributeEdits,
+    _ keeper: Keeper, _ connection: Connection
+  ) throws(Denial) {
+    var edits: AttributeEdits? = consume edits
+    let upload = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      try vault.beginUpload(
+        payload.extracting(request.name), attributes: edits.take() ?? AttributeEdits(),
+        condition: request.condition)
+    }
+    connection.errand = ValueUpload(
+      upload, to: keeper, allowsEmpty: request.flags.contains(.allowEmpty))
+    connection.phase = .uploading
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+  }
+
+  /// Takes a chunk of a value.
+  func append(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+    let (upload, keeper) = try upload(of: connection)
+    try work(on: keeper) { vault throws(VaultError) in
+      try vault.append(payload, to: &upload.upload)
+    }
+    if !payload.isEmpty { upload.isEmpty = false }
+    noteUse(of: keeper)
+  }
+
+  /// Makes what was uploaded an item's value, or throws it away.
+  func endUpload(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+    let end = try wire { () throws(ProtocolError) in try UploadEnd(payload) }
+    let (upload, keeper) = try upload(of: connection)
+    guard end == .commit, !upload.isEmpty || upload.allowsEmpty else {
+      // What was staged is swept with the next upkeep.
+      noteChange(of: keeper)
+      throw Denial(end == .commit ? .valueEmpty : .cancelled)
+    }
+    let result = try work(on: keeper) { vault throws(VaultError) in
+      try vault.commit(&upload.upload)
+    }
+    connection.errand = nil
+    connection.phase = .ready
+    try answer(result, keeper, connection)
+  }
+
+  private func upload(
+    of connection: Connection
+  ) throws(Denial) -> (upload: ValueUpload, keeper: Keeper) {
+    guard let upload = connection.errand as? ValueUpload, let keeper = upload.keeper else {
+      throw Denial(.fault, text: .words("upload"))
+    }
+    return (upload, keeper)
+  }
+}
+
+extension PutRequest {
+  /// What must be so for the value to be stored.
+  var condition: PutCondition {
+    if flags.contains(.ifRevision) { return revision == 0 ? .create : .revision(revision) }
+    return flags.contains(.replace) ? .replace : .create
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import Glibc
+internal import Synchronization
+
+/// Work that takes too long for the loop: Argon2id.
+///
+/// It belongs to the loop, then to the worker while it runs, then to the loop again; never to two
+/// threads at once.
+protocol Job: AnyObject, Sendable {
+  /// Does the work and keeps its result. Called once, on the worker's thread.
+  func run()
+}
+
+/// One thread that does one job after the other, so that only one Argon2id takes memory.
+final class Worker {
+  private let desk: Desk
+
+  /// Readable when a job is done.
+  var noticeDescriptor: Int32 { desk.done.raw }
+
+  /// Starts the thread; call it after signals were blocked, so that they stay so there.
+  init() throws(AgentError) {
+    desk = try Desk()
+    var thread = pthread_t()
+    let lent = unsafe Unmanaged.passRetained(desk)
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { lent in
+      if let lent = unsafe lent {
+        unsafe Unmanaged<Desk>.fromOpaque(lent).takeRetainedValue().work()
+      }
+      return nil
+    }
+    let code = unsafe pthread_create(&thread, nil, body, lent.toOpaque())
+    guard code == 0 else {
+      unsafe lent.release()
+      throw .system(call: "pthread_create", code: code)
+    }
+    _ = pthread_detach(thread)
+  }
+
+  deinit { desk.stop() }
+
+  /// Hands a job over.
+  func start(_ job: any Job) { desk.put(job) }
+
+  /// Takes back the jobs that are done.
+  func finished() -> [any Job] { desk.takeDone() }
+
+  /// Drops what was not begun and waits until what is under way has run to its end.
+  func stop() {
+    desk.stop()
+    while desk.isWorking { kura_notice_await(desk.done.raw) }
+  }
+}
+
+/// What loop and worker share.
+private final class Desk: Sendable {
+  private struct Papers {
+    var waiting: [any Job] = []
+    var done: [any Job] = []
+    var isWorking = false
+    var isClosed = false
+  }
+
+  let asked: Descriptor
+  let done: Descriptor
+  private let papers = Mutex(Papers())
+
+  init() throws(AgentError) {
+    asked = try Descriptor("eventfd", kura_notice_create())
+    done = try Descriptor("eventfd", kura_notice_create())
+  }
+
+  var isWorking: Bool { papers.withLock { $0.isWorking } }
+
+  func put(_ job: any Job) {
+    papers.withLock { $0.waiting.append(job) }
+    _ = kura_notice_post(asked.raw)
+  }
+
+  func takeDone() -> [any Job] {
+    kura_descriptor_drain(done.raw)
+    return papers.withLock { papers in
+      defer { papers.done = [] }
+      return papers.done
+    }
+  }
+
+  func stop() {
+    papers.withLock { papers in
+      papers.isClosed = true
+      papers.waiting = []
+    }
+    _ = kura_notice_post(asked.raw)
+  }
+
+  /// The worker's life.
+  func work() {
+    while true {
+      while let job = next() {
+        job.run()
+        papers.withLock { papers in
+          papers.isWorking = false
+          papers.done.append(job)
+        }
+        _ = kura_notice_post(done.raw)
+      }
+      if papers.withLock({ $0.isClosed }) { return }
+      kura_notice_await(asked.raw)
+    }
+  }
+
+  private func next() -> (any Job)? {
+    papers.withLock { papers in
+      guard !papers.waiting.isEmpty else { return nil }
+      papers.isWorking = true
+      return papers.waiting.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+import CSQLite
+import Glibc
+import KuraAgent
+import KuraProtocol
+import SecureMemory
+import Testing
+
+/// Clients beyond the limit, and vaults that another program writes to.
+@Suite struct LimitTests {
+  /// A client that comes by the socket of an agent that listens.
+  private func connect(_ bench: Bench) throws -> Wire {
+    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = Array((bench.scratch.path + "/run/agent.sock").utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+    let code = withUnsafeBytes(of: &address) {
+      Glibc.connect(
+        raw, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
+    }
+    guard code == 0 else { throw TestFailure("connect: \(errno)") }
+    return Wire(owning: raw)
+  }
+
+  private func listening(_ adjust: (inout AgentConfiguration) -> Void = { _ in }) throws -> Bench {
+    let bench = try Bench(adjust)
+    try bench.agent.listen(in: bench.scratch.path + "/run")
+    return bench
+  }
+
+  private func greet(_ bench: Bench, _ wire: Wire) throws {
+    try wire.send {
+      try $0.hello(bench.vault)
+      try $0.putRequest(.agentStatus)
+    }
+  }
+
+  @Test func `the 65th client is served when a place is free`() throws {
+    let bench = try listening()
+    var wires: [Wire] = []
+    for _ in 0..<64 {
+      let wire = try connect(bench)
+      try greet(bench, wire)
+      #expect(try bench.reply(on: wire).type == .agentHello)
+      wires.append(wire)
+    }
+    let late = try connect(bench)
+    try greet(bench, late)
+    try bench.turn(5)
+    late.receive()
+    #expect(try late.nextFrame() == nil)
+    #expect(!late.isAtEnd)
+    wires.removeLast()
+    #expect(try bench.reply(on: late).type == .agentHello)
+    #expect(try bench.reply(on: late).isOK)
+  }
+
+  @Test func `who queues for a second is told that the agent is busy`() throws {
+    let bench = try listening { $0.limits.connections = 2 }
+    let wires = [try connect(bench), try connect(bench)]
+    for wire in wires {
+      try greet(bench, wire)
+      #expect(try bench.reply(on: wire).type == .agentHello)
+    }
+    let late = try connect(bench)
+    try bench.turn(5)
+    bench.clock.pass(milliseconds: 1_000)
+    #expect(try bench.reply(on: late).type == .agentHello)
+    #expect(try bench.reply(on: late).failure == .busy)
+    try bench.awaitEnd(of: late)
+    try wires[0].send { try $0.putRequest(.agentStatus) }
+    #expect(try bench.reply(on: wires[0]).isOK)
+  }
+
+  @Test func `a burst of clients is served one after the other`() throws {
+    let bench = try listening { $0.limits.connections = 4 }
+    var wires = try (0..<60).map { _ in try connect(bench) }
+    for wire in wires { try greet(bench, wire) }
+    while let wire = wires.first {
+      #expect(try bench.reply(on: wire).type == .agentHello)
+      #expect(try bench.reply(on: wire).isOK)
+      wires.removeFirst()
+    }
+  }
+
+  @Test func `the socket is ours alone`() throws {
+    let bench = try listening()
+    var status = stat()
+    #expect(lstat(bench.scratch.path + "/run", &status) == 0 && status.st_mode & 0o777 == 0o700)
+    #expect(
+      lstat(bench.scratch.path + "/run/agent.sock", &status) == 0
+        && status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func `a second agent does not take the first one's place`() throws {
+    let bench = try listening()
+    let second = try Agent(AgentConfiguration(stateDirectory: bench.scratch.path + "/state"))
+    #expect(throws: AgentError.alreadyRunning) {
+      try second.listen(in: bench.scratch.path + "/run")
+    }
+    let wire = try connect(bench)
+    try greet(bench, wire)
+    #expect(try bench.reply(on: wire).type == .agentHello)
+  }
+
+  @Test func `a directory that others can enter is refused`() throws {
+    let scratch = try Scratch()
+    try #require(mkdir(scratch.path + "/run", 0o755) == 0)
+    try #require(chmod(scratch.path + "/run", 0o755) == 0)
+    let agent = try Agent(AgentConfiguration(stateDirectory: scratch.path))
+    #expect(throws: AgentError.directoryUnsafe(path: scratch.path + "/run")) {
+      try agent.listen(in: scratch.path + "/run")
+    }
+  }
+
+  @Test func `a symbolic link to a directory is refused`() throws {
+    let scratch = try Scratch()
+    try #require(mkdir(scratch.path + "/real", 0o700) == 0)
+    try #require(symlink(scratch.path + "/real", scratch.path + "/run") == 0)
+    let agent = try Agent(AgentConfiguration(stateDirectory: scratch.path))
+    #expect(throws: AgentError.directoryUnsafe(path: scratch.path + "/run")) {
+      try agent.listen(in: scratch.path + "/run")
+    }
+  }
+}
+
+// MARK: - Busy vaults
+
+extension LimitTests {
+  /// Another program that holds the write lock of a vault.
+  private final class Writer {
+    private var database: OpaquePointer?
+
+    init(_ path: String) throws {
+      guard sqlite3_open(path, &database) == SQLITE_OK,
+        sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+      else { throw TestFailure("the write lock was not had") }
+    }
+
+    deinit { sqlite3_close(database) }
+  }
+
+  @Test func `a write waits for another program's`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let other = try bench.client()
+    _ = try bench.ask(other) { try $0.put("b", "2") }
+    var writer: Writer? = try Writer(bench.vault)
+    try wire.send { try $0.put("a", "1") }
+    try bench.turn(3)
+    #expect(try bench.ask(other) { try $0.get("b") }.value == "2")
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
+    withExtendedLifetime(writer) {}
+    writer = nil
+    #expect(try bench.reply(on: wire).isOK)
+    #expect(try bench.ask(other) { try $0.get("a") }.value == "1")
+  }
+
+  @Test func `a write gives up after five seconds`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let writer = try Writer(bench.vault)
+    try wire.send { try $0.put("a", "1") }
+    try bench.turn(3)
+    bench.clock.pass(milliseconds: 4_999)
+    try bench.turn(3)
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
+    bench.clock.pass(milliseconds: 1)
+    #expect(try bench.reply(on: wire).failure == .busy)
+    withExtendedLifetime(writer) {}
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+  }
+
+  @Test func `a lock ends the waiting`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let other = try bench.client()
+    let writer = try Writer(bench.vault)
+    try wire.send { try $0.put("a", "1") }
+    try bench.turn(3)
+    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.reply(on: wire).lockReason == .asked)
+    withExtendedLifetime(writer) {}
+  }
+}

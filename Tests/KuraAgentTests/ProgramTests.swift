@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import KuraProtocol
+import Testing
+
+/// The built program, as a user's session sees it.
+@Suite struct ProgramTests {
+  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    let home = try Home()
+    let process = try AgentProcess(arguments, home: home.path)
+    let output = try process.readOutput()
+    return (try process.wait(), output)
+  }
+
+  @Test func `it tells its release and its usage`() throws {
+    let version = try run(["--version"])
+    #expect(version.status == 0)
+    #expect(version.output == "kura-agent \(Release.version)\n")
+    let help = try run(["--help"])
+    #expect(help.status == 0)
+    #expect(help.output.hasPrefix("usage: kura-agent "))
+  }
+
+  @Test(arguments: [["--nonsense"], ["word"], ["--ready-fd"], ["--ready-fd", "x"]])
+  func `arguments it does not know are refused`(arguments: [String]) throws {
+    let result = try run(arguments)
+    #expect(result.status == 2)
+    #expect(result.output.hasPrefix("kura-agent: error: "))
+    #expect(result.output.contains("kura-agent: hint: "))
+  }
+
+  @Test func `it says that it listens, in a directory of its own`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    var status = stat()
+    #expect(lstat(home.path + "/run/kura", &status) == 0 && status.st_mode & 0o777 == 0o700)
+    #expect(lstat(home.socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try home.client().isAtEnd == false)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT])
+  func `a signal locks the vault and ends the agent`(signal: Int32) throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked()
+    try wire.send { try $0.put("a", "1") }
+    #expect(try wire.frame().isOK)
+    agent.signal(signal)
+    try wire.awaitEnd()
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "data") == ["default.kura"])
+    #expect(home.scratch.names(in: "run/kura") == ["agent.lock"])
+  }
+
+  @Test func `in the background it leaves the session of who started it`() throws {
+    let home = try Home()
+    // A child of a shell that leads the session: it must fork to get one of its own.
+    let starter = try AgentProcess(["--ready-fd", "3"], home: home.path, shell: "\"$@\" & wait $!")
+    #expect(try starter.readOutput(until: "R").contains("R"))
+    #expect(try starter.wait() == 0)
+    let wire = try home.client()
+    try wire.send { try $0.putRequest(.agentStatus) }
+    let reply = try wire.frame()
+    let report = try AgentReport(reply.payload.span)
+    let identifier = pid_t(report.processID)
+    #expect(getsid(identifier) == identifier)
+    #expect(kill(identifier, SIGTERM) == 0)
+    try wire.awaitEnd()
+  }
+}
+
+// MARK: - One agent a directory
+
+extension ProgramTests {
+  @Test func `of two that start at once one listens, and the other says so`() throws {
+    let home = try Home()
+    let arguments = ["--foreground", "--ready-fd", "3"]
+    let agents = try (0..<4).map { _ in try AgentProcess(arguments, home: home.path) }
+    var waiting = agents
+    let deadline = ContinuousClock.now + .seconds(20)
+    while waiting.count > 1, ContinuousClock.now < deadline {
+      waiting.removeAll { $0.poll() != nil }
+      usleep(1_000)
+    }
+    #expect(waiting.count == 1)
+    for agent in agents where agent.poll() != nil { #expect(agent.status == 14) }
+    #expect(try home.client().isAtEnd == false)
+  }
+
+  @Test func `a killed agent's socket is taken over`() throws {
+    let home = try Home()
+    let first = try home.agent()
+    first.signal(SIGKILL)
+    #expect(try first.wait() == 128 + SIGKILL)
+    #expect(home.scratch.names(in: "run/kura") == ["agent.lock", "agent.sock"])
+    let second = try home.agent()
+    #expect(try home.client().isAtEnd == false)
+    #expect(second.poll() == nil)
+  }
+
+  @Test func `an agent whose socket is removed locks and ends`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked()
+    #expect(unlink(home.socket) == 0)
+    try wire.awaitEnd()
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "data") == ["default.kura"])
+  }
+
+  @Test func `an agent whose socket is another's ends, and leaves that alone`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    #expect(unlink(home.socket) == 0)
+    #expect(symlink("/nowhere", home.socket) == 0)
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "run/kura") == ["agent.lock", "agent.sock"])
+  }
+
+  @Test func `an agent whose directory is moved away ends`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    #expect(rename(home.path + "/run/kura", home.path + "/run/away") == 0)
+    #expect(try agent.wait() == 0)
+  }
+
+  @Test func `a directory that others can enter is refused`() throws {
+    let home = try Home()
+    #expect(mkdir(home.path + "/run/kura", 0o700) == 0)
+    #expect(chmod(home.path + "/run/kura", 0o770) == 0)
+    let agent = try AgentProcess(["--foreground"], home: home.path)
+    let output = try agent.readOutput()
+    #expect(output.contains("\(home.path)/run/kura must be a directory of yours"))
+    #expect(try agent.wait() == 7)
+  }
+}
+
+// MARK: - Clients
+
+extension ProgramTests {
+  @Test func `another client is served while a key is derived`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let other = try home.unlocked()
+    try other.send { try $0.put("a", "1") }
+    #expect(try other.frame().isOK)
+    let slow = try home.connect()
+    try slow.send { buffer in
+      try buffer.hello(home.path + "/data/slow.kura")
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    }
+    #expect(try slow.frame().type == .agentHello)
+    for _ in 0..<50 {
+      try other.send { try $0.get("a") }
+      #expect(try other.frame().value == "1")
+    }
+    // The key took longer than fifty values: its reply is still to come.
+    slow.receive()
+    #expect(try slow.nextFrame() == nil)
+    #expect(try slow.frame().isOK)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `a lock is not held up by a key that is derived`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let other = try home.unlocked()
+    let slow = try home.connect()
+    try slow.send { buffer in
+      try buffer.hello(home.path + "/data/slow.kura")
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    }
+    #expect(try slow.frame().type == .agentHello)
+    try other.send { try $0.putLock(.asked, scope: .vault) }
+    #expect(try other.frame().isOK)
+    slow.receive()
+    #expect(try slow.nextFrame() == nil)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `64 clients that say nothing keep nobody out for long`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let idle = try (0..<64).map { _ in try home.connect() }
+    let late = try home.connect()
+    try late.send { try $0.hello(home.vault) }
+    // Either a place became free by the five seconds for a hello, or it says that it is busy.
+    #expect(try late.frame().type == .agentHello)
+    #expect(agent.poll() == nil)
+    #expect(idle.count == 64)
+  }
+
+  @Test func `a small table of descriptors makes clients wait, no more`() throws {
+    let home = try Home()
+    let agent = try home.agent(shell: "ulimit -Hn 24; exec \"$@\"")
+    var wires = try (0..<40).map { _ in try home.connect() }
+    for wire in wires {
+      try wire.send {
+        try $0.hello(home.vault)
+        try $0.putRequest(.agentStatus)
+      }
+    }
+    while let wire = wires.first {
+      #expect(try wire.frame().type == .agentHello)
+      wires.removeFirst()
+    }
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `it cannot be traced or dumped by its user`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    var limits = ""
+    if let file = fopen("/proc/\(agent.identifier)/limits", "r") {
+      var line = [CChar](repeating: 0, count: 256)
+      while fgets(&line, 256, file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+        if text.hasPrefix("Max core file size") { limits = text }
+      }
+      fclose(file)
+    }
+    #expect(limits.split(separator: " ").dropFirst(4).first == "0")
+    // An undumpable process's files under /proc belong to root.
+    var status = stat()
+    #expect(stat("/proc/\(agent.identifier)/environ", &status) == 0 && status.st_uid == 0)
+  }
+}
+
+// MARK: - One client
+
+extension ProgramTests {
+  private func engine(_ home: Home) throws -> (AgentProcess, Wire) {
+    var ends: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+      throw TestFailure("socketpair: \(errno)")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    let process = try AgentProcess(["--stdio"], home: home.path, input: ends[0])
+    return (process, Wire(owning: ends[1]))
+  }
+
+  @Test func `over a socket pair it serves one client, and ends with it`() throws {
+    let home = try Home()
+    let process: AgentProcess
+    do {
+      let (engine, wire) = try engine(home)
+      process = engine
+      try wire.send {
+        try $0.hello(home.vault)
+        try $0.create(Bench.passcode)
+      }
+      #expect(try wire.frame().type == .agentHello)
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.putConfirm() }
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.unlock(Bench.passcode) }
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.put("a", "1") }
+      #expect(try wire.frame().isOK)
+    }
+    #expect(try process.wait() == 0)
+    #expect(home.scratch.names(in: "data") == ["default.kura"])
+    #expect(home.scratch.names(in: "run") == [])
+  }
+
+  @Test func `what is no socket is refused`() throws {
+    let home = try Home()
+    let process = try AgentProcess(["--stdio"], home: home.path)
+    #expect(try process.wait() != 0)
+  }
+}

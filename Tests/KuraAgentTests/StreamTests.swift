@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+
+import KuraAgent
+import KuraProtocol
+import SecureMemory
+import Testing
+
+@Suite struct StreamTests {
+  /// Bytes that differ from chunk to chunk.
+  static func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 16) }
+  }
+
+  /// Sends a value in chunks, turning the agent whenever the socket is full.
+  private func upload(
+    _ bytes: [UInt8], as name: String, _ bench: Bench, _ wire: Wire,
+    flags: PutRequest.Flags = []
+  ) throws -> Received {
+    let goAhead = try bench.ask(wire) { try $0.upload(name, flags: flags) }
+    guard goAhead.isOK else { return goAhead }
+    var frames = try SecretBuffer(capacity: bytes.count + 4_096)
+    for start in stride(from: 0, to: bytes.count, by: 65_536) {
+      let end = min(start + 65_536, bytes.count)
+      try frames.data(Array(bytes[start..<end]))
+    }
+    try frames.putUploadEnd(.commit)
+    let all = (0..<frames.count).map { frames.bytes[$0] }
+    var sent = 0
+    while sent < all.count {
+      sent += try wire.sendSome(all[sent...])
+      try bench.turn()
+    }
+    return try bench.reply(on: wire)
+  }
+
+  /// Reads a value that comes in chunks.
+  private func download(_ name: String, _ bench: Bench, _ wire: Wire) throws -> [UInt8] {
+    let reply = try bench.ask(wire) { try $0.get(name) }
+    #expect(try GetReply(reply.payload.span).source == .stream)
+    var bytes: [UInt8] = []
+    while case let frame = try bench.reply(on: wire), frame.type == .data {
+      #expect(frame.payload.count <= ProtocolLimit.chunk)
+      bytes += frame.payload
+    }
+    return bytes
+  }
+
+  @Test(arguments: [65_537, 131_072, 1_000_003])
+  func `a large value comes back as it was`(count: Int) throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let bytes = Self.pattern(count)
+    #expect(try upload(bytes, as: "big", bench, wire).isOK)
+    #expect(try download("big", bench, wire) == bytes)
+  }
+
+  @Test(arguments: [1, 65_535, 65_536])
+  func `a small value may be streamed, and comes back inside the reply`(count: Int) throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let bytes = Self.pattern(count)
+    #expect(try upload(bytes, as: "small", bench, wire).isOK)
+    let reply = try bench.ask(wire) { try $0.get("small") }
+    guard case .inline(let place) = try GetReply(reply.payload.span).source else {
+      Issue.record("it was streamed")
+      return
+    }
+    #expect(Array(reply.payload[place]) == bytes)
+  }
+
+  @Test func `an empty stream has to be meant`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try upload([], as: "a", bench, wire).failure == .valueEmpty)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+    #expect(try upload([], as: "a", bench, wire, flags: .allowEmpty).isOK)
+  }
+
+  @Test func `an abandoned upload stores nothing`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.upload("a") }.isOK)
+    try wire.send { buffer in
+      try buffer.data(Self.pattern(65_536))
+      try buffer.putUploadEnd(.abandon)
+    }
+    #expect(try bench.reply(on: wire).failure == .cancelled)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+  }
+
+  @Test func `an upload is refused before it begins where it can be`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    _ = try bench.ask(wire) { try $0.put("a", "1") }
+    #expect(try bench.ask(wire) { try $0.upload("a") }.failure == .exists)
+    #expect(try bench.ask(wire) { try $0.upload("b/") }.failure == .nameInvalid)
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
+  }
+
+  @Test func `a hang-up in the middle of an upload leaves the old value`() throws {
+    let bench = try Bench()
+    let other = try bench.unlocked()
+    _ = try bench.ask(other) { try $0.put("a", "old") }
+    var wire: Wire? = try bench.client()
+    if let wire {
+      #expect(try bench.ask(wire) { try $0.upload("a", flags: .replace) }.isOK)
+      try wire.send { try $0.data(Self.pattern(65_536)) }
+    }
+    try bench.turn(2)
+    wire = nil
+    try bench.turn(2)
+    #expect(try bench.ask(other) { try $0.get("a") }.value == "old")
+  }
+}
+
+// MARK: - Fairness
+
+extension StreamTests {
+  /// A vault with a value that does not fit into a socket.
+  private func withLargeValue() throws -> (Bench, Wire) {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try upload(Self.pattern(4 << 20), as: "big", bench, wire).isOK)
+    _ = try bench.ask(wire) { try $0.put("small", "1") }
+    return (bench, wire)
+  }
+
+  @Test func `a get is served between two slices of a stream`() throws {
+    let (bench, other) = try withLargeValue()
+    let slow = try bench.client()
+    try slow.send { try $0.get("big") }
+    try bench.turn(2)
+    try other.send { try $0.get("small") }
+    try bench.turn()
+    other.receive()
+    #expect(try other.nextFrame()?.value == "1")
+    slow.receive(atMost: 1)
+    #expect(!slow.isAtEnd)
+  }
+
+  @Test func `a client that does not read costs one chunk of memory`() throws {
+    let (bench, _) = try withLargeValue()
+    let before = LockedMemory.status
+    let slow = try bench.client()
+    try slow.send { try $0.get("big") }
+    try bench.turn(50)
+    let after = LockedMemory.status
+    let grown =
+      after.lockedByteCount + after.unlockedByteCount - before.lockedByteCount
+      - before.unlockedByteCount
+    #expect(grown <= 1 << 20)
+  }
+
+  @Test func `a client that takes nothing for thirty seconds is cut`() throws {
+    let (bench, other) = try withLargeValue()
+    let slow = try bench.client()
+    try slow.send { try $0.get("big") }
+    try bench.turn(50)
+    bench.clock.pass(milliseconds: 29_999)
+    try bench.turn(2)
+    slow.receive(atMost: 4_096)
+    try bench.turn(2)
+    bench.clock.pass(milliseconds: 29_999)
+    try bench.turn(2)
+    #expect(try bench.ask(other) { try $0.putRequest(.agentStatus) }.isOK)
+    bench.clock.pass(milliseconds: 30_000)
+    try bench.turn(2)
+    try bench.awaitEnd(of: slow)
+  }
+
+  @Test func `a lock in the middle of a download cuts it short`() throws {
+    let (bench, other) = try withLargeValue()
+    let slow = try bench.client()
+    try slow.send { try $0.get("big") }
+    try bench.turn(50)
+    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    try bench.awaitEnd(of: slow)
+    var bytes = 0
+    while let frame = try slow.nextFrame() {
+      if frame.type == .data { bytes += frame.payload.count }
+    }
+    #expect(bytes < 4 << 20)
+  }
+
+  @Test func `a lock in the middle of an upload is told at once, and the rest thrown away`() throws
+  {
+    let (bench, other) = try withLargeValue()
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.upload("new") }.isOK)
+    try wire.send { try $0.data(Self.pattern(65_536)) }
+    try bench.turn(2)
+    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.reply(on: wire).lockReason == .asked)
+    try wire.send { buffer in
+      try buffer.data(Self.pattern(65_536))
+      try buffer.putUploadEnd(.commit)
+    }
+    #expect(try bench.ask(wire) { try $0.putRequest(.agentStatus) }.type == .reply)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("new") }.failure == .notFound)
+  }
+
+  @Test func `the clocks run out in the middle of a stream, too`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked(max: 10_000)
+    #expect(try upload(Self.pattern(4 << 20), as: "big", bench, wire).isOK)
+    try wire.send { try $0.get("big") }
+    try bench.turn(50)
+    bench.clock.pass(milliseconds: 10_000)
+    try bench.awaitEnd(of: wire)
+    #expect(try bench.status(try bench.client())?.lockReason == .sessionLimit)
+  }
+
+  @Test func `a stream that is read is use, slice by slice`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked(idle: 1_000)
+    #expect(try upload(Self.pattern(1 << 20), as: "big", bench, wire).isOK)
+    var count = try bench.ask(wire) { try $0.get("big") }.isOK ? 0 : -1_000
+    while case let frame = try bench.reply(on: wire), frame.type == .data {
+      count += 1
+      bench.clock.pass(milliseconds: 200)
+    }
+    #expect(count == 16)
+    #expect(try bench.status(wire)?.state == .unlocked)
+  }
+}

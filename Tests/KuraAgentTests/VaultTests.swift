@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import KuraAgent
+import KuraProtocol
+import Testing
+
+/// Several vaults in one agent, and vaults that change behind its back.
+@Suite struct VaultTests {
+  @Test func `each vault has a session of its own`() throws {
+    let bench = try Bench()
+    let first = try bench.unlocked()
+    let path = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: path)
+    let second = try bench.client(of: path)
+    #expect(try bench.ask(second) { try $0.get("a") }.lockReason == .neverUnlocked)
+    #expect(try bench.ask(second) { try $0.unlock(Bench.passcode) }.isOK)
+    _ = try bench.ask(first) { try $0.put("a", "first") }
+    _ = try bench.ask(second) { try $0.put("a", "second") }
+    #expect(try bench.ask(first) { try $0.get("a") }.value == "first")
+    #expect(try bench.ask(first) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(second) { try $0.get("a") }.value == "second")
+  }
+
+  @Test func `one request locks them all`() throws {
+    let bench = try Bench()
+    let first = try bench.unlocked()
+    let path = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: path)
+    let second = try bench.client(of: path)
+    _ = try bench.ask(second) { try $0.unlock(Bench.passcode) }
+    #expect(try bench.ask(first) { try $0.putLock(.screenLock, scope: .all) }.isOK)
+    #expect(try bench.ask(first) { try $0.get("a") }.lockReason == .screenLock)
+    #expect(try bench.ask(second) { try $0.get("a") }.lockReason == .screenLock)
+  }
+
+  @Test func `two paths to one file are one vault`() throws {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    let link = bench.scratch.path + "/link"
+    try #require(symlink(bench.scratch.path + "/data", link) == 0)
+    let wire = try bench.client(of: link + "/default.kura")
+    #expect(try bench.status(wire)?.state == .unlocked)
+  }
+
+  @Test func `a vault whose file is gone is locked`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    _ = try bench.ask(wire) { try $0.put("a", "1") }
+    try #require(rename(bench.vault, bench.vault + ".away") == 0)
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK == false)
+    try #require(rename(bench.vault + ".away", bench.vault) == 0)
+    #expect(try bench.ask(wire) { try $0.get("a") }.lockReason == .vaultChanged)
+  }
+
+  @Test func `another file at the path is another vault`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let other = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: other)
+    try #require(rename(other, bench.vault) == 0)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .locked)
+    #expect(try bench.status(wire)?.state == .locked)
+  }
+
+  @Test func `a path that is none is refused`() throws {
+    let bench = try Bench()
+    let wire = try bench.client(of: "/tmp/\u{0}x")
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .pathInvalid)
+    #expect(try bench.ask(wire) { try $0.create("x") }.failure == .pathInvalid)
+    #expect(try bench.ask(wire) { try $0.putRequest(.agentStatus) }.isOK)
+  }
+
+  @Test func `the agent tells what it holds`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let reply = try bench.ask(wire) { try $0.putRequest(.agentStatus) }
+    let report = try AgentReport(reply.payload.span)
+    #expect(report.processID == UInt32(getpid()))
+    #expect(report.sessionCount == 1)
+    #expect(report.lockedBytes + report.unlockedBytes > 0)
+  }
+
+  @Test func `an agent that is asked to stop locks and ends`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    try wire.send { try $0.putRequest(.agentStop) }
+    try bench.agent.run()
+    wire.receive()
+    #expect(try wire.nextFrame()?.isOK == true)
+    try bench.awaitEnd(of: wire)
+    #expect(bench.scratch.names(in: "data") == ["default.kura"])
+  }
+}
