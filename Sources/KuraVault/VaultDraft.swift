@@ -75,7 +75,7 @@ extension VaultDraft {
 }
 
 /// A file that goes with its owner, unless it was given another name before.
-private struct DraftFile: ~Copyable {
+struct DraftFile: ~Copyable {
   let place: FilePlace
 
   deinit { place.remove() }
