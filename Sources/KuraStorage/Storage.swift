@@ -90,7 +90,25 @@ extension Storage {
 extension Storage {
   /// The error that SQLite just reported.
   borrowing func failure(_ code: Int32) -> StorageError {
-    StorageError(code: code, systemError: unsafe sqlite3_system_errno(db))
+    let number = unsafe sqlite3_system_errno(db)
+    let isKnown = number != 0 || code & 0xff != SQLITE_IOERR
+    return StorageError(code: code, systemError: isKnown ? number : lastFileError)
+  }
+
+  /// The `errno` that the database file or its journal last met: by the time that SQLite asks the system
+  /// for it, a later call may have cleared it.
+  private var lastFileError: Int32 {
+    for pointer in [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER] {
+      var file: UnsafeMutablePointer<sqlite3_file>?
+      guard unsafe sqlite3_file_control(db, nil, pointer, &file) == SQLITE_OK,
+        let file = unsafe file, let methods = unsafe file.pointee.pMethods,
+        let control = unsafe methods.pointee.xFileControl
+      else { continue }
+      var number: Int32 = 0
+      _ = unsafe control(file, SQLITE_FCNTL_LAST_ERRNO, &number)
+      if number != 0 { return number }
+    }
+    return 0
   }
 
   /// The statement of a query, reset and without parameters.
