@@ -313,6 +313,13 @@ void kura_server_reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+void kura_server_keep_standard(void) {
+  int fd;
+  do fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd < 3);
+  if (fd >= 0) close(fd);
+}
+
 int kura_server_silence(void) {
   int null = open("/dev/null", O_RDWR);
   if (null < 0) return -errno;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import Glibc
 internal import KuraProtocol
 internal import KuraSession
 internal import KuraVault
@@ -37,6 +38,10 @@ public final class Agent {
   var directoryWatch: Descriptor?
   var signals: Descriptor?
 
+  /// Whose agent it is: the only user it serves.
+  let owner = geteuid()
+  /// The place whose stream is served next, so that each gets its turn.
+  var nextStream = 0
   /// When the agent began: no vault was unlocked before.
   let began: Moment
   /// Why the loop ends.

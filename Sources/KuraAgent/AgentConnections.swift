@@ -26,7 +26,7 @@ extension Agent {
 
   /// Gives a client its place; another user's is closed without a word.
   func admit(_ descriptor: consuming Descriptor, of user: UInt32) throws(AgentError) {
-    guard user == geteuid(), let place = connections.firstIndex(where: { $0 == nil }) else {
+    guard user == owner, let place = connections.firstIndex(where: { $0 == nil }) else {
       return
     }
     let connection = try Connection(descriptor, place: place, tenant: tenants[place])

@@ -9,11 +9,22 @@ internal import SecureMemory
 // MARK: - Slices
 
 extension Agent {
-  /// Serves one slice of each stream whose client has taken the one before.
+  /// The time for slices in one turn, in milliseconds: a request waits no longer for many streams
+  /// than for one.
+  private static let sliceTime: UInt64 = 5
+
+  /// Serves one slice of each stream whose client has taken the one before, as time allows.
   func advanceStreams() {
-    for case let connection? in connections {
-      guard let stream = connection.stream, !connection.hasPending else { continue }
+    guard connections.contains(where: { $0?.stream != nil }) else { return }
+    let start = configuration.clock().monotonic
+    for _ in connections.indices {
+      let place = nextStream
+      nextStream = (nextStream + 1) % connections.count
+      guard let connection = connections[place], let stream = connection.stream,
+        !connection.hasPending
+      else { continue }
       advance(stream, of: connection)
+      guard configuration.clock().monotonic - start < Self.sliceTime else { return }
     }
   }
 

@@ -11,17 +11,7 @@ import Testing
 @Suite struct LimitTests {
   /// A client that comes by the socket of an agent that listens.
   private func connect(_ bench: Bench) throws -> Wire {
-    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let path = Array((bench.scratch.path + "/run/agent.sock").utf8)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-    let code = withUnsafeBytes(of: &address) {
-      Glibc.connect(
-        raw, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
-    }
-    guard code == 0 else { throw TestFailure("connect: \(errno)") }
-    return Wire(owning: raw)
+    try Wire.connect(to: bench.scratch.path + "/run/agent.sock")
   }
 
   private func listening(_ adjust: (inout AgentConfiguration) -> Void = { _ in }) throws -> Bench {

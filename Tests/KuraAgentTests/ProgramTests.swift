@@ -230,6 +230,95 @@ extension ProgramTests {
   }
 }
 
+// MARK: - Time
+
+extension ProgramTests {
+  @Test func `the vault is locked when its time is over, without any request`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked(idle: 1_000)
+    #expect(home.scratch.names(in: "data").count > 1)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while home.scratch.names(in: "data") != ["default.kura"], ContinuousClock.now < deadline {
+      usleep(5_000)
+    }
+    #expect(home.scratch.names(in: "data") == ["default.kura"])
+    try wire.send { try $0.get("a") }
+    #expect(try wire.frame().lockReason == .idle)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `an agent that was held up locks before it answers what came meanwhile`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked(idle: 1_000)
+    try wire.send { try $0.put("a", "1") }
+    #expect(try wire.frame().isOK)
+    agent.signal(SIGSTOP)
+    try wire.send { try $0.get("a") }
+    usleep(1_100_000)
+    agent.signal(SIGCONT)
+    #expect(try wire.frame().lockReason == .idle)
+  }
+
+  @Test func `a key that is derived runs to its end when the agent is to end`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.connect()
+    try wire.send { buffer in
+      try buffer.hello(home.vault)
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 64 << 20, passes: 3), flags: [])
+    }
+    #expect(try wire.frame().type == .agentHello)
+    agent.signal(SIGTERM)
+    try wire.awaitEnd()
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "data") == [])
+  }
+}
+
+// MARK: - Started by others
+
+extension ProgramTests {
+  @Test func `a socket that systemd made is served and left in place`() throws {
+    let home = try Home()
+    let path = home.path + "/run/activated.sock"
+    let socket = try Wire.listen(at: path)
+    defer { close(socket) }
+    let agent = try AgentProcess(
+      [], home: home.path, socket: socket,
+      shell: "export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\"")
+    let wire = try Wire.connect(to: path)
+    try wire.send {
+      try $0.hello(home.vault)
+      try $0.putRequest(.agentStatus)
+    }
+    #expect(try wire.frame().type == .agentHello)
+    #expect(try wire.frame().isOK)
+    agent.signal(SIGTERM)
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "run") == ["activated.sock"])
+  }
+
+  @Test(.enabled(if: geteuid() == 0))
+  func `with --require-mlock it does not start where memory can reach swap`() throws {
+    let home = try Home()
+    let agent = try AgentProcess(
+      ["--foreground", "--require-mlock"], home: home.path,
+      shell: "ulimit -l 0; exec setpriv --bounding-set=-ipc_lock \"$@\"")
+    #expect(try agent.readOutput().contains("cannot be kept out of swap"))
+    #expect(try agent.wait() == 7)
+  }
+
+  @Test func `closed standard descriptors are no trap`() throws {
+    let home = try Home()
+    let agent = try home.agent(shell: "exec \"$@\" 0<&- 1>&- 2>&-")
+    #expect(try home.client().isAtEnd == false)
+    #expect(agent.poll() == nil)
+  }
+}
+
 // MARK: - One client
 
 extension ProgramTests {

@@ -100,6 +100,8 @@ void kura_server_raise_descriptors(uint64_t wanted);
 int kura_server_detach(int *ready);
 /* Signal mask empty, every disposition but the crash signals' at its default, SIGPIPE ignored. */
 void kura_server_reset_signals(void);
+/* Opens /dev/null wherever 0 to 2 are closed, so that nothing else gets their numbers. */
+void kura_server_keep_standard(void);
 /* Points the standard descriptors at /dev/null, and keeps 0 to 2 taken. */
 int kura_server_silence(void);
 

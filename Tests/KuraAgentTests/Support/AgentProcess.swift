@@ -22,9 +22,11 @@ final class AgentProcess {
   ///   - arguments: Those after its name.
   ///   - home: What `HOME` and, below it, the directories of XDG are.
   ///   - input: What its descriptor 0 is; /dev/null when nil.
+  ///   - socket: What its descriptor 3 is; where its output goes when nil.
   ///   - shell: A command that has it started by a shell, in which `"$@"` is the program.
   init(
-    _ arguments: [String], home: String, input: Int32? = nil, shell: String? = nil
+    _ arguments: [String], home: String, input: Int32? = nil, socket: Int32? = nil,
+    shell: String? = nil
   ) throws {
     let (reading, writing) = try Self.pipe()
     output = reading
@@ -36,9 +38,10 @@ final class AgentProcess {
     } else {
       posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
     }
-    for descriptor: Int32 in [1, 2, 3] {
+    for descriptor: Int32 in [1, 2] {
       posix_spawn_file_actions_adddup2(&actions, writing, descriptor)
     }
+    posix_spawn_file_actions_adddup2(&actions, socket ?? writing, 3)
     var attributes = Self.attributes()
     defer { posix_spawnattr_destroy(&attributes) }
     let command = (shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [Self.program] + arguments
@@ -154,19 +157,7 @@ struct Home {
   }
 
   /// A connected client that has said nothing.
-  func connect() throws -> Wire {
-    let raw = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    let wire = Wire(owning: raw)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socket.utf8)) }
-    let code = withUnsafeBytes(of: &address) {
-      Glibc.connect(
-        raw, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
-    }
-    guard code == 0 else { throw TestFailure("connect: \(errno)") }
-    return wire
-  }
+  func connect() throws -> Wire { try Wire.connect(to: socket) }
 
   /// A client that has said hello.
   func client() throws -> Wire {
@@ -177,13 +168,13 @@ struct Home {
   }
 
   /// A client of a vault that was created and unlocked.
-  func unlocked() throws -> Wire {
+  func unlocked(idle: UInt64 = 0) throws -> Wire {
     let wire = try client()
     try wire.send { try $0.create(Bench.passcode) }
     guard try wire.frame().isOK else { throw TestFailure("not created") }
     try wire.send { try $0.putConfirm() }
     guard try wire.frame().isOK else { throw TestFailure("not confirmed") }
-    try wire.send { try $0.unlock(Bench.passcode) }
+    try wire.send { try $0.unlock(Bench.passcode, idle: idle) }
     guard try wire.frame().isOK else { throw TestFailure("not unlocked") }
     return wire
   }

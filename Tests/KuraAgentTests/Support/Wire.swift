@@ -112,3 +112,37 @@ final class Wire {
     return poll(&one, 1, milliseconds) > 0
   }
 }
+
+// MARK: - Sockets with a name
+
+extension Wire {
+  /// A connection to the socket at a path.
+  static func connect(to path: String) throws -> Wire {
+    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let wire = Wire(owning: raw)
+    let code = withAddress(of: path) { Glibc.connect(raw, $0, $1) }
+    guard code == 0 else { throw TestFailure("connect: \(errno)") }
+    return wire
+  }
+
+  /// A socket that listens at a path; its descriptor is the caller's.
+  static func listen(at path: String) throws -> Int32 {
+    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let code = withAddress(of: path) { bind(raw, $0, $1) }
+    guard code == 0, Glibc.listen(raw, 16) == 0 else { throw TestFailure("bind: \(errno)") }
+    return raw
+  }
+
+  private static func withAddress<Result>(
+    of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
