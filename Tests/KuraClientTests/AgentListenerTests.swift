@@ -121,10 +121,16 @@ struct AgentListenerTests {
     }
   }
 
-  @Test func `an agent is not looked for by PATH`() {
-    // The tests' own program has no kura-agent beside it.
-    guard case .agentMissing = failure({ _ = try AgentProgram.find() }) else {
-      return #expect(Bool(false))
+  @Test func `an agent is looked for beside the program, not by PATH`() throws {
+    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let directory = URL(filePath: program).deletingLastPathComponent().path
+    let beside = directory + "/kura-agent"
+    guard FileManager.default.isExecutableFile(atPath: beside) else {
+      #expect(throws: ClientError.agentMissing(directory: directory)) {
+        _ = try AgentProgram.find()
+      }
+      return
     }
+    #expect(try AgentProgram.find() == beside)
   }
 }
