@@ -28,7 +28,7 @@ struct ByteSize: Equatable, Sendable {
     guard let unit = Self.units.first(where: { $0.shift > 0 && count >> $0.shift > 0 }) else {
       return "\(count) B"
     }
-    let tenths = (count >> (unit.shift - 10)) * 10 >> 10
+    let tenths = ((count >> (unit.shift - 10)) * 10) >> 10
     return "\(tenths / 10).\(tenths % 10) " + unit.word
   }
 }

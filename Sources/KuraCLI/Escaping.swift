@@ -42,7 +42,7 @@ struct Escaping {
       try finish(into: &out)
       try append(byte, to: &out)
     case .character(let value):
-      guard isHarmful(value) else {
+      guard Self.isHarmful(value, style) else {
         for index in 0..<held.count { try out.append(held.byte(index)) }
         try out.append(byte)
         return
@@ -51,7 +51,8 @@ struct Escaping {
     }
   }
 
-  private func isHarmful(_ value: UInt32) -> Bool {
+  /// Whether a terminal would obey a character.
+  static func isHarmful(_ value: UInt32, _ style: Style) -> Bool {
     switch value {
     case 0x09, 0x0A: style == .line
     case 0x00..<0x20, 0x7F..<0xA0: true

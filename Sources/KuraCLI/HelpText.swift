@@ -50,7 +50,7 @@ enum HelpText {
 
   private static func write(_ options: [Option], to output: inout Output) throws(CommandError) {
     for option in options {
-      try output.write("  " + pad(option.synopsis, 32) + option.help + "\n")
+      try output.write("  " + pad(option.synopsis, 30) + option.help + "\n")
     }
   }
 

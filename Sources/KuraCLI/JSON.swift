@@ -97,26 +97,19 @@ extension Output {
 
   mutating func element(_ text: String) throws(CommandError) {
     let bytes = Array(text.utf8)
-    try openString()
-    try append(bytes.span)
-    try closeString()
+    try element(text: bytes.span)
   }
 
   mutating func element(bytes: Span<UInt8>) throws(CommandError) {
-    if UTF8Scanner.isText(bytes) {
-      try openString()
-      try append(bytes)
-      try closeString()
-    } else {
-      try openObject()
-      try key("base64")
-      try openString()
-      var base64 = Base64()
-      try append(bytes, &base64)
-      try finish(&base64)
-      try closeString()
-      try closeObject()
-    }
+    guard !UTF8Scanner.isText(bytes) else { return try element(text: bytes) }
+    try openObject()
+    try key("base64")
+    try openString()
+    var base64 = Base64()
+    try append(bytes, &base64)
+    try finish(&base64)
+    try closeString()
+    try closeObject()
   }
 
   /// An element that was written before.
@@ -125,6 +118,17 @@ extension Output {
     try write(bytes)
   }
 
+  private mutating func element(text: Span<UInt8>) throws(CommandError) {
+    try openString()
+    var scanner = UTF8Scanner()
+    try append(text, &scanner)
+    try closeString()
+  }
+}
+
+// MARK: - Strings
+
+extension Output {
   mutating func openString() throws(CommandError) {
     try separate()
     try write("\"")
@@ -132,11 +136,29 @@ extension Output {
 
   mutating func closeString() throws(CommandError) { try write("\"") }
 
-  /// Writes a part of a string, which must be UTF-8 as a whole.
-  mutating func append(_ text: Span<UInt8>) throws(CommandError) {
+  /// Writes the next part of a string, which must be UTF-8 as a whole.
+  ///
+  /// - Parameter scanner: Carries a character over from one part to the next.
+  mutating func append(
+    _ text: Span<UInt8>, _ scanner: inout UTF8Scanner
+  ) throws(CommandError) {
+    guard isTerminal else { return try append(exact: text) }
+    for index in text.indices {
+      let held = scanner
+      guard case .character(let value) = scanner.take(text[index]) else { continue }
+      if let escape = Self.escape(value, isTerminal: true) {
+        try write(escape)
+      } else {
+        for earlier in 0..<held.count { try write(byte: held.byte(earlier)) }
+        try write(byte: text[index])
+      }
+    }
+  }
+
+  private mutating func append(exact text: Span<UInt8>) throws(CommandError) {
     var start = 0
     for index in text.indices {
-      guard let escape = Self.escape(text[index]) else { continue }
+      guard let escape = Self.escape(UInt32(text[index]), isTerminal: false) else { continue }
       try write(text.extracting(start..<index))
       try write(escape)
       start = index + 1
@@ -144,18 +166,24 @@ extension Output {
     try write(text.extracting(start..<text.count))
   }
 
-  /// RFC 8259, 7. DEL is escaped too: it is a control character to a terminal.
-  private static func escape(_ byte: UInt8) -> String? {
-    switch byte {
-    case UInt8(ascii: "\""): "\\\""
-    case UInt8(ascii: "\\"): "\\\\"
-    case 0x0A: "\\n"
-    case 0x0D: "\\r"
-    case 0x09: "\\t"
-    case 0..<0x20, 0x7F:
-      "\\u00" + String(Unicode.Scalar(Hex.digit(byte >> 4)))
-        + String(Unicode.Scalar(Hex.digit(byte & 0xF)))
-    default: nil
+  private mutating func write(byte: UInt8) throws(CommandError) {
+    let bytes: [1 of UInt8] = [byte]
+    try write(bytes.span)
+  }
+
+  /// RFC 8259, 7; on a terminal, also what it would obey, all of which is below U+10000.
+  private static func escape(_ value: UInt32, isTerminal: Bool) -> String? {
+    switch value {
+    case 0x22: return "\\\""
+    case 0x5C: return "\\\\"
+    case 0x0A: return "\\n"
+    case 0x0D: return "\\r"
+    case 0x09: return "\\t"
+    default:
+      guard value < 0x20 || isTerminal && Escaping.isHarmful(value, .line) else { return nil }
+      return [12, 8, 4, 0].reduce("\\u") {
+        $0 + String(Unicode.Scalar(Hex.digit(UInt8(value >> UInt32($1) & 0xF))))
+      }
     }
   }
 }

@@ -26,8 +26,6 @@ enum UsageError: Error, Equatable, Sendable {
   case notText([UInt8])
   /// Two options that contradict each other.
   case conflict(OptionName, OptionName)
-  /// The first makes sense only with the second.
-  case needs(OptionName, OptionName)
   /// What is asked for needs an agent that stays.
   case needsAgent(verb: String)
   case passcodeEmpty

@@ -201,6 +201,7 @@ extension Get {
   private struct ValueMember {
     let isText: Bool
     private var base64 = Base64()
+    private var scanner = UTF8Scanner()
 
     init(isText: Bool) { self.isText = isText }
 
@@ -213,7 +214,11 @@ extension Get {
     }
 
     mutating func append(_ part: Span<UInt8>, _ output: inout Output) throws(CommandError) {
-      if isText { try output.append(part) } else { try output.append(part, &base64) }
+      if isText {
+        try output.append(part, &scanner)
+      } else {
+        try output.append(part, &base64)
+      }
     }
 
     mutating func close(_ output: inout Output) throws(CommandError) {

@@ -52,7 +52,7 @@ extension Diagnostic {
     case .tooLong(let limit):
       return ("a name, attribute or passcode is longer than \(limit) bytes", nil)
     case .stopped: return ("stopped; nothing was kept", nil)
-    case .system(let number): return (SystemMessage.text(number), nil)
+    case .system(let number): return ("the system refused: " + SystemMessage.text(number), nil)
     default: return ("the agent could not be asked", stopHint)
     }
   }

@@ -30,16 +30,16 @@ extension Diagnostic {
       return ("this item asks for the passcode at each read", "run it at a terminal")
     case .cancelled: return ("cancelled", nil)
     case .slotsFull: return ("the vault has no room for another way to unlock it", nil)
-    default: return ("policy does not allow it: " + shown(refused.text), nil)
+    default: return ("policy does not allow it" + named(refused.text), nil)
     }
   }
 
   static func itemWords(_ refused: Refused) -> Words {
     switch refused.failure {
     case .notFound:
-      return ("no such item: " + shown(refused.text), "'kura list' shows the names there are")
+      return ("no such item" + named(refused.text), "'kura list' shows the names there are")
     case .attributeNotFound:
-      return ("the item has no attribute " + shown(refused.text), "'kura show NAME' lists them")
+      return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
       return (
         "that revision is not kept; the current one is \(refused.detail)",
@@ -47,7 +47,7 @@ extension Diagnostic {
       )
     case .exists:
       return (
-        "the item exists: " + shown(refused.text) + " (revision \(refused.detail))",
+        "the item exists" + named(refused.text) + " (revision \(refused.detail))",
         "--replace stores over it and keeps the old value in the history"
       )
     case .revisionConflict: return (conflictMessage(refused.detail), "read it again, then decide")

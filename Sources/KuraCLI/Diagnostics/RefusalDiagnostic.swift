@@ -16,7 +16,7 @@ extension Diagnostic {
     self.init(words.message, hint: words.hint, refused.failure.exitStatus)
   }
 
-  private static func named(_ text: String) -> String {
+  static func named(_ text: String) -> String {
     text.utf8.isEmpty ? "" : ": " + shown(text)
   }
 

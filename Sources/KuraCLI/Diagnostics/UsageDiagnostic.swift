@@ -43,8 +43,6 @@ extension Diagnostic {
     case .valueUnexpected(let option): (option.spelling + " takes no value", nil)
     case .conflict(let first, let second):
       (first.spelling + " and " + second.spelling + " contradict each other", "give one of them")
-    case .needs(let first, let second):
-      (first.spelling + " goes only with " + second.spelling, nil)
     case .notANumber(let option, let text):
       (option.spelling + " takes a whole number, not " + quoted(text), nil)
     case .notADuration(let text):

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+import Testing
+
+@testable import KuraCLI
+@testable import KuraClient
+
+/// A refusal as the agent sends it.
+private func refused(
+  _ failure: Failure, _ detail: UInt64 = 0, _ detail2: UInt64 = 0, _ detail3: UInt64 = 0,
+  text: String = ""
+) throws -> Refused {
+  var out = try SecretBuffer(capacity: 256)
+  try out.putRefusal(
+    failure, detail: detail, detail2: detail2, detail3: detail3, text: Array(text.utf8).span,
+    as: .reply)
+  let frame = try #require(try Frame.next(in: out.bytes, sentBy: .agent))
+  let payload = out.bytes.extracting(frame.payload)
+  guard case .refused(let refusal) = try Reply(payload) else { throw Failure.fault }
+  return Refused(refusal, in: payload)
+}
+
+private func diagnostic(_ refused: Refused) -> Diagnostic {
+  Diagnostic(.client(.refused(refused)))
+}
+
+/// What holds of each text that a person reads.
+private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
+  let message = diagnostic.message
+  #expect(!message.isEmpty, "\(what)")
+  #expect(message.first?.isUppercase != true, "\(what): \(message)")
+  #expect(message.last != "." && message.last != ":", "\(what): \(message)")
+  #expect(!message.contains("  ") && !message.contains("\n"), "\(what): \(message)")
+  if let hint = diagnostic.hint {
+    #expect(!hint.isEmpty && hint.last != "." && !hint.contains("\n"), "\(what): \(hint)")
+  }
+  #expect(diagnostic.status != .ok, "\(what)")
+}
+
+@Suite struct RefusalDiagnosticTests {
+  @Test(arguments: Failure.allCases)
+  func `each refusal has a message and its status`(_ failure: Failure) throws {
+    for text in ["", "some text"] {
+      let shown = diagnostic(try refused(failure, 1, 1, 1, text: text))
+      expectGood(shown, "\(failure)")
+      #expect(shown.status == failure.exitStatus)
+    }
+  }
+
+  @Test(arguments: Failure.allCases)
+  func `no refusal puts control bytes on the terminal`(_ failure: Failure) throws {
+    let shown = diagnostic(try refused(failure, text: "a\u{1B}[31m\u{9B}\n\u{202E}"))
+    let all = shown.message + (shown.hint ?? "")
+    #expect(
+      all.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{9B}" && $0 != "\u{202E}" })
+  }
+
+  @Test func `no two refusals read the same`() throws {
+    var seen: [String: Failure] = [:]
+    for failure in Failure.allCases {
+      let shown = diagnostic(try refused(failure, 1, 1, 1, text: "x"))
+      #expect(seen[shown.message] == nil, "\(failure) and \(seen[shown.message] ?? failure)")
+      seen[shown.message] = failure
+    }
+  }
+
+  @Test(arguments: NameRule.allCases)
+  func `each rule for names is told`(_ rule: NameRule) throws {
+    let shown = diagnostic(try refused(.nameInvalid, UInt64(rule.rawValue)))
+    #expect(shown.message.contains(rule.text))
+    #expect(shown.status == .usage)
+  }
+
+  @Test(arguments: AttributeRule.allCases)
+  func `each rule for attributes is told`(_ rule: AttributeRule) throws {
+    #expect(
+      diagnostic(try refused(.attributeInvalid, UInt64(rule.rawValue))).message.contains(rule.text))
+  }
+
+  @Test(arguments: PasscodeRule.allCases)
+  func `each rule for passcodes is told`(_ rule: PasscodeRule) throws {
+    #expect(
+      diagnostic(try refused(.passcodeInvalid, UInt64(rule.rawValue))).message.contains(rule.text))
+  }
+
+  @Test func `a locked vault says why`() throws {
+    let shown = diagnostic(try refused(.locked, UInt64(LockReason.idle.rawValue), 0, 900_000))
+    #expect(shown.message == "the vault is locked (idle 15 min)")
+    #expect(shown.hint == "run 'kura unlock'")
+    #expect(shown.status == .locked)
+  }
+
+  @Test func `a wait is rounded up`() throws {
+    #expect(diagnostic(try refused(.throttled, 4_001)).message.hasSuffix("in 5 s"))
+    #expect(diagnostic(try refused(.throttled, 60_000)).message.hasSuffix("in 1 min"))
+  }
+
+  @Test func `a typing error names its group`() throws {
+    #expect(diagnostic(try refused(.recoveryKeyTypo, 2)).message.contains("group 2"))
+    #expect(!diagnostic(try refused(.recoveryKeyTypo)).message.contains("group"))
+  }
+
+  @Test func `an older vault says where the newer one was`() throws {
+    let shown = diagnostic(try refused(.rolledBack, 40, 12, 0, text: "/home/ada/default.kura"))
+    #expect(shown.message.contains("older"))
+    #expect(shown.message.contains("40") && shown.message.contains("12"))
+    #expect(shown.message.contains("/home/ada/default.kura"))
+    #expect(shown.hint?.contains("--accept-rollback") == true)
+  }
+}
+
+@Suite struct DiagnosticTests {
+  static let clientErrors: [ClientError] = [
+    .noAgent, .agentMissing(directory: "/usr/bin"), .agentFailed(status: 1, text: ""),
+    .agentUnsafe(directory: "/run/x"), .otherVersion(version: 2, release: "9.0.0"), .hungUp,
+    .timedOut, .broken(.truncated), .output(28), .input(5), .tooLong(limit: 3), .stopped,
+    .outOfMemory, .system(2), .path(.homeUnknown), .path(.empty), .path(.tooLong(limit: 9)),
+    .path(.nameInvalid("a/b")), .path(.noWorkingDirectory(2)),
+  ]
+
+  @Test(arguments: clientErrors)
+  func `each failure of the client has a message and its status`(_ error: ClientError) {
+    let shown = Diagnostic(.client(error))
+    expectGood(shown, "\(error)")
+    #expect(shown.status == error.exitStatus)
+  }
+
+  static let usageErrors: [UsageError] = [
+    .noVerb, .unknownVerb([0x61]), .unknownTopic([0x61]),
+    .unknownOption([0x2D, 0x61], verb: "get"),
+    .unknownOption([0x2D, 0x61], verb: ""), .valueMissing(.output), .valueUnexpected(.json),
+    .operandMissing("NAME", verb: "get"), .operandUnexpected([0x61], verb: "get"),
+    .notANumber(.revision, [0x61]), .notADuration([0x61]), .notASize([0x61]),
+    .notAnAttribute([0x61]), .notAColorChoice([0x61]), .notAConfigKey([0x61]),
+    .notAConfigValue(.idleTimeout, [0x61]), .notAnAgentAction([0x61]), .notAReference(.query),
+    .notText([0xFF]), .conflict(.file, .fileDescriptor),
+    .needsAgent(verb: "lock"), .nothingToChange, .passcodeEmpty, .oneNameOnly(.ifRevision),
+  ]
+
+  @Test(arguments: usageErrors)
+  func `each wrong command line has a message and status 2`(_ error: UsageError) {
+    let shown = Diagnostic(.usage(error))
+    expectGood(shown, "\(error)")
+    #expect(shown.status == .usage)
+  }
+
+  static let others: [(CommandError, KuraProtocol.ExitStatus)] = [
+    (.prompt(.cancelled), .cancelled), (.prompt(.closed), .cancelled),
+    (.prompt(.failed), .inputOutput), (.prompt(.outOfMemory), .failure),
+    (.askpass("/bin/ask"), .cancelled), (.file(.read, path: "f", errno: 2), .inputOutput),
+    (.file(.write, path: "f", errno: 28), .inputOutput), (.output(28), .inputOutput),
+    (.outOfMemory, .failure), (.noVault("/v"), .noVault), (.exists(.vault, "/v"), .exists),
+    (.exists(.file, "/f"), .exists), (.locked(LockFacts()), .locked),
+    (.noInteraction(.passcode), .needsInteraction),
+    (.noInteraction(.recoveryKey), .needsInteraction),
+    (.noInteraction(.recoveryKeyShown), .needsInteraction),
+    (.noInteraction(.value), .needsInteraction), (.mismatch(.passcode), .cancelled),
+    (.mismatch(.value), .cancelled), (.mismatch(.recoveryKey), .cancelled),
+    (.mismatch(.newRecoveryKey), .cancelled), (.findings(2), .integrity),
+    (.agentNotRunning, .agent),
+  ]
+
+  @Test(arguments: others)
+  func `each other failure has a message and its status`(
+    _ row: (CommandError, KuraProtocol.ExitStatus)
+  ) {
+    let shown = Diagnostic(row.0)
+    expectGood(shown, "\(row.0)")
+    #expect(shown.status == row.1)
+  }
+
+  @Test func `who interrupts knows it already`() {
+    #expect(Diagnostic(.prompt(.interrupted)).message.isEmpty)
+    #expect(Diagnostic(.prompt(.interrupted)).status == .interrupted)
+  }
+
+  @Test func `a full disk is called so`() {
+    #expect(Diagnostic(.file(.write, path: "f", errno: 28)).message.contains("No space left"))
+  }
+
+  @Test(arguments: [
+    ("statsu", "status"), ("unlokc", "unlock"), ("lst", "list"), ("inti", "init"), ("gget", "get"),
+    ("passcod", "passcode"),
+  ])
+  func `a verb that was nearly right is named`(_ row: (String, String)) {
+    let hint = Diagnostic(.usage(.unknownVerb(Array(row.0.utf8)))).hint
+    #expect(hint == "did you mean 'kura \(row.1)'?")
+  }
+
+  @Test(arguments: ["frobnicate", "x", "", "teg", "ssh"])
+  func `a verb that was far off is not guessed at`(_ word: String) {
+    let hint = Diagnostic(.usage(.unknownVerb(Array(word.utf8)))).hint
+    #expect(hint == "'kura help' lists the verbs")
+  }
+
+  @Test(arguments: LockReason.allCases)
+  func `the circumstances of a lock are told in brackets`(_ reason: LockReason) {
+    let facts = LockFacts(reason: reason, since: 0, idleTimeout: 3_000)
+    let expected = reason == .idle ? " (idle 3 s)" : " (" + reason.text + ")"
+    #expect(Diagnostic.circumstances(facts) == expected)
+  }
+
+  @Test func `each notice has a sentence, but for what needs none`() {
+    for bit in 0..<32 {
+      let notice = Notice(rawValue: 1 << bit)
+      let isKnown = bit <= 8 && notice != .alreadyUnlocked
+      #expect(Notice.texts(notice).count == (isKnown ? 1 : 0), "bit \(bit)")
+    }
+    for bit in 0..<6 { #expect(WeaknessSet(rawValue: 1 << bit).list.count == 1) }
+  }
+}
