@@ -56,6 +56,17 @@ enum Action: Sendable, Equatable {
   case condition(String)
 }
 
+extension Action {
+  /// What is expected of the command's end, where the step waits for one.
+  var expectation: Expectation? {
+    switch self {
+    case .run(let command), .capture(_, let command): command.expectation
+    case .wait(_, let expectation): expectation
+    default: nil
+    }
+  }
+}
+
 /// A shell command, what it is given and what it must do.
 struct Command: Sendable, Equatable {
   /// The text given to `bash -c`, in the story's own directory.

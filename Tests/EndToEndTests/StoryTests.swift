@@ -22,6 +22,17 @@ import Testing
     #expect(!story.paragraphs.isEmpty)
   }
 
+  /// `throttled` and `ambiguous` have no cause in this release.
+  @Test func `each exit status is shown by a story`() throws {
+    var shown: Set<Int32> = []
+    for file in Self.stories {
+      for step in try StoryParser.parse(file: file.path).paragraphs.flatMap(\.steps) {
+        if case .exactly(let status)? = step.action.expectation?.status { shown.insert(status) }
+      }
+    }
+    #expect(Set(0...16).union([130]).subtracting(shown) == [8, 10])
+  }
+
   @Test(arguments: stories)
   func `a story comes true`(_ file: StoryFile) async throws {
     try #require(

@@ -13,7 +13,7 @@ final class Stage {
   var environment: [String: String]
 
   init(binaries: String) throws {
-    var template = Array((NSTemporaryDirectory() + "/kura-story-XXXXXX").utf8CString)
+    var template = Array((NSTemporaryDirectory() + "kura-story-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
       throw StoryFailure(message: "no temporary directory: errno \(errno)")
     }

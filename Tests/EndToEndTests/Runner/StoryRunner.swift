@@ -64,6 +64,7 @@ final class StoryRunner {
   private func perform(_ story: Story) -> Performance {
     var performance = Performance()
     paragraphs: for paragraph in story.paragraphs {
+      let before = Set(started.keys)
       for step in paragraph.steps {
         do {
           try perform(step.action)
@@ -74,13 +75,18 @@ final class StoryRunner {
           let message = (error as? StoryFailure)?.message ?? "\(error)"
           performance.failures.append(
             .init(place: step.place, fact: paragraph.fact, message: message))
+          end(Set(started.keys).subtracting(before))
           continue paragraphs
         }
       }
     }
-    for one in started.values { one.process.end() }
+    end(Set(started.keys))
     performance.left = stage.strike()
     return performance
+  }
+
+  private func end(_ names: Set<String>) {
+    for name in names { started.removeValue(forKey: name)?.process.end() }
   }
 
   private func perform(_ action: Action) throws {
