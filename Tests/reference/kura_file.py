@@ -4,8 +4,8 @@
 import os
 import sqlite3
 
-from kura_format import (APPLICATION_ID, HEADER, MAX_ARGON2_SLOTS, MAX_SLOTS, GIB, PASSCODE,
-                         Refused, SlotHeader, read_header)
+from kura_format import (APPLICATION_ID, HEADER, MAX_ARGON2_SLOTS, MAX_SLOTS, GIB, Refused,
+                         SlotHeader, read_header)
 from kura_record import Row
 
 SCHEMA = [
@@ -111,7 +111,7 @@ class File:
         slots = self.rows("SELECT number, header, key, protected FROM slot ORDER BY number",
                           shape="ibbb")
         if not slots:
-            raise Refused("slot", "damaged", "none")
+            raise Refused("slot", "none")
         if len(slots) > MAX_SLOTS:
             raise Refused("slot", "too-many")
         headers = [SlotHeader.decode(header) for _, header, _, _ in slots]
@@ -119,11 +119,20 @@ class File:
             raise Refused("slot", "damaged", "number")
         if sum(header.kdf == 1 for header in headers) > MAX_ARGON2_SLOTS:
             raise Refused("slot", "too-many")
-        for header in headers:
-            header.check_cost()
-        if sum(h.passes * h.memory for h in headers if h.kind == PASSCODE) > 16 * GIB:
-            raise Refused("slot", "kdf-refused", "sum")
         return slots
+
+    @staticmethod
+    def candidates(slots, kind):
+        """[(header, its bytes, key)] of the slots to try, their costs within the limits."""
+        tried = [(SlotHeader.decode(header), header, key) for _, header, key, _ in slots]
+        tried = [slot for slot in tried if slot[0].kind == kind]
+        if not tried:
+            raise Refused("slot", "no-such-slot")
+        for header, *_ in tried:
+            header.check_cost()
+        if sum(header.passes * header.memory for header, *_ in tried) > 16 * GIB:
+            raise Refused("slot", "kdf-refused", "sum")
+        return tried
 
     # Items, history, chunks.
 

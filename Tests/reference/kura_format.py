@@ -23,7 +23,7 @@ MAX_META = 65536
 MAX_SLOTS = 16
 MAX_ARGON2_SLOTS = 4
 ZERO32 = bytes(32)
-PASSCODE, RECOVERY_KEY, KEY_FILE = 1, 2, 3
+PASSCODE, RECOVERY_KEY, KEY_FILE, LOCAL = 1, 2, 3, 4
 HEADER, RING, ROOT = 0, 1, 2
 GIB = 1 << 30
 
@@ -159,32 +159,43 @@ class Reader:
 
 # --- Names, passcodes, recovery keys ------------------------------------------------------------
 
-def normal_name(raw):
-    """An item's name as NFC bytes, or `Refused` under the layer `name`."""
+def decoded_text(raw, layer, refused):
+    """Text of UTF-8 without characters of the categories `refused`."""
     try:
-        text = unicodedata.normalize("NFC", raw.decode("utf-8"))
+        text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise Refused("name", "not-utf8") from None
+        raise Refused(layer, "not-utf8") from None
+    if any(unicodedata.category(c) in refused for c in text):
+        raise Refused(layer, "control")
+    return text
+
+
+def normal_name(raw, refused=("Cc", "Cn")):
+    """A name that a user gives as NFC bytes, or `Refused` under the layer `name`."""
+    text = unicodedata.normalize("NFC", decoded_text(raw, "name", refused))
     name = text.encode("utf-8")
     if not 1 <= len(name) <= 1024:
         raise Refused("name", "length")
-    if any(unicodedata.category(c) == "Cc" for c in text):
-        raise Refused("name", "control")
     if any(part in ("", ".", "..") for part in text.split("/")):
         raise Refused("name", "component")
     return name
 
 
+def check_stored_text(raw, shortest, longest):
+    """A stored label or attribute key: NFC, no control characters, a length within bounds."""
+    try:
+        text = decoded_text(raw, "text", ("Cc",))
+    except Refused as reason:
+        raise Damaged(str(reason)) from None
+    if not shortest <= len(raw) <= longest or unicodedata.normalize("NFC", text) != text:
+        raise Damaged("text")
+
+
 def prepared_passcode(raw):
     """RFC 8265 OpaqueString as the format has it: spaces folded, NFC, no control characters."""
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Refused("passcode", "not-utf8") from None
+    text = decoded_text(raw, "passcode", ("Cc", "Cn"))
     text = "".join(" " if unicodedata.category(c) == "Zs" else c for c in text)
     passcode = unicodedata.normalize("NFC", text).encode("utf-8")
-    if any(unicodedata.category(c) == "Cc" for c in text):
-        raise Refused("passcode", "control")
     if not 1 <= len(passcode) <= 1024:
         raise Refused("passcode", "length")
     return passcode
@@ -278,14 +289,15 @@ class SlotHeader:
         if len(data) != 48:
             raise Refused("slot", "damaged", "length")
         kind, kdf, zero, passes, memory = struct.unpack("<BBHIQ", data[:16])
-        if zero or kind == 0 or kdf > 1 or (kdf == 0 and (passes or memory)):
+        if zero or not 1 <= kind <= 6 or kdf > 1 or (kdf == 0 and (passes or memory)):
             raise Refused("slot", "damaged", "fields")
-        if (kind == PASSCODE and kdf != 1) or (kind in (RECOVERY_KEY, KEY_FILE) and kdf != 0):
+        if (kind in (PASSCODE, LOCAL) and kdf != 1) or (kind in (RECOVERY_KEY, KEY_FILE) and kdf):
             raise Refused("slot", "damaged", "kdf of the kind")
         return SlotHeader(kind, kdf, passes, memory, data[16:32], data[32:48])
 
     def check_cost(self):
         if self.kdf == 1 and not (1 <= self.passes <= 16 and 8192 <= self.memory <= 2 * GIB
+                                  and self.memory % 1024 == 0
                                   and self.passes * self.memory <= 8 * GIB):
             raise Refused("slot", "kdf-refused", f"{self.passes} × {self.memory}")
 
@@ -314,21 +326,18 @@ def read_slot_payload(data):
     vault_key, created = reader.take(32), reader.u64()
     label = reader.take(reader.u16())
     reader.end()
-    try:
-        text = label.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Damaged("label") from None
-    if len(label) > 64:
-        raise Damaged("label")
-    return vault_key, created, text
+    check_stored_text(label, 0, 64)
+    return vault_key, created, label.decode()
 
 
 def read_header(data):
-    if len(data) != 24 or data[:4] != b"KURA" or data[6:8] != b"\0\0":
-        raise Refused("header", "damaged")
+    if data[:4] != b"KURA":
+        raise Refused("file", "not-a-vault", "magic")
     version = int.from_bytes(data[4:6], "little")
-    if version != FORMAT:
-        raise Refused("header", "newer-format" if version > FORMAT else "damaged")
+    if version > FORMAT:
+        raise Refused("header", "newer-format")
+    if len(data) != 24 or version != FORMAT or data[6:8] != b"\0\0":
+        raise Refused("header", "damaged")
     return data[8:]
 
 
@@ -362,9 +371,10 @@ class Ring:
         states = [state for _, state, _, _ in generations]
         if states.count(1) != 1 or set(states) - {1, 2} or ring.work > 1:
             raise Damaged("states")
-        if len({number for number, *_ in generations}) != len(generations):
+        numbers = [0] + [number for number, *_ in generations]
+        if any(a >= b for a, b in zip(numbers, numbers[1:])) or len(generations) > 256:
             raise Damaged("generations")
-        if [k for k, _ in pairs] != sorted(ring.policy):
+        if [k for k, _ in pairs] != sorted(ring.policy) or len(pairs) > 255:
             raise Damaged("policy order")
         return ring
 

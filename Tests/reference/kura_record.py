@@ -4,8 +4,11 @@
 import struct
 from dataclasses import dataclass, field
 
-from kura_format import (CHUNK_SIZE, MAX_META, ZERO32, Damaged, Reader, Refused, keyed_hash, u16,
-                         u32, u64, u8)
+from kura_format import (CHUNK_SIZE, MAX_META, ZERO32, Damaged, Reader, Refused,
+                         check_stored_text, keyed_hash, u16, u32, u64, u8)
+
+MAX_VALUE = 1 << 40
+MAX_HISTORY = 1024
 
 
 @dataclass
@@ -104,7 +107,8 @@ def read_history(column, current):
     entries = [(int.from_bytes(column[at:at + 8], "little"), column[at + 8:at + 40])
                for at in range(0, len(column), 40)]
     revisions = [revision for revision, _ in entries] + [current]
-    if any(a >= b for a, b in zip(revisions, revisions[1:])) or revisions[0] == 0:
+    if any(a >= b for a, b in zip(revisions, revisions[1:])) or revisions[0] == 0 \
+            or len(entries) > MAX_HISTORY:
         raise Damaged("history order")
     return entries
 
@@ -137,9 +141,23 @@ class Meta:
                  for _ in range(reader.u16())]
         reader.end()
         keys = [key for key, _ in pairs]
-        if any(a >= b for a, b in zip(keys, keys[1:])):
+        if any(a >= b for a, b in zip(keys, keys[1:])) or len(pairs) > 256:
             raise Damaged("attribute order")
+        for key, value in pairs:
+            check_attribute(key, value)
+        if size > MAX_VALUE:
+            raise Damaged("size")
         return Meta(created, modified, size, name, dict(pairs))
+
+
+def check_attribute(key, value):
+    check_stored_text(key, 1, 255)
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Damaged("attribute value") from None
+    if b"=" in key or b"\0" in value:
+        raise Damaged("attribute")
 
 
 @dataclass
@@ -158,7 +176,8 @@ class Manifest:
         reader = Reader(data)
         manifest = Manifest(reader.u64(), reader.u64(), reader.take(16), reader.take(32))
         reader.end()
-        if manifest.length <= CHUNK_SIZE or manifest.chunks != -(-manifest.length // CHUNK_SIZE):
+        if not CHUNK_SIZE < manifest.length <= MAX_VALUE \
+                or manifest.chunks != -(-manifest.length // CHUNK_SIZE):
             raise Damaged("chunk count")
         return manifest
 

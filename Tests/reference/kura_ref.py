@@ -15,6 +15,7 @@ A secret in argv is fine here and nowhere else: these vaults hold test data.
 import argparse
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -112,6 +113,7 @@ def run(options):
 
 
 def main(arguments):
+    os.umask(0o077)
     try:
         return run(parsed(arguments))
     except Refused as refusal:

@@ -183,7 +183,8 @@ class Vault:
         plain = opened("item", "meta", self.data_key(row), row.meta_ad(self.vault_id), row.meta)
         meta = decoded("item", "meta", Meta.decode, plain)
         try:
-            if self.tag(meta.name) != row.tag or fmt.normal_name(meta.name) != meta.name:
+            if fmt.keyed_hash(self.keys.name, 16, meta.name) != row.tag \
+                    or fmt.normal_name(meta.name, ("Cc",)) != meta.name:
                 raise Refused("item", "meta", "name of another tag")
         except Refused as reason:
             raise Refused("item", "meta", str(reason)) from None
@@ -358,16 +359,15 @@ def credential(passcode, recovery, key_file):
     if recovery is not None:
         return RECOVERY_KEY, recovery
     if key_file is not None:
+        if len(key_file) < 32:
+            raise Refused("slot", "key-file-short")
         return KEY_FILE, key_file
     return PASSCODE, fmt.prepared_passcode(passcode)
 
 
 def unwrap(slots, kind, secret, vault_id):
     """The vault key from the first slot of this kind that the secret opens."""
-    for _, header, key, _ in slots:
-        fields = SlotHeader.decode(header)
-        if fields.kind != kind:
-            continue
+    for fields, header, key in File.candidates(slots, kind):
         kek, _ = fmt.slot_keys(fields.secret(secret), vault_id, header)
         try:
             plain = unpad(unseal(kek, b"\x01" + vault_id + header, key))

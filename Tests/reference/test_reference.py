@@ -28,6 +28,18 @@ class Encodings(unittest.TestCase):
         self.assertRaises(Damaged, fmt.unseal, key, b"ad", sealed[:-1] + b"\0")
         self.assertRaises(Damaged, fmt.unseal, key, b"ad", sealed[:71])
 
+    def test_the_examples_of_the_format_come_out(self):
+        vault_id = bytes(range(0xa0, 0xb0))
+        keys = fmt.Keys(bytes(range(32)), vault_id)
+        sealed = fmt.seal(keys.ring, b"\x03" + vault_id, b"kura", bytes(range(0x40, 0x58)))
+        self.assertEqual(sealed[24:].hex(), (
+            "ce762232b22bf2e414f158fbf6b49d231dd032178e3b0400ba168876ba97b798"
+            "54cde550b1dafd97cfb0b1a28669123aba655262"))
+        tag = fmt.keyed_hash(keys.name, 16, b"com.example.juice/userIdentifier")
+        self.assertEqual(tag.hex(), "71cceca311b2abb26c745a0acf81543b")
+        self.assertEqual(fmt.recovery_text(bytes(range(20))),
+                         "000G-40R4-0M30-E209-185G-R38E-1W81-24GK-XS3D")
+
     def test_padding_has_one_form(self):
         steps = {1: 256, 256: 256, 257: 512, 4096: 4096, 4097: 4352, 65538: 67584, 9 << 20: 9 << 20}
         self.assertEqual({n: fmt.padded_count(n) for n in steps}, steps)

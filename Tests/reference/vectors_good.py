@@ -183,7 +183,7 @@ def slots(vault):
     for number, kind in ((14, 5), (15, 6)):
         header = SlotHeader(kind, 0, 0, 0, vault.source.bytes(16), vault.source.bytes(16)).encode()
         vault.db.execute("INSERT INTO slot VALUES (?, ?, ?, x'')",
-                         (number, header, vault.source.bytes(360)))
+                         (number, header, vault.source.bytes(328)))
     resealed_root(vault)
     vault.put(b"a", b"1")
 

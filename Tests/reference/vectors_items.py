@@ -208,8 +208,20 @@ with_meta("attribute-length", "an attribute of 4 GiB",
           lambda m: raw_meta(m, attributes=u16(1) + u16(1) + b"a" + u32(2**32 - 1) + b"v"))
 with_meta("long", "meta over 64 KiB",
           lambda m: replace(m, attributes={b"a": bytes(65536)}))
-with_meta("size", "a size that is not the value's", lambda m: replace(m, size=m.size + 1),
-          expect="item/size")
+with_meta("size-most", "a size over 2^40", lambda m: replace(m, size=2**40 + 1))
+for attribute, attribute_note, key, value in (
+        ("key-empty", "an attribute without a key", b"", b"v"),
+        ("key-long", "a key of 256 bytes", b"k" * 256, b"v"),
+        ("key-equals", "a key with an equals sign", b"a=b", b"v"),
+        ("key-control", "a key with a line end", b"a\nb", b"v"),
+        ("key-utf8", "a key that is not UTF-8", b"\xe9", b"v"),
+        ("key-not-composed", "a key that is not NFC", "e\u0301".encode(), b"v"),
+        ("value-nul", "a value with a NUL", b"k", b"a\0b"),
+        ("value-utf8", "a value that is not UTF-8", b"k", b"\xff")):
+    with_meta("attribute-" + attribute, attribute_note,
+              lambda m, k=key, v=value: replace(m, attributes={k: v}))
+with_meta("attributes-257", "257 attributes",
+          lambda m: replace(m, attributes={b"%d" % n: b"" for n in range(257)}))
 
 
 def named(name, note, raw_name):
@@ -265,14 +277,13 @@ with_body("size", "another value than meta's size says", lambda v, r: pad(b"\0lo
 @fault("item/body", "a value of 65,537 bytes in the row itself", on="longest-inline")
 def body_too_long(vault):
     row = vault.row(vault.tag(b"inline"))
-    meta = replace(vault.meta(row), size=65537)
-    rewritten(vault, vault.seal_row(row, meta, b"\0" + pattern(65537)))
+    rewritten(vault, vault.seal_row(row, vault.meta(row), b"\0" + pattern(65537)))
 
 
 @fault("item/body", "a deleted item that has a value", on="history")
 def body_of_deleted(vault):
     row = vault.row(vault.tag(b"web/gone"))
-    rewritten(vault, vault.seal_row(row, replace(vault.meta(row), size=1), b"\0v"))
+    rewritten(vault, vault.seal_row(row, vault.meta(row), b"\0v"))
 
 
 def other_row(vault, name=TOKEN):
@@ -304,7 +315,7 @@ record_fault("row-class-2", "item/row", "a class nobody knows, under a tree that
              lambda v, r: v.seal_row(replace(r, cls=2), v.meta(r), b"\0" + v.value(r)))
 record_fault("row-kind-9", "item/row", "a kind nobody knows, under a tree that agrees",
              lambda v, r: v.seal_row(replace(r, kind=9), v.meta(r), b"\0" + v.value(r)))
-for field_name, value in (("generation", 0), ("cls", 1), ("kind", 1), ("id", bytes(16)),
+for field_name, value in (("generation", 0), ("cls", 1), ("id", bytes(16)),
                           ("revision", 9)):
     record_fault(f"row-unbound-{field_name}", "item/generation" if field_name == "generation" else
                  "item/meta", f"records sealed for another {field_name} than the row's",

@@ -48,7 +48,7 @@ text("part-stray", "file/stray", "a part nobody knows", "INSERT INTO part VALUES
 
 for name, expect, note, sql in (
         ("missing", "header/damaged", "no header", "DELETE FROM part WHERE id = 0;"),
-        ("magic", "header/damaged", "another magic", "UPDATE part SET data = CAST('KURB' AS BLOB) "
+        ("magic", "file/not-a-vault", "another magic", "UPDATE part SET data = CAST('KURB' AS BLOB) "
          "|| substr(data, 5) WHERE id = 0;"),
         ("format-2", "header/newer-format", "format 2 in the header", "UPDATE part SET data = "
          "substr(data, 1, 4) || x'0200' || substr(data, 7) WHERE id = 0;"),
@@ -74,7 +74,7 @@ def slot_header(**fields):
     return f"UPDATE slot SET header = x'{data.hex()}' WHERE number = 0;"
 
 
-text("slot-none", "slot/damaged", "no slot at all", "DELETE FROM slot;")
+text("slot-none", "slot/none", "no slot at all", "DELETE FROM slot;")
 text("slot-number-16", "slot/damaged", "a slot number beyond 15",
      "UPDATE slot SET number = 16 WHERE number = 1;")
 text("slot-number-negative", "slot/damaged", "a slot number below 0",
@@ -86,6 +86,9 @@ text("slot-header-long", "slot/damaged", "a header of 49 bytes",
 text("slot-reserved", "slot/damaged", "reserved bytes that are not zero",
      "UPDATE slot SET header = substr(header, 1, 2) || x'0001' || substr(header, 5);")
 text("slot-kind-0", "slot/damaged", "a slot of no kind", slot_header(kind=0))
+text("slot-kind-7", "slot/damaged", "a slot of a kind nobody knows", slot_header(kind=7))
+text("slot-kind-4-without-kdf", "slot/damaged", "a short code without Argon2id",
+     slot_header(kind=4, kdf=0, passes=0, memory=0))
 text("slot-kdf-2", "slot/damaged", "a derivation nobody knows", slot_header(kdf=2))
 text("slot-passcode-without-kdf", "slot/damaged", "a passcode without Argon2id",
      slot_header(kdf=0, passes=0, memory=0))
@@ -93,7 +96,7 @@ text("slot-cost-without-kdf", "slot/damaged", "a recovery key with Argon2id's co
      slot_header(kind=2, kdf=0))
 for name, passes, memory in (
         ("passes-0", 0, 8192), ("passes-17", 17, 8192), ("passes-most", 2**32 - 1, 8192),
-        ("memory-0", 1, 0), ("memory-8191", 1, 8191), ("memory-over-2gib", 1, 2 * GIB + 1024),
+        ("memory-0", 1, 0), ("memory-8191", 1, 8191), ("memory-odd", 1, 8193), ("memory-over-2gib", 1, 2 * GIB + 1024),
         ("memory-4tib", 1, 2**42), ("memory-most", 1, 2**64 - 1), ("product", 5, 2 * GIB)):
     text("slot-kdf-" + name, "slot/kdf-refused", f"hostile costs: {passes} passes, {memory} bytes",
          slot_header(passes=passes, memory=memory))
@@ -114,6 +117,10 @@ text("slot-wrong-passcode", "slot/wrong-passcode", "a passcode that is no slot's
      passcode_hex=OTHER.hex())
 text("slot-wrong-recovery-key", "slot/wrong-passcode", "a recovery key that is no slot's", "",
      recovery_key=fmt.recovery_text(bytes(20)))
+text("slot-no-such-slot", "slot/no-such-slot", "a key file, where no slot takes one", "",
+     key_file_hex=bytes(32).hex())
+text("slot-key-file-short", "slot/key-file-short", "a key file of 31 bytes", "", on="slots",
+     key_file_hex=bytes(31).hex())
 text("slot-passcode-case", "slot/wrong-passcode", "a passcode is never folded", "",
      passcode_hex=TYPED.upper().hex())
 text("slot-swapped", "slot/wrong-passcode", "keys of two slots exchanged",
@@ -162,6 +169,9 @@ def bad_payload(name, note, make, padded=False):
 bad_payload("trailing", "bytes after the label", lambda p: p + b"\0more")
 bad_payload("label-long", "a label of 65 bytes", lambda p: p[:40] + u16(65) + b"l" * 65)
 bad_payload("label-utf8", "a label that is not UTF-8", lambda p: p[:40] + u16(1) + b"\xff")
+bad_payload("label-control", "a label with a line end", lambda p: p[:40] + u16(1) + b"\n")
+bad_payload("label-not-composed", "a label that is not NFC",
+            lambda p: p[:40] + u16(3) + "e\u0301".encode())
 bad_payload("label-length", "a label longer than the payload", lambda p: p[:40] + u16(9) + b"l")
 bad_payload("payload-short", "no room for the vault key", lambda p: p[:31])
 bad_payload("padding-none", "a payload without the end mark", lambda p: p + bytes(256 - len(p)),
@@ -264,6 +274,10 @@ ring_fault("policy-twice", "a policy key twice",
            lambda r, _: r.encode()[:-2] + u16(2) + (b"\x01" + u64(9)) * 2)
 ring_fault("generation-twice", "a generation number twice",
            lambda r, _: replace(r, generations=[(1, n, 0, bytes(32)) for n in (1, 2)]).encode())
+ring_fault("generation-0", "a generation 0",
+           lambda r, _: replace(r, generations=[(0, 1, 0, bytes(32))]).encode())
+ring_fault("generation-order", "generations descending",
+           lambda r, _: replace(r, generations=[(n, n, 0, bytes(32)) for n in (2, 1)]).encode())
 ring_fault("empty", "an empty plaintext", lambda r, _: b"")
 ring_fault("padding", "no end mark", lambda r, _: r.encode() + bytes(-len(r.encode()) % 256), False)
 ring_fault("padding-long", "256 bytes of padding too many",
@@ -313,8 +327,6 @@ root_fault("deleted-over-items", "root/damaged", "more deleted items than items"
            lambda _, r: {"deleted": r.items + 1})
 root_fault("tree-root", "tree/node", "another tree's root",
            lambda *_: {"tree_root": bytes(31) + b"1"})
-root_fault("tree-root-empty", "tree/node", "an empty tree's root",
-           lambda *_: {"tree_root": bytes(32)})
 root_fault("header-digest", "root/header-digest", "another header digest",
            lambda *_: {"header_digest": bytes(32)})
 root_fault("items", "tree/count", "one item more than there is",

@@ -58,7 +58,7 @@ def column_fault(name, note, make, expect="history/column"):
 column_fault("order", "entries descending, under a tree that agrees", lambda e: [e[1], e[0], e[2]])
 column_fault("twice", "an entry twice, under a tree that agrees", lambda e: [e[0], e[0], e[1]])
 column_fault("not-earlier", "an entry of the current revision",
-             lambda e: e[:2] + [(4, e[2][1])])
+             lambda e: e + [(4, e[2][1])])
 column_fault("zero", "an entry of revision 0", lambda e: [(0, e[0][1])] + e[1:])
 column_fault("leaf", "an entry with another leaf, under a tree that agrees",
              lambda e: [(e[0][0], bytes(32))] + e[1:], expect="history/row")
@@ -143,6 +143,8 @@ manifest_fault("length-65536", "item/body", "a value in chunks that fits a row",
                lambda m: replace(m, length=65536, chunks=1))
 manifest_fault("length-most", "item/body", "a length of 2^64 - 1 and no chunks to hold it",
                lambda m: replace(m, length=2**64 - 1, chunks=0))
+manifest_fault("length-over", "item/body", "a length over 2^40",
+               lambda m: replace(m, length=2**40 + 1, chunks=2**24 + 1))
 manifest_fault("shorter", "item/size", "a value cut to two chunks, but not in meta",
                lambda m: replace(m, length=131072, chunks=2))
 manifest_fault("trailing", "item/body", "bytes after the manifest", lambda m: m.encode() + b"\1")

@@ -1,4 +1,4 @@
 -- note: no slot at all
--- expect: slot/damaged
+-- expect: slot/none
 -- base: good-three-items
 DELETE FROM slot;

@@ -1,0 +1,4 @@
+-- note: a key file of 31 bytes
+-- expect: slot/key-file-short
+-- key-file-hex: 00000000000000000000000000000000000000000000000000000000000000
+-- base: good-slots

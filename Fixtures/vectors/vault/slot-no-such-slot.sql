@@ -1,0 +1,4 @@
+-- note: a key file, where no slot takes one
+-- expect: slot/no-such-slot
+-- key-file-hex: 0000000000000000000000000000000000000000000000000000000000000000
+-- base: good-three-items
