@@ -38,7 +38,7 @@ extension Expectation {
       for head in ["error", "hint", "warning", "notice"].map({ "kura: \($0): " })
       where line.hasPrefix(head) {
         let text = line.dropFirst(head.count)
-        if text.hasSuffix(".") && !text.hasSuffix("…") {
+        if text.hasSuffix("."), !text.hasSuffix("..") {
           differences.append("a full stop ends the message: \(line)")
         }
         if let first = text.first, first.isUppercase, text.dropFirst().first?.isLowercase == true {
