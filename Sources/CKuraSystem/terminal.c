@@ -7,7 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -38,6 +42,40 @@ bool kura_is_terminal(int fd) { return isatty(fd); }
 int kura_terminal_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// MARK: - One prompt a terminal
+
+/* /dev/tty is one file for all terminals; the lock belongs on the terminal itself. */
+static int open_device(int fd) {
+  unsigned encoded;
+  if (ioctl(fd, TIOCGDEV, &encoded) != 0) return -errno;
+  unsigned major = encoded >> 8 & 0xfff, minor = (encoded & 0xff) | (encoded >> 12 & 0xfff00);
+  char path[40];
+  /* Pseudo-terminals have the majors 136 to 143 (devices.txt). */
+  if (major >= 136 && major <= 143)
+    snprintf(path, sizeof path, "/dev/pts/%u", (major - 136) * 256 + minor);
+  else
+    snprintf(path, sizeof path, "/dev/char/%u:%u", major, minor);
+  int device = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  struct stat found;
+  if (device < 0) return -errno;
+  if (fstat(device, &found) == 0 && found.st_rdev == makedev(major, minor)) return device;
+  close(device);
+  return -ENODEV;
+}
+
+int kura_terminal_lock(int fd) {
+  int device = open_device(fd);
+  if (device < 0 || flock(device, LOCK_EX | LOCK_NB) == 0) return device;
+  int result = -errno;
+  close(device);
+  return result;
+}
+
+bool kura_terminal_await(int other, int milliseconds) {
+  struct pollfd ready = {.fd = other, .events = POLLIN};
+  return poll(&ready, 1, milliseconds) > 0;
 }
 
 // MARK: - Settings

@@ -28,6 +28,8 @@ struct Prompt: ~Copyable {
   private let isDumb: Bool
   private let bullet: String
   private var keys: LineEditor.Keys?
+  /// Keeps other prompts off this terminal; negative: not held.
+  private var lock: Int32 = -1
   /// Typed, but not yet looked at.
   private var typed: SecretBuffer
   /// What is to be shown next.
@@ -65,6 +67,7 @@ struct Prompt: ~Copyable {
 
   deinit {
     if keys != nil { kura_terminal_end() }
+    if lock >= 0 { Descriptor.close(lock) }
     Descriptor.close(descriptor)
   }
 }
@@ -81,6 +84,7 @@ extension Prompt {
   mutating func line(
     _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, other: Int32 = -1
   ) throws(PromptError) -> SecretBytes {
+    try takeTurn(other: other)
     var editor = try editor(label, isHidden: isHidden)
     show(label)
     while true {
@@ -92,7 +96,7 @@ extension Prompt {
         return editor.finish()
       case .interrupt: throw leave(.interrupted)
       case .cancel: throw leave(.cancelled)
-      case .suspend: kura_terminal_suspend()
+      case .suspend: suspend()
       }
     }
   }
@@ -149,6 +153,27 @@ extension Prompt {
 
   /// Empties the line that a question stands on.
   func clearLine() { show(isDumb ? "\n" : "\r\u{1B}[K") }
+}
+
+// MARK: - Turns
+
+extension Prompt {
+  /// Waits until no other command asks on this terminal: `kura get a | kura put b` would else
+  /// share its keys among both.
+  private mutating func takeTurn(other: Int32) throws(PromptError) {
+    while lock < 0 {
+      lock = kura_terminal_lock(descriptor)
+      guard lock == -EWOULDBLOCK else { return }
+      if kura_terminal_await(other, 100) { throw .answeredElsewhere }
+    }
+  }
+
+  /// Stops as Ctrl-Z does; meanwhile the terminal is for others to ask on.
+  private mutating func suspend() {
+    if lock >= 0 { Descriptor.close(lock) }
+    kura_terminal_suspend()
+    lock = kura_terminal_lock(descriptor)
+  }
 }
 
 // MARK: - Keys

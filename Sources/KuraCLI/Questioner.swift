@@ -35,13 +35,15 @@ struct Questioner: ~Copyable {
 extension Questioner {
   /// Asks for a credential until it is right, three times at most.
   ///
-  /// - Parameter body: Tries it. A refusal as wrong asks again; anything else ends.
+  /// - Parameters:
+  ///   - other: As for ``Prompt/line(_:isHidden:allowsEmpty:other:)``.
+  ///   - body: Tries it. A refusal as wrong asks again; anything else ends.
   mutating func attempts<Value>(
-    _ label: String, _ kind: CredentialKind,
+    _ label: String, _ kind: CredentialKind, other: Int32 = -1,
     _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     while true {
-      let secret = try ask(label, isHidden: kind == .passcode)
+      let secret = try ask(label, isHidden: kind == .passcode, other: other)
       do throws(ClientError) {
         let value = try body(secret)
         prompt?.endLine()
@@ -53,10 +55,14 @@ extension Questioner {
   }
 
   /// Asks once. The cursor stays on the line.
-  mutating func ask(_ label: String, isHidden: Bool) throws(CommandError) -> SecretBytes {
+  mutating func ask(
+    _ label: String, isHidden: Bool, other: Int32 = -1
+  ) throws(CommandError) -> SecretBytes {
     if prompt == nil { return try askProgram(label) }
     return try prompting { () throws(PromptError) in
-      guard let secret = try prompt?.line(label, isHidden: isHidden) else { throw .failed }
+      guard let secret = try prompt?.line(label, isHidden: isHidden, other: other) else {
+        throw .failed
+      }
       return secret
     }
   }

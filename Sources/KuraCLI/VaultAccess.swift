@@ -79,25 +79,29 @@ extension VaultAccess {
 
   /// Does what needs an unlocked vault, and unlocks it first where it is locked.
   ///
-  /// - Parameter body: Is run again after an unlock: when it is refused because the vault is
-  ///   locked, it must have done nothing yet.
+  /// - Parameters:
+  ///   - isRetry: Whether the connection was lost before.
+  ///   - body: Is run again after an unlock: when it is refused because the vault is locked, it
+  ///     must have done nothing yet.
   func unlocked<Value>(
-    _ body: (inout Connection) throws(ClientError) -> Value
+    isRetry: Bool = false, _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    var connection: Connection
-    if let running = try connectRunning() {
-      connection = running
-      let facts: LockFacts
-      do throws(ClientError) { return try body(&connection) } catch {
-        guard let locked = LockFacts(error) else { throw .client(error) }
-        facts = locked
-      }
-      connection = try unlock(connection, facts)
-    } else {
+    guard var connection = try connectRunning() else {
       guard vault.isThere else { throw .noVault(vault.path) }
-      connection = try unlock(nil, LockFacts())
+      var connection = try unlock(nil, LockFacts())
+      return try running { () throws(ClientError) in try body(&connection) }
     }
-    do throws(ClientError) { return try body(&connection) } catch { throw .client(error) }
+    let facts: LockFacts
+    do throws(ClientError) { return try body(&connection) } catch {
+      // An agent that was killed this moment still takes connections: nobody answers them.
+      if error == .hungUp, connection.release.isEmpty, !isRetry {
+        return try unlocked(isRetry: true, body)
+      }
+      guard let locked = LockFacts(error) else { throw .client(error) }
+      facts = locked
+    }
+    connection = try unlock(connection, facts)
+    return try running { () throws(ClientError) in try body(&connection) }
   }
 }
 
@@ -141,11 +145,30 @@ extension VaultAccess {
   private func ask(
     _ questioner: inout Questioner, _ connection: inout Connection
   ) throws(CommandError) {
-    let notices = try questioner.attempts(label(.passcode), .passcode) {
-      secret throws(ClientError) in
+    try ask(&questioner, .passcode, watching: true) { secret throws(ClientError) in
       try connection.unlock(.passcode, secret: secret)
     }
-    note(notices)
+  }
+
+  /// Asks for a credential and tries it, three times at most.
+  ///
+  /// - Parameters:
+  ///   - watching: Whether an unlock by somebody else is as good as an answer.
+  ///   - body: Unlocks the vault.
+  func ask(
+    _ questioner: inout Questioner, _ kind: CredentialKind, watching: Bool,
+    _ body: (borrowing SecretBytes) throws(ClientError) -> Notice
+  ) throws(CommandError) {
+    var watch = UnlockWatch(watching ? self : nil)
+    while true {
+      do throws(CommandError) {
+        return note(
+          try questioner.attempts(label(kind), kind, other: watch.descriptor, body))
+      } catch {
+        guard error == .prompt(.answeredElsewhere) else { throw error }
+        if watch.hasSeenUnlock() { return }
+      }
+    }
   }
 
   /// What is asked for.

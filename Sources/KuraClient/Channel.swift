@@ -59,6 +59,9 @@ struct Channel: ~Copyable {
     @_lifetime(borrow self) borrowing get { input.bytes }
   }
 
+  /// What a poll(2) watches for the agent's next word.
+  var watched: Int32 { descriptor }
+
   /// Whether the agent has said something that was not yet read.
   var hasNews: Bool { kura_socket_is_readable(descriptor) == 1 }
 }

@@ -94,6 +94,9 @@ extension Connection {
   /// How long the agent may keep this client waiting.
   var patience: Patience { channel.patience }
 
+  /// What a poll(2) watches for the agent's next word; it stays the connection's.
+  public var watched: Int32 { channel.watched }
+
   /// Whether the agent has said something that was not yet read.
   var hasNews: Bool { channel.hasNews }
 

@@ -49,6 +49,16 @@ extension Connection {
     try done(patience: Int32(min(milliseconds, longest)) + patience.answer)
   }
 
+  /// Begins a ``wait(milliseconds:)`` and goes on: ``watched`` has something to read when it is
+  /// answered. Some request must have been answered before.
+  public mutating func beginWait(milliseconds: UInt64) throws(ClientError) {
+    precondition(!release.isEmpty, "the agent's hello would be taken for the answer")
+    try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
+  }
+
+  /// Reads the answer to ``beginWait(milliseconds:)``.
+  public mutating func endWait() throws(ClientError) { try done() }
+
   /// What the agent says of itself.
   public mutating func agentStatus() throws(ClientError) -> AgentSummary {
     try send { output throws(ProtocolError) in try output.putRequest(.agentStatus) }

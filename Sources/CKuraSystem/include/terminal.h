@@ -4,6 +4,8 @@
 #ifndef KURA_TERMINAL_H
 #define KURA_TERMINAL_H
 
+/* Callers compare with its numbers. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +35,14 @@ bool kura_is_terminal(int fd);
 
 /* The width in columns; 0 where the terminal does not say. */
 int kura_terminal_columns(int fd);
+
+/* Keeps other prompts off the same terminal, by flock(2) on it: a descriptor to close at the end,
+   -EWOULDBLOCK while another prompt stands there, or another negated errno where the terminal
+   cannot be told apart. */
+int kura_terminal_lock(int fd);
+
+/* Waits at most `milliseconds` for something to read from a descriptor (-1: none). */
+bool kura_terminal_await(int other, int milliseconds);
 
 /* Keeps the settings, mends those that a killed prompt left behind, and hands every key on as a
    byte without echo. From here to kura_terminal_end, a signal that ends the process gives the

@@ -24,11 +24,15 @@ enum Status {
   }
 
   /// The agent's report; nil where there is no vault. Without an agent it is locked.
-  private static func report(_ access: VaultAccess) throws(CommandError) -> StatusReport? {
+  private static func report(
+    _ access: VaultAccess, isRetry: Bool = false
+  ) throws(CommandError) -> StatusReport? {
     guard var connection = try access.connectRunning() else {
       return access.vault.isThere ? StatusReport(state: .locked) : nil
     }
     do throws(ClientError) { return try connection.status() } catch {
+      // As in ``VaultAccess/unlocked(isRetry:_:)``.
+      if error == .hungUp, !isRetry { return try report(access, isRetry: true) }
       guard case .refused(let refused) = error, refused.failure == .noVault else {
         throw .client(error)
       }

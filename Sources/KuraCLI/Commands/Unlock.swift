@@ -36,10 +36,9 @@ enum Unlock {
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else { throw .locked(LockFacts()) }
     var connection = try access.connect()
-    let notices = try questioner.attempts(access.label(order.kind), order.kind) {
+    try access.ask(&questioner, order.kind, watching: order.changesNothing) {
       secret throws(ClientError) in try order.send(secret, &connection)
     }
-    access.note(notices)
   }
 
   private static func isUnlocked(_ access: VaultAccess) throws(CommandError) -> Bool {
