@@ -9,8 +9,11 @@ import Testing
 @Suite("Killed engines", .serialized)
 struct KillTests {
   @Test func `nothing acknowledged is lost when the engine is killed`() throws {
-    let failures = try KillRun().trials(Scale.count(150, nightly: 10_000))
+    let run = try KillRun()
+    let count = Scale.count(200, nightly: 10_000)
+    let failures = try run.trials(count)
     #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    #expect(try run.acknowledged > UInt64(count), "the children were killed before they did much")
   }
 
   @Test func `an engine that acknowledges too early is found out`() throws {
@@ -116,6 +119,11 @@ struct KillRun {
     return bytes[(bytes.count / 8 * 8 - 8)...].prefix(8).reversed().reduce(0) {
       $0 << 8 | UInt64($1)
     }
+  }
+
+  /// How many steps were acknowledged in all.
+  var acknowledged: UInt64 {
+    get throws { try KillRun.lastStep(in: scratch.file("log")) }
   }
 
   func trials(_ count: Int, untilFailure: Bool = false) throws -> [String] {

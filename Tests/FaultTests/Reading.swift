@@ -69,6 +69,7 @@ struct Reading: CustomStringConvertible {
     do throws(VaultError) {
       var vault = try Engine.open(path, at: site, with: secret)
       read(from: &vault)
+      miss(in: &vault)
       list(from: &vault)
       do throws(VaultError) {
         findings = try Engine.findings(&vault)
@@ -89,6 +90,17 @@ struct Reading: CustomStringConvertible {
           errors.append(error)
         }
       }
+    }
+  }
+
+  /// A name that was never there must be absent.
+  private mutating func miss(in vault: inout UnlockedVault) {
+    let name = Array("never/there".utf8)
+    do throws(VaultError) {
+      let item = try vault.item(name.span)
+      silent.append("there: \(Engine.facts(item, value: ""))")
+    } catch {
+      if error != .notFound { errors.append(error) }
     }
   }
 

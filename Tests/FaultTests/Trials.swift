@@ -7,11 +7,13 @@ import Synchronization
 
 /// Many trials of one kind over all cores, each worker in a directory of its own.
 enum Trials {
-  /// Runs trials 0..<count and gives what they reported, at most a few of it.
+  /// Runs trials 0..<count and gives what they reported.
   ///
-  /// - Parameter trial: Gets its number and a private directory; returns what went wrong.
+  /// - Parameters:
+  ///   - limit: After so many reports no more trials are begun.
+  ///   - trial: Gets its number and a private directory; returns what went wrong.
   static func run(
-    _ count: Int, _ trial: @escaping @Sendable (Int, Scratch) throws -> String?
+    _ count: Int, limit: Int = 8, _ trial: @escaping @Sendable (Int, Scratch) throws -> String?
   ) -> [String] {
     let next = Atomic(0)
     let failures = Mutex<[String]>([])
@@ -21,7 +23,7 @@ enum Trials {
         let scratch = try Scratch()
         while true {
           let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
-          guard number < count, failures.withLock({ $0.count }) < 8 else { return }
+          guard number < count, failures.withLock({ $0.count }) < limit else { return }
           if let failure = try trial(number, scratch) {
             failures.withLock { $0.append("\(number): \(failure)") }
           }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// The same as ``KillTests`` with the built programs: `kura put` ends with status 0, the agent is
+/// killed, and what was put is there.
+@Suite("Killed agents", .serialized, .enabled(if: Programs.areBuilt, "run make build first"))
+struct AgentKillTests {
+  @Test func `nothing that kura put is lost when the agent is killed`() throws {
+    let desk = try AgentDesk()
+    var dice = Dice()
+    var acknowledged = 0
+    for number in 0..<Scale.count(100, nightly: 1_000) {
+      acknowledged += try desk.putUntilKilled(&dice)
+      if let failure = try desk.check() {
+        Issue.record("trial \(number), seed \(dice.seed): \(failure)")
+        break
+      }
+    }
+    #expect(acknowledged > 30, "the agent was killed before it did anything")
+  }
+
+  @Test func `a put that was taken back would be noticed`() throws {
+    let desk = try AgentDesk()
+    desk.acknowledged["name/0"] = [1]
+    #expect(try desk.check() != nil)
+  }
+}
+
+/// Where the programs are that `make build` made.
+enum Programs {
+  static let directory =
+    ProcessInfo.processInfo.environment["KURA_BIN"] ?? Repository.root + "/.build/release"
+  static let areBuilt = ["kura", "kura-agent"].allSatisfy {
+    access("\(directory)/\($0)", X_OK) == 0
+  }
+}
+
+/// A user with a vault, an agent and nothing else.
+final class AgentDesk {
+  /// What `kura put` has acknowledged.
+  var acknowledged: [String: [UInt8]] = [:]
+  /// What was under way when the agent was killed.
+  private var attempted: (name: String, value: [UInt8])?
+  private let scratch: Scratch
+  private var counter = 0
+
+  init() throws {
+    scratch = try Scratch()
+    for name in ["data", "state", "run"] { _ = try scratch.directory(name) }
+    try Bytes.write(Array("correct horse battery staple".utf8), to: scratch.file("passcode"))
+    let arguments = ["--kdf-memory", "8MiB", "--kdf-passes", "1", "--weak-kdf"]
+    try demand(["init", "--no-recovery-key", "--passcode-file", passcode] + arguments)
+  }
+
+  deinit { _ = try? kura(["agent", "stop"]) }
+
+  private var passcode: String { scratch.file("passcode") }
+
+  /// Puts values until a killer in another thread has struck.
+  ///
+  /// - Returns: How many were acknowledged.
+  func putUntilKilled(_ dice: inout Dice) throws -> Int {
+    try demand(["unlock", "--passcode-file", passcode])
+    let agent = try agentID()
+    let delay = UInt32.random(in: 0...60_000, using: &dice)
+    let strike = DispatchSemaphore(value: 0)
+    Thread {
+      usleep(delay)
+      Glibc.kill(agent, SIGKILL)
+      strike.signal()
+    }.start()
+    defer { strike.wait() }
+    var count = 0
+    while true {
+      counter += 1
+      let length = Int.random(in: 0...3, using: &dice) == 0 ? 80_000 : 500
+      let value = Array("\(counter) ".utf8) + Bytes.pattern(length)
+      let name = "name/\(counter % 5)"
+      attempted = (name, value)
+      try Bytes.write(value, to: scratch.file("value"))
+      guard try kura(["put", name, "--replace", "--file", scratch.file("value")]) == 0 else {
+        return count
+      }
+      acknowledged[name] = value
+      count += 1
+    }
+  }
+
+  /// What is missing or wrong after all; nil when nothing is.
+  func check() throws -> String? {
+    try demand(["unlock", "--passcode-file", passcode])
+    guard try kura(["verify"]) == 0 else { return "verify: \(try output())" }
+    for (name, value) in acknowledged.sorted(by: { $0.key < $1.key }) {
+      let status = try kura(["get", name, "-o", scratch.file("got")])
+      guard status == 0 else { return "get \(name): status \(status), \(try output())" }
+      let got = try Bytes.read(scratch.file("got"))
+      unlink(scratch.file("got"))
+      if got == value { continue }
+      // The one under way when the agent was killed may have been done.
+      guard let attempted, attempted.name == name, got == attempted.value else {
+        return "get \(name): another value"
+      }
+      acknowledged[name] = got
+    }
+    return nil
+  }
+
+  /// The process that `kura unlock` started.
+  private func agentID() throws -> pid_t {
+    try demand(["agent", "status", "--json"])
+    let digits = try output().split(separator: "\"pid\":").last?.prefix { $0.isNumber }
+    guard let number = digits.flatMap({ pid_t($0) }), number > 1 else {
+      throw SystemFailure(call: "kura agent status", number: 0)
+    }
+    return number
+  }
+
+  private var environment: [String] {
+    [
+      "HOME=\(scratch.path)", "XDG_DATA_HOME=\(scratch.file("data"))",
+      "XDG_STATE_HOME=\(scratch.file("state"))", "XDG_RUNTIME_DIR=\(scratch.file("run"))",
+      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",
+    ]
+  }
+
+  /// Runs `kura` without anybody to ask; its exit status.
+  private func kura(_ arguments: [String]) throws -> Int32 {
+    let mayAsk = ["put", "get"].contains(arguments[0])
+    return try Child(
+      "\(Programs.directory)/kura", arguments + (mayAsk ? ["--no-input"] : []),
+      environment: environment,
+      output: scratch.file("output")
+    ).wait()
+  }
+
+  private func demand(_ arguments: [String]) throws {
+    let status = try kura(arguments)
+    guard status == 0 else {
+      throw SystemFailure(call: "kura \(arguments[0]): \(try output())", number: status)
+    }
+  }
+
+  private func output() throws -> String {
+    String(decoding: try Bytes.read(scratch.file("output")), as: UTF8.self)
+  }
+}
