@@ -289,6 +289,11 @@ ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count) {
   return sent < 0 ? -errno : sent;
 }
 
+int kura_server_has_room(int fd) {
+  struct pollfd one = {.fd = fd, .events = POLLOUT};
+  return poll(&one, 1, 0) == 1;
+}
+
 int kura_server_is_at(int directory, const char *path) {
   struct stat here, there;
   if (fstat(directory, &here) != 0 || lstat(path, &there) != 0) return 0;
@@ -308,6 +313,7 @@ void kura_server_reset_signals(void) {
   for (int number = 1; number < NSIG; number++)
     if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

@@ -112,10 +112,10 @@ public final class Agent {
   private func end() {
     for keeper in keepers { lock(keeper, ending ?? .signal) }
     listener?.unlink()
-    for case let connection? in connections {
-      if connection.hasPending { _ = connection.send() }
-      close(connection)
-    }
+    for case let connection? in connections where connection.hasPending { _ = connection.send() }
+    // The hang-up tells who asked for the end that every vault is one file.
+    settle()
+    for case let connection? in connections { close(connection) }
     settle()
     worker.stop()
   }

@@ -84,6 +84,7 @@ extension Agent {
 extension Agent {
   /// Does what a client's socket is ready for.
   func serve(_ connection: Connection, _ ready: Readiness) {
+    if ready.contains(.writable) { connection.waitsForRoom = false }
     if ready.contains(.readable), connection.isReading {
       guard receive(connection) else { return close(connection) }
     } else if ready.contains(.hungUp) {
@@ -170,7 +171,7 @@ extension Agent {
   /// A client that does not take its replies is not read from, either.
   private func watch(_ connection: Connection) {
     var interest: Readiness = connection.isReading && !connection.hasPending ? .readable : []
-    if connection.hasPending { interest.insert(.writable) }
+    if connection.hasPending || connection.waitsForRoom { interest.insert(.writable) }
     guard interest != connection.interest else { return }
     connection.interest = interest
     try? poller.change(connection.raw, to: interest, as: connection.source)

@@ -37,6 +37,7 @@ extension Agent {
       let isStream = connection.stream?.keeper === keeper
       guard isStream || connection.errand?.keeper === keeper else { continue }
       connection.stream = nil
+      connection.waitsForRoom = false
       connection.errand = nil
       connection.busyDeadline = nil
       interrupted.append(Interrupted(connection: connection, wasStream: isStream))
@@ -46,7 +47,7 @@ extension Agent {
 
   private func answer(_ work: Interrupted, _ denial: Denial) {
     let connection = work.connection
-    // The rest of a chunk would have to stay in memory until the client takes it.
+    // Where a socket's buffer is small, a part of a slice is left, which may not stay here.
     if connection.hasPending && work.wasStream { return close(connection) }
     connection.phase = connection.phase == .uploading ? .draining : .ready
     refuse(connection, denial, as: work.wasStream ? .end : .reply)

@@ -140,17 +140,27 @@ extension Agent {
 
   /// The session of an unlocked vault.
   func unlocked(_ connection: Connection) throws(Denial) -> Keeper {
-    guard let keeper = try keeper(of: connection) else {
-      throw neverUnlocked
+    guard let keeper = try keeper(of: connection), keeper.isUnlocked else {
+      throw try lockedDenial(connection)
     }
-    guard keeper.isUnlocked else { throw keeper.lockedDenial() }
     return keeper
   }
 
-  /// Why requests about a vault are refused that this agent has not unlocked yet.
-  var neverUnlocked: Denial {
-    let timeout = SessionLimits.standard.idleTimeout
-    return Denial(.locked, UInt64(LockReason.neverUnlocked.rawValue), began.wall, timeout)
+  /// Why requests about a client's vault are refused.
+  func lockedDenial(_ connection: Connection) throws(Denial) -> Denial {
+    let note = try lockNote(of: connection)
+    return Denial(.locked, UInt64(note.reason.rawValue), note.since, note.idleTimeout)
+  }
+
+  /// Why and since when a client's vault is locked. Another file in the place of one that was
+  /// locked for that has the reason of that one.
+  func lockNote(of connection: Connection) throws(Denial) -> Session.LockNote {
+    if let note = try keeper(of: connection)?.session.lockNote { return note }
+    let path = connection.vaultPath
+    let before = keepers.first { keeper in
+      keeper.path == path && keeper.session.lockNote?.reason == .vaultChanged
+    }
+    return before?.session.lockNote ?? .neverUnlocked(since: began)
   }
 
   func identity(of path: String) throws(Denial) -> FileID {

@@ -21,11 +21,21 @@ extension Agent {
       let place = nextStream
       nextStream = (nextStream + 1) % connections.count
       guard let connection = connections[place], let stream = connection.stream,
-        !connection.hasPending
+        !connection.hasPending, hasRoom(connection)
       else { continue }
       advance(stream, of: connection)
       guard configuration.clock().monotonic - start < Self.sliceTime else { return }
     }
+  }
+
+  /// Whether the next slice can be sent; the loop tells when it can.
+  private func hasRoom(_ connection: Connection) -> Bool {
+    if connection.waitsForRoom { return false }
+    if connection.hasRoom { return true }
+    connection.waitsForRoom = true
+    connection.stallDeadline = configuration.clock().monotonic + configuration.limits.stall
+    flush(connection)
+    return false
   }
 
   private func advance(_ stream: any Stream, of connection: Connection) {
@@ -96,7 +106,7 @@ extension Agent {
   }
 
   private func deadline(of connection: Connection) -> UInt64 {
-    if connection.stream != nil && !connection.hasPending { return 0 }
+    if connection.stream != nil, !connection.hasPending, !connection.waitsForRoom { return 0 }
     var next = min(connection.frameDeadline ?? .max, connection.stallDeadline ?? .max)
     if connection.busyDeadline != nil { next = min(next, nextRetry) }
     if let wait = connection.errand as? Wait { next = min(next, wait.deadline) }
@@ -137,8 +147,9 @@ extension Agent {
   private func giveUp(_ connection: Connection) {
     connection.errand = nil
     connection.phase = .ready
-    let keeper = try? keeper(of: connection)
-    refuse(connection, keeper?.lockedDenial() ?? neverUnlocked)
+    do throws(Denial) { refuse(connection, try lockedDenial(connection)) } catch {
+      refuse(connection, error)
+    }
     pump(connection)
   }
 

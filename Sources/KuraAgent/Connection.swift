@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraProtocol
 internal import SecureMemory
 
@@ -38,6 +39,10 @@ final class Connection {
   var errand: (any Errand)?
   /// The reply that is being sent slice by slice.
   var stream: (any Stream)?
+
+  /// Whether the next slice of a stream waits for room in the socket. A slice is sent whole or
+  /// not at all, so that nothing of it is left here when the vault is locked.
+  var waitsForRoom = false
 
   /// When the frame that has begun must be whole, on the monotonic clock.
   var frameDeadline: UInt64?
@@ -80,6 +85,9 @@ final class Connection {
 
   /// Whether a frame has begun and is not whole.
   var isWithinFrame: Bool { !inbox.isEmpty }
+
+  /// Whether a whole slice of a stream fits into the socket.
+  var hasRoom: Bool { kura_server_has_room(raw) == 1 }
 
   /// Takes what has arrived.
   func receive() -> Transfer { inbox.receive(from: raw) }

@@ -14,7 +14,7 @@ extension Denial {
     let path = Text.words(path)
     let name = name.map(Text.field) ?? .none
     self =
-      Self.ofFile(error, path) ?? Self.ofTrust(error, path) ?? Self.ofCredential(error)
+      Self.ofFile(error, path) ?? Self.ofTrust(error, path, name) ?? Self.ofCredential(error)
       ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
   }
 
@@ -35,9 +35,10 @@ extension Denial {
     }
   }
 
-  private static func ofTrust(_ error: VaultError, _ path: Text) -> Denial? {
+  private static func ofTrust(_ error: VaultError, _ path: Text, _ name: Text) -> Denial? {
     switch error {
-    case .damaged(let damage): Denial(.damaged, text: .words("\(damage)"))
+    case .damaged(let damage):
+      Denial(.damaged, text: damage.isOfItem && name != .none ? name : .words(damage.words))
     case .rolledBack(let seen, let epoch): rollback(.rolledBack, seen, epoch)
     case .forked(let seen, let epoch): rollback(.forked, seen, epoch)
     case .replaced: Denial(.locked, UInt64(LockReason.vaultChanged.rawValue), text: path)
@@ -80,6 +81,33 @@ extension Denial {
     case .protected: Denial(.protected)
     case .uploadLost: Denial(.timedOut)
     default: nil
+    }
+  }
+}
+
+extension Damage {
+  /// Whether one item is damaged, and the others may be whole.
+  fileprivate var isOfItem: Bool {
+    switch self {
+    case .item, .history, .chunk: true
+    default: false
+    }
+  }
+
+  /// What is damaged, for people.
+  fileprivate var words: String {
+    switch self {
+    case .pages: "database file"
+    case .schema: "tables"
+    case .header: "header"
+    case .slot: "key slot"
+    case .ring: "key ring"
+    case .root: "root"
+    case .node, .bucket: "integrity tree"
+    case .item: "item"
+    case .history: "earlier revision of an item"
+    case .chunk: "part of a value"
+    case .loose: "list of values to be deleted"
     }
   }
 }

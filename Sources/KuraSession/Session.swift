@@ -20,6 +20,13 @@ public struct Session: Sendable {
     public let since: UInt64
     /// The idle timeout that applied until then, in milliseconds.
     public let idleTimeout: UInt64
+
+    /// What holds of a vault that an agent has not unlocked since it began.
+    public static func neverUnlocked(since began: Moment) -> LockNote {
+      LockNote(
+        reason: .neverUnlocked, since: began.wall,
+        idleTimeout: SessionLimits.standard.idleTimeout)
+    }
   }
 
   /// The clocks of an unlocked vault.
@@ -50,8 +57,7 @@ public struct Session: Sendable {
 
   /// A session that begins locked: an agent that starts holds no key.
   public init(at now: Moment) {
-    let timeout = SessionLimits.standard.idleTimeout
-    state = .locked(LockNote(reason: .neverUnlocked, since: now.wall, idleTimeout: timeout))
+    state = .locked(.neverUnlocked(since: now))
   }
 
   /// Whether the vault's keys are held.

@@ -59,8 +59,12 @@ import Testing
     let other = bench.scratch.path + "/data/other.kura"
     try bench.create(at: other)
     try #require(rename(other, bench.vault) == 0)
-    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .locked)
+    #expect(try bench.ask(wire) { try $0.get("a") }.lockReason == .vaultChanged)
     #expect(try bench.status(wire)?.state == .locked)
+    #expect(try bench.status(wire)?.lockReason == .vaultChanged)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    #expect(try bench.status(wire)?.lockReason == .asked)
   }
 
   @Test func `a path that is none is refused`() throws {
@@ -86,6 +90,8 @@ import Testing
     let wire = try bench.unlocked()
     try wire.send { try $0.putRequest(.agentStop) }
     try bench.agent.run()
+    // The hang-up comes when all is done, for who waits for that.
+    #expect(bench.scratch.names(in: "data") == ["default.kura"])
     wire.receive()
     #expect(try wire.nextFrame()?.isOK == true)
     try bench.awaitEnd(of: wire)

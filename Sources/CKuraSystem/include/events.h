@@ -90,6 +90,10 @@ ptrdiff_t kura_server_receive(int fd, void *into, size_t capacity);
 /* Bytes sent; never raises SIGPIPE. */
 ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count);
 
+/* Whether a whole data frame of 64 KiB fits into what waits in the socket: poll(2) calls a Unix
+   socket writable while three quarters of its buffer are free. */
+int kura_server_has_room(int fd);
+
 /* Whether a path still leads to the directory that is open as `directory`. */
 int kura_server_is_at(int directory, const char *path);
 /* Lifts the soft limit on descriptors to `wanted`, or to the hard limit when that is lower. */
@@ -98,7 +102,8 @@ void kura_server_raise_descriptors(uint64_t wanted);
    Without a session of its own the caller becomes the child; the parent waits in
    kura_server_detach until `ready` (written through *ready) or the child's end, and exits. */
 int kura_server_detach(int *ready);
-/* Signal mask empty, every disposition but the crash signals' at its default, SIGPIPE ignored. */
+/* Signal mask empty, every disposition at its default; SIGPIPE and SIGXFSZ ignored, so that they
+   are errors of write(2). */
 void kura_server_reset_signals(void);
 /* Opens /dev/null wherever 0 to 2 are closed, so that nothing else gets their numbers. */
 void kura_server_keep_standard(void);

@@ -52,8 +52,9 @@ extension Agent {
     }
   }
 
-  /// Answers, then ends with every vault locked.
+  /// Locks every vault, answers, and ends.
   func stop(_ connection: Connection) throws(Denial) {
+    for keeper in keepers { lock(keeper, .asked) }
     ending = .asked
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }
@@ -126,13 +127,12 @@ extension Agent {
   /// What can be told without a key; the file is looked at, so that damage shows.
   private func lockedReport(_ connection: Connection) throws(Denial) -> StatusReport {
     let vault = try openLocked(connection)
-    let keeper = try keeper(of: connection)
-    let note = keeper?.session.lockNote
+    let isUnlocking = try keeper(of: connection)?.session.isUnlocking == true
+    let note = try lockNote(of: connection)
     var report = StatusReport(
-      state: keeper?.session.isUnlocking == true ? .unlocking : .locked,
-      lockReason: note?.reason ?? .neverUnlocked)
-    report.since = note?.since ?? began.wall
-    report.idleTimeout = note?.idleTimeout ?? SessionLimits.standard.idleTimeout
+      state: isUnlocking ? .unlocking : .locked, lockReason: note.reason)
+    report.since = note.since
+    report.idleTimeout = note.idleTimeout
     report.weaknesses = weaknesses(of: vault)
     vault.close()
     return report
