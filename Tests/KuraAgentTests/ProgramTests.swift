@@ -211,6 +211,21 @@ extension ProgramTests {
     #expect(agent.poll() == nil)
   }
 
+  @Test func `a file that may not grow is an error, not the end`() throws {
+    let home = try Home()
+    let agent = try home.agent(shell: "ulimit -f 200; exec \"$@\"")
+    let wire = try home.unlocked()
+    var failures: [Failure?] = []
+    for _ in 0..<8 {
+      try wire.send { try $0.put("a", String(repeating: "x", count: 60_000), flags: .replace) }
+      failures.append(try wire.frame().failure)
+    }
+    #expect(failures.contains(.inputOutput) || failures.contains(.diskFull))
+    try wire.send { try $0.putRequest(.agentStatus) }
+    #expect(try wire.frame().isOK)
+    #expect(agent.poll() == nil)
+  }
+
   @Test func `it cannot be traced or dumped by its user`() throws {
     let home = try Home()
     let agent = try home.agent()
