@@ -53,9 +53,7 @@ extension Arguments {
 
   /// Each `KEY=VALUE` of a repeated option.
   func attributes(_ name: OptionName) throws(UsageError) -> [AttributePair] {
-    var pairs: [AttributePair] = []
-    for text in values(name) { pairs.append(try AttributePair(text)) }
-    return pairs
+    try AttributePair.all(values(name))
   }
 
   /// Refuses options that contradict each other.
@@ -76,5 +74,22 @@ struct AttributePair: Equatable, Sendable {
     }
     key = Array(text[..<equals])
     value = Array(text[(equals + 1)...])
+  }
+
+  /// Splits each text.
+  ///
+  /// - Parameter taken: Keys that must not be among them.
+  static func all(
+    _ texts: some Sequence<[UInt8]>, besides taken: [[UInt8]] = []
+  ) throws(UsageError) -> [AttributePair] {
+    var pairs: [AttributePair] = []
+    for text in texts {
+      let pair = try AttributePair(text)
+      if pairs.contains(where: { $0.key == pair.key }) || taken.contains(pair.key) {
+        throw .attributeTwice(pair.key)
+      }
+      pairs.append(pair)
+    }
+    return pairs
   }
 }

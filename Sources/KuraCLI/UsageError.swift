@@ -17,6 +17,8 @@ enum UsageError: Error, Equatable, Sendable {
   case notADuration([UInt8])
   case notASize([UInt8])
   case notAnAttribute([UInt8])
+  /// One attribute, given twice or set and deleted.
+  case attributeTwice([UInt8])
   case notAColorChoice([UInt8])
   case notAConfigKey([UInt8])
   case notAConfigValue(ConfigKey, [UInt8])

@@ -177,6 +177,15 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     }
   }
 
+  @Test func `an attribute is given once`() throws {
+    let pairs = [bytes("a=1"), bytes("b=2"), bytes("a=3")]
+    #expect(throws: UsageError.attributeTwice(bytes("a"))) { try AttributePair.all(pairs) }
+    #expect(throws: UsageError.attributeTwice(bytes("b"))) {
+      try AttributePair.all(pairs[..<2], besides: [bytes("b")])
+    }
+    #expect(try AttributePair.all(pairs[..<2], besides: [bytes("c")]).count == 2)
+  }
+
   @Test func `a duration of nothing is refused`() {
     #expect(throws: UsageError.notADuration(bytes("0s"))) {
       try arguments(.idleTimeout, "0s").duration(.idleTimeout)

@@ -17,16 +17,18 @@ enum Attr {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     let name = try invocation.operand(0)
+    let deleted = arguments.values(.delete)
+    let (pairs, revision) = try parsing { () throws(UsageError) in
+      if arguments.operands.count == 1, deleted.isEmpty { throw .nothingToChange }
+      return (
+        try AttributePair.all(arguments.operands.dropFirst(), besides: deleted),
+        try arguments.number(.ifRevision, as: UInt64.self) ?? 0
+      )
+    }
     var set: [Attribute] = []
-    for text in arguments.operands.dropFirst() {
-      set.append(try parsing { () throws(UsageError) in try AttributePair(text) }.attribute())
-    }
+    for pair in pairs { set.append(try pair.attribute()) }
     var delete: [String] = []
-    for key in arguments.values(.delete) { delete.append(try Invocation.text(key)) }
-    let revision = try parsing { () throws(UsageError) -> UInt64 in
-      if set.isEmpty, delete.isEmpty { throw .nothingToChange }
-      return try arguments.number(.ifRevision) ?? 0
-    }
+    for key in deleted { delete.append(try Invocation.text(key)) }
     _ = try invocation.access().unlocked { connection throws(ClientError) in
       try connection.setAttributes(of: name, set: set, delete: delete, ifRevision: revision)
     }

@@ -49,6 +49,7 @@ extension Diagnostic {
       (quoted(text) + " is not a length of time", "write 30s, 15m, 8h or 1h30m")
     case .notASize(let text): (quoted(text) + " is not a size", "write 256MiB or 1GiB")
     case .notAnAttribute(let text): (quoted(text) + " is not KEY=VALUE", nil)
+    case .attributeTwice(let key): ("the attribute " + quoted(key) + " is given twice", nil)
     case .notAColorChoice(let text):
       (OptionName.color.spelling + " takes auto, always or never, not " + quoted(text), nil)
     case .notAnAgentAction(let text):
