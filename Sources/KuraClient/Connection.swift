@@ -19,14 +19,18 @@ public struct Connection: ~Copyable {
   private let terminal: String
   private var hasGreeted = false
   private var isGreeted = false
+  /// An agent that ends still takes connections for a moment: one that hangs up before its hello
+  /// is not there any more.
+  private let mayBeGone: Bool
 
   /// The agent's release, once it has answered.
   public private(set) var release = ""
 
-  init(channel: consuming Channel, vault: String, terminal: String) {
+  init(channel: consuming Channel, vault: String, terminal: String, mayBeGone: Bool = false) {
     self.channel = channel
     self.vault = vault
     self.terminal = terminal
+    self.mayBeGone = mayBeGone
   }
 
   deinit { channel.end() }
@@ -46,16 +50,39 @@ public struct Connection: ~Copyable {
   public static func open(
     _ vault: VaultPath, engine: Engine, terminal: String = "", socket: AgentSocket? = nil
   ) throws(ClientError) -> Connection {
-    let channel: Channel
     switch engine {
-    case .own: channel = try AgentProgram.startOwn()
-    case .running: channel = try AgentListener.connect(to: usual(socket))
-    case .started: channel = try AgentListener.connectStarting(to: usual(socket))
+    case .own:
+      var connection = Connection(
+        channel: try AgentProgram.startOwn(), vault: vault.path, terminal: terminal)
+      try connection.send { _ throws(ProtocolError) in }
+      return connection
+    case .running:
+      let channel = try AgentListener.connect(to: usual(socket))
+      return Connection(
+        channel: channel, vault: vault.path, terminal: terminal, mayBeGone: true)
+    case .started:
+      return try openStarting(vault, terminal: terminal, socket: usual(socket))
     }
-    var connection = Connection(channel: channel, vault: vault.path, terminal: terminal)
-    if case .running = engine { return connection }
-    try connection.send { _ throws(ProtocolError) in }
-    return connection
+  }
+
+  /// Connects to an agent that answers; one that is just ending is waited out.
+  private static func openStarting(
+    _ vault: VaultPath, terminal: String, socket: AgentSocket
+  ) throws(ClientError) -> Connection {
+    for _ in 0..<250 {
+      let channel = try AgentListener.connectStarting(to: socket)
+      var connection = Connection(
+        channel: channel, vault: vault.path, terminal: terminal, mayBeGone: true)
+      do throws(ClientError) {
+        try connection.send { _ throws(ProtocolError) in }
+        try connection.readGreeting(patience: connection.patience.answer)
+        return connection
+      } catch {
+        guard error == .noAgent else { throw error }
+      }
+      kura_pause(20)
+    }
+    throw .hungUp
   }
 
   /// Speaks over a socket that is connected already, and closes it at its end.
@@ -144,7 +171,7 @@ extension Connection {
   }
 
   private mutating func readGreeting(patience: Int32) throws(ClientError) {
-    let frame = try channel.next(patience: patience)
+    let frame = try firstFrame(patience: patience)
     // An agent that has no place left says so before any hello.
     if frame.type == .reply { try accept(frame) }
     guard frame.type == .agentHello else { throw .broken(.frameType(frame.type.rawValue)) }
@@ -153,6 +180,14 @@ extension Connection {
       throw .otherVersion(version: version, release: release)
     }
     isGreeted = true
+  }
+
+  private mutating func firstFrame(patience: Int32) throws(ClientError) -> Frame {
+    do throws(ClientError) {
+      return try channel.next(patience: patience)
+    } catch {
+      throw error == .hungUp && mayBeGone && received.isEmpty ? .noAgent : error
+    }
   }
 
   /// Keeps what a hello tells; its version.

@@ -67,9 +67,15 @@ extension Connection {
     return AgentSummary(report, in: payload)
   }
 
-  /// Locks all vaults and ends the agent.
+  /// Locks all vaults and ends the agent; when this returns, their files are written back.
   public mutating func stopAgent() throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putRequest(.agentStop) }
     try done()
+    do throws(ClientError) {
+      _ = try next(patience: patience.process)
+      throw ClientError.broken(.frameType(FrameType.reply.rawValue))
+    } catch {
+      guard error == .hungUp else { throw error }
+    }
   }
 }

@@ -62,6 +62,24 @@ struct AgentListenerTests {
     }
   }
 
+  @Test func `an agent that hangs up before its hello is not there any more`() throws {
+    try withDirectory { directory in
+      let listener = try listen(in: directory)
+      let ending = Thread {
+        close(accept(listener, nil, nil))
+        close(listener)
+      }
+      ending.start()
+      let error = failure {
+        var connection = try Connection.open(
+          try VaultPath.resolve("/nowhere/x.kura"), engine: .running,
+          socket: AgentSocket(directory: directory))
+        _ = try connection.status()
+      }
+      #expect(error == .noAgent)
+    }
+  }
+
   @Test(arguments: [0o701, 0o710, 0o702, 0o750, 0o755, 0o777])
   func `a directory that others may look into is refused`(_ mode: Int) throws {
     try withDirectory { directory in
