@@ -66,10 +66,21 @@ extension VaultAccess {
     }
   }
 
+  /// The same, but nil also where the agent is just ending: it still takes connections for a
+  /// moment, and answers none.
+  func connectAnswering() throws(CommandError) -> Connection? {
+    guard var connection = try connectRunning() else { return nil }
+    do throws(ClientError) { _ = try connection.agentStatus() } catch {
+      guard error == .noAgent else { throw .client(error) }
+      return nil
+    }
+    return connection
+  }
+
   /// Connects to the agent where one is running, else to a private engine: what changes no session
   /// leaves no agent behind.
   func connectRunningOrOwn() throws(CommandError) -> Connection {
-    if let connection = try connectRunning() { return connection }
+    if let connection = try connectAnswering() { return connection }
     return try open(.own)
   }
 
@@ -93,10 +104,8 @@ extension VaultAccess {
     }
     let facts: LockFacts
     do throws(ClientError) { return try body(&connection) } catch {
-      // An agent that was killed this moment still takes connections: nobody answers them.
-      if error == .hungUp, connection.release.isEmpty, !isRetry {
-        return try unlocked(isRetry: true, body)
-      }
+      // As in ``connectAnswering()``, at no cost for an agent that is there.
+      if error == .noAgent, !isRetry { return try unlocked(isRetry: true, body) }
       guard let locked = LockFacts(error) else { throw .client(error) }
       facts = locked
     }

@@ -31,14 +31,14 @@ enum AgentControl {
   }
 
   private static func stop(_ access: VaultAccess) throws(CommandError) {
-    guard var connection = try access.connectRunning() else { return }
+    guard var connection = try access.connectAnswering() else { return }
     try running { () throws(ClientError) in try connection.stopAgent() }
   }
 
   private static func showStatus(
     _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
-    guard var connection = try access.connectRunning() else { throw .agentNotRunning }
+    guard var connection = try access.connectAnswering() else { throw .agentNotRunning }
     let summary = try running { () throws(ClientError) in try connection.agentStatus() }
     guard invocation.arguments.has(.json) else {
       return try invocation.output.write(

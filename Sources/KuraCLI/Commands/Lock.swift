@@ -12,7 +12,7 @@ enum Lock {
     let access = try invocation.agentAccess(verb: command.verb)
     let scope: LockRequest.Scope = invocation.arguments.has(.vault) ? .vault : .all
     // Without an agent nothing is unlocked.
-    guard var connection = try access.connectRunning() else { return .ok }
+    guard var connection = try access.connectAnswering() else { return .ok }
     try running { () throws(ClientError) in try connection.lock(.asked, scope: scope) }
     return .ok
   }

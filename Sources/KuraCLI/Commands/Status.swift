@@ -32,7 +32,7 @@ enum Status {
     }
     do throws(ClientError) { return try connection.status() } catch {
       // As in ``VaultAccess/unlocked(isRetry:_:)``.
-      if error == .hungUp, !isRetry { return try report(access, isRetry: true) }
+      if error == .noAgent, !isRetry { return try report(access, isRetry: true) }
       guard case .refused(let refused) = error, refused.failure == .noVault else {
         throw .client(error)
       }

@@ -42,7 +42,7 @@ enum Unlock {
   }
 
   private static func isUnlocked(_ access: VaultAccess) throws(CommandError) -> Bool {
-    guard var connection = try access.connectRunning() else { return false }
+    guard var connection = try access.connectAnswering() else { return false }
     return try running { () throws(ClientError) in
       try connection.status().state == .unlocked
     }
