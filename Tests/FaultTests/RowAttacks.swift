@@ -130,6 +130,11 @@ extension Rows {
     return copy
   }
 
+  /// The sealed root.
+  var root: [Database.Cell]? {
+    tables[Table.all[0]]?[[.integer(2)]]
+  }
+
   /// Whether only what the sealed root does not vouch for differs.
   func differsInLeftoversOnly(from other: Rows) -> Bool { sealed == other.sealed }
 
