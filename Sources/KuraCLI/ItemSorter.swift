@@ -7,6 +7,8 @@ internal import CKuraSystem
 @safe
 struct ItemSorter: ~Copyable {
   private static let blockSize = 1 << 20
+  /// The lengths of the key and of the rest, least significant byte first.
+  private static let headCount = 6
 
   private var blocks: [[UInt8]] = []
   /// Where records begin: block × `blockSize` + offset.
@@ -20,7 +22,7 @@ struct ItemSorter: ~Copyable {
   ///   - key: What it is sorted by; at most 65,535 bytes.
   ///   - rest: What else belongs to it; with the key less than 1 MiB.
   mutating func append(_ key: Span<UInt8>, _ rest: Span<UInt8>) {
-    let count = 6 + key.count + rest.count
+    let count = Self.headCount + key.count + rest.count
     precondition(key.count <= Int(UInt16.max) && count <= Self.blockSize, "a record is small")
     if blocks.isEmpty || blocks[blocks.count - 1].count + count > Self.blockSize {
       blocks.append([])
@@ -57,19 +59,22 @@ struct ItemSorter: ~Copyable {
       for index in 0..<width { number |= Int(block[offset + at + index]) << (8 * index) }
       return number
     }
-    let key = offset + 6..<offset + 6 + number(0, 2)
+    let key = offset + Self.headCount..<offset + Self.headCount + number(0, 2)
     return (key, key.upperBound..<key.upperBound + number(2, 4))
   }
 
   private func isLess(_ left: Int, _ right: Int) -> Bool {
-    let (leftKey, rightKey) = (parts(left).key, parts(right).key)
-    let count = min(leftKey.count, rightKey.count)
-    let order = unsafe blocks[left / Self.blockSize].withUnsafeBytes { left in
+    let (leftOffset, rightOffset) = (left % Self.blockSize, right % Self.blockSize)
+    return unsafe blocks[left / Self.blockSize].withUnsafeBytes { left in
       unsafe blocks[right / Self.blockSize].withUnsafeBytes { right in
-        unsafe memcmp(
-          left.baseAddress! + leftKey.lowerBound, right.baseAddress! + rightKey.lowerBound, count)
+        let leftCount = unsafe Int(left.loadUnaligned(fromByteOffset: leftOffset, as: UInt16.self))
+        let rightCount = unsafe Int(
+          right.loadUnaligned(fromByteOffset: rightOffset, as: UInt16.self))
+        let order = unsafe memcmp(
+          left.baseAddress! + leftOffset + Self.headCount,
+          right.baseAddress! + rightOffset + Self.headCount, min(leftCount, rightCount))
+        return order == 0 ? leftCount < rightCount : order < 0
       }
     }
-    return order == 0 ? leftKey.count < rightKey.count : order < 0
   }
 }

@@ -90,7 +90,8 @@ extension StrengthRemark {
   private func remark(_ passcode: borrowing SecretBytes) -> String {
     guard let logarithm = Self.measure(passcode) else { return "" }
     let (text, isWeak) = words(logarithm: logarithm)
-    return isWeak ? text + "; five random words last longer" : text
+    let sentence = "A" + text.dropFirst() + "."
+    return isWeak ? sentence + " Five random words last longer." : sentence
   }
 
   /// Asks `kura-strength`, a program of its own since it reads large word lists; nil where it is

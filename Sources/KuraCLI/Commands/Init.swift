@@ -30,6 +30,7 @@ enum Init {
         key throws(ClientError) in keeper.keep(key, &questioner, &failure)
       }
     } catch { throw failure ?? .client(error) }
+    invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
     return .ok
   }
 }

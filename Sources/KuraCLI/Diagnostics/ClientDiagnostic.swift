@@ -133,6 +133,10 @@ extension Diagnostic {
       self.init(
         "a recovery key is needed, and nobody can be asked",
         hint: "run it at a terminal, or use --recovery-key-file", .needsInteraction)
+    case .unlock:
+      self.init(
+        "the vault stays locked: nobody can be asked",
+        hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .locked)
     case .recoveryKeyShown:
       self.init(
         "the recovery key can be shown to nobody",
