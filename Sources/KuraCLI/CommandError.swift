@@ -52,6 +52,8 @@ enum Need: Equatable, Sendable {
   /// A passcode for a new vault, or a new one.
   case passcode
   case recoveryKey
+  /// Either, to unlock the vault.
+  case unlock
   /// To look at a new recovery key.
   case recoveryKeyShown
   case value

@@ -34,7 +34,7 @@ enum Unlock {
 
   private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) {
     var questioner = try access.asking.questioner()
-    guard questioner.canAsk else { throw .locked(LockFacts()) }
+    guard questioner.canAsk else { throw .noInteraction(.unlock) }
     var connection = try access.connect()
     try access.ask(&questioner, order.kind, watching: order.changesNothing) {
       secret throws(ClientError) in try order.send(secret, &connection)
