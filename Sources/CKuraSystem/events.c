@@ -348,9 +348,9 @@ static void await_child(pid_t child, int ready) {
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-int kura_server_detach(int *ready) {
+int kura_server_detach(int is_started, int *ready) {
   *ready = -1;
-  if (getsid(0) != getpid()) {
+  if (!is_started || getsid(0) != getpid()) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
     pid_t child = fork();

@@ -12,12 +12,14 @@ struct ReadyNotice {
 
   init(descriptor: Int32?) { asked = descriptor }
 
-  /// Goes on in the background: the caller's process waits for the word, and ends with it.
+  /// Goes on in the background: the caller's process waits for the word, and ends with it. Who
+  /// gave a descriptor may have begun a session for the agent already.
   ///
   /// To be called while there is one thread.
   mutating func detach() throws(AgentError) {
     var ready: Int32 = -1
-    try check("fork", unsafe kura_server_detach(&ready))
+    let isStarted: Int32 = asked == nil ? 0 : 1
+    try check("fork", unsafe kura_server_detach(isStarted, &ready))
     if ready >= 0 { parent = ready }
   }
 

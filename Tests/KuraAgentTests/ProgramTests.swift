@@ -54,6 +54,16 @@ import Testing
     #expect(home.scratch.names(in: "run/kura") == ["agent.lock"])
   }
 
+  @Test func `by hand it goes to the background also where a session is its own`() throws {
+    let home = try Home()
+    let starter = try AgentProcess([], home: home.path)
+    #expect(try starter.wait() == 0)
+    let wire = try home.client()
+    try wire.send { try $0.putRequest(.agentStop) }
+    #expect(try wire.frame().isOK)
+    try wire.awaitEnd()
+  }
+
   @Test func `in the background it leaves the session of who started it`() throws {
     let home = try Home()
     // A child of a shell that leads the session: it must fork to get one of its own.

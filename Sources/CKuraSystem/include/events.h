@@ -98,10 +98,10 @@ int kura_server_has_room(int fd);
 int kura_server_is_at(int directory, const char *path);
 /* Lifts the soft limit on descriptors to `wanted`, or to the hard limit when that is lower. */
 void kura_server_raise_descriptors(uint64_t wanted);
-/* Ends the shell's hold: own process session, cwd /, 0 to 2 at /dev/null, signals as at boot.
-   Without a session of its own the caller becomes the child; the parent waits in
-   kura_server_detach until `ready` (written through *ready) or the child's end, and exits. */
-int kura_server_detach(int *ready);
+/* Goes on in a process session of its own, in /. The caller becomes the child of a fork, and the
+   parent waits until a byte is written to *ready, or for the child's end, and exits as that did.
+   With `is_started` a caller that leads its session stays who it is; *ready is then -1. */
+int kura_server_detach(int is_started, int *ready);
 /* Signal mask empty, every disposition at its default; SIGPIPE and SIGXFSZ ignored, so that they
    are errors of write(2). */
 void kura_server_reset_signals(void);
