@@ -61,7 +61,8 @@ let package = Package(
       dependencies: ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory"],
       swiftSettings: strict),
     .target(
-      name: "KuraSession", dependencies: ["KuraProtocol", "KuraVault", "SecureMemory"],
+      name: "KuraSession",
+      dependencies: ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory"],
       swiftSettings: strict),
     .target(
       name: "KuraAgent",
@@ -105,7 +106,7 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraSessionTests",
-      dependencies: ["KuraSession", "KuraVault", "KuraProtocol", "SecureMemory"],
+      dependencies: ["KuraSession", "KuraVault", "KuraFormat", "KuraProtocol", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(
       name: "KuraProtocolTests", dependencies: ["KuraProtocol", "SecureMemory"],
@@ -113,7 +114,8 @@ let package = Package(
     .testTarget(
       name: "KuraAgentTests",
       dependencies: [
-        "KuraAgent", "KuraProtocol", "KuraSession", "SecureMemory", "CKuraSystem", "CSQLite",
+        "KuraAgent", "KuraFormat", "KuraProtocol", "KuraSession", "SecureMemory", "CKuraSystem",
+        "CSQLite",
       ],
       swiftSettings: tests),
     .testTarget(
@@ -127,7 +129,9 @@ let package = Package(
     .testTarget(name: "EndToEndTests", dependencies: ["CKuraSystem"], swiftSettings: tests),
     .testTarget(
       name: "FaultTests",
-      dependencies: ["KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite"],
+      dependencies: [
+        "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
+      ],
       swiftSettings: tests),
   ]
 )
