@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -91,11 +92,11 @@ extension VaultAccess {
   /// Does what needs an unlocked vault, and unlocks it first where it is locked.
   ///
   /// - Parameters:
-  ///   - isRetry: Whether the connection was lost before.
+  ///   - attempts: How often the connection was lost before.
   ///   - body: Is run again after an unlock: when it is refused because the vault is locked, it
   ///     must have done nothing yet.
   func unlocked<Value>(
-    isRetry: Bool = false, _ body: (inout Connection) throws(ClientError) -> Value
+    after attempts: Int32 = 0, _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     guard var connection = try connectRunning() else {
       guard vault.isThere else { throw .noVault(vault.path) }
@@ -105,12 +106,23 @@ extension VaultAccess {
     let facts: LockFacts
     do throws(ClientError) { return try body(&connection) } catch {
       // As in ``connectAnswering()``, at no cost for an agent that is there.
-      if error == .noAgent, !isRetry { return try unlocked(isRetry: true, body) }
+      if error == .noAgent { return try unlockedAgain(after: attempts, body) }
       guard let locked = LockFacts(error) else { throw .client(error) }
       facts = locked
     }
     connection = try unlock(connection, facts)
     return try running { () throws(ClientError) in try body(&connection) }
+  }
+}
+
+extension VaultAccess {
+  /// An agent that ends is gone in a moment; what hangs up again and again is none.
+  private func unlockedAgain<Value>(
+    after attempts: Int32, _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    guard attempts < 5 else { throw .client(.hungUp) }
+    kura_pause(20 << attempts)
+    return try unlocked(after: attempts + 1, body)
   }
 }
 

@@ -31,7 +31,7 @@ enum Status {
       return access.vault.isThere ? StatusReport(state: .locked) : nil
     }
     do throws(ClientError) { return try connection.status() } catch {
-      // As in ``VaultAccess/unlocked(isRetry:_:)``.
+      // As in ``VaultAccess/connectAnswering()``.
       if error == .noAgent, !isRetry { return try report(access, isRetry: true) }
       guard case .refused(let refused) = error, refused.failure == .noVault else {
         throw .client(error)
