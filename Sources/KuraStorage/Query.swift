@@ -4,7 +4,7 @@
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
   case version, schema
-  case part, storePart
+  case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, storeItem
   case history, historyScan, historyKeys, keepItem, deleteHistory
@@ -18,7 +18,7 @@ enum Query: Int, CaseIterable {
     switch self {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
       control
-    case .part, .storePart, .slots, .storeSlot, .deleteSlot: records
+    case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
     case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .keepItem,
       .deleteHistory:
       items
@@ -45,6 +45,7 @@ enum Query: Int, CaseIterable {
   private var records: String {
     switch self {
     case .part: "SELECT data FROM part WHERE id = ?1"
+    case .partKeys: "SELECT id FROM part WHERE id > ?1 ORDER BY id LIMIT ?2"
     case .storePart: "REPLACE INTO part (id, data) VALUES (?1, ?2)"
     case .slots: "SELECT number, header, key, protected FROM slot ORDER BY number"
     case .storeSlot:

@@ -6,7 +6,7 @@ package enum Schema {
   package static let applicationID: UInt32 = 0x4B55_5241
 
   /// The layout of the tables; a file with a greater number is left alone.
-  package static let version: UInt32 = 1
+  package static let version: Int32 = 1
 
   /// One table's name and the text that `sqlite_schema.sql` must hold, byte for byte.
   struct Definition {

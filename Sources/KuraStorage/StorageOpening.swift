@@ -148,15 +148,15 @@ extension Storage {
     guard head.starts(with: "SQLite format 3\0".utf8),
       Self.bigEndian(head, at: 68) == Schema.applicationID
     else { throw .notADatabase }
-    try Self.checkVersion(Self.bigEndian(head, at: 60))
+    try Self.checkVersion(Int32(bitPattern: Self.bigEndian(head, at: 60)))
   }
 
   private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> UInt32 {
     bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  private static func checkVersion(_ version: UInt32) throws(StorageError) {
-    if version > Schema.version { throw .newerFormat(version) }
+  private static func checkVersion(_ version: Int32) throws(StorageError) {
+    if version > Schema.version { throw .newerFormat(UInt32(version)) }
     guard version == Schema.version else { throw .notADatabase }
   }
 
@@ -165,8 +165,8 @@ extension Storage {
     _ = unsafe try start(.version)
     defer { finish(.version) }
     guard try step(.version) else { throw .corrupt }
-    let version = try integer(.version, 0, 0...Int64(Int32.max), in: .part)
-    try Self.checkVersion(UInt32(version))
+    let version = try integer(.version, 0, Int64(Int32.min)...Int64(Int32.max), in: .part)
+    try Self.checkVersion(Int32(version))
   }
 
   /// Compares everything that stands in the schema with what may stand there.

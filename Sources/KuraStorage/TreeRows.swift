@@ -59,6 +59,13 @@ extension Storage {
     try keys(.nodeKeys, after: last, limit: limit)
   }
 
+  /// Reads the keys of `part`, ascending, after a given one.
+  ///
+  /// - Returns: At most `limit` of them.
+  package mutating func partKeys(after last: Int64, limit: Int) throws(StorageError) -> [Int64] {
+    try keys(.partKeys, after: last, limit: limit)
+  }
+
   private mutating func keys(
     _ query: Query, after last: Int64, limit: Int
   ) throws(StorageError) -> [Int64] {
@@ -68,12 +75,22 @@ extension Storage {
     unsafe bind(statement, 2, Int64(limit))
     var keys: [Int64] = []
     while try step(query) {
-      let table = query == .nodeKeys ? Table.node : .bucket
-      keys.append(try integer(query, 0, Int64.min...Int64.max, in: table))
+      keys.append(try integer(query, 0, Int64.min...Int64.max, in: query.table))
     }
     return keys
   }
 
   /// How many rows the last statement changed.
   var changeCount: Int { Int(unsafe sqlite3_changes64(db)) }
+}
+
+extension Query {
+  /// Which table a query for integer keys reads.
+  fileprivate var table: Table {
+    switch self {
+    case .nodeKeys: .node
+    case .partKeys: .part
+    default: .bucket
+    }
+  }
 }

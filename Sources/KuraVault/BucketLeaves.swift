@@ -25,6 +25,19 @@ struct BucketLeaves: ~Escapable {
     return Digest(bytes.extracting(start..<(start + Digest.byteCount)))
   }
 
+  /// Whether the tags ascend and all belong to a bucket.
+  func belong(to bucket: UInt32, depth: UInt8) -> Bool {
+    guard count > 0 else { return true }
+    var last = tag(0)
+    guard Tree.bucket(of: last, depth: depth) == bucket else { return false }
+    for index in 1..<count {
+      let next = tag(index)
+      guard last < next else { return false }
+      last = next
+    }
+    return Tree.bucket(of: last, depth: depth) == bucket
+  }
+
   /// The first entry whose tag is not before this one; `count` when there is none.
   func place(of wanted: ItemTag) -> Int {
     var (low, high) = (0, count)

@@ -72,14 +72,13 @@ extension Keyring {
   private borrowing func check(
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: ItemFacts
   ) throws -> (isSound: Bool, value: PieceCheck?) {
-    let isNamed = try ItemName.tag(of: meta.name, under: name) == facts.tag
     do {
       switch try ItemBody.decode(try openBody(sealed, facts)) {
       case .inline(let bytes):
         let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
-        return (isNamed && UInt64(bytes.count) == size, nil)
+        return (UInt64(bytes.count) == size, nil)
       case .chunked(let manifest):
-        let isSound = isNamed && manifest.length == meta.size && facts.kind == .value
+        let isSound = manifest.length == meta.size && facts.kind == .value
         let value = PieceCheck(manifest, of: try SecretBytes(copying: meta.name))
         return (isSound, value)
       }
@@ -89,7 +88,7 @@ extension Keyring {
       return (false, nil)
     } catch VaultError.protected {
       // What is inside opens with a fresh passcode only; the tree vouches for the ciphertext.
-      return (isNamed, nil)
+      return (true, nil)
     }
   }
 }

@@ -11,7 +11,7 @@ extension UnlockedVault {
   ///   one.
   /// - Returns: The history of the next revision.
   mutating func keepCurrent(
-    _ change: borrowing ItemChange, newValue: ValueID?
+    _ change: borrowing ItemChange, newValue: ValueID?, _ draft: inout Draft
   ) throws(VaultError) -> HistoryList {
     switch change.current {
     case .none: return HistoryList()
@@ -19,7 +19,7 @@ extension UnlockedVault {
       var history = current.history
       history.append(revision: current.facts.revision, leaf: current.keptLeaf)
       let dropped = history.trim(to: Int(keys.ring.policy[.historyDepth]))
-      try looseValues(of: dropped, keeping: history, newValue, current.facts)
+      try looseValues(of: dropped, keeping: history, newValue, current.facts, &draft)
       try moveRows(current.facts, dropped: dropped)
       return history
     }
@@ -42,7 +42,7 @@ extension UnlockedVault {
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
   private mutating func looseValues(
     of dropped: [HistoryList.Entry], keeping kept: HistoryList, _ newValue: ValueID?,
-    _ facts: ItemFacts
+    _ facts: ItemFacts, _ draft: inout Draft
   ) throws(VaultError) {
     var loose = try values(of: dropped, facts)
     // An edit of attributes makes a revision with the chunks of the one before.
@@ -53,7 +53,7 @@ extension UnlockedVault {
       for value in loose {
         let bytes = value.bytes
         try rows.storage.storeLoose(bytes.span)
-        sweeper.add(value)
+        draft.loosened.append(value)
       }
     } catch {
       throw VaultError(error, about: .loose)
@@ -71,6 +71,14 @@ extension UnlockedVault {
         ? try currentValueID(facts.tag) : try keptValueID(entry, facts.id)
       if let value { values.insert(value) }
     }
+    return values
+  }
+
+  /// Where the chunks of all revisions of an item are.
+  mutating func namedValues(_ tag: ItemTag) throws(VaultError) -> Set<ValueID> {
+    guard let (facts, history) = try verifiedHistory(tag) else { throw .damaged(.item) }
+    var values = try values(of: history.entries, facts)
+    if let value = try currentValueID(tag) { values.insert(value) }
     return values
   }
 

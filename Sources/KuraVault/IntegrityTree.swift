@@ -91,9 +91,9 @@ extension IntegrityTree {
     do {
       guard let leaves = try storage.bucket(number) else { throw VaultError.damaged(.bucket) }
       let digest = try keys.tree.bucket(number, depth: depth, leaves: leaves)
-      guard digest == expected || !checks.contains(.bucket) else {
-        throw VaultError.damaged(.bucket)
-      }
+      guard digest == expected || !checks.contains(.bucket),
+        BucketLeaves(leaves).belong(to: number, depth: depth)
+      else { throw VaultError.damaged(.bucket) }
       return leaves
     } catch {
       throw VaultError(error, about: .bucket)

@@ -169,7 +169,7 @@ extension UnlockedVault {
   ) throws(VaultError) -> UInt64 {
     let tag = change.tag
     let facts = try nextFacts(change, kind)
-    let history = try keepCurrent(change, newValue: content.value)
+    let history = try keepCurrent(change, newValue: content.value, &draft)
     let leaf = try store(facts, meta, content, history)
     if change.current == nil { draft.root.itemCount += 1 }
     var path = change.path

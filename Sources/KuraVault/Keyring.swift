@@ -147,12 +147,21 @@ extension Keyring {
   ) throws(VaultError) -> ItemMeta {
     do {
       let key = try ring.dataKey(facts.generation)
-      return try ItemMeta.decode(
+      let meta = try ItemMeta.decode(
         try Seal.openPadded(
           sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
           under: key))
+      try check(nameOf: meta, facts)
+      return meta
     } catch {
       throw VaultError(error, about: .item)
+    }
+  }
+
+  /// Only who has the keys can have put another item's name there.
+  private borrowing func check(nameOf meta: borrowing ItemMeta, _ facts: ItemFacts) throws {
+    guard try ItemName.tag(of: meta.name, under: name) == facts.tag else {
+      throw VaultError.damaged(.item)
     }
   }
 

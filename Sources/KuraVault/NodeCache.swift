@@ -13,6 +13,9 @@ struct NodeCache {
   private var ids = [UInt64?](repeating: nil, count: places)
   private var digests = [UInt8](repeating: 0, count: places * Tree.nodeByteCount)
 
+  /// How much memory it takes.
+  var byteCount: Int { ids.count * MemoryLayout<UInt64?>.stride + digests.count }
+
   private static func place(of id: UInt64) -> Int {
     let (level, index) = (id >> 32, Int(id & 0xFFFF_FFFF))
     switch level {

@@ -19,18 +19,23 @@ private struct SeenFile: ~Copyable {
     _ vault: VaultID, in directory: String, key: borrowing Key
   ) throws(VaultError) -> SeenFile {
     do {
-      try FilePlace.makeDirectory(directory)
-      let place = try FilePlace.resolve("\(directory)/\(vault.hexadecimal).seen")
-      let isNew = (try? place.identity()) == nil
-      let file = try StateFile.open(
-        place, lock: .exclusive, creating: true, patience: SeenFile.patience)
-      if isNew { try place.syncDirectory() }
+      let file = try lock(vault, in: directory)
       let bytes = try file.read(SeenRecord.fileByteCount)
       let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
       return SeenFile(file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty)
     } catch {
       throw VaultError(error, about: .root)
     }
+  }
+
+  /// Opens the file, which is made when it is missing, and locks it.
+  static func lock(_ vault: VaultID, in directory: String) throws(StorageError) -> StateFile {
+    try FilePlace.makeDirectory(directory)
+    let place = try FilePlace.resolve("\(directory)/\(vault.hexadecimal).seen")
+    let isNew = (try? place.identity()) == nil
+    let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: patience)
+    if isNew { try place.syncDirectory() }
+    return file
   }
 
   /// Writes a record in the place of the older one.
@@ -41,6 +46,29 @@ private struct SeenFile: ~Copyable {
     } catch {
       throw VaultError(error, about: .root)
     }
+  }
+}
+
+/// What a machine remembers of a vault that was made on it.
+struct FirstSight: Sendable {
+  private let record: SeenRecord
+  private let bytes: [UInt8]
+  private let directory: String
+
+  init(
+    _ root: RootRecord, at place: FilePlace, _ keys: borrowing Keyring, in directory: String
+  ) throws {
+    record = SeenRecord(
+      counter: 1, vault: keys.vault, epoch: root.epoch, fingerprint: try keys.fingerprint(of: root),
+      time: root.time, path: Array(place.path.utf8))
+    bytes = try record.encode(key: keys.seen)
+    self.directory = directory
+  }
+
+  /// Begins the seen file.
+  func write() throws {
+    let file = try SeenFile.lock(record.vault, in: directory)
+    try file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount)
   }
 }
 

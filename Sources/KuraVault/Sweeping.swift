@@ -5,14 +5,25 @@ internal import KuraStorage
 
 /// Which values' chunks are to be deleted.
 struct Sweeper {
-  /// Loose values that this engine knows to belong to nobody.
+  /// Loose values that are known to belong to nobody.
   private(set) var queue: [ValueID] = []
   /// Whether the loose values of engines that are gone are still to be looked for.
   var mustSearch = true
+  /// Loose values of engines that are gone, while no item was found yet that names them all the same.
+  var search: LooseSearch?
+
+  /// Whether there is anything to do.
+  var hasWork: Bool { mustSearch || search != nil || !queue.isEmpty }
 
   mutating func add(_ value: ValueID) { queue.append(value) }
 
   mutating func removeLast() { queue.removeLast() }
+
+  /// Ends the search; what no item names is to be deleted.
+  mutating func finishSearch() {
+    if let search { queue += search.candidates }
+    search = nil
+  }
 }
 
 extension UnlockedVault {
@@ -23,14 +34,17 @@ extension UnlockedVault {
   /// to nothing. Call it when there is nothing else to do.
   ///
   /// - Returns: Whether there is more to do.
-  /// - Throws: ``VaultError/busy``: later again.
+  /// - Throws: ``VaultError/busy``: later again. ``VaultError/damaged(_:)`` when what is there cannot be
+  ///   told from what nothing refers to; nothing more is deleted then.
   public mutating func sweep() throws(VaultError) -> Bool {
     if let value = sweeper.queue.last {
       if try sweepSlice(value) { sweeper.removeLast() }
+    } else if sweeper.search != nil {
+      try continueLooseSearch()
     } else if sweeper.mustSearch {
-      try searchLooseValues()
+      try beginLooseSearch()
     }
-    return sweeper.mustSearch || !sweeper.queue.isEmpty
+    return sweeper.hasWork
   }
 
   /// Deletes some chunks of a value.
@@ -48,27 +62,6 @@ extension UnlockedVault {
       if count < Self.sliceCount { try rows.storage.deleteLoose(bytes.span) }
       try rows.storage.commit()
       return count < Self.sliceCount
-    } catch {
-      throw VaultError(error, about: .loose)
-    }
-  }
-
-  /// Finds the loose values that no upload is still to claim: while nobody shares the upload lock, no
-  /// upload is under way in any engine.
-  private mutating func searchLooseValues() throws(VaultError) {
-    sweeper.mustSearch = false
-    do {
-      let lock = try uploadLock(.exclusive)
-      try rows.storage.beginRead()
-      defer { rows.storage.end() }
-      var last: [UInt8] = []
-      while let next = try rows.storage.loose(after: last) {
-        sweeper.add(ValueID(next.span))
-        last = next
-      }
-      _ = consume lock
-    } catch StorageError.busy {
-      // Somebody uploads; the next unlock searches again.
     } catch {
       throw VaultError(error, about: .loose)
     }

@@ -57,6 +57,7 @@ extension UnlockedVault {
       throw VaultError(error)
     }
     rows.tree.keepStaged()
+    for value in draft.loosened { sweeper.add(value) }
     trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
   }
 

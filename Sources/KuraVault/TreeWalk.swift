@@ -105,7 +105,8 @@ struct TreeWalk {
     do {
       if let row = try storage.bucket(number) {
         let digest = try keys.tree.bucket(number, depth: depth, leaves: row)
-        if digest == expected { return .leaves([UInt8](copying: row)) }
+        let isSound = BucketLeaves(row).belong(to: number, depth: depth)
+        if digest == expected, isSound { return .leaves([UInt8](copying: row)) }
       }
     } catch StorageError.damaged, StorageError.corrupt {}
     try findings.add(.bucket, "bucket \(number)")

@@ -37,6 +37,8 @@ struct Draft {
   var sealedRing: [UInt8]?
   /// The slots, when they change.
   var slots: [SlotRow]?
+  /// Values that nothing refers to any more.
+  var loosened: [ValueID] = []
 }
 
 /// The records in front of the items, as a file holds them.

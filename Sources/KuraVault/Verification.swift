@@ -115,9 +115,17 @@ extension Verification {
     if digest != root.headerDigest || front.header != header {
       try findings.add(.header, "header, key ring and slots")
     }
+    for id in try strayParts() where Part(rawValue: id) == nil {
+      try findings.add(.header, "part \(id)")
+    }
     for row in front.slots where (try? SlotHeader(decoding: row.header.span)) == nil {
       try findings.add(.slot, "slot \(row.number)")
     }
+  }
+
+  /// The ids of the records in front of the items, and of some that have no place there.
+  private mutating func strayParts() throws(VaultError) -> [Int64] {
+    do { return try storage.partKeys(after: .min, limit: 100) } catch { throw VaultError(error) }
   }
 
   /// How much one step does: a row costs 1, a chunk 8.

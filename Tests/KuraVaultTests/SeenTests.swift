@@ -8,17 +8,24 @@ import Testing
 @testable import KuraVault
 
 @Suite struct `The seen file` {
-  @Test func `is begun at the first unlock`() throws {
+  @Test func `is begun when the vault is made`() throws {
     let file = try TestVault()
     let first = try file.unlock()
-    #expect(first.notices.contains(.firstTimeHere))
+    #expect(!first.notices.contains(.firstTimeHere))
     #expect(first.needsFlush == false)
-    let second = try file.unlock()
-    #expect(!second.notices.contains(.firstTimeHere))
     let state = try FileManager.default.contentsOfDirectory(atPath: file.stateDirectory)
     #expect(state == ["\(first.id.hexadecimal).seen"])
     let seen = try Data(contentsOf: URL(filePath: file.stateDirectory + "/" + state[0]))
     #expect(seen.count == 1_024)
+  }
+
+  @Test func `is begun at the first unlock on another machine`() throws {
+    let file = try TestVault()
+    try FileManager.default.removeItem(atPath: file.stateDirectory)
+    let first = try file.unlock()
+    #expect(first.notices.contains(.firstTimeHere))
+    let second = try file.unlock()
+    #expect(!second.notices.contains(.firstTimeHere))
   }
 
   @Test func `is written when the epoch moved`() throws {
