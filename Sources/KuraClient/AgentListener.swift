@@ -41,6 +41,16 @@ enum AgentListener {
     return try connect(to: socket)
   }
 
+  /// Waits a second for an agent that hung up: one that ends still takes connections for a moment.
+  ///
+  /// - Throws: ``ClientError/noAgent`` when it is gone. It returns when somebody still listens.
+  static func awaitEnd(at socket: AgentSocket) throws(ClientError) {
+    for _ in 0..<50 {
+      try connect(to: socket).end()
+      kura_pause(20)
+    }
+  }
+
   /// Connects to an agent that somebody else has just started.
   private static func connectSoon(to socket: AgentSocket) throws(ClientError) -> Channel {
     for _ in 0..<100 {

@@ -19,18 +19,19 @@ public struct Connection: ~Copyable {
   private let terminal: String
   private var hasGreeted = false
   private var isGreeted = false
-  /// An agent that ends still takes connections for a moment: one that hangs up before its hello
-  /// is not there any more.
-  private let mayBeGone: Bool
+  /// Where an agent listens that was there before: it may be just ending.
+  private let listener: AgentSocket?
 
   /// The agent's release, once it has answered.
   public private(set) var release = ""
 
-  init(channel: consuming Channel, vault: String, terminal: String, mayBeGone: Bool = false) {
+  init(
+    channel: consuming Channel, vault: String, terminal: String, listener: AgentSocket? = nil
+  ) {
     self.channel = channel
     self.vault = vault
     self.terminal = terminal
-    self.mayBeGone = mayBeGone
+    self.listener = listener
   }
 
   deinit { channel.end() }
@@ -57,9 +58,10 @@ public struct Connection: ~Copyable {
       try connection.send { _ throws(ProtocolError) in }
       return connection
     case .running:
-      let channel = try AgentListener.connect(to: usual(socket))
+      let listener = try usual(socket)
+      let channel = try AgentListener.connect(to: listener)
       return Connection(
-        channel: channel, vault: vault.path, terminal: terminal, mayBeGone: true)
+        channel: channel, vault: vault.path, terminal: terminal, listener: listener)
     case .started:
       return try openStarting(vault, terminal: terminal, socket: usual(socket))
     }
@@ -69,10 +71,10 @@ public struct Connection: ~Copyable {
   private static func openStarting(
     _ vault: VaultPath, terminal: String, socket: AgentSocket
   ) throws(ClientError) -> Connection {
-    for _ in 0..<250 {
+    for _ in 0..<5 {
       let channel = try AgentListener.connectStarting(to: socket)
       var connection = Connection(
-        channel: channel, vault: vault.path, terminal: terminal, mayBeGone: true)
+        channel: channel, vault: vault.path, terminal: terminal, listener: socket)
       do throws(ClientError) {
         try connection.send { _ throws(ProtocolError) in }
         try connection.readGreeting(patience: connection.patience.answer)
@@ -80,7 +82,6 @@ public struct Connection: ~Copyable {
       } catch {
         guard error == .noAgent else { throw error }
       }
-      kura_pause(20)
     }
     throw .hungUp
   }
@@ -182,11 +183,17 @@ extension Connection {
     isGreeted = true
   }
 
+  /// The first frame of the first answer.
+  ///
+  /// - Throws: ``ClientError/noAgent`` when the agent hung up before its hello and is gone now.
   private mutating func firstFrame(patience: Int32) throws(ClientError) -> Frame {
     do throws(ClientError) {
       return try channel.next(patience: patience)
     } catch {
-      throw error == .hungUp && mayBeGone && received.isEmpty ? .noAgent : error
+      if let listener, error == .hungUp, received.isEmpty {
+        try AgentListener.awaitEnd(at: listener)
+      }
+      throw error
     }
   }
 

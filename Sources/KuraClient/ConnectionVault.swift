@@ -46,7 +46,7 @@ extension Connection {
     }
   }
 
-  private mutating func withRecoveryKey(
+  mutating func withRecoveryKey(
     _ body: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) {
     let payload = received(try answer(patience: patience.derivation))

@@ -62,22 +62,33 @@ struct AgentListenerTests {
     }
   }
 
-  @Test func `an agent that hangs up before its hello is not there any more`() throws {
+  /// What a request comes to when the listener hangs up before its hello that many times.
+  private func hangUp(times: Int) throws -> ClientError? {
+    var error: ClientError?
     try withDirectory { directory in
-      let listener = try listen(in: directory)
+      let listener = try listen(in: directory, backlog: 100)
       let ending = Thread {
-        close(accept(listener, nil, nil))
+        for _ in 0..<times { close(accept(listener, nil, nil)) }
         close(listener)
       }
       ending.start()
-      let error = failure {
+      error = failure {
         var connection = try Connection.open(
           try VaultPath.resolve("/nowhere/x.kura"), engine: .running,
           socket: AgentSocket(directory: directory))
         _ = try connection.status()
       }
-      #expect(error == .noAgent)
     }
+    return error
+  }
+
+  @Test func `an agent that hangs up before its hello and is gone then was none`() throws {
+    #expect(try hangUp(times: 1) == .noAgent)
+    #expect(try hangUp(times: 3) == .noAgent)
+  }
+
+  @Test func `a listener that hangs up every time is told from none`() throws {
+    #expect(try hangUp(times: 200) == .hungUp)
   }
 
   @Test(arguments: [0o701, 0o710, 0o702, 0o750, 0o755, 0o777])
