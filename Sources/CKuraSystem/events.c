@@ -268,14 +268,18 @@ int kura_server_accept(int listener, uint32_t *user, int32_t *process) {
   return failure;
 }
 
-int kura_server_inherit(int fd) {
+int kura_server_inherit(int fd, int listens) {
+  int accepts = 0;
+  socklen_t size = sizeof accepts;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) != 0) return -errno;
+  if (listens && !accepts) return -EINVAL;
   int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return -errno;
   return or_errno(fcntl(fd, F_SETFD, FD_CLOEXEC));
 }
 
 int kura_server_adopt(int fd, uint32_t *user, int32_t *process) {
-  int failure = kura_server_inherit(fd);
+  int failure = kura_server_inherit(fd, 0);
   return failure < 0 ? failure : peer(fd, user, process);
 }
 

@@ -136,9 +136,8 @@ extension Agent {
     self.listener = consume listener
   }
 
-  /// Serves the clients that come to a socket that somebody else made: systemd.
+  /// Serves the clients that come to a socket that somebody else made, and that listens: systemd.
   public func listen(socket fd: Int32) throws(AgentError) {
-    try check("listen", kura_server_inherit(fd))
     try poller.add(fd, for: .readable, as: .listener)
     inherited = Descriptor(owning: fd)
   }

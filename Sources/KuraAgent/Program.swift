@@ -49,7 +49,7 @@ public enum Program {
     _ options: ProgramOptions, _ ready: inout ReadyNotice
   ) throws(AgentError) -> Agent {
     let places = try Places.standard()
-    let socket = activatedSocket()
+    let socket = try activatedSocket()
     let isDaemon = options.mode == .daemon && socket == nil
     if isDaemon { try ready.detach() }
     var configuration = AgentConfiguration(stateDirectory: places.state)
@@ -87,13 +87,15 @@ public enum Program {
   }
 
   /// The socket that systemd hands over (sd_listen_fds(3)), if it is meant for this process.
-  private static func activatedSocket() -> Int32? {
+  private static func activatedSocket() throws(AgentError) -> Int32? {
     func number(_ name: String) -> Int32? {
       unsafe getenv(name).flatMap { value in unsafe Int32(String(cString: value)) }
     }
     guard number("LISTEN_PID") == getpid(), let count = number("LISTEN_FDS"), count >= 1 else {
       return nil
     }
+    // Looked at before anything else can get the number.
+    try check("LISTEN_FDS", kura_server_inherit(3, 1))
     return 3
   }
 

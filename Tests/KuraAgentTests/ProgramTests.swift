@@ -326,6 +326,14 @@ extension ProgramTests {
     #expect(home.scratch.names(in: "run") == ["activated.sock"])
   }
 
+  @Test func `what is handed over and does not listen is refused`() throws {
+    let home = try Home()
+    let agent = try AgentProcess(
+      [], home: home.path, shell: "export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\" 3<&-")
+    #expect(try agent.readOutput().contains("LISTEN_FDS"))
+    #expect(try agent.wait() == 1)
+  }
+
   /// Root may lock memory whatever the limit; the sanitizers replace mlock.
   private static let limitsMemory =
     geteuid() == 0 && dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil

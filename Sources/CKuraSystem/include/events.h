@@ -83,8 +83,9 @@ int kura_server_unlink(int directory);
 int kura_server_accept(int listener, uint32_t *user, int32_t *process);
 /* Makes an inherited socket close-on-exec and non-blocking; -ENOTSOCK when it is none. */
 int kura_server_adopt(int fd, uint32_t *user, int32_t *process);
-/* Makes an inherited listening socket close-on-exec and non-blocking. */
-int kura_server_inherit(int fd);
+/* Makes an inherited socket close-on-exec and non-blocking; with `listens`, -EINVAL unless it
+   listens. */
+int kura_server_inherit(int fd, int listens);
 /* Bytes taken; 0 at the end of the stream. */
 ptrdiff_t kura_server_receive(int fd, void *into, size_t capacity);
 /* Bytes sent; never raises SIGPIPE. */
