@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import KuraProtocol
+import Testing
+
+/// The built program at work: what clients, files and time do to it.
+@Suite struct ProgramWorkTests {
+  @Test func `another client is served while a key is derived`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let other = try home.unlocked()
+    try other.send { try $0.put("a", "1") }
+    #expect(try other.frame().isOK)
+    let slow = try home.connect()
+    try slow.send { buffer in
+      try buffer.hello(home.path + "/data/slow.kura")
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    }
+    #expect(try slow.frame().type == .agentHello)
+    for _ in 0..<50 {
+      try other.send { try $0.get("a") }
+      #expect(try other.frame().value == "1")
+    }
+    // The key took longer than fifty values: its reply is still to come.
+    slow.receive()
+    #expect(try slow.nextFrame() == nil)
+    #expect(try slow.frame().isOK)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `a lock is not held up by a key that is derived`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let other = try home.unlocked()
+    let slow = try home.connect()
+    try slow.send { buffer in
+      try buffer.hello(home.path + "/data/slow.kura")
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    }
+    #expect(try slow.frame().type == .agentHello)
+    try other.send { try $0.putLock(.asked, scope: .vault) }
+    #expect(try other.frame().isOK)
+    slow.receive()
+    #expect(try slow.nextFrame() == nil)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `64 clients that say nothing keep nobody out for long`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let idle = try (0..<64).map { _ in try home.connect() }
+    let late = try home.connect()
+    try late.send { try $0.hello(home.vault) }
+    // Either a place became free by the five seconds for a hello, or it says that it is busy.
+    #expect(try late.frame().type == .agentHello)
+    #expect(agent.poll() == nil)
+    #expect(idle.count == 64)
+  }
+
+  @Test func `a small table of descriptors makes clients wait, no more`() throws {
+    let home = try Home()
+    let agent = try home.agent(shell: "ulimit -Hn 24; exec \"$@\"")
+    var wires = try (0..<40).map { _ in try home.connect() }
+    for wire in wires {
+      try wire.send {
+        try $0.hello(home.vault)
+        try $0.putRequest(.agentStatus)
+      }
+    }
+    while let wire = wires.first {
+      #expect(try wire.frame().type == .agentHello)
+      wires.removeFirst()
+    }
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `a file that may not grow is an error, not the end`() throws {
+    let home = try Home()
+    let agent = try home.agent(shell: "ulimit -f 200; exec \"$@\"")
+    let wire = try home.unlocked()
+    var failures: [Failure?] = []
+    for _ in 0..<8 {
+      try wire.send { try $0.put("a", String(repeating: "x", count: 60_000), flags: .replace) }
+      failures.append(try wire.frame().failure)
+    }
+    #expect(failures.contains(.inputOutput) || failures.contains(.diskFull))
+    try wire.send { try $0.putRequest(.agentStatus) }
+    #expect(try wire.frame().isOK)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `it cannot be traced or dumped by its user`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    var limits = ""
+    if let file = fopen("/proc/\(agent.identifier)/limits", "r") {
+      var line = [CChar](repeating: 0, count: 256)
+      while fgets(&line, 256, file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+        if text.hasPrefix("Max core file size") { limits = text }
+      }
+      fclose(file)
+    }
+    #expect(limits.split(separator: " ").dropFirst(4).first == "0")
+    // An undumpable process's files under /proc belong to root.
+    var status = stat()
+    #expect(stat("/proc/\(agent.identifier)/environ", &status) == 0 && status.st_uid == 0)
+  }
+}
+
+// MARK: - Time
+
+extension ProgramWorkTests {
+  @Test func `the vault is locked when its time is over, without any request`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked(idle: 1_000)
+    #expect(home.scratch.names(in: "data").count > 1)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while home.scratch.names(in: "data") != ["default.kura"], ContinuousClock.now < deadline {
+      usleep(5_000)
+    }
+    #expect(home.scratch.names(in: "data") == ["default.kura"])
+    try wire.send { try $0.get("a") }
+    #expect(try wire.frame().lockReason == .idle)
+    #expect(agent.poll() == nil)
+  }
+
+  @Test func `an agent that was held up locks before it answers what came meanwhile`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.unlocked(idle: 1_000)
+    try wire.send { try $0.put("a", "1") }
+    #expect(try wire.frame().isOK)
+    agent.signal(SIGSTOP)
+    try wire.send { try $0.get("a") }
+    usleep(1_100_000)
+    agent.signal(SIGCONT)
+    #expect(try wire.frame().lockReason == .idle)
+  }
+
+  @Test func `a key that is derived runs to its end when the agent is to end`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.connect()
+    try wire.send { buffer in
+      try buffer.hello(home.vault)
+      try buffer.putCreate(
+        passcode: "x".utf8.span, cost: KDFCost(memory: 64 << 20, passes: 3), flags: [])
+    }
+    #expect(try wire.frame().type == .agentHello)
+    agent.signal(SIGTERM)
+    try wire.awaitEnd()
+    #expect(try agent.wait() == 0)
+    #expect(home.scratch.names(in: "data") == [])
+  }
+}
