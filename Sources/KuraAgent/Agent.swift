@@ -15,6 +15,7 @@ public final class Agent {
   let configuration: AgentConfiguration
   let poller: Poller
   let worker: Worker
+  let tries: Tries
 
   var keepers: [Keeper] = []
   var connections: [Connection?]
@@ -52,6 +53,7 @@ public final class Agent {
   /// An agent without clients and without keys.
   public init(_ configuration: AgentConfiguration) throws(AgentError) {
     self.configuration = configuration
+    tries = Tries(configuration)
     poller = try Poller()
     // Before the worker's thread is made, so that it inherits the mask.
     if configuration.endsAtSignals {

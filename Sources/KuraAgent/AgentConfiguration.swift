@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+public import KuraFormat
 public import KuraSession
+internal import KuraVault
 
 /// What an agent is told at its start.
 public struct AgentConfiguration: Sendable {
@@ -15,6 +17,9 @@ public struct AgentConfiguration: Sendable {
 
   /// Whether SIGTERM, SIGHUP and SIGINT lock every vault and end the agent; they are blocked then.
   public var endsAtSignals = false
+
+  /// Which start of the machine the clocks count from.
+  public var boot: BootID = .current()
 
   /// Reads the clocks; a test's own does.
   public var clock: @Sendable () -> Moment = Moment.now

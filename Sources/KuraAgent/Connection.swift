@@ -35,6 +35,8 @@ final class Connection {
   var vaultPath = ""
   /// Whether the client speaks a version of the protocol that this agent does not.
   var isForeign = false
+  /// Its own wrong tries since the last right one, which are no news to it.
+  var mistakes: UInt64 = 0
   /// What goes on between two frames.
   var errand: (any Errand)?
   /// The reply that is being sent slice by slice.

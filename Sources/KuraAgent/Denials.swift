@@ -54,6 +54,8 @@ extension Denial {
   private static func ofCredential(_ error: VaultError) -> Denial? {
     switch error {
     case .wrongPasscode: Denial(.wrongPasscode)
+    case .throttled(let wait): Denial(.throttled, wait)
+    case .triesNotKept: Denial(.denied, text: .words("tries-not-kept"))
     case .passcodeInvalid(let rule): Denial(.passcodeInvalid, UInt64(PasscodeRule(rule).rawValue))
     case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group)
     case .keyFileTooShort, .credentialStale: Denial(.wrongKey)

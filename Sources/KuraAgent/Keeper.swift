@@ -53,6 +53,12 @@ final class Keeper {
     return try? withVault { vault throws(VaultError) in vault.summary }
   }
 
+  /// Which vault it is while it is unlocked, and its key slots.
+  var front: (VaultID, [SlotSummary])? {
+    guard isUnlocked else { return nil }
+    return try? withVault { vault throws(VaultError) in (vault.id, vault.slots) }
+  }
+
   /// Why requests are refused while the vault is locked.
   func lockedDenial() -> Denial {
     guard let note = session.lockNote else { return Denial(.locked) }

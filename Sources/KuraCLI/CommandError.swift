@@ -22,6 +22,8 @@ enum CommandError: Error, Equatable, Sendable {
   case exists(Existing, String)
   /// The vault is locked, and nobody could be asked.
   case locked(LockFacts)
+  /// Wrong ones slow down the next: ms until one may be tried. Nobody was asked.
+  case throttled(UInt64)
   /// A person is needed, and nobody could be asked.
   case noInteraction(Need)
   /// What was typed twice, or back, differs.

@@ -166,6 +166,7 @@ extension VaultAccess {
   private func ask(
     _ questioner: inout Questioner, _ connection: inout Connection
   ) throws(CommandError) {
+    try checkTries(.passcode, &connection)
     try ask(&questioner, .passcode, watching: true) { secret throws(ClientError) in
       try connection.unlock(.passcode, secret: secret)
     }
@@ -190,6 +191,15 @@ extension VaultAccess {
         if watch.hasSeenUnlock() { return }
       }
     }
+  }
+
+  /// Asks nobody for what could not be tried now.
+  func checkTries(
+    _ kind: CredentialKind, _ connection: inout Connection
+  ) throws(CommandError) {
+    guard kind == .passcode else { return }
+    let wait = try running { () throws(ClientError) in try connection.status().passcodeWait }
+    if wait > 0 { throw .throttled(wait) }
   }
 
   /// What is asked for.

@@ -36,6 +36,8 @@ public struct StatusReport: Equatable, Sendable {
   public var weaknesses: WeaknessSet = []
   /// The agent's CLOCK_BOOTTIME.
   public var bootTime: UInt64 = 0
+  /// How wrong tries slow down the next ones, for each kind of slot that has such a count.
+  public var tries: [TryReport] = []
 
   /// A report to be filled in.
   public init(state: SessionState, lockReason: LockReason? = nil) {
@@ -65,6 +67,8 @@ public struct StatusReport: Equatable, Sendable {
     itemCount = try reader.number()
     weaknesses = WeaknessSet(rawValue: try reader.number())
     bootTime = try reader.number()
+    let count: UInt8 = try reader.number()
+    for _ in 0..<count { tries.append(try TryReport(&reader)) }
     try reader.finish()
   }
 }
@@ -137,6 +141,9 @@ extension SecretBuffer {
     try put(report.itemCount)
     try put(report.weaknesses.rawValue)
     try put(report.bootTime)
+    guard let count = UInt8(exactly: report.tries.count) else { throw .fieldTooLong(limit: 255) }
+    try put(count)
+    for tries in report.tries { try put(tries) }
     try closeFrame(frame)
   }
 

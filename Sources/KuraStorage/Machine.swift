@@ -18,6 +18,9 @@ package enum Machine {
     return UInt64(now.tv_sec) * 1000 + UInt64(now.tv_nsec) / 1_000_000
   }
 
+  /// The kernel's id of this start of the machine, a UUID; empty when it does not say.
+  package static func bootID() -> String { text("/proc/sys/kernel/random/boot_id") }
+
   /// What memory and control group leave to this process, in bytes; nil when neither says.
   package static func availableMemory() -> UInt64? {
     let system = field("MemAvailable:", in: text("/proc/meminfo")).map { $0 * 1024 }

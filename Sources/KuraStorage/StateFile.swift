@@ -43,6 +43,20 @@ package struct StateFile: ~Copyable {
     return file
   }
 
+  /// Reads a file from the start without waiting for its lock; what is being written may come torn.
+  ///
+  /// - Parameters:
+  ///   - place: Where it stands.
+  ///   - limit: How many bytes at most.
+  /// - Throws: ``StorageError/missing``.
+  package static func peek(_ place: FilePlace, _ limit: Int) throws(StorageError) -> [UInt8] {
+    // Nothing that stands there in a file's place may keep the caller waiting.
+    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    let descriptor = unsafe Glibc.open(place.path, flags)
+    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
+    return try StateFile(descriptor: descriptor).read(limit)
+  }
+
   /// Reads from the start.
   ///
   /// - Parameter limit: How many bytes at most.

@@ -110,6 +110,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case keyFileTooShort
   /// The vault has no slot of this kind.
   case noSuchSlot(Credential)
+  /// Too many were wrong on this machine; milliseconds until the next one may be tried.
+  case throttled(milliseconds: UInt64)
+  /// The try could not be counted, and is too cheap to be made without that.
+  case triesNotKept
   /// A slot asks for more work than an honest vault does.
   case kdfRefused(KDFRefusal)
   /// A new slot would cost a guesser less than the floor, and that was not asked for.

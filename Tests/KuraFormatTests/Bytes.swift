@@ -40,6 +40,13 @@ func hash(_ parts: [[UInt8]], key: borrowing Key, count: Int = 32) throws -> [UI
   return bytes(of: try hash.finalizeSecret())
 }
 
+/// `H(none, 32; part)`.
+func plainHash(_ part: [UInt8]) throws -> [UInt8] {
+  var hash = try KeyedHash(keyBytes: Span())
+  hash.update(part.span)
+  return bytes(of: try hash.finalizeSecret())
+}
+
 /// An integer's bytes, least significant first.
 func little<Integer: FixedWidthInteger>(_ integer: Integer) -> [UInt8] {
   (0..<(Integer.bitWidth / 8)).map { UInt8(truncatingIfNeeded: integer >> Integer(8 * $0)) }

@@ -169,6 +169,10 @@ extension Examples {
     status.itemCount = 2
     status.weaknesses = .memoryNotLocked
     status.bootTime = 123_456
+    status.tries = [
+      TryReport(kind: .passcode, failures: 6, left: 0, wait: 12_000),
+      TryReport(kind: .keyFile, failures: 5, left: 0, wait: TryReport.untilPasscode),
+    ]
     return status
   }
 

@@ -83,10 +83,10 @@ extension Agent {
   }
 
   /// What the worker needs to try a client's secret.
-  func attempt(
+  func guess(
     at vault: inout LockedVault, of connection: Connection
-  ) throws(Denial) -> UnlockAttempt {
-    do throws(VaultError) { return try vault.attempt() } catch {
+  ) throws(Denial) -> Guess {
+    do throws(VaultError) { return Guess(try vault.attempt(), at: vault.id, tries) } catch {
       throw Denial(error, at: connection.vaultPath)
     }
   }

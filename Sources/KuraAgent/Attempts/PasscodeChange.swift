@@ -9,7 +9,7 @@ internal import SecureMemory
 /// Proves the current passcode or recovery key and prepares the slots that replace them.
 final class PasscodeJob: Job, @unchecked Sendable {
   // One thread at a time has it: the desk of the worker hands it to and fro.
-  private let attempt: UnlockAttempt
+  fileprivate private(set) var guess: Guess
   private let request: PasscodeRequest
   private var current: SecretBytes?
   private var new: SecretBytes?
@@ -21,12 +21,14 @@ final class PasscodeJob: Job, @unchecked Sendable {
   fileprivate var recovery: PreparedSlot?
   private(set) var failure: VaultError?
 
+  var credential: CredentialKind { request.credential }
+
   init(
-    _ attempt: UnlockAttempt, _ request: PasscodeRequest, current: consuming SecretBytes,
+    _ guess: Guess, _ request: PasscodeRequest, current: consuming SecretBytes,
     new: consuming SecretBytes, unlocks: Bool
   ) {
     self.unlocks = unlocks
-    self.attempt = attempt
+    self.guess = guess
     self.request = request
     self.current = consume current
     self.new = consume new
@@ -35,8 +37,9 @@ final class PasscodeJob: Job, @unchecked Sendable {
   func run() {
     guard let current = current.take(), let new = new.take() else { return }
     do throws(VaultError) {
-      key = try attempt.open(Credential(request.credential), secret: current)
-      if unlocks { unlockKey = try attempt.open(Credential(request.credential), secret: current) }
+      let credential = Credential(request.credential)
+      key = try guess.open(credential, secret: current)
+      if unlocks { unlockKey = try guess.attempt.open(credential, secret: current) }
       passcode = try PreparedSlot.passcode(
         new, kdf: try KDFParameters.wanted(request.cost),
         allowsWeak: request.flags.contains(.weakKDF))
@@ -75,7 +78,11 @@ final class PasscodeChange: Attempt {
       } else {
         try changeLocked()
       }
-    } catch { throw Denial(error, at: owner.path) }
+    } catch {
+      if passcodeJob.guess.isCounted { client.mistakes += 1 }
+      throw passcodeJob.guess.denial(error, at: owner.path, showing: passcodeJob.credential)
+    }
+    client.mistakes = 0
     if owner.isUnlocked { agent.noteChange(of: owner) }
     try answer(passcodeJob.recovery, client)
   }
@@ -123,10 +130,11 @@ extension Agent {
     try checkMemory()
     var vault = try openLocked(connection)
     let keeper = keeper(of: vault, at: connection.vaultPath)
+    try checkTries(request.credential, at: vault.id, keeper)
     let current = try secret(payload.extracting(request.current))
     let new = try secret(payload.extracting(request.new))
     let job = PasscodeJob(
-      try attempt(at: &vault, of: connection), request, current: current, new: new,
+      try guess(at: &vault, of: connection), request, current: current, new: new,
       unlocks: !keeper.isUnlocked)
     start(PasscodeChange(job, vault, keeper), for: connection)
   }

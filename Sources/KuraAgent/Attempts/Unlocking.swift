@@ -8,21 +8,21 @@ internal import SecureMemory
 /// Derives a vault's key from what a client presents.
 final class UnlockJob: Job, @unchecked Sendable {
   // One thread at a time has it: the desk of the worker hands it to and fro.
-  private let attempt: UnlockAttempt
+  fileprivate private(set) var guess: Guess
   private let credential: Credential
   private var secret: SecretBytes?
   private var key: VaultKey?
   private var failure: VaultError?
 
-  init(_ attempt: UnlockAttempt, _ credential: Credential, _ secret: consuming SecretBytes) {
-    self.attempt = attempt
+  init(_ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes) {
+    self.guess = guess
     self.credential = credential
     self.secret = consume secret
   }
 
   func run() {
     guard let secret = secret.take() else { return }
-    do throws(VaultError) { key = try attempt.open(credential, secret: secret) } catch {
+    do throws(VaultError) { key = try guess.open(credential, secret: secret) } catch {
       failure = error
     }
   }
@@ -40,6 +40,7 @@ final class Unlocking: Attempt {
   private let ticket: UnlockTicket
   private let unlockJob: UnlockJob
   private let asked: AskedTimes
+  private let credential: CredentialKind
   private let acceptsRollback: Bool
   private var vault: LockedVault?
 
@@ -50,6 +51,7 @@ final class Unlocking: Attempt {
     _ request: UnlockRequest, _ job: UnlockJob, _ vault: consuming LockedVault, _ keeper: Keeper
   ) {
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
+    credential = request.credential
     acceptsRollback = request.flags.contains(.acceptRollback)
     unlockJob = job
     owner = keeper
@@ -61,11 +63,14 @@ final class Unlocking: Attempt {
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     let notices: Notice
+    let guess = unlockJob.guess
     do throws(VaultError) { notices = try unlock(at: agent.configuration.clock()) } catch {
-      if error == .wrongPasscode && owner.isUnlocked { throw Denial(.wrongPasscode) }
-      throw Denial(error, at: owner.path)
+      if guess.isCounted { client.mistakes += 1 }
+      throw guess.denial(error, at: owner.path, showing: credential)
     }
-    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(notices) }
+    let told = notices.union(guess.notice(afterMistakes: client.mistakes))
+    client.mistakes = 0
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
     agent.answerWaiting(owner)
   }
 
@@ -102,9 +107,10 @@ extension Agent {
     try checkMemory()
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
-    let job = UnlockJob(
-      try attempt(at: &vault, of: connection), Credential(request.credential), secret)
     let keeper = keeper(of: vault, at: connection.vaultPath)
+    try checkTries(request.credential, at: vault.id, keeper)
+    let job = UnlockJob(
+      try guess(at: &vault, of: connection), Credential(request.credential), secret)
     start(Unlocking(request, job, vault, keeper), for: connection)
   }
 }

@@ -119,6 +119,7 @@ extension Agent {
       report.itemCount = summary.itemCount
       report.weaknesses = WeaknessSet(rawValue: summary.weaknesses.rawValue)
     }
+    if let (vault, slots) = keeper.front { addTries(vault, slots, to: &report) }
     if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
     if keeper.notices.contains(.seenFileUnwritable) { report.weaknesses.insert(.seenNotKept) }
     return report
@@ -134,8 +135,14 @@ extension Agent {
     report.since = note.since
     report.idleTimeout = note.idleTimeout
     report.weaknesses = weaknesses(of: vault)
+    addTries(vault.id, vault.slots, to: &report)
     vault.close()
     return report
+  }
+
+  private func addTries(_ vault: VaultID, _ slots: [SlotSummary], to report: inout StatusReport) {
+    report.tries = tryReports(of: vault, slots)
+    if !tries.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
   }
 
   private func weaknesses(of vault: borrowing LockedVault) -> WeaknessSet {

@@ -21,12 +21,12 @@ enum ChangePasscode {
     let access = try invocation.access()
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     var questioner = try access.asking.questioner()
-    let credential = try Credential.take(access, &questioner)
+    var connection = try access.connectRunningOrOwn()
+    let credential = try Credential.take(access, &questioner, &connection)
     var change = try Change.plan(invocation, credential, &questioner)
     let new = try change.strength.newPasscode(
       given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner,
       invocation.messages)
-    var connection = try access.connectRunningOrOwn()
     try change.make(credential, new, &questioner, &connection)
     return .ok
   }
@@ -43,7 +43,7 @@ extension ChangePasscode {
     var secret: SecretBytes
 
     static func take(
-      _ access: VaultAccess, _ questioner: inout Questioner
+      _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection
     ) throws(CommandError) -> Credential {
       let kind = access.asking.kind
       let label = access.label(kind)
@@ -53,6 +53,7 @@ extension ChangePasscode {
       guard questioner.canAsk else {
         throw .noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
       }
+      try access.checkTries(kind, &connection)
       let secret = try questioner.ask(label, isHidden: kind == .passcode)
       questioner.endLine()
       return Credential(kind: kind, isTyped: true, label: label, secret: secret)

@@ -23,14 +23,26 @@ enum Status {
     return report.state == .unlocked ? .ok : .locked
   }
 
-  /// The agent's report; nil where there is no vault. Without an agent it is locked.
+  /// The agent's report; nil where there is no vault.
   private static func report(
     _ access: VaultAccess, isRetry: Bool = false
   ) throws(CommandError) -> StatusReport? {
-    guard var connection = try access.connectRunning() else {
-      return access.vault.isThere ? StatusReport(state: .locked) : nil
+    var connection: Connection
+    var isAgent = !access.isPrivate
+    if let running = try access.connectRunning() {
+      connection = running
+    } else {
+      guard access.vault.isThere else { return nil }
+      // An engine of this command's own tells what can be told without a key.
+      connection = try access.connectRunningOrOwn()
+      isAgent = false
     }
-    do throws(ClientError) { return try connection.status() } catch {
+    do throws(ClientError) {
+      var report = try connection.status()
+      // Nobody knows what locked it.
+      if !isAgent { (report.lockReason, report.since) = (nil, 0) }
+      return report
+    } catch {
       // As in ``VaultAccess/connectAnswering()``.
       if error == .noAgent, !isRetry { return try report(access, isRetry: true) }
       guard case .refused(let refused) = error, refused.failure == .noVault else {
@@ -56,6 +68,9 @@ extension Status {
     try output.write("vault: ")
     try output.write(line: access.vault.path)
     try output.write("\n")
+    for tries in report.tries where tries.failures > 0 {
+      try output.write("tries: " + tries.words + "\n")
+    }
     guard report.state == .unlocked else { return }
     try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
     try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
@@ -113,6 +128,10 @@ extension Status {
     if report.since > 0 { try output.member("since", moment: report.since) }
     try output.member("idle-timeout", report.idleTimeout)
     try output.member("max-session", report.maxSession)
+    try output.key("tries")
+    try output.openArray()
+    for tries in report.tries { try write(tries, &output) }
+    try output.closeArray()
     guard report.state == .unlocked else { return }
     try output.member("idle-left", report.idleLeft)
     try output.member("session-left", report.sessionLeft)
@@ -123,6 +142,55 @@ extension Status {
     try output.openArray()
     for weakness in report.weaknesses.list { try output.element(weakness.word) }
     try output.closeArray()
+  }
+}
+
+extension Status {
+  private static func write(_ tries: TryReport, _ output: inout Output) throws(CommandError) {
+    try output.openObject()
+    try output.member("kind", tries.kind.word)
+    try output.member("failed", UInt64(tries.failures))
+    try output.member("left", UInt64(tries.left))
+    if tries.wait == TryReport.untilPasscode {
+      try output.member("until", "passcode")
+    } else {
+      try output.member("wait", tries.wait)
+    }
+    try output.closeObject()
+  }
+}
+
+extension TryReport {
+  /// What wrong tries have come to, for people.
+  fileprivate var words: String {
+    let wrong = "\(failures) wrong " + (failures == 1 ? kind.text : kind.plural)
+    switch wait {
+    case 0 where left == 1: return wrong + ", one more is free before a wait"
+    case 0: return wrong + ", \(left) more are free before a wait"
+    case TryReport.untilPasscode: return wrong + ", no other is taken until the passcode has worked"
+    default: return wrong + ", the next try is possible in " + Diagnostic.wait(wait)
+    }
+  }
+}
+
+extension TryReport.Kind {
+  fileprivate var text: String {
+    switch self {
+    case .passcode: "passcode"
+    case .keyFile: "key file"
+    case .local: "code"
+    }
+  }
+
+  fileprivate var plural: String { text + "s" }
+
+  /// The kind as programs read it.
+  fileprivate var word: String {
+    switch self {
+    case .passcode: "passcode"
+    case .keyFile: "key-file"
+    case .local: "local"
+    }
   }
 }
 

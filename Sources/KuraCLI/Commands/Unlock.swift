@@ -36,6 +36,7 @@ enum Unlock {
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else { throw .noInteraction(.unlock) }
     var connection = try access.connect()
+    try access.checkTries(order.kind, &connection)
     try access.ask(&questioner, order.kind, watching: order.changesNothing) {
       secret throws(ClientError) in try order.send(secret, &connection)
     }

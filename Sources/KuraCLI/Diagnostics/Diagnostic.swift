@@ -42,6 +42,9 @@ extension Diagnostic {
       self.init(
         "a file exists there already: " + Self.shown(path), hint: "name another one", .exists)
     case .locked(let facts): self.init(locked: facts)
+    case .throttled(let wait):
+      let words = Self.throttledWords(wait)
+      self.init(words.message, hint: words.hint, .throttled)
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)

@@ -11,8 +11,7 @@ extension Diagnostic {
     case .wrongKey: return ("this recovery key does not open the vault", nil)
     case .recoveryKeyTypo: return (typoMessage(refused.detail), "look at it again, sign by sign")
     case .noSuchSlot: return (noSlotMessage(refused.detail), "unlock it with the passcode")
-    case .throttled:
-      return ("too many wrong passcodes; the next try is possible in " + wait(refused.detail), nil)
+    case .throttled: return throttledWords(refused.detail)
     case .passcodeInvalid:
       let rule = PasscodeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return ("a passcode " + (rule?.text ?? "cannot be this one"), nil)
@@ -30,6 +29,11 @@ extension Diagnostic {
       return ("this item asks for the passcode at each read", "run it at a terminal")
     case .cancelled: return ("cancelled", nil)
     case .slotsFull: return ("the vault has no room for another way to unlock it", nil)
+    case .denied where refused.text == "tries-not-kept":
+      return (
+        "a short code is not tried while wrong ones cannot be counted",
+        "make room on the disk, or unlock with the passcode"
+      )
     default: return ("policy does not allow it" + named(refused.text), nil)
     }
   }
@@ -66,6 +70,19 @@ extension Diagnostic {
       return ("this value is out of range for " + key.name, "it is " + rangeWords(key))
     default: return ("the agent refused (code \(refused.code))", nil)
     }
+  }
+
+  static func throttledWords(_ milliseconds: UInt64) -> Words {
+    guard milliseconds < TryReport.untilPasscode else {
+      return (
+        "too many wrong key files; none is taken until the passcode has worked",
+        "unlock with the passcode"
+      )
+    }
+    return (
+      "too many wrong passcodes; the next try is possible in " + wait(milliseconds),
+      "a recovery key is taken at once: 'kura unlock --recovery-key'"
+    )
   }
 
   private static func wrongPasscodeHint(_ refused: Refused) -> String {

@@ -11,8 +11,8 @@ import Synchronization
 final class ManualClock: Sendable {
   private let moment: Mutex<Moment>
 
-  init() {
-    moment = Mutex(Moment(boot: 100_000, monotonic: 90_000, wall: 1_700_000_000_000))
+  init(boot: UInt64 = 100_000) {
+    moment = Mutex(Moment(boot: boot, monotonic: boot * 9 / 10, wall: 1_700_000_000_000))
   }
 
   var now: Moment { moment.withLock { $0 } }

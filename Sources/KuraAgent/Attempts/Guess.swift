@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// A client's secret at a vault's slots; a try that can be wrong is counted on the disk before it is made.
+///
+/// It is the only way from a request to a key, and does its work on the worker's thread.
+struct Guess: Sendable {
+  /// How long another engine's try is waited for, in milliseconds.
+  private static let patience = 20_000
+  /// The same where only the count is to be cleared.
+  private static let shortPatience = 50
+
+  /// The slots. To open them directly counts nothing: only for a secret that was right just now.
+  let attempt: UnlockAttempt
+  private let vault: VaultID
+  private let tries: Tries
+
+  /// Wrong tries that were counted before this one.
+  private(set) var failuresBefore: UInt64 = 0
+  /// Whether the try was counted, or did not have to be.
+  private(set) var isKept = true
+  /// What may be tried next, after a wrong one.
+  private(set) var next: TryStanding?
+  /// Whether this was one wrong try more.
+  private(set) var isCounted = false
+
+  init(_ attempt: UnlockAttempt, at vault: VaultID, _ tries: Tries) {
+    self.attempt = attempt
+    self.vault = vault
+    self.tries = tries
+  }
+
+  /// Opens a slot, once; slow for a passcode, and not before another engine's try has ended.
+  ///
+  /// - Throws: As ``UnlockAttempt/open(_:secret:)`` does; ``VaultError/throttled(milliseconds:)`` without
+  ///   trying, ``VaultError/triesNotKept``; ``VaultError/busy`` when another engine takes too long.
+  mutating func open(
+    _ credential: Credential, secret: borrowing SecretBytes
+  ) throws(VaultError) -> VaultKey {
+    guard let kind = TryKind(credential) else {
+      let key = try attempt.open(credential, secret: secret)
+      clear(credential)
+      return key
+    }
+    var file = try hold(kind)
+    let before = record(file)
+    failuresBefore = before.failures
+    try check(tries.standing(kind, before))
+    var counted = before
+    isCounted = !tries.isKnown(secret, kind, vault)
+    if isCounted {
+      tries.count(kind, in: &counted)
+      try keep(counted, &file, kind)
+    }
+    do throws(VaultError) {
+      let key = try attempt.open(credential, secret: secret)
+      succeed(credential, before, &file)
+      return key
+    } catch {
+      fail(error, kind, before, counted, &file)
+      if error == .wrongPasscode { tries.remember(secret, kind, vault) }
+      throw error
+    }
+  }
+}
+
+// MARK: - Before the try
+
+extension Guess {
+  /// Takes hold of the count; nil when it cannot be kept and that may be.
+  private mutating func hold(_ kind: TryKind) throws(VaultError) -> TryFile? {
+    do throws(VaultError) { return try tries.hold(vault, patience: Self.patience) } catch {
+      guard error != .busy else { throw error }
+      try goOnUncounted(kind)
+      return nil
+    }
+  }
+
+  private func record(_ file: borrowing TryFile?) -> TryRecord {
+    switch file {
+    case .some(let file): file.record
+    case .none: tries.look(at: vault)
+    }
+  }
+
+  private func check(_ standing: TryStanding) throws(VaultError) {
+    guard standing.isAllowed else { throw .throttled(milliseconds: standing.wait) }
+  }
+
+  /// Puts the count on the disk before anything is derived: who is killed meanwhile has had a try.
+  private mutating func keep(
+    _ record: TryRecord, _ file: inout TryFile?, _ kind: TryKind
+  ) throws(VaultError) {
+    do throws(VaultError) { try file?.write(record) } catch { try goOnUncounted(kind) }
+  }
+
+  /// A full disk must not shut the owner out of a vault whose passcode is expensive to guess. A short code
+  /// has nothing but the count.
+  private mutating func goOnUncounted(_ kind: TryKind) throws(VaultError) {
+    isKept = false
+    tries.note(vault, isKept: false)
+    if kind == .local { throw .triesNotKept }
+  }
+}
+
+// MARK: - After it
+
+extension Guess {
+  private mutating func succeed(
+    _ credential: Credential, _ before: TryRecord, _ file: inout TryFile?
+  ) {
+    if isKept { tries.note(vault, isKept: true) }
+    let isWritten = isCounted
+    isCounted = false
+    guard isWritten || before.failures > 0 else { return }
+    var record = before
+    record.succeed(credential)
+    // Left as it was, one try too many is counted.
+    try? file?.write(record)
+  }
+
+  private mutating func fail(
+    _ error: VaultError, _ kind: TryKind, _ before: TryRecord, _ counted: TryRecord,
+    _ file: inout TryFile?
+  ) {
+    guard error == .wrongPasscode else {
+      // Nothing was found out about the secret: it was no try.
+      if isCounted { try? file?.write(before) }
+      isCounted = false
+      return
+    }
+    if isKept { tries.note(vault, isKept: true) }
+    next = tries.standing(kind, counted)
+  }
+
+  /// Forgets wrong passcodes after a recovery key was right.
+  private mutating func clear(_ credential: Credential) {
+    failuresBefore = tries.look(at: vault).failures
+    guard failuresBefore > 0, var file = try? tries.hold(vault, patience: Self.shortPatience)
+    else { return }
+    var record = file.record
+    record.succeed(credential)
+    try? file.write(record)
+  }
+}
+
+// MARK: - What a client is told
+
+extension Guess {
+  /// What an error of the try means to a client.
+  func denial(
+    _ error: VaultError, at path: String, showing credential: CredentialKind
+  ) -> Denial {
+    guard error == .wrongPasscode else { return Denial(error, at: path) }
+    if credential == .recoveryKey || credential == .keyFile { return Denial(.wrongKey) }
+    return Denial(.wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0)
+  }
+
+  /// What a right try has to say; a client's own mistakes are no news to it.
+  func notice(afterMistakes mistakes: UInt64) -> Notice {
+    var notice: Notice = []
+    if !isKept { notice.insert(.triesNotKept) }
+    if failuresBefore > mistakes { notice.insert(.triesFailed) }
+    return notice
+  }
+}

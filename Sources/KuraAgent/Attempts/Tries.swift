@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+internal import Synchronization
+
+/// What this engine knows of wrong tries; the loop and the worker share it.
+final class Tries: Sendable {
+  private let directory: String
+  private let boot: BootID
+  private let clock: @Sendable () -> Moment
+  private let known = Mutex<KnownMistakes?>(nil)
+  /// Vaults whose last try could not be counted.
+  private let unkept = Mutex<Set<VaultID>>([])
+
+  init(_ configuration: AgentConfiguration) {
+    directory = configuration.stateDirectory
+    boot = configuration.boot
+    clock = configuration.clock
+  }
+
+  /// Takes hold of a vault's file.
+  func hold(_ vault: VaultID, patience: Int) throws(VaultError) -> TryFile {
+    try TryFile.hold(vault, in: directory, patience: patience)
+  }
+
+  /// What is counted, without waiting.
+  func look(at vault: VaultID) -> TryRecord { TryFile.look(at: vault, in: directory) }
+
+  /// What may be tried now.
+  func standing(_ kind: TryKind, _ record: TryRecord) -> TryStanding {
+    TryPolicy.standing(kind, record[kind], at: clock().boot, in: boot)
+  }
+
+  /// Counts one wrong try more; the try may yet turn out to be right.
+  func count(_ kind: TryKind, in record: inout TryRecord) {
+    record[kind].count(at: clock().boot, in: boot)
+  }
+
+  /// Notes whether tries at a vault are counted.
+  func note(_ vault: VaultID, isKept: Bool) {
+    unkept.withLock { unkept in
+      if isKept { unkept.remove(vault) } else { unkept.insert(vault) }
+    }
+  }
+
+  func isKept(_ vault: VaultID) -> Bool { !unkept.withLock { $0.contains(vault) } }
+}
+
+// MARK: - Mistakes made before
+
+extension Tries {
+  /// Whether the secret was wrong before, in this process.
+  func isKnown(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) -> Bool {
+    // Without memory for the hash the try counts, whatever it is.
+    known.withLock { known in (try? known?.contains(secret, kind, of: vault)) ?? false }
+  }
+
+  /// Remembers a secret that was wrong.
+  func remember(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) {
+    known.withLock { known in
+      if known == nil { known = try? KnownMistakes() }
+      try? known?.insert(secret, kind, of: vault)
+    }
+  }
+}
+
+// MARK: - The loop's side
+
+extension Agent {
+  /// Refuses at once what would have to wait; the worker looks again when its turn has come.
+  func checkTries(
+    _ credential: CredentialKind, at vault: VaultID, _ keeper: Keeper
+  ) throws(Denial) {
+    // A try under way is counted already, and may be right.
+    guard let kind = TryKind(Credential(credential)), !keeper.session.isUnlocking else { return }
+    let standing = tries.standing(kind, tries.look(at: vault))
+    guard standing.isAllowed else { throw Denial(.throttled, standing.wait) }
+  }
+
+  /// What `status` shows, for the kinds of slots that a vault has.
+  func tryReports(of vault: VaultID, _ slots: [SlotSummary]) -> [TryReport] {
+    let record = tries.look(at: vault)
+    return TryKind.allCases.compactMap { kind in
+      guard slots.contains(where: { $0.kind.rawValue == kind.rawValue }),
+        let reported = TryReport.Kind(rawValue: kind.rawValue)
+      else { return nil }
+      let standing = tries.standing(kind, record)
+      return TryReport(
+        kind: reported, failures: standing.failures, left: standing.left, wait: standing.wait)
+    }
+  }
+}
+
+extension TryKind {
+  /// What a credential's tries count as; nil for what is never slowed down.
+  init?(_ credential: Credential) {
+    switch credential {
+    case .passcode: self = .passcode
+    case .recoveryKey: return nil
+    case .keyFile: self = .keyFile
+    }
+  }
+}

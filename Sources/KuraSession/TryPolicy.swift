@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraFormat
+public import KuraVault
+
+/// What may be tried next, after wrong tries of one kind.
+public struct TryStanding: Equatable, Sendable {
+  /// Wrong ones since the last right one.
+  public let failures: UInt32
+  /// How many may be made before there is a wait.
+  public let left: UInt32
+  /// Milliseconds until the next one; ``TryPolicy/untilPasscode`` when no time helps.
+  public let wait: UInt64
+
+  /// Whether one may be made now.
+  public var isAllowed: Bool { wait == 0 }
+}
+
+/// How wrong tries slow down the next ones: a value of no state, the clock is the caller's.
+///
+/// The delays bind who sits at this machine. Somebody with a copy of the vault's file tries elsewhere.
+public enum TryPolicy {
+  /// So many are free; the next ones are made to wait.
+  public static let free: UInt32 = 5
+
+  /// The wait of a key file that was wrong too often: until the passcode has worked.
+  public static let untilPasscode = UInt64.max
+
+  /// After the fifth, sixth … wrong passcode, in ms. The last one holds for all further ones, so that a
+  /// script that repeats itself does not shut its owner out.
+  private static let passcodeDelays: [UInt64] = [5_000, 15_000, 30_000, 60_000]
+
+  /// The same for short codes, which have few values to go through.
+  private static let localDelays: [UInt64] = [60_000, 300_000, 900_000, 3_600_000]
+
+  /// What may be tried now.
+  ///
+  /// - Parameters:
+  ///   - tally: The wrong ones so far.
+  ///   - now: The boot clock, in milliseconds, which nobody can set.
+  ///   - boot: Which start of the machine that clock counts from.
+  public static func standing(
+    _ kind: TryKind, _ tally: TryTally, at now: UInt64, in boot: BootID
+  ) -> TryStanding {
+    let failures = tally.failures
+    guard failures >= free else {
+      return TryStanding(failures: failures, left: free - failures, wait: 0)
+    }
+    let wait = kind == .keyFile ? untilPasscode : wait(delay(kind, failures), tally, now, boot)
+    return TryStanding(failures: failures, left: wait == 0 ? 1 : 0, wait: wait)
+  }
+
+  private static func delay(_ kind: TryKind, _ failures: UInt32) -> UInt64 {
+    let delays = kind == .local ? localDelays : passcodeDelays
+    return delays[min(Int(failures - free), delays.count - 1)]
+  }
+
+  /// What is left of a delay. It begins again with the machine: the clock before a restart cannot be
+  /// compared with the one after it.
+  private static func wait(
+    _ delay: UInt64, _ tally: TryTally, _ now: UInt64, _ boot: BootID
+  ) -> UInt64 {
+    let isComparable = tally.boot == boot && tally.last <= now
+    let passed = isComparable ? now - tally.last : now
+    return passed < delay ? delay - passed : 0
+  }
+}
+
+// MARK: - Successes
+
+extension TryRecord {
+  /// Forgets the wrong tries that a right one makes up for.
+  ///
+  /// A second way in clears only its own; the passcode, and the recovery key where it is a way to a new
+  /// one, show who is there. Key files wait for the passcode itself.
+  public mutating func succeed(_ credential: Credential) {
+    switch credential {
+    case .passcode: for kind in TryKind.allCases { self[kind] = .none }
+    case .recoveryKey:
+      self[.passcode] = .none
+      self[.local] = .none
+    case .keyFile: self[.keyFile] = .none
+    }
+  }
+}

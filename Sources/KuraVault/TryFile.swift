@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraFormat
+internal import KuraStorage
+
+/// The file that counts wrong tries at a vault on this machine.
+///
+/// Who is about to derive a key from a passcode holds it meanwhile, so that all engines of a user make one
+/// try at a time, whichever of them was asked.
+public struct TryFile: ~Copyable {
+  private let file: StateFile
+  /// What is counted.
+  public private(set) var record: TryRecord
+
+  private init(file: consuming StateFile, record: TryRecord) {
+    self.file = file
+    self.record = record
+  }
+
+  /// Takes hold of the file; it is let go with this value, or when the process ends, however it ends.
+  ///
+  /// - Parameters:
+  ///   - vault: The vault.
+  ///   - directory: Where this machine's state stands; made with mode 0700 when missing.
+  ///   - patience: Milliseconds to wait for another engine's try.
+  /// - Throws: ``VaultError/busy`` when that one takes longer; anything else means that no try can be
+  ///   counted.
+  public static func hold(
+    _ vault: VaultID, in directory: String, patience: Int
+  ) throws(VaultError) -> TryFile {
+    do {
+      try FilePlace.makeDirectory(directory)
+      let place = try place(of: vault, in: directory)
+      let isNew = (try? place.identity()) == nil
+      let file = try StateFile.open(
+        place, lock: .exclusive, creating: true, patience: patience)
+      if isNew { try place.syncDirectory() }
+      let bytes = try file.read(TryRecord.fileByteCount)
+      return TryFile(file: file, record: try TryRecord(file: bytes.span, vault: vault))
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+  }
+
+  /// Writes what is counted in the place of the older record, and waits for the disk.
+  ///
+  /// - Parameter record: The one that was read, changed.
+  /// - Throws: ``VaultError``; what was counted before stands.
+  public mutating func write(_ record: TryRecord) throws(VaultError) {
+    var next = record
+    next.counter = self.record.counter &+ 1
+    do {
+      let bytes = try next.encode()
+      try file.write(bytes.span, at: next.offset, length: TryRecord.fileByteCount)
+    } catch {
+      throw VaultError(error, about: .header)
+    }
+    self.record = next
+  }
+
+  /// What is counted at the moment, without waiting for a try that is under way.
+  ///
+  /// Where there is no file nothing was tried; one that cannot be read tells nothing.
+  public static func look(at vault: VaultID, in directory: String) -> TryRecord {
+    let bytes = try? StateFile.peek(try place(of: vault, in: directory), TryRecord.fileByteCount)
+    guard let bytes, let record = try? TryRecord(file: bytes.span, vault: vault) else {
+      return TryRecord(vault: vault)
+    }
+    return record
+  }
+
+  private static func place(
+    of vault: VaultID, in directory: String
+  ) throws(StorageError) -> FilePlace {
+    try FilePlace.resolve("\(directory)/\(vault.hexadecimal).tries")
+  }
+}
+
+extension Identifier where Subject == BootSubject {
+  /// This start of the machine; zero where the system does not say.
+  public static func current() -> BootID { BootID(text: Machine.bootID()) ?? .zero }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import KuraSession
+import KuraVault
+import Testing
+
+private let second: UInt64 = 1_000
+private let minute = 60 * second
+
+@Suite struct TryPolicyTests {
+  private var clock = FakeClock()
+  private let boot: BootID = identifier(1)
+
+  private func standing(
+    _ kind: TryKind, _ tally: TryTally, boot: BootID? = nil
+  ) -> TryStanding {
+    TryPolicy.standing(kind, tally, at: clock.now.boot, in: boot ?? self.boot)
+  }
+
+  /// A tally whose wrong tries were all made now.
+  private func tally(_ failures: Int) -> TryTally {
+    var tally = TryTally.none
+    for _ in 0..<failures { tally.count(at: clock.now.boot, in: boot) }
+    return tally
+  }
+
+  private func wait(_ kind: TryKind, _ failures: Int) -> UInt64 {
+    standing(kind, tally(failures)).wait
+  }
+
+  @Test(arguments: TryKind.allCases)
+  func `four wrong ones are free`(_ kind: TryKind) {
+    for failures in 0...4 {
+      let standing = standing(kind, tally(failures))
+      #expect(standing.isAllowed)
+      #expect(standing.left == UInt32(5 - failures))
+      #expect(standing.failures == UInt32(failures))
+    }
+  }
+
+  @Test func `wrong passcodes wait 5, 15, 30, 60 seconds and never more`() {
+    let waits = (5...12).map { wait(.passcode, $0) / second }
+    #expect(waits == [5, 15, 30, 60, 60, 60, 60, 60])
+    var tally = tally(9)
+    tally.failures = .max
+    #expect(standing(.passcode, tally).wait == 60 * second)
+    tally.count(at: clock.now.boot, in: boot)
+    #expect(tally.failures == .max)
+  }
+
+  @Test func `wrong codes wait 1, 5, 15, 60 minutes and never more`() {
+    #expect((5...10).map { wait(.local, $0) / minute } == [1, 5, 15, 60, 60, 60])
+  }
+
+  @Test func `key files wait for the passcode, however long that takes`() {
+    #expect(wait(.keyFile, 5) == TryPolicy.untilPasscode)
+    let tally = tally(5)
+    var later = self
+    later.clock.pass(milliseconds: 1_000_000 * minute)
+    #expect(later.standing(.keyFile, tally).wait == TryPolicy.untilPasscode)
+  }
+
+  @Test func `a wait passes to the millisecond, asleep or awake`() {
+    let tally = tally(5)
+    var later = self
+    later.clock.pass(milliseconds: 2 * second)
+    #expect(later.standing(.passcode, tally).wait == 3 * second)
+    later.clock.sleep(milliseconds: 2_999)
+    #expect(later.standing(.passcode, tally).wait == 1)
+    #expect(later.standing(.passcode, tally).left == 0)
+    later.clock.pass(milliseconds: 1)
+    #expect(later.standing(.passcode, tally).isAllowed)
+    #expect(later.standing(.passcode, tally).left == 1)
+  }
+
+  @Test func `setting the clock does not help`() {
+    let tally = tally(6)
+    var later = self
+    later.clock.setWall(.max)
+    #expect(later.standing(.passcode, tally).wait == 15 * second)
+    later.clock.setWall(0)
+    #expect(later.standing(.passcode, tally).wait == 15 * second)
+  }
+
+  @Test func `a restart begins the wait again`() {
+    let tally = tally(8)
+    let other: BootID = identifier(2)
+    for (boot, left) in [(0, 60_000), (59_999, 1), (60_000, 0)] as [(UInt64, UInt64)] {
+      #expect(TryPolicy.standing(.passcode, tally, at: boot, in: other).wait == left)
+    }
+  }
+
+  @Test func `a time that is yet to come does not shut the owner out`() {
+    var tally = tally(8)
+    tally.last = .max
+    #expect(TryPolicy.standing(.passcode, tally, at: 0, in: boot).wait == 60 * second)
+    #expect(TryPolicy.standing(.passcode, tally, at: 60 * second, in: boot).isAllowed)
+  }
+}
+
+// MARK: - Successes
+
+extension TryPolicyTests {
+  private func record(after credential: Credential) -> [UInt32] {
+    var record = TryRecord(vault: identifier(7))
+    for kind in TryKind.allCases { record[kind] = tally(6) }
+    record.succeed(credential)
+    return [TryKind.passcode, .keyFile, .local].map { record[$0].failures }
+  }
+
+  @Test func `the passcode clears everything`() {
+    #expect(record(after: .passcode) == [0, 0, 0])
+  }
+
+  @Test func `a recovery key leaves key files to the passcode`() {
+    #expect(record(after: .recoveryKey) == [0, 6, 0])
+  }
+
+  @Test func `a key file clears its own`() {
+    #expect(record(after: .keyFile) == [6, 0, 6])
+  }
+}
+
+private func identifier<Subject>(_ byte: UInt8) -> Identifier<Subject> {
+  let bytes = [UInt8](repeating: byte, count: 16)
+  return Identifier(bytes.span)
+}
