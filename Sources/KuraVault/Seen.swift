@@ -113,6 +113,9 @@ extension UnlockedVault {
       notices.insert(.seenFileUnwritable)
       return
     }
+    // Another engine may have committed and noted that since the root was read. Noted is only what was
+    // committed before, so a root that is read now, under the lock, is no older than the note.
+    try reading { _ throws(VaultError) in }
     if file.isDamaged { notices.insert(.seenFileDamaged) }
     if file.latest == nil, !file.isDamaged { notices.insert(.firstTimeHere) }
     if let latest = file.latest {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import KuraStorage
+
+@Suite struct `A place` {
+  @Test func `has its directory resolved`() throws {
+    let file = try TestFile()
+    let link = file.directory + "/link"
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: file.directory)
+    let place = try FilePlace.resolve(link + "/test.kura")
+    #expect(place.path == file.path)
+    #expect(place.sibling("other").path == file.directory + "/other")
+    #expect(try place.checkFile() == place.identity())
+  }
+
+  @Test(arguments: ["relative/path", "/", "/tmp/", "/tmp/..", "/nowhere at all/x", "/tmp/\0/x"])
+  func `that cannot be is missing`(path: String) {
+    #expect(throws: StorageError.missing) { _ = try FilePlace.resolve(path) }
+  }
+
+  @Test func `is made with its directories for this user alone`() throws {
+    let file = try TestFile(creating: false)
+    let place = try FilePlace.resolve(
+      file.directory + "/a/b/c/vault", makingDirectory: true)
+    try place.checkDirectory()
+    try place.createFile()
+    try place.checkFile()
+    #expect(throws: StorageError.exists) { try place.createFile() }
+  }
+
+  @Test func `open to others is told`() throws {
+    let file = try TestFile()
+    let place = try FilePlace.resolve(file.path)
+    chmod(file.path, 0o604)
+    #expect(throws: StorageError.exposedFile(.mode(0o604))) { try place.checkFile() }
+    chmod(file.directory, 0o710)
+    #expect(throws: StorageError.exposedDirectory(.mode(0o710))) { try place.checkDirectory() }
+    let directory = try FilePlace.resolve(file.directory)
+    #expect(throws: StorageError.exposedFile(.kind)) { try directory.checkFile() }
+  }
+
+  @Test func `is published once`() throws {
+    let file = try TestFile()
+    let draft = try FilePlace.resolve(file.directory + "/draft")
+    try draft.createFile()
+    let target = draft.sibling("target")
+    let identity = try draft.identity()
+    try target.publish(draft)
+    #expect(try target.identity() == identity)
+    #expect(throws: StorageError.missing) { try draft.identity() }
+    try draft.createFile()
+    #expect(throws: StorageError.exists) { try target.publish(draft) }
+    #expect(try target.identity() == identity)
+    draft.remove()
+    #expect(file.files == ["target", "test.kura"])
+  }
+
+  @Test func `knows a journal without its file`() throws {
+    let file = try TestFile(creating: false)
+    let place = try FilePlace.resolve(file.path)
+    #expect(!place.hasJournal)
+    try Data().write(to: URL(filePath: file.path + "-journal"))
+    #expect(place.hasJournal)
+  }
+}
+
+@Suite struct `A state file` {
+  @Test func `is held by one alone, or shared by several`() throws {
+    let file = try TestFile(creating: false)
+    let place = try FilePlace.resolve(file.directory + "/state")
+    #expect(throws: StorageError.missing) { try open(place, .shared, creating: false) }
+    do {
+      let first = try StateFile.open(place, lock: .shared, creating: true)
+      try open(place, .shared)
+      #expect(throws: StorageError.busy) { try open(place, .exclusive) }
+      _ = consume first
+    }
+    try open(place, .exclusive)
+    let holder = try StateFile.open(place, lock: .exclusive, creating: true)
+    #expect(throws: StorageError.busy) { try open(place, .shared) }
+    _ = consume holder
+  }
+
+  @Test func `is written in place and grows to its length`() throws {
+    let file = try TestFile(creating: false)
+    let place = try FilePlace.resolve(file.directory + "/state")
+    let state = try StateFile.open(place, lock: .exclusive, creating: true)
+    #expect(try state.read(1_024) == [])
+    try state.write(bytes(7, 512).span, at: 512, length: 1_024)
+    #expect(try state.read(1_024) == bytes(0, 512) + bytes(7, 512))
+    try state.write(bytes(8, 512).span, at: 0, length: 1_024)
+    #expect(try state.read(2_000) == bytes(8, 512) + bytes(7, 512))
+    #expect(try state.read(4) == bytes(8, 4))
+    let mode = try FileManager.default.attributesOfItem(atPath: place.path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  private func open(
+    _ place: FilePlace, _ lock: StateFile.Lock, creating: Bool = true
+  ) throws(StorageError) {
+    _ = try StateFile.open(place, lock: lock, creating: creating)
+  }
+}
+
+@Suite struct `The machine` {
+  @Test func `tells the time and the memory there is`() {
+    #expect(Machine.milliseconds() > 1_700_000_000_000)
+    let before = Machine.monotonicMilliseconds()
+    #expect(Machine.monotonicMilliseconds() >= before)
+    let memory = Machine.availableMemory() ?? 0
+    #expect(memory > 1 << 20)
+  }
+}
