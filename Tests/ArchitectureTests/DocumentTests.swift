@@ -45,7 +45,7 @@ import Testing
     let verbs = try Self.verbs()
     #expect(verbs.count >= 15)
     for verb in verbs {
-      #expect(page.contains(".Cm \(verb)"), "\(verb)")
+      #expect(page.contains("\n.It Cm \(verb)"), "\(verb)")
       #expect(try Self.output(of: "kura", ["help", verb]).status == 0, "\(verb)")
       #expect(try Self.output(of: "kura", [verb, "--help"]).status == 0, "\(verb)")
     }
