@@ -79,6 +79,20 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
+  @Test func `a mistake at one vault is one at another, and none is remembered after a success`() throws {
+    let (bench, wire) = try bench()
+    let path = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: path)
+    let other = try bench.client(of: path)
+    for client in [wire, other, wire, other] {
+      #expect(try bench.ask(client) { try $0.unlock("yesterday's") }.failure == .wrongPasscode)
+      #expect(try passcodes(bench, client)?.failures == 1)
+    }
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    _ = try bench.ask(wire) { try $0.unlock("yesterday's") }
+    #expect(try passcodes(bench, wire)?.failures == 1)
+  }
+
   @Test func `a change of the passcode is slowed down like an unlock`() throws {
     let (bench, wire) = try bench()
     try mistake(4, bench, wire)

@@ -111,25 +111,19 @@ import Testing
 }
 
 @Suite struct `Known mistakes` {
-  private let vault: VaultID = {
-    let bytes = [UInt8](repeating: 9, count: 16)
-    return VaultID(bytes.span)
-  }()
-
-  @Test func `are told by secret, kind and vault`() throws {
+  @Test func `are told by secret and kind`() throws {
     var mistakes = try KnownMistakes()
-    try mistakes.insert(secret("old"), .passcode, of: vault)
-    #expect(try mistakes.contains(secret("old"), .passcode, of: vault))
-    #expect(try !mistakes.contains(secret("new"), .passcode, of: vault))
-    #expect(try !mistakes.contains(secret("old"), .local, of: vault))
-    #expect(try !mistakes.contains(secret("old"), .passcode, of: .zero))
+    try mistakes.insert(secret("old"), .passcode)
+    #expect(try mistakes.contains(secret("old"), .passcode))
+    #expect(try !mistakes.contains(secret("new"), .passcode))
+    #expect(try !mistakes.contains(secret("old"), .local))
   }
 
   @Test func `are not kept for ever`() throws {
     var mistakes = try KnownMistakes()
-    for number in 0..<65 { try mistakes.insert(secret("\(number)"), .passcode, of: vault) }
-    #expect(try !mistakes.contains(secret("0"), .passcode, of: vault))
-    #expect(try mistakes.contains(secret("1"), .passcode, of: vault))
-    #expect(try mistakes.contains(secret("64"), .passcode, of: vault))
+    for number in 0..<65 { try mistakes.insert(secret("\(number)"), .passcode) }
+    #expect(try !mistakes.contains(secret("0"), .passcode))
+    #expect(try mistakes.contains(secret("1"), .passcode))
+    #expect(try mistakes.contains(secret("64"), .passcode))
   }
 }

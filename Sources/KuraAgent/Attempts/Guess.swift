@@ -22,6 +22,7 @@ struct Guess: Sendable {
 
   /// Wrong tries that were counted before this one.
   private(set) var failuresBefore: UInt64 = 0
+  private var hasBegun = false
   /// Whether the try was counted, or did not have to be.
   private(set) var isKept = true
   /// What may be tried next, after a wrong one.
@@ -49,7 +50,7 @@ struct Guess: Sendable {
     }
     var file = try hold(kind)
     let before = record(file)
-    failuresBefore = before.failures
+    begin(before)
     try check(tries.standing(kind, before))
     var counted = before
     isCounted = !tries.isKnown(secret, kind, vault)
@@ -79,6 +80,12 @@ extension Guess {
       try goOnUncounted(kind)
       return nil
     }
+  }
+
+  /// Notes what was counted before the first slot was tried: a secret that is no code may be the passcode.
+  private mutating func begin(_ record: TryRecord) {
+    if !hasBegun { failuresBefore = record.failures }
+    hasBegun = true
   }
 
   private func record(_ file: borrowing TryFile?) -> TryRecord {
@@ -114,6 +121,7 @@ extension Guess {
   private mutating func succeed(
     _ credential: Credential, _ before: TryRecord, _ file: inout TryFile?
   ) {
+    tries.forget(vault)
     if isKept { tries.note(vault, isKept: true) }
     let isWritten = isCounted
     isCounted = false
@@ -140,7 +148,8 @@ extension Guess {
 
   /// Forgets wrong passcodes after a recovery key was right.
   private mutating func clear(_ credential: Credential) {
-    failuresBefore = tries.look(at: vault).failures
+    tries.forget(vault)
+    begin(tries.look(at: vault))
     guard failuresBefore > 0, var file = try? tries.hold(vault, patience: Self.shortPatience)
     else { return }
     var record = file.record

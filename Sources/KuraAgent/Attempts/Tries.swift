@@ -12,7 +12,7 @@ final class Tries: Sendable {
   private let directory: String
   private let boot: BootID
   private let clock: @Sendable () -> Moment
-  private let known = Mutex<KnownMistakes?>(nil)
+  private let known = Mutex<[VaultID: Mistakes]>([:])
   /// Vaults whose last try could not be counted.
   private let unkept = Mutex<Set<VaultID>>([])
 
@@ -56,16 +56,26 @@ extension Tries {
   /// Whether the secret was wrong before, in this process.
   func isKnown(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) -> Bool {
     // Without memory for the hash the try counts, whatever it is.
-    known.withLock { known in (try? known?.contains(secret, kind, of: vault)) ?? false }
+    known.withLock { known in (try? known[vault]?.list.contains(secret, kind)) ?? false }
   }
 
   /// Remembers a secret that was wrong.
   func remember(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) {
     known.withLock { known in
-      if known == nil { known = try? KnownMistakes() }
-      try? known?.insert(secret, kind, of: vault)
+      if known[vault] == nil { known[vault] = try? Mistakes() }
+      try? known[vault]?.list.insert(secret, kind)
     }
   }
+
+  /// Forgets what was wrong, now that something was right.
+  func forget(_ vault: VaultID) { known.withLock { known in known[vault] = nil } }
+}
+
+/// A vault's mistakes, where a dictionary can hold them.
+private final class Mistakes {
+  var list: KnownMistakes
+
+  init() throws(VaultError) { list = try KnownMistakes() }
 }
 
 // MARK: - The loop's side
