@@ -83,7 +83,7 @@ extension RecoveryKeeper {
   }
 
   /// Compares as recovery keys are read: small letters are capitals, O is 0, I and L are 1.
-  private static func isLastGroup(
+  static func isLastGroup(
     _ answer: borrowing SecretBytes, of key: Span<UInt8>
   ) -> Bool {
     let typed = answer.bytes
