@@ -16,6 +16,8 @@ public enum FormatError: Error, Equatable, Sendable {
   case attributesInvalid(AttributeRule)
   /// The passcode cannot be used.
   case passcodeInvalid(TextRule)
+  /// The text cannot be a slot's label.
+  case labelInvalid(TextRule)
   /// The recovery key was not typed as it was shown.
   case recoveryKeyInvalid(RecoveryKeyRule)
   /// A policy value is out of its range.

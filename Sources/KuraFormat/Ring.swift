@@ -33,6 +33,8 @@ public struct Ring: ~Copyable, Sendable {
   }
 
   static let layout: UInt8 = 1
+  /// The same with the slots' notes behind; written when there are any.
+  static let layoutWithNotes: UInt8 = 2
   /// Data keys that are retired and unused are dropped, so that honest rings hold two at most.
   static let mostGenerations = 256
 
@@ -48,10 +50,12 @@ public struct Ring: ~Copyable, Sendable {
   public var cursor: ItemTag
   /// The vault's settings.
   public var policy: Policy
+  /// What there is to say of the key slots.
+  public var notes: SlotNotes
 
   private init(
     generations: [Generation], keys: consuming SecretBytes, protectedHalf: [UInt8],
-    work: Work, cursor: ItemTag, policy: Policy
+    work: Work, cursor: ItemTag, policy: Policy, notes: SlotNotes
   ) {
     self.generations = generations
     self.keys = keys
@@ -59,6 +63,7 @@ public struct Ring: ~Copyable, Sendable {
     self.work = work
     self.cursor = cursor
     self.policy = policy
+    self.notes = notes
   }
 
   /// The ring of a new vault: one active data key, no work, all defaults.
@@ -72,7 +77,7 @@ public struct Ring: ~Copyable, Sendable {
     let first = Generation(number: 1, state: .active, created: created)
     self.init(
       generations: [first], keys: dataKey.finish(), protectedHalf: protectedHalf, work: .none,
-      cursor: .zero, policy: Policy())
+      cursor: .zero, policy: Policy(), notes: SlotNotes())
   }
 }
 
@@ -107,7 +112,8 @@ extension Ring {
   /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
   public static func decode(_ plaintext: Span<UInt8>) throws(FormatError) -> Ring {
     var reader = ByteReader(plaintext)
-    guard try reader.integer(UInt8.self) == layout else { throw .damaged }
+    let layout = try reader.integer(UInt8.self)
+    guard layout == Ring.layout || layout == layoutWithNotes else { throw .damaged }
     let count = Int(try reader.integer(UInt16.self))
     guard (1...mostGenerations).contains(count) else { throw .damaged }
     var generations: [Generation] = []
@@ -122,10 +128,11 @@ extension Ring {
     guard let work = Work(rawValue: try reader.integer()) else { throw .damaged }
     let cursor: ItemTag = try reader.identifier()
     let policy = try policy(&reader)
+    let notes = layout == layoutWithNotes ? try SlotNotes(&reader) : SlotNotes()
     try reader.finish()
     return Ring(
       generations: generations, keys: keys, protectedHalf: half, work: work, cursor: cursor,
-      policy: policy)
+      policy: policy, notes: notes)
   }
 
   private static func generation(
@@ -156,7 +163,7 @@ extension Ring {
 
   private borrowing func encoded() throws(SecureMemoryError) -> SecretBytes {
     var buffer = try SecretBuffer(capacity: 512)
-    try buffer.append(Ring.layout)
+    try buffer.append(notes.all.isEmpty ? Ring.layout : Ring.layoutWithNotes)
     try buffer.append(integer: UInt16(generations.count))
     for (index, generation) in generations.enumerated() {
       let start = index * Key.byteCount
@@ -173,6 +180,7 @@ extension Ring {
       try buffer.append(entry.key)
       try buffer.append(integer: entry.value)
     }
+    if !notes.all.isEmpty { try notes.append(to: &buffer) }
     return buffer.finish()
   }
 }

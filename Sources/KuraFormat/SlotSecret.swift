@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraCrypto
+internal import SecureMemory
 
 /// The 32 bytes that a passcode, recovery key or key file comes to for one slot.
 ///
@@ -43,6 +44,29 @@ public struct SlotSecret: ~Copyable, Sendable {
     hash.update(salt.bytes.span)
     hash.update(integer: UInt64(keyFile.count))
     hash.update(keyFile)
+    key = Key(try hash.finalizeSecret())
+  }
+
+  /// From a prepared code, through Argon2id, and a secret of this machine; slow.
+  ///
+  /// Without the secret no code can be tried: what a thief of the vault's file has to guess has 256
+  /// bits, however short the code is.
+  ///
+  /// - Parameters:
+  ///   - code: As ``Passcode/prepare(_:)`` gives it.
+  ///   - device: The slot's secret on this machine, 32 bytes.
+  ///   - salt: The slot's salt.
+  ///   - cost: The slot's cost, judged by ``KDFLimits`` before.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(
+    code: Span<UInt8>, device: Span<UInt8>, salt: Salt, cost: KDFParameters
+  ) throws(CryptoError) {
+    let salt = salt.bytes
+    let derived = try Argon2id.derive(
+      code, salt: salt.span, memory: cost.memory, passes: cost.passes)
+    var hash = try KeyedHash(keyBytes: device)
+    hash.update(.deviceSecret)
+    hash.update(derived.bytes)
     key = Key(try hash.finalizeSecret())
   }
 

@@ -80,6 +80,7 @@ extension TryRecord {
       self[.passcode] = .none
       self[.local] = .none
     case .keyFile: self[.keyFile] = .none
+    case .local: self[.local] = .none
     }
   }
 }

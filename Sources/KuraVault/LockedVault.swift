@@ -134,6 +134,7 @@ extension LockedVault {
     guard now == header else { throw .damaged(.header) }
     slotRows = rows
     return try UnlockAttempt(
-      vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory)
+      vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory,
+      devices: DeviceSecrets(stateDirectory: options.stateDirectory))
   }
 }

@@ -11,9 +11,30 @@ public import SecureMemory
 public struct PreparedSlot: ~Copyable, Sendable {
   let header: SlotHeader
   let secret: SlotSecret
+  let naming: SlotNaming
+  /// Whether a cost below the floor was asked for.
+  let isWeakCostMeant: Bool
+  /// Whether the slot is to hold the protected pair's secret half.
+  let holdsProtectedHalf: Bool
+  /// What this machine is to keep for a `local` slot.
+  let deviceSecret: SecretBytes?
   private let text: SecretBytes?
 
-  /// The recovery key as it is to be written down; without bytes for a passcode.
+  private init(
+    _ header: SlotHeader, _ secret: consuming SlotSecret, _ naming: SlotNaming,
+    holdsProtectedHalf: Bool = true, deviceSecret: consuming SecretBytes? = nil,
+    text: consuming SecretBytes? = nil
+  ) {
+    self.header = header
+    self.secret = secret
+    self.naming = naming
+    isWeakCostMeant = header.kdf.map(KDFLimits.isWeak) ?? false
+    self.holdsProtectedHalf = holdsProtectedHalf
+    self.deviceSecret = deviceSecret
+    self.text = text
+  }
+
+  /// The recovery key as it is to be written down; without bytes for every other kind.
   public var recoveryKeyText: Span<UInt8> {
     @_lifetime(borrow self) borrowing get {
       switch text {
@@ -23,47 +44,8 @@ public struct PreparedSlot: ~Copyable, Sendable {
     }
   }
 
-  /// A slot for a passcode; slow.
-  ///
-  /// - Parameters:
-  ///   - passcode: As typed, without a line end; prepared here, only borrowed.
-  ///   - kdf: What a guess is to cost.
-  ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
-  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
-  /// - Throws: ``VaultError/passcodeInvalid(_:)``, ``VaultError/kdfTooWeak``,
-  ///   ``VaultError/kdfRefused(_:)``, ``VaultError/outOfMemory``.
-  public static func passcode(
-    _ passcode: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool = false,
-    availableMemory: UInt64? = MemoryBudget.available()
-  ) throws(VaultError) -> PreparedSlot {
-    guard allowsWeak || !KDFLimits.isWeak(kdf) else { throw .kdfTooWeak }
-    do {
-      try KDFLimits.check(kdf, available: availableMemory ?? .max)
-      let prepared = try Passcode.prepare(passcode.bytes)
-      let header = SlotHeader(
-        kind: .passcode, kdf: kdf, salt: try Salt.random(), id: try SlotID.random())
-      let secret = try SlotSecret(passcode: prepared.bytes, salt: header.salt, cost: kdf)
-      return PreparedSlot(header: header, secret: secret, text: nil)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
-  }
-
-  /// A slot for a fresh recovery key.
-  ///
-  /// - Throws: ``VaultError/outOfMemory``, ``VaultError/entropyUnavailable``.
-  public static func recoveryKey() throws(VaultError) -> PreparedSlot {
-    do {
-      let key = try RecoveryKey.random()
-      let header = SlotHeader(
-        kind: .recoveryKey, kdf: nil, salt: try Salt.random(), id: try SlotID.random())
-      return PreparedSlot(
-        header: header, secret: try SlotSecret(recoveryKey: key, salt: header.salt),
-        text: try key.text())
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
-  }
+  /// What opens it.
+  public var kind: SlotKind { header.kind }
 
   /// Seals what the slot is to hold.
   ///
@@ -82,12 +64,154 @@ public struct PreparedSlot: ~Copyable, Sendable {
         plaintext.bytes,
         authenticating: AssociatedData.slotKey(vault: vault, header: header).span,
         under: try secret.keyEncryptionKey(vault: vault, header: header))
-      let half = try Seal.seal(
-        protected.bytes,
-        authenticating: AssociatedData.slotProtected(vault: vault, header: header).span,
-        under: try secret.protectedKeyEncryptionKey(vault: vault, header: header))
+      let half = holdsProtectedHalf ? try sealed(protected, vault) : []
       return SlotRow(number: number, header: header.encoded, key: key, protected: half)
     } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  private borrowing func sealed(
+    _ protected: borrowing SecretBytes, _ vault: VaultID
+  ) throws -> [UInt8] {
+    try Seal.seal(
+      protected.bytes,
+      authenticating: AssociatedData.slotProtected(vault: vault, header: header).span,
+      under: try secret.protectedKeyEncryptionKey(vault: vault, header: header))
+  }
+}
+
+/// What a slot is known by beside its number.
+public struct SlotNaming: Equatable, Sendable {
+  let label: [UInt8]
+  let place: [UInt8]
+
+  /// No name.
+  public static let none = SlotNaming(label: [], place: [])
+
+  private init(label: [UInt8], place: [UInt8]) {
+    self.label = label
+    self.place = place
+  }
+
+  /// - Parameters:
+  ///   - label: What its owner calls it, as typed; normalised here.
+  ///   - place: The absolute path of a key file, to tell later whether it is there; one that is too
+  ///     long is not kept.
+  /// - Throws: ``VaultError/labelInvalid(_:)``.
+  public init(label: Span<UInt8>, place: Span<UInt8> = Span()) throws(VaultError) {
+    do { self.label = try SlotLabel.prepare(label) } catch { throw VaultError(error, about: .slot) }
+    self.place = place.count > SlotNote.longestPlace ? [] : [UInt8](copying: place)
+  }
+}
+
+// MARK: - Kinds
+
+extension PreparedSlot {
+  /// A slot for a passcode; slow.
+  ///
+  /// - Parameters:
+  ///   - passcode: As typed, without a line end; prepared here, only borrowed.
+  ///   - kdf: What a guess is to cost.
+  ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
+  ///   - naming: What it is to be known by; without a label, one that takes another's place keeps that
+  ///     one's.
+  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
+  /// - Throws: ``VaultError/passcodeInvalid(_:)``, ``VaultError/kdfTooWeak``,
+  ///   ``VaultError/kdfRefused(_:)``, ``VaultError/outOfMemory``.
+  public static func passcode(
+    _ passcode: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool = false,
+    naming: SlotNaming = .none, availableMemory: UInt64? = MemoryBudget.available()
+  ) throws(VaultError) -> PreparedSlot {
+    try check(kdf, allowsWeak, availableMemory)
+    do {
+      let prepared = try Passcode.prepare(passcode.bytes)
+      let header = SlotHeader(
+        kind: .passcode, kdf: kdf, salt: try Salt.random(), id: try SlotID.random())
+      let secret = try SlotSecret(passcode: prepared.bytes, salt: header.salt, cost: kdf)
+      return PreparedSlot(header, secret, naming)
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  /// A slot for a fresh recovery key.
+  ///
+  /// - Throws: ``VaultError/outOfMemory``, ``VaultError/entropyUnavailable``.
+  public static func recoveryKey(naming: SlotNaming = .none) throws(VaultError) -> PreparedSlot {
+    do {
+      let key = try RecoveryKey.random()
+      let header = SlotHeader(
+        kind: .recoveryKey, kdf: nil, salt: try Salt.random(), id: try SlotID.random())
+      let secret = try SlotSecret(recoveryKey: key, salt: header.salt)
+      return PreparedSlot(header, secret, naming, text: try key.text())
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  /// A slot for a key file.
+  ///
+  /// - Parameters:
+  ///   - file: The file's bytes; only borrowed.
+  ///   - withProtected: Whether it opens protected values, too.
+  /// - Throws: ``VaultError/keyFileTooShort``, ``VaultError/outOfMemory``.
+  public static func keyFile(
+    _ file: borrowing SecretBytes, withProtected: Bool = false, naming: SlotNaming = .none
+  ) throws(VaultError) -> PreparedSlot {
+    guard file.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
+    do {
+      let header = SlotHeader(
+        kind: .keyFile, kdf: nil, salt: try Salt.random(), id: try SlotID.random())
+      let secret = try SlotSecret(keyFile: file.bytes, salt: header.salt)
+      return PreparedSlot(header, secret, naming, holdsProtectedHalf: withProtected)
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  /// A slot for a short code beside a fresh secret of this machine; slow.
+  ///
+  /// The secret reaches its file when the slot is put into the vault.
+  ///
+  /// - Parameters:
+  ///   - code: As typed, ``Credential/codeLengths`` characters; only borrowed.
+  ///   - withProtected: Whether it opens protected values, too.
+  /// - Throws: ``VaultError/codeTooShort``, ``VaultError/codeTooLong`` and those of a passcode.
+  public static func local(
+    _ code: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool = false,
+    withProtected: Bool = false, naming: SlotNaming = .none,
+    availableMemory: UInt64? = MemoryBudget.available()
+  ) throws(VaultError) -> PreparedSlot {
+    try check(kdf, allowsWeak, availableMemory)
+    do {
+      let prepared = try Passcode.prepare(code.bytes)
+      let length = prepared.bytes.characterCount
+      guard length >= Credential.codeLengths.lowerBound else { throw VaultError.codeTooShort }
+      guard length <= Credential.codeLengths.upperBound else { throw VaultError.codeTooLong }
+      let header = SlotHeader(
+        kind: .local, kdf: kdf, salt: try Salt.random(), id: try SlotID.random())
+      let device = try Key.random().finish()
+      let secret = try secret(of: header, code: prepared, device: device)
+      return PreparedSlot(
+        header, secret, naming, holdsProtectedHalf: withProtected, deviceSecret: device)
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  private static func secret(
+    of header: SlotHeader, code: borrowing SecretBytes, device: borrowing SecretBytes
+  ) throws -> SlotSecret {
+    guard let cost = header.kdf else { throw VaultError.kdfTooWeak }
+    return try SlotSecret(code: code.bytes, device: device.bytes, salt: header.salt, cost: cost)
+  }
+
+  private static func check(
+    _ kdf: KDFParameters, _ allowsWeak: Bool, _ availableMemory: UInt64?
+  ) throws(VaultError) {
+    guard allowsWeak || !KDFLimits.isWeak(kdf) else { throw .kdfTooWeak }
+    do { try KDFLimits.check(kdf, available: availableMemory ?? .max) } catch {
       throw VaultError(error, about: .slot)
     }
   }

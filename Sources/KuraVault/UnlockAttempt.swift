@@ -13,12 +13,20 @@ public enum Credential: UInt8, Equatable, Sendable {
   case recoveryKey = 2
   /// A key file's bytes.
   case keyFile = 3
+  /// A short code, as typed, beside a secret of this machine.
+  case local = 4
+
+  /// A key file with fewer bytes is guessable.
+  public static let leastKeyFile = 32
+  /// The fewest and the most characters of a code for one machine; what is longer is a passcode.
+  public static let codeLengths = 4...16
 
   var slotKind: SlotKind {
     switch self {
     case .passcode: .passcode
     case .recoveryKey: .recoveryKey
     case .keyFile: .keyFile
+    case .local: .local
     }
   }
 }
@@ -34,10 +42,13 @@ public struct UnlockAttempt: Sendable {
   private let vault: VaultID
   private let slots: [Slot]
   private let availableMemory: UInt64
+  private let devices: DeviceSecrets
 
   init(
-    vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?
+    vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?,
+    devices: DeviceSecrets
   ) throws(VaultError) {
+    self.devices = devices
     self.vault = vault
     self.availableMemory = availableMemory ?? .max
     var slots: [Slot] = []
@@ -53,6 +64,15 @@ public struct UnlockAttempt: Sendable {
     self.slots = slots.filter { $0.row.number == first } + slots.filter { $0.row.number != first }
   }
 
+  /// Whether a passcode that was typed may be the code of a slot for this machine, so that it is worth
+  /// trying as one.
+  ///
+  /// What is too long to be a code is none, so that a mistyped passcode is no wrong code.
+  public func mayBeCode(_ secret: borrowing SecretBytes) -> Bool {
+    Credential.codeLengths.contains(secret.bytes.characterCount)
+      && slots.contains { $0.header.kind == .local && devices.has($0.header.id) }
+  }
+
   /// How many slots a credential can open.
   public func slotCount(for credential: Credential) -> Int {
     slots.count { $0.header.kind == credential.slotKind }
@@ -62,18 +82,19 @@ public struct UnlockAttempt: Sendable {
   ///
   /// - Parameters:
   ///   - credential: What is shown.
-  ///   - secret: The passcode or recovery key as typed, without a line end, or a key file's bytes;
-  ///     only borrowed.
+  ///   - secret: The passcode, code or recovery key as typed, without a line end, or a key file's
+  ///     bytes; only borrowed.
+  ///   - number: The only slot to try; nil for all of them.
   /// - Returns: What unlocks the vault, and authorises a change of its slots.
-  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens;
+  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens; ``VaultError/noSuchSlot(_:)`` and
+  ///   ``VaultError/deviceSecretMissing`` when there is none to try;
   ///   ``VaultError/passcodeInvalid(_:)``, ``VaultError/recoveryKeyTypo(_:)`` and
   ///   ``VaultError/keyFileTooShort`` without trying; ``VaultError/kdfRefused(_:)`` before anything is
   ///   allocated; ``VaultError/outOfMemory``, after which the passcode may well be right.
   public func open(
-    _ credential: Credential, secret: borrowing SecretBytes
+    _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
-    let candidates = slots.filter { $0.header.kind == credential.slotKind }
-    guard !candidates.isEmpty else { throw .noSuchSlot(credential) }
+    let candidates = try candidates(credential, number)
     do {
       try KDFLimits.check(attempt: candidates.map(\.header), available: availableMemory)
       let proof = try Proof(credential, secret)
@@ -86,11 +107,31 @@ public struct UnlockAttempt: Sendable {
     throw .wrongPasscode
   }
 
+  /// The slots to try.
+  private func candidates(
+    _ credential: Credential, _ number: UInt8?
+  ) throws(VaultError) -> [Slot] {
+    let meant = slots.filter { number == nil || $0.row.number == number }
+    if let number, meant.isEmpty { throw .slotNotFound(number) }
+    let own = meant.filter { $0.header.kind == credential.slotKind }
+    guard !own.isEmpty else { throw .noSuchSlot(credential) }
+    guard credential == .local else { return own }
+    let possible = own.filter { devices.has($0.header.id) }
+    guard !possible.isEmpty else { throw .deviceSecretMissing }
+    return possible
+  }
+
   /// Tries one slot; nil when the secret is not the slot's.
   private func open(
     _ slot: Slot, with proof: borrowing Proof, _ credential: Credential
   ) throws -> VaultKey? {
-    let secret = try proof.secret(for: slot.header)
+    let secret: SlotSecret
+    if slot.header.kind == .local {
+      guard let device = try devices.secret(of: slot.header.id) else { return nil }
+      secret = try proof.secret(for: slot.header, device)
+    } else {
+      secret = try proof.secret(for: slot.header)
+    }
     let wrapping = try secret.keyEncryptionKey(vault: vault, header: slot.header)
     let associated = AssociatedData.slotKey(vault: vault, header: slot.header)
     do {
@@ -104,23 +145,29 @@ public struct UnlockAttempt: Sendable {
   }
 }
 
+extension Span<UInt8> {
+  /// The characters of UTF-8: bytes that begin one.
+  var characterCount: Int {
+    var count = 0
+    for index in indices where self[index] & 0xC0 != 0x80 { count += 1 }
+    return count
+  }
+}
+
 /// A credential, checked and prepared once for all slots.
 private struct Proof: ~Copyable {
   private let credential: Credential
   private let bytes: SecretBytes
 
-  /// A key file with less is guessable.
-  private static let leastKeyFile = 32
-
   init(_ credential: Credential, _ secret: borrowing SecretBytes) throws {
     self.credential = credential
     switch credential {
-    case .passcode: bytes = try Passcode.prepare(secret.bytes)
+    case .passcode, .local: bytes = try Passcode.prepare(secret.bytes)
     case .recoveryKey:
       let key = try RecoveryKey.parse(secret.bytes)
       bytes = try SecretBytes(copying: key.bytes)
     case .keyFile:
-      guard secret.count >= Proof.leastKeyFile else { throw VaultError.keyFileTooShort }
+      guard secret.count >= Credential.leastKeyFile else { throw VaultError.keyFileTooShort }
       bytes = try secret.copy()
     }
   }
@@ -128,7 +175,7 @@ private struct Proof: ~Copyable {
   /// What the credential comes to for one slot.
   borrowing func secret(for header: SlotHeader) throws -> SlotSecret {
     switch credential {
-    case .passcode:
+    case .passcode, .local:
       guard let cost = header.kdf else { throw VaultError.damaged(.slot) }
       return try SlotSecret(passcode: bytes.bytes, salt: header.salt, cost: cost)
     case .recoveryKey:
@@ -136,6 +183,15 @@ private struct Proof: ~Copyable {
     case .keyFile:
       return try SlotSecret(keyFile: bytes.bytes, salt: header.salt)
     }
+  }
+
+  /// What a code comes to beside this machine's secret for one slot.
+  borrowing func secret(
+    for header: SlotHeader, _ device: borrowing SecretBytes
+  ) throws -> SlotSecret {
+    guard let cost = header.kdf else { throw VaultError.damaged(.slot) }
+    return try SlotSecret(
+      code: bytes.bytes, device: device.bytes, salt: header.salt, cost: cost)
   }
 }
 

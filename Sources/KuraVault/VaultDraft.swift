@@ -10,6 +10,7 @@ public import SecureMemory
 public struct VaultDraft: ~Copyable, Sendable {
   private let file: DraftFile
   private let target: FilePlace
+  private let seen: FirstSight
   private let text: SecretBytes?
 
   /// The recovery key as it is to be written down; without bytes when none was wanted.
@@ -22,7 +23,8 @@ public struct VaultDraft: ~Copyable, Sendable {
     }
   }
 
-  /// Gives the vault its name. What stands there is never overwritten.
+  /// Gives the vault its name, and notes that this machine has seen it. What stands there is never
+  /// overwritten.
   ///
   /// - Throws: ``VaultError/pathTaken`` and other errors of the file; the draft is gone.
   public consuming func commit() throws(VaultError) { try publish() }
@@ -30,6 +32,8 @@ public struct VaultDraft: ~Copyable, Sendable {
   private borrowing func publish() throws(VaultError) {
     guard !target.hasJournal else { throw .journalLeftBehind }
     do { try target.publish(file.place) } catch { throw VaultError(error) }
+    // A machine that keeps no state will say that it sees the vault for the first time.
+    try? seen.write()
   }
 }
 
@@ -40,7 +44,7 @@ extension VaultDraft {
   ///
   /// - Parameters:
   ///   - path: Absolute; directories that are missing are made, with mode 0700.
-  ///   - options: The time.
+  ///   - options: Where this machine's state stands, and the time.
   ///   - passcode: As typed, without a line end; only borrowed.
   ///   - kdf: What a guess at the passcode is to cost.
   ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
@@ -56,8 +60,8 @@ extension VaultDraft {
     let slots = try FirstSlots.prepare(
       passcode, kdf: kdf, allowsWeak: allowsWeak, wantsRecoveryKey: wantsRecoveryKey)
     let file = try DraftFile.make(beside: target)
-    try slots.writeVault(at: file.place, now: options.now())
-    return VaultDraft(file: file, target: target, text: try slots.copiedText())
+    let seen = try slots.writeVault(at: file.place, for: target, options)
+    return VaultDraft(file: file, target: target, seen: seen, text: try slots.copiedText())
   }
 
   /// Checks that a vault can be made at a path.
@@ -123,15 +127,25 @@ private struct FirstSlots: ~Copyable {
   }
 
   /// Writes a whole vault into an empty file.
-  borrowing func writeVault(at place: FilePlace, now: UInt64) throws(VaultError) {
-    do { try write(to: place, now) } catch { throw VaultError(error, about: .header) }
+  ///
+  /// - Returns: What this machine is to remember of it.
+  borrowing func writeVault(
+    at place: FilePlace, for target: FilePlace, _ options: VaultOptions
+  ) throws(VaultError) -> FirstSight {
+    do { return try write(to: place, for: target, options) } catch {
+      throw VaultError(error, about: .header)
+    }
   }
 
-  private borrowing func write(to place: FilePlace, _ now: UInt64) throws {
+  private borrowing func write(
+    to place: FilePlace, for target: FilePlace, _ options: VaultOptions
+  ) throws -> FirstSight {
+    let now = options.now()
     let header = VaultHeader(vault: try VaultID.random())
     let vaultKey = try Key.random()
     let pair = try ProtectedPair.random()
-    let ring = Ring(dataKey: try Key.random(), created: now, protectedHalf: pair.publicHalf)
+    var ring = Ring(dataKey: try Key.random(), created: now, protectedHalf: pair.publicHalf)
+    try noteSlots(in: &ring, now)
     let slots = try rows(vaultKey, pair, header.vault, now)
     let sealedRing = try Keyring.sealFirst(ring, under: vaultKey, vault: header.vault)
     let keys = try Keyring.derive(from: vaultKey, vault: header.vault, sealedRing: sealedRing)
@@ -141,6 +155,17 @@ private struct FirstSlots: ~Copyable {
         header: header.encoded, ring: sealedRing, slots: slots),
       previous: .zero, writer: try WriterID.random(), time: now)
     try store(header.encoded, sealedRing, try keys.seal(root), slots, in: place)
+    return try FirstSight(root, at: target, keys, in: options.stateDirectory)
+  }
+
+  private borrowing func noteSlots(in ring: inout Ring, _ now: UInt64) throws {
+    ring.notes.set(
+      try SlotNote(
+        slot: passcode.header.id, created: now, isWeakCostMeant: passcode.isWeakCostMeant))
+    switch recovery {
+    case .some(let slot): ring.notes.set(try SlotNote(slot: slot.header.id, created: now))
+    case .none: break
+    }
   }
 
   private borrowing func rows(

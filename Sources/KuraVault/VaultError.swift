@@ -108,6 +108,14 @@ public enum VaultError: Error, Equatable, Sendable {
   case recoveryKeyTypo(RecoveryKeyRule)
   /// A key file has at least 32 bytes.
   case keyFileTooShort
+  /// A code for this machine has at least 4 characters.
+  case codeTooShort
+  /// It has at most 16: what is longer is a passcode.
+  case codeTooLong
+  /// A code could open a slot, but its secret is not on this machine.
+  case deviceSecretMissing
+  /// Others can read this machine's secret for a slot.
+  case deviceSecretUnsafe(UnsafeReason)
   /// The vault has no slot of this kind.
   case noSuchSlot(Credential)
   /// Too many were wrong on this machine; milliseconds until the next one may be tried.
@@ -120,6 +128,17 @@ public enum VaultError: Error, Equatable, Sendable {
   case kdfTooWeak
   /// The credential does not carry what is needed, or was given for another state of the vault.
   case credentialStale
+
+  /// No slot has this number.
+  case slotNotFound(UInt8)
+  /// The text cannot be a slot's label.
+  case labelInvalid(TextRule)
+  /// There is no room for another slot: this many fit, or fit of those that take a passcode.
+  case slotsFull(limit: Int)
+  /// There is a recovery key already.
+  case recoveryKeyExists
+  /// Neither a passcode nor a recovery key would be left.
+  case lastSlot
 
   // MARK: Items
 
@@ -194,6 +213,7 @@ extension VaultError {
     case .nameInvalid(let rule): self = .nameInvalid(rule)
     case .attributesInvalid(let rule): self = .attributeInvalid(rule)
     case .passcodeInvalid(let rule): self = .passcodeInvalid(rule)
+    case .labelInvalid(let rule): self = .labelInvalid(rule)
     case .recoveryKeyInvalid(let rule): self = .recoveryKeyTypo(rule)
     case .policyInvalid(let key): self = .policyInvalid(key)
     case .valueTooLarge: self = .tooLarge

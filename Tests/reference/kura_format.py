@@ -349,25 +349,50 @@ class Ring:
     work: int = 0
     cursor: bytes = bytes(16)
     policy: dict = field(default_factory=dict)
+    notes: list = field(default_factory=list)  # (slot id, created, flags, label, place)
 
     def encode(self):
-        out = u8(1) + u16(len(self.generations))
+        out = u8(2 if self.notes else 1) + u16(len(self.generations))
         for number, state, created, key in self.generations:
             out += u32(number) + u8(state) + u64(created) + key
         out += self.protected_public + u8(self.work) + self.cursor + u16(len(self.policy))
-        return out + b"".join(u8(k) + u64(v) for k, v in sorted(self.policy.items()))
+        out += b"".join(u8(k) + u64(v) for k, v in sorted(self.policy.items()))
+        if self.notes:
+            out += u8(len(self.notes))
+        for slot, created, flags, label, place in self.notes:
+            out += slot + u64(created) + u8(flags) + u16(len(label)) + label
+            out += u16(len(place)) + place
+        return out
+
+    @staticmethod
+    def decode_note(reader):
+        note = (reader.take(16), reader.u64(), reader.u8(), reader.take(reader.u16()),
+                reader.take(reader.u16()))
+        _, _, flags, label, place = note
+        check_stored_text(label, 0, 64)
+        if flags > 1 or len(place) > 1024 or 0 in place:
+            raise Damaged("slot note")
+        return note
 
     @staticmethod
     def decode(data):
         reader = Reader(data)
-        if reader.u8() != 1:
+        layout = reader.u8()
+        if layout not in (1, 2):
             raise Damaged("layout")
         generations = [(reader.u32(), reader.u8(), reader.u64(), reader.take(32))
                        for _ in range(reader.u16())]
         ring = Ring(generations, reader.take(32), reader.u8(), reader.take(16))
         pairs = [(reader.u8(), reader.u64()) for _ in range(reader.u16())]
-        reader.end()
         ring.policy = dict(pairs)
+        if layout == 2:
+            count = reader.u8()
+            if not 1 <= count <= 16:
+                raise Damaged("slot notes")
+            ring.notes = [Ring.decode_note(reader) for _ in range(count)]
+            if any(a[0] >= b[0] for a, b in zip(ring.notes, ring.notes[1:])):
+                raise Damaged("slot notes order")
+        reader.end()
         states = [state for _, state, _, _ in generations]
         if states.count(1) != 1 or set(states) - {1, 2} or ring.work > 1:
             raise Damaged("states")

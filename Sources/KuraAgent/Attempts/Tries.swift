@@ -112,6 +112,7 @@ extension TryKind {
     case .passcode: self = .passcode
     case .recoveryKey: return nil
     case .keyFile: self = .keyFile
+    case .local: self = .local
     }
   }
 }

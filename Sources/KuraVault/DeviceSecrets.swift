@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// The secrets of this machine that `local` slots take beside their codes: one file a slot, read into
+/// guarded memory and never written anywhere else.
+struct DeviceSecrets: Sendable {
+  /// The length of each, in bytes.
+  static let byteCount = 32
+
+  /// What keeps backup programs away (bford.info/cachedir): a copy of the secret beside a copy of the
+  /// vault leaves only the short code.
+  private static let cacheTag: StaticString = """
+    Signature: 8a477f597d28d172789f06886806bc55
+    # Secrets of this machine, made by kura; they are of no use anywhere else.
+
+    """
+
+  private let directory: String
+
+  init(stateDirectory: String) { directory = stateDirectory + "/device" }
+
+  private func place(of slot: SlotID) throws(StorageError) -> FilePlace {
+    try FilePlace.resolve("\(directory)/\(slot.hexadecimal).secret")
+  }
+
+  /// Whether the slot's secret is on this machine, for this user alone.
+  func has(_ slot: SlotID) -> Bool { (try? place(of: slot).checkFile()) != nil }
+
+  /// The slot's secret; nil where this machine does not have it.
+  ///
+  /// - Throws: ``VaultError/deviceSecretUnsafe(_:)`` when others can read it, and those of the file.
+  func secret(of slot: SlotID) throws(VaultError) -> SecretBytes? {
+    do {
+      let place = try place(of: slot)
+      try place.checkFile()
+      return try read(place)
+    } catch {
+      switch error {
+      case StorageError.missing: return nil
+      case StorageError.exposedFile(let exposure):
+        throw .deviceSecretUnsafe(UnsafeReason(exposure))
+      default: throw VaultError(error, about: .slot)
+      }
+    }
+  }
+
+  private func read(_ place: FilePlace) throws -> SecretBytes {
+    let descriptor = unsafe open(place.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw StorageError.io(errno) }
+    defer { close(descriptor) }
+    var secret = try SecretBytes(count: DeviceSecrets.byteCount)
+    let count = unsafe secret.withUnsafeMutableBytes { bytes in
+      unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+    }
+    guard count == DeviceSecrets.byteCount else {
+      throw count < 0 ? StorageError.io(errno) : StorageError.missing
+    }
+    return secret
+  }
+}
+
+// MARK: - Making and ending
+
+extension DeviceSecrets {
+  /// Puts a slot's secret into its file, which is on the disk when this returns.
+  func store(_ secret: borrowing SecretBytes, of slot: SlotID) throws(VaultError) {
+    do {
+      try FilePlace.makeDirectory(directory)
+      let place = try place(of: slot)
+      try place.checkDirectory()
+      try tag(place)
+      try place.createFile()
+      do {
+        try write(secret.bytes, to: place)
+        try place.syncDirectory()
+      } catch {
+        place.remove()
+        throw error
+      }
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  /// Destroys a slot's secret: overwritten as far as the file system does that, then removed.
+  func remove(_ slot: SlotID) {
+    guard let place = try? place(of: slot), (try? place.checkFile()) != nil else { return }
+    let zeros = [UInt8](repeating: 0, count: DeviceSecrets.byteCount)
+    try? write(zeros.span, to: place)
+    place.remove()
+    try? place.syncDirectory()
+  }
+
+  private func tag(_ sibling: FilePlace) throws(StorageError) {
+    let tag = sibling.sibling("CACHEDIR.TAG")
+    do { try tag.createFile() } catch {
+      guard error == .exists else { throw error }
+      return
+    }
+    var text: [UInt8] = []
+    DeviceSecrets.cacheTag.withUTF8Buffer { text = unsafe Array($0) }
+    try write(text.span, to: tag)
+  }
+
+  private func write(_ bytes: Span<UInt8>, to place: FilePlace) throws(StorageError) {
+    let descriptor = unsafe open(place.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw StorageError.io(errno) }
+    defer { close(descriptor) }
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+    }
+    guard count == bytes.count else { throw StorageError.io(count < 0 ? errno : ENOSPC) }
+    guard fsync(descriptor) == 0 else { throw StorageError.io(errno) }
+  }
+}

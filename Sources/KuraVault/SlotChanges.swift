@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+extension UnlockedVault {
+  /// Replaces the passcode, the recovery key, or both, in one transaction.
+  ///
+  /// The new passcode takes the slot that `fresh` opened, or the first passcode slot when `fresh` is a
+  /// recovery key. The new recovery key takes the place of the old one, or a free slot. What stood there
+  /// is overwritten in the file, and the journal is cleared.
+  ///
+  /// A copy of the file from before still opens with the old passcode: this is no revocation.
+  ///
+  /// - Parameters:
+  ///   - fresh: What ``UnlockAttempt/open(_:secret:)`` gave just now for the current passcode or the
+  ///     recovery key.
+  ///   - passcode: The new passcode's slot; nil to keep the old one.
+  ///   - recovery: The new recovery key's slot; nil to keep the old one.
+  /// - Throws: ``VaultError/credentialStale`` when `fresh` belongs to another state of the vault, or
+  ///   to a credential that cannot authorise this; ``VaultError/busy``: the same call again.
+  public mutating func changeSlots(
+    authorizedBy fresh: borrowing VaultKey, passcode: borrowing PreparedSlot?,
+    recovery: borrowing PreparedSlot?
+  ) throws(VaultError) {
+    try changeSlots(fresh) { plan, wrap throws(VaultError) in
+      switch passcode {
+      case .some(let slot): try plan.put(slot, at: plan.passcodePlace(fresh), wrap, fresh)
+      case .none: break
+      }
+      switch recovery {
+      case .some(let slot): try plan.put(slot, at: plan.place(of: .recoveryKey), wrap, fresh)
+      case .none: break
+      }
+    }
+  }
+
+  /// Adds a way to open the vault.
+  ///
+  /// The secret of a `local` slot is in its file before the slot is in the vault.
+  ///
+  /// - Parameters:
+  ///   - slot: The new one.
+  ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
+  ///   - replacing: Whether a recovery key that is there ends, and the new one takes its place.
+  /// - Returns: The slot's number.
+  /// - Throws: ``VaultError/slotsFull(limit:)``; ``VaultError/recoveryKeyExists``;
+  ///   ``VaultError/credentialStale``; ``VaultError/busy``: the same call again.
+  @discardableResult
+  public mutating func addSlot(
+    _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey,
+    replacing: Bool = false
+  ) throws(VaultError) -> UInt8 {
+    let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
+    let id = slot.header.id
+    switch slot.deviceSecret {
+    case .some(let secret): try devices.store(secret, of: id)
+    case .none: break
+    }
+    do {
+      return try changeSlots(fresh) { plan, wrap throws(VaultError) in
+        let number = try plan.newPlace(for: slot.header.kind, replacing: replacing)
+        try plan.put(slot, at: number, wrap, fresh)
+        return number
+      }
+    } catch {
+      devices.remove(id)
+      throw error
+    }
+  }
+
+  /// Removes a way to open the vault; the secret of a `local` slot goes with it.
+  ///
+  /// A copy of the file from before still opens by it: this is no revocation.
+  ///
+  /// - Parameters:
+  ///   - number: Where the slot stands.
+  ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
+  /// - Throws: ``VaultError/slotNotFound(_:)``; ``VaultError/lastSlot`` when neither a passcode nor a
+  ///   recovery key would be left; ``VaultError/credentialStale``; ``VaultError/busy``.
+  public mutating func removeSlot(
+    _ number: UInt8, authorizedBy fresh: borrowing VaultKey
+  ) throws(VaultError) {
+    let id = try changeSlots(fresh) { plan, _ throws(VaultError) in try plan.remove(number) }
+    DeviceSecrets(stateDirectory: options.stateDirectory).remove(id)
+  }
+
+  /// Runs a change of the slots as one transaction, after which no old byte of them is in any file.
+  private mutating func changeSlots<Result>(
+    _ fresh: borrowing VaultKey,
+    _ body: (inout SlotPlan, borrowing SlotWrap) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    let half = try fresh.protectedHalf(vault: id)
+    let pair = ProtectedPair(secretHalf: half)
+    let kept = keys.ring.notes
+    var isCommitted = false
+    defer { if !isCommitted { keys.ring.notes = kept } }
+    let result = try writing { vault, draft throws(VaultError) in
+      guard vault.trust.slots.contains(fresh.row), pair.publicHalf == vault.keys.ring.protectedHalf
+      else { throw .credentialStale }
+      var plan = SlotPlan(vault.trust.slots, vault.keys.ring.notes)
+      let wrap = SlotWrap(
+        pair: ProtectedPair(secretHalf: try fresh.protectedHalf(vault: vault.id)), vault: vault.id,
+        now: draft.root.time)
+      let result = try body(&plan, wrap)
+      try vault.store(plan, &draft)
+      return result
+    }
+    isCommitted = true
+    mustTruncate = true
+    // Another reader may be in the way; the next flush tries again.
+    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+    return result
+  }
+
+  private mutating func store(_ plan: SlotPlan, _ draft: inout Draft) throws(VaultError) {
+    do {
+      for number in plan.removed { try rows.storage.deleteSlot(number) }
+      for row in plan.changed { try rows.storage.storeSlot(row) }
+    } catch {
+      throw VaultError(error)
+    }
+    draft.slots = plan.rows
+    keys.ring.notes = plan.notes
+    try storeRing(&draft)
+  }
+}
+
+/// What every new slot of a change is sealed with.
+struct SlotWrap: ~Copyable {
+  let pair: ProtectedPair
+  let vault: VaultID
+  let now: UInt64
+}
+
+/// The slots as they are to be.
+struct SlotPlan {
+  private(set) var rows: [SlotRow]
+  private(set) var notes: SlotNotes
+  private(set) var changed: [SlotRow] = []
+  private(set) var removed: [UInt8] = []
+
+  init(_ rows: [SlotRow], _ notes: SlotNotes) {
+    self.rows = rows
+    self.notes = notes
+  }
+
+  private var summaries: [SlotSummary] { SlotSummary.list(rows) }
+
+  /// Where the new passcode goes.
+  func passcodePlace(_ fresh: borrowing VaultKey) throws(VaultError) -> UInt8 {
+    if fresh.credential == .passcode { return fresh.slot }
+    return try place(of: .passcode)
+  }
+
+  /// The first slot of a kind, or a free one.
+  func place(of kind: SlotKind) throws(VaultError) -> UInt8 {
+    if let slot = summaries.first(where: { $0.kind == kind }) { return slot.number }
+    return try freePlace(for: kind)
+  }
+
+  /// Where another slot of a kind goes; there is one recovery key at most.
+  func newPlace(for kind: SlotKind, replacing: Bool) throws(VaultError) -> UInt8 {
+    if kind == .recoveryKey, summaries.contains(where: { $0.kind == kind }) {
+      guard replacing else { throw .recoveryKeyExists }
+      return try place(of: kind)
+    }
+    return try freePlace(for: kind)
+  }
+
+  private func freePlace(for kind: SlotKind) throws(VaultError) -> UInt8 {
+    let isCostly = kind == .passcode || kind == .local
+    guard !isCostly || summaries.count(where: { $0.kdf != nil }) < KDFLimits.mostArgon2Slots else {
+      throw .slotsFull(limit: KDFLimits.mostArgon2Slots)
+    }
+    let taken = Set(rows.map(\.number))
+    guard let number = (0..<UInt8(KDFLimits.mostSlots)).first(where: { !taken.contains($0) })
+    else { throw .slotsFull(limit: KDFLimits.mostSlots) }
+    return number
+  }
+
+  /// Seals a slot into its place.
+  mutating func put(
+    _ slot: borrowing PreparedSlot, at number: UInt8, _ wrap: borrowing SlotWrap,
+    _ fresh: borrowing VaultKey
+  ) throws(VaultError) {
+    // The label is the owner's name for the way in, and stays with it.
+    let label = slot.naming.label.isEmpty ? label(of: number) : slot.naming.label
+    let payload: SlotPayload
+    do {
+      notes.set(
+        try SlotNote(
+          slot: slot.header.id, created: wrap.now, isWeakCostMeant: slot.isWeakCostMeant,
+          label: label, place: slot.naming.place))
+      payload = try SlotPayload(
+        vaultKey: try fresh.payload.vaultKey.copy(), created: wrap.now, label: label)
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+    let row = try slot.row(
+      number, holding: payload, protected: wrap.pair.secretHalf, vault: wrap.vault)
+    rows.removeAll { $0.number == number }
+    rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
+    changed.append(row)
+    notes.keep(only: ids)
+  }
+
+  /// Takes a slot out.
+  ///
+  /// - Returns: Its id.
+  mutating func remove(_ number: UInt8) throws(VaultError) -> SlotID {
+    guard let row = rows.first(where: { $0.number == number }), let id = row.id else {
+      throw .slotNotFound(number)
+    }
+    rows.removeAll { $0.number == number }
+    guard summaries.contains(where: \.kind.isForPeople) else { throw .lastSlot }
+    removed.append(number)
+    notes.keep(only: ids)
+    return id
+  }
+
+  private var ids: [SlotID] { rows.compactMap(\.id) }
+
+  private func label(of number: UInt8) -> [UInt8] {
+    guard let id = rows.first(where: { $0.number == number })?.id else { return [] }
+    return notes[id]?.label ?? []
+  }
+}
+
+extension SlotRow {
+  /// The slot's id; nil where the header cannot be read.
+  var id: SlotID? { (try? SlotHeader(decoding: header.span))?.id }
+}
+
+extension SlotKind {
+  /// Whether a person opens it by what they know or wrote down, on any machine.
+  var isForPeople: Bool { self == .passcode || self == .recoveryKey }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+public import KuraFormat
+internal import KuraStorage
+
+/// Whether a slot could be opened on this machine, apart from whether its owner wants it.
+public enum SlotAvailability: UInt8, Sendable {
+  /// Only whoever has the key file knows.
+  case unknown = 0
+  /// Nothing that this machine must have is missing.
+  case here = 1
+  /// The device secret or the key file is not here, or this release does not know the kind.
+  case missing = 2
+}
+
+/// What there is to say of a key slot.
+public struct SlotReport: Equatable, Sendable {
+  /// Where it stands, 0 to 15.
+  public let number: UInt8
+  /// What opens it.
+  public let kind: SlotKind
+  /// What a guess at it costs; nil where nothing is derived.
+  public let kdf: KDFParameters?
+  /// Whether it opens protected values.
+  public let holdsProtectedHalf: Bool
+  /// Whether it could be opened here.
+  public let availability: SlotAvailability
+  /// What only the sealed ring knows; nil while the vault is locked, and for a slot without a note.
+  public let note: SlotNote?
+}
+
+extension LockedVault {
+  /// The slots as their headers tell; nothing of it is authentic.
+  public var slotReports: [SlotReport] {
+    SlotReport.list(slotRows, SlotNotes(), DeviceSecrets(stateDirectory: options.stateDirectory))
+  }
+}
+
+extension UnlockedVault {
+  /// The slots as the root vouches for them.
+  ///
+  /// - Throws: As every call that reads the vault.
+  public mutating func slotReports() throws(VaultError) -> [SlotReport] {
+    try reading { vault throws(VaultError) in
+      SlotReport.list(
+        vault.trust.slots, vault.keys.ring.notes,
+        DeviceSecrets(stateDirectory: vault.options.stateDirectory))
+    }
+  }
+}
+
+extension SlotReport {
+  fileprivate static func list(
+    _ rows: [SlotRow], _ notes: SlotNotes, _ devices: DeviceSecrets
+  ) -> [SlotReport] {
+    rows.compactMap { row in
+      guard let header = try? SlotHeader(decoding: row.header.span) else { return nil }
+      let note = notes[header.id]
+      return SlotReport(
+        number: row.number, kind: header.kind, kdf: header.kdf,
+        holdsProtectedHalf: !row.protected.isEmpty,
+        availability: availability(of: header, note, devices), note: note)
+    }
+  }
+
+  private static func availability(
+    of header: SlotHeader, _ note: SlotNote?, _ devices: DeviceSecrets
+  ) -> SlotAvailability {
+    switch header.kind {
+    case .passcode, .recoveryKey: return .here
+    case .local: return devices.has(header.id) ? .here : .missing
+    case .tpm2, .fido2: return .missing
+    case .keyFile:
+      guard let place = note?.place, !place.isEmpty else { return .unknown }
+      return isReadable(place) ? .here : .missing
+    }
+  }
+
+  private static func isReadable(_ path: [UInt8]) -> Bool {
+    let terminated = path + [0]
+    return unsafe terminated.withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+        unsafe access($0, R_OK) == 0
+      }
+    }
+  }
+}
