@@ -79,7 +79,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
-  @Test func `a mistake at one vault is one at another, and none is remembered after a success`() throws {
+  @Test func `a mistake is remembered for each vault, until something is right`() throws {
     let (bench, wire) = try bench()
     let path = bench.scratch.path + "/data/other.kura"
     try bench.create(at: path)
