@@ -10,6 +10,8 @@ internal import KuraStorage
 struct LooseSearch {
   /// How many items are looked at in one slice, or a bucket more.
   fileprivate static let itemLimit = 200
+  /// How many loose values are looked for at a time; a hostile list may be of any length.
+  fileprivate static let candidateLimit = 10_000
   /// How many buckets are looked at in one slice.
   fileprivate static let bucketLimit = 512
 
@@ -27,7 +29,7 @@ extension UnlockedVault {
   mutating func beginLooseSearch() throws(VaultError) {
     sweeper.mustSearch = false
     do {
-      let lock = try uploadLock(.exclusive)
+      guard let lock = try uploadLock(.exclusive) else { return }
       let found = try looseValues()
       if !found.isEmpty { sweeper.search = LooseSearch(found) }
       _ = consume lock
@@ -43,7 +45,9 @@ extension UnlockedVault {
     defer { rows.storage.end() }
     var found: Set<ValueID> = []
     var last: [UInt8] = []
-    while let next = try rows.storage.loose(after: last) {
+    while found.count < LooseSearch.candidateLimit,
+      let next = try rows.storage.loose(after: last)
+    {
       found.insert(ValueID(next.span))
       last = next
     }

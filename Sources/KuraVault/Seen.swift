@@ -90,7 +90,11 @@ extension UnlockedVault {
   public mutating func flushSeen() throws(VaultError) {
     if mustTruncate { try truncateJournal() }
     guard trust.root.epoch > seenEpoch else { return }
-    let file = try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
+    guard let file = try openSeenFile() else {
+      // There is no use in trying again before there is more to note.
+      seenEpoch = trust.root.epoch
+      return
+    }
     if let latest = file.latest {
       // Another engine is ahead: what it saw stands.
       if latest.epoch > trust.root.epoch {
@@ -104,15 +108,7 @@ extension UnlockedVault {
 
   /// Compares the vault that was just opened with what this machine saw last.
   mutating func checkSeen(acceptingRollback: Bool) throws(VaultError) {
-    let file: SeenFile
-    do {
-      file = try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
-    } catch {
-      // Without a place for its state a machine can still read its vaults.
-      guard error == .readOnly || error == .permissionDenied else { throw error }
-      notices.insert(.seenFileUnwritable)
-      return
-    }
+    guard let file = try openSeenFile() else { return }
     // Another engine may have committed and noted that since the root was read. Noted is only what was
     // committed before, so a root that is read now, under the lock, is no older than the note.
     try reading { _ throws(VaultError) in }
@@ -135,6 +131,21 @@ extension UnlockedVault {
     do { try note(in: file) } catch {
       guard error == .diskFull else { throw error }
       notices.insert(.seenFileUnwritable)
+    }
+  }
+
+  /// Opens the seen file.
+  ///
+  /// - Returns: nil, which is noted, where this machine can keep no state: it can still use its vaults.
+  private mutating func openSeenFile() throws(VaultError) -> SeenFile? {
+    do {
+      return try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
+    } catch {
+      switch error {
+      case .readOnly, .permissionDenied, .noVault: notices.insert(.seenFileUnwritable)
+      default: throw error
+      }
+      return nil
     }
   }
 

@@ -68,9 +68,19 @@ extension UnlockedVault {
   }
 
   /// The lock that every upload of this machine shares.
-  func uploadLock(_ lock: StateFile.Lock) throws(StorageError) -> StateFile {
-    try FilePlace.makeDirectory(options.stateDirectory)
-    let place = try FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).uploads")
-    return try StateFile.open(place, lock: lock, creating: true)
+  ///
+  /// - Returns: nil where this machine can keep no state. An upload goes on without it, and notices at
+  ///   its end when somebody swept.
+  func uploadLock(_ lock: StateFile.Lock) throws(StorageError) -> StateFile? {
+    do {
+      try FilePlace.makeDirectory(options.stateDirectory)
+      let place = try FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).uploads")
+      return try StateFile.open(place, lock: lock, creating: true)
+    } catch {
+      switch error {
+      case .readOnly, .permissionDenied, .missing: return nil
+      default: throw error
+      }
+    }
   }
 }

@@ -56,6 +56,21 @@ import Testing
     }
   }
 
+  @Test func `that cannot be kept does not keep anybody from the vault`() throws {
+    let file = try TestVault()
+    // A file in the directory's place: nothing can be made below it, not even by root.
+    try FileManager.default.removeItem(atPath: file.stateDirectory)
+    try Data().write(to: URL(filePath: file.stateDirectory))
+    var vault = try file.unlock()
+    #expect(vault.notices.contains(.seenFileUnwritable))
+    try vault.put("a", "1")
+    try vault.flushSeen()
+    #expect(vault.needsFlush == false)
+    try vault.upload("b", pattern(3_000_000))
+    #expect(try vault.get("b") == pattern(3_000_000))
+    try vault.sweepAll()
+  }
+
   @Test func `that cannot be read is begun anew, and that is told`() throws {
     let file = try TestVault()
     let vault = try file.unlock()

@@ -90,7 +90,7 @@ import Testing
     #expect(last.done == 1_000)
   }
 
-  @Test func `looks at the values of earlier revisions, and once at those that they share`() throws {
+  @Test func `looks once at a value that revisions share`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.upload("a", pattern(200_000))
