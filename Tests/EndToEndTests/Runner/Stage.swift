@@ -17,7 +17,10 @@ final class Stage {
     guard mkdtemp(&template) != nil else {
       throw StoryFailure(message: "no temporary directory: errno \(errno)")
     }
-    root = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    // Without links: /proc/mounts names places so, and the unmounting goes by them.
+    root = template.withUnsafeBufferPointer {
+      URL(fileURLWithPath: String(cString: $0.baseAddress!)).resolvingSymlinksInPath().path
+    }
     directory = root + "/work"
     captures = root + "/captures"
     for name in ["work", "captures", "home", "tmp", "data", "state", "config", "cache", "runtime"] {
