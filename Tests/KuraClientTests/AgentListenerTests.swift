@@ -133,21 +133,34 @@ struct AgentListenerTests {
     }
   }
 
-  @Test func `the hello waits for the first request, unless a person may be asked first`() throws {
+  /// What a listener hears before the first request.
+  private func heard(_ engine: Engine) throws -> Int {
+    var heard = 0
     try withDirectory { directory in
       let listener = try listen(in: directory)
-      let vault = try VaultPath(at: "/v")
-      let socket = AgentSocket(directory: directory)
-      for (engine, count) in [(Engine.running, 0), (.started, 4 + 1 + 8 + 2 + 2 + 2)] {
-        let connection = try Connection.open(vault, engine: engine, socket: socket)
-        let accepted = accept(listener, nil, nil)
-        var bytes = [UInt8](repeating: 0, count: 100)
-        #expect(max(recv(accepted, &bytes, 100, Int32(MSG_DONTWAIT)), 0) == count)
-        connection.close()
-        close(accepted)
-      }
+      let hello = try frames { try $0.putHelloReply(release: "1") }
+      let accepted = DispatchSemaphore(value: 0)
+      nonisolated(unsafe) var peer: Int32 = -1
+      Thread {
+        peer = accept(listener, nil, nil)
+        _ = send(peer, hello, hello.count, Int32(MSG_NOSIGNAL))
+        accepted.signal()
+      }.start()
+      let connection = try Connection.open(
+        try VaultPath(at: "/v"), engine: engine, socket: AgentSocket(directory: directory))
+      accepted.wait()
+      var bytes = [UInt8](repeating: 0, count: 100)
+      heard = max(recv(peer, &bytes, 100, Int32(MSG_DONTWAIT)), 0)
+      connection.close()
+      close(peer)
       close(listener)
     }
+    return heard
+  }
+
+  @Test func `the hello waits for the first request, unless a person may be asked first`() throws {
+    #expect(try heard(.running) == 0)
+    #expect(try heard(.started) == 4 + 1 + 8 + 2 + 2 + 2)
   }
 
   @Test func `an agent is looked for beside the program, not by PATH`() throws {
