@@ -12,6 +12,7 @@ public struct VaultDraft: ~Copyable, Sendable {
   private let target: FilePlace
   private let seen: FirstSight
   private let text: SecretBytes?
+  private var device: DraftDevice
 
   /// The recovery key as it is to be written down; without bytes when none was wanted.
   public var recoveryKeyText: Span<UInt8> {
@@ -27,7 +28,10 @@ public struct VaultDraft: ~Copyable, Sendable {
   /// overwritten.
   ///
   /// - Throws: ``VaultError/pathTaken`` and other errors of the file; the draft is gone.
-  public consuming func commit() throws(VaultError) { try publish() }
+  public consuming func commit() throws(VaultError) {
+    try publish()
+    device.keep()
+  }
 
   private borrowing func publish() throws(VaultError) {
     guard !target.hasJournal else { throw .journalLeftBehind }
@@ -49,19 +53,27 @@ extension VaultDraft {
   ///   - kdf: What a guess at the passcode is to cost.
   ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
   ///   - wantsRecoveryKey: Whether there is to be a recovery key.
+  ///   - isCode: Whether the passcode is a code for this machine alone; the recovery key opens the vault
+  ///     on others, and must be wanted.
   /// - Throws: ``VaultError/pathTaken``, ``VaultError/journalLeftBehind``,
   ///   ``VaultError/directoryUnsafe(_:)``, ``VaultError/passcodeInvalid(_:)``,
   ///   ``VaultError/kdfTooWeak`` and other errors of the file; nothing is left behind.
   public static func make(
     at path: String, options: VaultOptions, passcode: borrowing SecretBytes, kdf: KDFParameters,
-    allowsWeak: Bool = false, wantsRecoveryKey: Bool
+    allowsWeak: Bool = false, wantsRecoveryKey: Bool, isCode: Bool = false
   ) throws(VaultError) -> VaultDraft {
+    guard wantsRecoveryKey || !isCode else { throw .lastSlot }
     let target = try freePlace(path)
     let slots = try FirstSlots.prepare(
-      passcode, kdf: kdf, allowsWeak: allowsWeak, wantsRecoveryKey: wantsRecoveryKey)
+      isCode
+        ? try PreparedSlot.local(passcode, kdf: kdf, allowsWeak: allowsWeak)
+        : try PreparedSlot.passcode(passcode, kdf: kdf, allowsWeak: allowsWeak),
+      wantsRecoveryKey: wantsRecoveryKey)
     let file = try DraftFile.make(beside: target)
     let seen = try slots.writeVault(at: file.place, for: target, options)
-    return VaultDraft(file: file, target: target, seen: seen, text: try slots.copiedText())
+    let device = try DraftDevice.make(for: slots.passcode, in: options.stateDirectory)
+    return VaultDraft(
+      file: file, target: target, seen: seen, text: try slots.copiedText(), device: device)
   }
 
   /// Checks that a vault can be made at a path.
@@ -97,6 +109,30 @@ struct DraftFile: ~Copyable {
   }
 }
 
+/// This machine's secret for the first slot, where that takes one; it goes with its owner unless the vault
+/// was given its name.
+struct DraftDevice: ~Copyable {
+  private let devices: DeviceSecrets
+  private var slot: SlotID?
+
+  deinit { if let slot { devices.remove(slot) } }
+
+  static func make(
+    for slot: borrowing PreparedSlot, in stateDirectory: String
+  ) throws(VaultError) -> DraftDevice {
+    let devices = DeviceSecrets(stateDirectory: stateDirectory)
+    switch slot.deviceSecret {
+    case .some(let secret):
+      try devices.store(secret, of: slot.header.id)
+      return DraftDevice(devices: devices, slot: slot.header.id)
+    case .none: return DraftDevice(devices: devices, slot: nil)
+    }
+  }
+
+  /// Leaves the secret where it is.
+  mutating func keep() { slot = nil }
+}
+
 extension PreparedSlot {
   /// A copy of the recovery key's text.
   fileprivate borrowing func copiedText() throws(VaultError) -> SecretBytes {
@@ -110,10 +146,8 @@ private struct FirstSlots: ~Copyable {
   let recovery: PreparedSlot?
 
   static func prepare(
-    _ passcode: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool,
-    wantsRecoveryKey: Bool
+    _ lock: consuming PreparedSlot, wantsRecoveryKey: Bool
   ) throws(VaultError) -> FirstSlots {
-    let lock = try PreparedSlot.passcode(passcode, kdf: kdf, allowsWeak: allowsWeak)
     guard wantsRecoveryKey else { return FirstSlots(passcode: lock, recovery: nil) }
     return FirstSlots(passcode: lock, recovery: try PreparedSlot.recoveryKey())
   }

@@ -8,6 +8,7 @@ import Testing
 @Suite struct `A place` {
   @Test func `has its directory resolved`() throws {
     let file = try TestFile()
+    chmod(file.path, 0o600)
     let link = file.directory + "/link"
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: file.directory)
