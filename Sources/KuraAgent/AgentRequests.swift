@@ -123,6 +123,10 @@ extension Agent {
     case .agentStatus: try agentStatus(connection)
     case .agentStop: try stop(connection)
     case .wait(let milliseconds): try wait(milliseconds, connection)
+    case .slots: try slots(connection)
+    case .slotAdd(let request): try addSlot(request, payload, connection)
+    case .slotRemove(let request): try removeSlot(request, payload, connection)
+    case .slotTest(let request): try testSlot(request, payload, connection)
     }
   }
 }

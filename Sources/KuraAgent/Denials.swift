@@ -15,7 +15,7 @@ extension Denial {
     let name = name.map(Text.field) ?? .none
     self =
       Self.ofFile(error, path) ?? Self.ofTrust(error, path, name) ?? Self.ofCredential(error)
-      ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
+      ?? Self.ofSlot(error) ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
   }
 
   private static func ofFile(_ error: VaultError, _ path: Text) -> Denial? {
@@ -58,11 +58,27 @@ extension Denial {
     case .triesNotKept: Denial(.denied, text: .words("tries-not-kept"))
     case .passcodeInvalid(let rule): Denial(.passcodeInvalid, UInt64(PasscodeRule(rule).rawValue))
     case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group)
-    case .keyFileTooShort, .credentialStale: Denial(.wrongKey)
+    case .keyFileTooShort: Denial(.keyFileTooShort, UInt64(Credential.leastKeyFile))
+    case .credentialStale: Denial(.wrongKey)
+    case .codeTooShort: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooShort.rawValue))
+    case .codeTooLong: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooLong.rawValue))
+    case .deviceSecretMissing, .deviceSecretUnsafe:
+      Denial(.noSuchSlot, UInt64(CredentialKind.local.rawValue))
     case .noSuchSlot(let credential): Denial(.noSuchSlot, UInt64(credential.rawValue))
     case .kdfRefused(let refusal): Denial(.kdfTooCostly, refusal.memory, refusal.passes)
     case .kdfTooWeak:
       Denial(.kdfTooWeak, KDFLimits.floor.memory, UInt64(KDFLimits.floor.passes))
+    default: nil
+    }
+  }
+
+  private static func ofSlot(_ error: VaultError) -> Denial? {
+    switch error {
+    case .slotNotFound(let number): Denial(.slotNotFound, UInt64(number))
+    case .labelInvalid(let rule): Denial(.labelInvalid, UInt64(PasscodeRule(rule).rawValue))
+    case .slotsFull(let limit): Denial(.slotsFull, UInt64(limit))
+    case .recoveryKeyExists: Denial(.exists, text: .words("recovery key"))
+    case .lastSlot: Denial(.lastSlot)
     default: nil
     }
   }

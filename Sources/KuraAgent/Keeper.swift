@@ -47,6 +47,12 @@ final class Keeper {
     return try body(&vault!)
   }
 
+  /// The slot that opened the vault.
+  var unlockSlot: UInt8? { vault?.unlockSlot }
+
+  /// Whether the passcode that opened the vault is too cheap to guess, and nobody asked for that.
+  var mayBeStrengthened: Bool { vault?.mayBeStrengthened ?? false }
+
   /// What an unlocked vault is at.
   var summary: Summary? {
     guard isUnlocked else { return nil }

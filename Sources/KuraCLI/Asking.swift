@@ -7,7 +7,7 @@ internal import SecureMemory
 
 /// Where passcodes and recovery keys come from: never from arguments, never from a variable.
 struct Asking: Sendable {
-  private let arguments: Arguments
+  let arguments: Arguments
   private let variables: Variables
 
   init(_ arguments: Arguments, _ variables: Variables) {
@@ -32,13 +32,22 @@ extension Asking {
     return unsafe kura_file_kind(path) == KURA_ABSENT ? nil : try Self.line(path: path)
   }
 
-  /// What unlocks the vault: the passcode, unless options say recovery key.
+  /// What unlocks the vault: the passcode, unless options say recovery key or key file.
   var kind: CredentialKind {
+    arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
+  }
+
+  /// What allows a change of the slots.
+  var authority: CredentialKind {
     arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile) ? .recoveryKey : .passcode
   }
 
   /// The credential that a script hands over; nil where it is to be asked for.
-  func givenCredential() throws(CommandError) -> SecretBytes? {
+  ///
+  /// - Parameter wanted: What it must be; nil for what the options say.
+  func givenCredential(as wanted: CredentialKind? = nil) throws(CommandError) -> SecretBytes? {
+    let kind = wanted ?? self.kind
+    if kind == .keyFile { return try keyFile() }
     try parsing { () throws(UsageError) in
       try arguments.refuse(.recoveryKeyFile, with: .recoveryKey, .passcodeFD, .passcodeFile)
       try arguments.refuse(.recoveryKey, with: .passcodeFD, .passcodeFile)

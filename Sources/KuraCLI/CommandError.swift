@@ -31,6 +31,8 @@ enum CommandError: Error, Equatable, Sendable {
   /// `verify` found that much.
   case findings(Int)
   case agentNotRunning
+  /// A passcode of a few digits; whether it could be a code for one machine.
+  case shortCode(canBeLocal: Bool)
 }
 
 /// What was done with a file.
@@ -66,6 +68,8 @@ enum Mismatch: Equatable, Sendable {
   case passcode, value, recoveryKey
   /// One that is in force already.
   case newRecoveryKey
+  /// One that never came into force.
+  case unkeptRecoveryKey
 }
 
 /// What is in the way.

@@ -6,7 +6,8 @@ enum CommandTable {
     Init.command, Unlock.command, Lock.command, Status.command,
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command,
-    ChangePasscode.command, Verify.command, Config.command, AgentControl.command, Help.command,
+    ChangePasscode.command, SlotControl.command, Verify.command, Config.command,
+    AgentControl.command, Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

@@ -55,6 +55,15 @@ extension Option {
     Option(.wait, .optional("TIME"), help: "when locked, wait for an unlock, at most TIME")
   ]
 
+  /// Taken by each verb that a key file is shown to.
+  static let keyFiles = [
+    Option(.keyFile, .required("FILE"), help: "the key file: at least 32 bytes"),
+    Option(.keyFileFD, .required("N"), help: "read the key file from descriptor N"),
+  ]
+
+  static let weakPasscode = Option(
+    .weakPasscode, help: "allow up to 6 digits, which any thief guesses")
+
   static let json = Option(.json, help: "print JSON")
   static let ifRevision = Option(
     .ifRevision, .required("N"), help: "only if the item's revision is N")

@@ -16,6 +16,10 @@ enum OptionName: String, Sendable, CaseIterable {
   case json
   case kdfMemory = "kdf-memory"
   case kdfPasses = "kdf-passes"
+  case keyFile = "key-file"
+  case keyFileFD = "key-file-fd"
+  case label
+  case local
   case long
   case maxSession = "max-session"
   case newPasscodeFD = "new-passcode-fd"
@@ -40,6 +44,8 @@ enum OptionName: String, Sendable, CaseIterable {
   case version
   case wait
   case weakKDF = "weak-kdf"
+  case weakPasscode = "weak-passcode"
+  case withProtected = "with-protected"
 
   /// The option as it is typed.
   var spelling: String { "--" + rawValue }

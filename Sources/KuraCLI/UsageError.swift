@@ -31,6 +31,19 @@ enum UsageError: Error, Equatable, Sendable {
   /// What is asked for needs an agent that stays.
   case needsAgent(verb: String)
   case passcodeEmpty
+  case notASlotAction([UInt8])
+  case notASlotKind([UInt8])
+  case notASlotNumber([UInt8])
+  /// An option that says nothing about a kind of slot.
+  case unfitForSlot(OptionName, String)
+  /// A key file is needed, and none is named.
+  case keyFileMissing
+  /// A key file is not used to change slots.
+  case keyFileAuthority
+  /// A key file of so many bytes is guessable.
+  case keyFileTooShort(String, count: Int)
+  /// A key file has more bytes than are read.
+  case keyFileTooLong(String, limit: Int)
   /// `attr` without a change.
   case nothingToChange
   case oneNameOnly(OptionName)

@@ -204,7 +204,13 @@ extension VaultAccess {
 
   /// What is asked for.
   func label(_ kind: CredentialKind) -> String {
-    (kind == .recoveryKey ? "recovery key of " : "passcode for ") + title + ": "
+    let words =
+      switch kind {
+      case .recoveryKey: "recovery key of "
+      case .local: "code of this machine for "
+      case .passcode, .keyFile: "passcode for "
+      }
+    return words + title + ": "
   }
 
   /// Says what an unlock had to say.

@@ -8,4 +8,8 @@ public enum CredentialKind: UInt8, Sendable, CaseIterable {
   case recoveryKey = 2
   /// The bytes of a key file.
   case keyFile = 3
+  /// A short code, as typed, which opens a slot only beside a secret of one machine.
+  ///
+  /// To unlock, what is typed goes as a passcode, which may be such a code as well.
+  case local = 4
 }

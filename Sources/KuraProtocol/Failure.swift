@@ -73,10 +73,18 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case protected = 40
   /// The person asked cancelled the prompt.
   case cancelled = 41
-  /// All slots are taken.
+  /// All slots are taken. detail: how many there can be, or can be of those with a passcode.
   case slotsFull = 42
   /// Policy does not allow it. text: which.
   case denied = 43
+  /// No slot has that number. detail: the number.
+  case slotNotFound = 44
+  /// A label breaks a rule. detail: ``LabelRule``.
+  case labelInvalid = 45
+  /// A key file is too short. detail: the fewest bytes it has.
+  case keyFileTooShort = 46
+  /// Neither a passcode nor a recovery key would be left.
+  case lastSlot = 47
 
   /// No such item. text: the name.
   case notFound = 48
@@ -113,13 +121,14 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
     case .permissionDenied, .diskFull, .inputOutput: .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo: .wrongPasscode
     case .throttled: .throttled
-    case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied:
+    case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied,
+      .lastSlot:
       .denied
     case .protected: .needsInteraction
     case .cancelled: .cancelled
-    case .notFound, .attributeNotFound, .revisionNotFound: .notFound
+    case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound: .notFound
     case .pathInvalid, .passcodeInvalid, .nameInvalid, .attributeInvalid, .valueEmpty,
-      .configInvalid:
+      .configInvalid, .labelInvalid, .keyFileTooShort:
       .usage
     }
   }

@@ -24,6 +24,10 @@ public enum Request: Equatable, Sendable {
   case agentStop
   /// Answered when the vault is unlocked, or refused as locked after that long.
   case wait(milliseconds: UInt64)
+  case slots
+  case slotAdd(SlotAddRequest)
+  case slotRemove(SlotRemoveRequest)
+  case slotTest(SlotTestRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -57,6 +61,10 @@ public enum Request: Equatable, Sendable {
     case .agentStatus: .agentStatus
     case .agentStop: .agentStop
     case .wait: .wait
+    case .slots: .slots
+    case .slotAdd: .slotAdd
+    case .slotRemove: .slotRemove
+    case .slotTest: .slotTest
     }
   }
 
@@ -81,6 +89,10 @@ public enum Request: Equatable, Sendable {
     case .agentStatus: .agentStatus
     case .agentStop: .agentStop
     case .wait: .wait(milliseconds: try reader.number())
+    case .slots: .slots
+    case .slotAdd: .slotAdd(try SlotAddRequest(&reader))
+    case .slotRemove: .slotRemove(try SlotRemoveRequest(&reader))
+    case .slotTest: .slotTest(try SlotTestRequest(&reader))
     }
   }
 }

@@ -4,7 +4,8 @@ public import SecureMemory
 
 /// Whole request frames, as a client writes them.
 extension SecretBuffer {
-  /// Writes a request that has no fields: `status`, `verify`, `agentStatus`, `agentStop`.
+  /// Writes a request that has no fields: `status`, `verify`, `agentStatus`, `agentStop`,
+  /// `slots`.
   public mutating func putRequest(_ verb: Verb) throws(ProtocolError) {
     try closeFrame(try openRequest(verb))
   }

@@ -59,12 +59,36 @@ public enum PasscodeRule: UInt8, Sendable, CaseIterable {
   case notUTF8 = 3
   case controlCharacter = 4
   case unassigned = 5
+  /// A code for one machine has fewer than four characters.
+  case codeTooShort = 6
+  /// It has more than sixteen: it is not taken for a code where it is typed as a passcode.
+  case codeTooLong = 7
 
   /// The rule it breaks, to stand after `a passcode …`.
   public var text: String {
     switch self {
     case .empty: "has at least one character"
     case .tooLong: "has at most 1,024 bytes"
+    case .notUTF8: "is UTF-8 text"
+    case .controlCharacter: "has no control characters"
+    case .unassigned: "has no characters unknown to Unicode"
+    case .codeTooShort: "for one machine has at least 4 characters"
+    case .codeTooLong: "for one machine has at most 16 characters; a longer one needs no machine"
+    }
+  }
+}
+
+/// What a slot's label must not be; the detail of ``Failure/labelInvalid``.
+public enum LabelRule: UInt8, Sendable, CaseIterable {
+  case tooLong = 2
+  case notUTF8 = 3
+  case controlCharacter = 4
+  case unassigned = 5
+
+  /// The rule it breaks, to stand after `a label …`.
+  public var text: String {
+    switch self {
+    case .tooLong: "has at most 64 bytes"
     case .notUTF8: "is UTF-8 text"
     case .controlCharacter: "has no control characters"
     case .unassigned: "has no characters unknown to Unicode"

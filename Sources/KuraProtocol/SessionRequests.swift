@@ -47,7 +47,9 @@ public struct CreateRequest: Equatable, Sendable {
     public static let recoveryKey = Flags(rawValue: 1)
     /// A cost below the floor is meant.
     public static let weakKDF = Flags(rawValue: 2)
-    static let all: Flags = [.recoveryKey, .weakKDF]
+    /// The passcode is a code for this machine alone; takes a recovery key beside it.
+    public static let localCode = Flags(rawValue: 4)
+    static let all: Flags = [.recoveryKey, .weakKDF, .localCode]
   }
 
   public let cost: KDFCost

@@ -19,6 +19,10 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case agentStatus = 15
   case agentStop = 16
   case wait = 17
+  case slots = 18
+  case slotAdd = 19
+  case slotRemove = 20
+  case slotTest = 21
 
   /// Whether it serves or stores a value, and so counts as use for the idle clock.
   public var isUse: Bool {
@@ -32,7 +36,9 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   public var needsUnlocked: Bool {
     switch self {
     case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .verify, .config: true
-    case .status, .create, .unlock, .lock, .passcode, .agentStatus, .agentStop, .wait: false
+    case .status, .create, .unlock, .lock, .passcode, .agentStatus, .agentStop, .wait, .slots,
+      .slotAdd, .slotRemove, .slotTest:
+      false
     }
   }
 }

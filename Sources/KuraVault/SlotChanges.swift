@@ -186,7 +186,8 @@ struct SlotPlan {
     _ fresh: borrowing VaultKey
   ) throws(VaultError) {
     // The label is the owner's name for the way in, and stays with it.
-    let label = slot.naming.label.isEmpty ? label(of: number) : slot.naming.label
+    let kept = number == fresh.slot ? fresh.payload.label : label(of: number)
+    let label = slot.naming.label.isEmpty ? kept : slot.naming.label
     let payload: SlotPayload
     do {
       notes.set(

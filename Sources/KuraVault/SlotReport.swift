@@ -50,6 +50,20 @@ extension UnlockedVault {
   }
 }
 
+extension UnlockedVault {
+  /// Whether the passcode that opened the vault is cheaper to guess than policy asks for, and nobody
+  /// asked for that: it is worth wrapping anew, with the same passcode.
+  ///
+  /// The code of a `local` slot is not meant: what is to be guessed of it is its machine's secret.
+  public var mayBeStrengthened: Bool {
+    guard let row = trust.slots.first(where: { $0.number == unlockSlot }),
+      let header = try? SlotHeader(decoding: row.header.span), header.kind == .passcode
+    else { return false }
+    let isMeant = keys.ring.notes[header.id]?.isWeakCostMeant ?? false
+    return (header.kdf.map(KDFLimits.isWeak) ?? false) && !isMeant
+  }
+}
+
 extension SlotReport {
   fileprivate static func list(
     _ rows: [SlotRow], _ notes: SlotNotes, _ devices: DeviceSecrets

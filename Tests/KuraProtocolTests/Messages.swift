@@ -80,7 +80,10 @@ enum Examples {
       attributes.delete.forEach(in: payload) { _ in }
     case .remove(let remove): touch(remove.name)
     case .passcode(let passcode): touch(passcode.current, passcode.new)
-    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait: break
+    case .slotAdd(let add): touch(add.authority.secret, add.secret, add.label, add.place)
+    case .slotRemove(let remove): touch(remove.authority.secret)
+    case .slotTest(let test): touch(test.authority.secret)
+    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots: break
     }
   }
 
@@ -126,6 +129,20 @@ enum Examples {
         request("agent-status") { try $0.putRequest(.agentStatus) },
         request("agent-stop") { try $0.putRequest(.agentStop) },
         request("wait") { try $0.putWait(milliseconds: 30_000) },
+        request("slots") { try $0.putRequest(.slots) },
+        request("slot-add") {
+          var order = SlotOrder(.keyFile)
+          order.label = "usb"
+          order.place = "/m/key"
+          try $0.putSlotAdd(
+            .passcode, current: "secret".utf8.span, order, secret: "bytes".utf8.span)
+        },
+        request("slot-remove") {
+          try $0.putSlotRemove(.passcode, current: "secret".utf8.span, number: 2)
+        },
+        request("slot-test") {
+          try $0.putSlotTest(.local, secret: "1234".utf8.span, number: nil)
+        },
       ]
     }
   }

@@ -110,8 +110,28 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try Setting.all(payload)
         },
+        reply("reply to slots") { buffer in
+          let list = try buffer.openSlotList(isAuthentic: true)
+          try buffer.putSlot(keyFileSlot, label: "usb".utf8.span, place: "/m/key".utf8.span)
+          try buffer.closeSlotList(list, count: 1)
+        } reading: { payload throws(ProtocolError) in
+          for slot in try SlotList(payload).slots {
+            _ = (payload.extracting(slot.label), payload.extracting(slot.place))
+          }
+        },
+        reply("reply to slot-add and slot-test") {
+          try $0.putSlotReply(number: 2, kind: .keyFile)
+        } reading: { payload throws(ProtocolError) in
+          _ = try SlotReply(payload)
+        },
       ]
     }
+  }
+
+  private static var keyFileSlot: SlotFacts {
+    SlotFacts(
+      number: 2, kind: .keyFile, flags: .enabled, availability: .here,
+      cost: KDFCost(memory: 0, passes: 0), created: 1_700_000_000_000)
   }
 
   private static var streams: [Example] {

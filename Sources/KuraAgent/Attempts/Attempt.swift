@@ -127,6 +127,7 @@ extension Credential {
     case .passcode: self = .passcode
     case .recoveryKey: self = .recoveryKey
     case .keyFile: self = .keyFile
+    case .local: self = .local
     }
   }
 }

@@ -32,7 +32,8 @@ final class CreateJob: Job, @unchecked Sendable {
     do throws(VaultError) {
       draft = try VaultDraft.make(
         at: path, options: options, passcode: passcode, kdf: try KDFParameters.wanted(cost),
-        allowsWeak: flags.contains(.weakKDF), wantsRecoveryKey: flags.contains(.recoveryKey))
+        allowsWeak: flags.contains(.weakKDF), wantsRecoveryKey: flags.contains(.recoveryKey),
+        isCode: flags.contains(.localCode))
     } catch { failure = error }
   }
 
@@ -93,13 +94,25 @@ extension Agent {
     start(Creation(CreateJob(at: path, options, request, passcode), at: path), for: connection)
   }
 
-  /// The client has the recovery key: the vault may be there.
+  /// The client has the recovery key: what it opens may be there.
   func confirm(_ connection: Connection) throws(Denial) {
-    guard let creation = connection.errand as? Creation else { throw Denial(.malformed) }
-    try creation.commit()
+    guard let pending = connection.errand as? any Confirmable else { throw Denial(.malformed) }
+    try pending.confirmed(in: self, for: connection)
     connection.errand = nil
     connection.phase = .ready
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+  }
+}
+
+/// What is done once the client has said that a recovery key was written down.
+protocol Confirmable: Errand {
+  /// Does it, and answers. A vault that is busy is tried again.
+  func confirmed(in agent: Agent, for client: Connection) throws(Denial)
+}
+
+extension Creation: Confirmable {
+  func confirmed(in agent: Agent, for client: Connection) throws(Denial) {
+    try commit()
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
   }
 }
 

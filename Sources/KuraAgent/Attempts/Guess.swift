@@ -41,10 +41,10 @@ struct Guess: Sendable {
   /// - Throws: As ``UnlockAttempt/open(_:secret:)`` does; ``VaultError/throttled(milliseconds:)`` without
   ///   trying, ``VaultError/triesNotKept``; ``VaultError/busy`` when another engine takes too long.
   mutating func open(
-    _ credential: Credential, secret: borrowing SecretBytes
+    _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
     guard let kind = TryKind(credential) else {
-      let key = try attempt.open(credential, secret: secret)
+      let key = try attempt.open(credential, secret: secret, only: number)
       clear(credential)
       return key
     }
@@ -59,7 +59,7 @@ struct Guess: Sendable {
       try keep(counted, &file, kind)
     }
     do throws(VaultError) {
-      let key = try attempt.open(credential, secret: secret)
+      let key = try attempt.open(credential, secret: secret, only: number)
       succeed(credential, before, &file)
       return key
     } catch {

@@ -13,6 +13,8 @@ final class UnlockJob: Job, @unchecked Sendable {
   private var secret: SecretBytes?
   private var key: VaultKey?
   private var failure: VaultError?
+  /// A passcode that was right, in case its slot is to be wrapped anew; wiped with the job.
+  private var proved: SecretBytes?
 
   init(_ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes) {
     self.guess = guess
@@ -22,9 +24,18 @@ final class UnlockJob: Job, @unchecked Sendable {
 
   func run() {
     guard let secret = secret.take() else { return }
-    do throws(VaultError) { key = try guess.open(credential, secret: secret) } catch {
-      failure = error
-    }
+    do throws(VaultError) {
+      key =
+        credential == .passcode
+        ? try guess.openTyped(secret) : try guess.open(credential, secret: secret)
+      if credential == .passcode { proved = consume secret }
+    } catch { failure = error }
+  }
+
+  /// What wraps the slot anew by the passcode that opened it; once.
+  func strengthening() -> StrengthenJob? {
+    guard let passcode = proved.take() else { return nil }
+    return StrengthenJob(guess.attempt, passcode)
   }
 
   /// The key, once.
@@ -70,8 +81,12 @@ final class Unlocking: Attempt {
     }
     let told = notices.union(guess.notice(afterMistakes: client.mistakes))
     client.mistakes = 0
-    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
     agent.answerWaiting(owner)
+    if owner.mayBeStrengthened, let job = unlockJob.strengthening() {
+      // The answer follows when that is done.
+      return agent.start(Strengthening(job, owner, told), for: client)
+    }
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
   }
 
   private func unlock(at now: Moment) throws(VaultError) -> Notice {

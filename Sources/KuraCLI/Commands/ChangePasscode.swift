@@ -14,6 +14,7 @@ enum ChangePasscode {
       Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),
       Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT (0600)"),
+      Option.weakPasscode,
     ] + Option.kdf,
     unlocking: .asks, run: run)
 
@@ -27,6 +28,9 @@ enum ChangePasscode {
     let new = try change.strength.newPasscode(
       given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner,
       invocation.messages)
+    guard !new.isShortCode || invocation.arguments.has(.weakPasscode) else {
+      throw .shortCode(canBeLocal: false)
+    }
     try change.make(credential, new, &questioner, &connection)
     return .ok
   }
@@ -36,31 +40,45 @@ enum ChangePasscode {
 
 extension ChangePasscode {
   /// The credential that is given or typed; a typed one may be wrong three times.
-  private struct Credential: ~Copyable {
+  struct Credential: ~Copyable {
     let kind: CredentialKind
     let isTyped: Bool
     let label: String
     var secret: SecretBytes
 
     static func take(
-      _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection
+      _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection,
+      as wanted: CredentialKind? = nil
     ) throws(CommandError) -> Credential {
-      let kind = access.asking.kind
+      let kind = wanted ?? access.asking.kind
       let label = access.label(kind)
-      if let secret = try access.asking.givenCredential() {
+      if let secret = try access.asking.givenCredential(as: kind) {
         return Credential(kind: kind, isTyped: false, label: label, secret: secret)
       }
       guard questioner.canAsk else {
         throw .noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
       }
       try access.checkTries(kind, &connection)
-      let secret = try questioner.ask(label, isHidden: kind == .passcode)
+      let secret = try questioner.ask(label, isHidden: kind != .recoveryKey)
       questioner.endLine()
       return Credential(kind: kind, isTyped: true, label: label, secret: secret)
     }
 
+    /// Tries it until it is right, three times at most where it is typed.
+    mutating func attempts(
+      _ questioner: inout Questioner,
+      _ body: (CredentialKind, borrowing SecretBytes) throws(ClientError) -> Void
+    ) throws(CommandError) {
+      while true {
+        do throws(ClientError) { return try body(kind, secret) } catch {
+          guard isTyped, questioner.takesBack(error) else { throw .client(error) }
+        }
+        try askAgain(&questioner)
+      }
+    }
+
     mutating func askAgain(_ questioner: inout Questioner) throws(CommandError) {
-      secret = try questioner.ask(label, isHidden: kind == .passcode)
+      secret = try questioner.ask(label, isHidden: kind != .recoveryKey)
       questioner.endLine()
     }
   }

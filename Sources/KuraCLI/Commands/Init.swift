@@ -10,12 +10,14 @@ enum Init {
     "init", abstract: "create a vault under a passcode, with a recovery key",
     options: [
       Option(.recoveryKeyFile, .required("OUT"), help: "write the recovery key to OUT (0600)"),
+      Option(.local, help: "the passcode is a code for this machine alone"),
+      Option.weakPasscode,
       Option(.noRecoveryKey, help: "make none: a forgotten passcode loses everything"),
     ] + Option.kdf,
     unlocking: .asks, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    let order = try Order(invocation)
+    var order = try Order(invocation)
     let access = try invocation.access()
     if access.vault.isThere { throw .exists(.vault, access.vault.path) }
     var questioner = try access.asking.questioner()
@@ -23,6 +25,7 @@ enum Init {
     let strength = StrengthRemark(order.cost)
     let passcode = try strength.newPasscode(
       given: try access.asking.givenPasscode(), &questioner, invocation.messages)
+    try order.judge(passcode, invocation.arguments, &questioner)
     var connection = try access.connectRunningOrOwn()
     var failure: CommandError?
     do throws(ClientError) {
@@ -40,13 +43,14 @@ enum Init {
 extension Init {
   private struct Order {
     let cost: KDFCost
-    let flags: CreateRequest.Flags
+    var flags: CreateRequest.Flags
     let place: RecoveryKeeper.Place
 
     init(_ invocation: borrowing Invocation) throws(CommandError) {
       let arguments = invocation.arguments
       cost = try parsing { () throws(UsageError) in
         try arguments.refuse(.recoveryKeyFile, with: .noRecoveryKey)
+        try arguments.refuse(.local, with: .noRecoveryKey, .weakPasscode)
         return try arguments.cost()
       }
       if let path = try invocation.text(.recoveryKeyFile) {
@@ -56,7 +60,42 @@ extension Init {
       }
       var flags: CreateRequest.Flags = place == .nowhere ? [] : .recoveryKey
       if arguments.has(.weakKDF) { flags.insert(.weakKDF) }
+      if arguments.has(.local) { flags.insert(.localCode) }
       self.flags = flags
+    }
+
+    /// A few digits are offered as a code for this machine, and refused as a passcode.
+    mutating func judge(
+      _ passcode: borrowing SecretBytes, _ arguments: Arguments, _ questioner: inout Questioner
+    ) throws(CommandError) {
+      guard passcode.isShortCode, !flags.contains(.localCode), !arguments.has(.weakPasscode) else {
+        return
+      }
+      let canBeLocal = flags.contains(.recoveryKey) && passcode.count >= 4
+      guard canBeLocal, questioner.hasTerminal, try accepts(&questioner) else {
+        throw .shortCode(canBeLocal: canBeLocal)
+      }
+      flags.insert(.localCode)
+    }
+
+    private func accepts(_ questioner: inout Questioner) throws(CommandError) -> Bool {
+      questioner.prompt?.say("So few digits fall within the hour to whoever has the vault's file.")
+      questioner.prompt?.say("Beside a secret kept on this machine they are a fair code for it;")
+      questioner.prompt?.say("elsewhere the recovery key opens the vault.")
+      return try prompting { () throws(PromptError) in
+        try questioner.prompt?.confirms("make it a code for this machine?")
+      } ?? false
+    }
+  }
+}
+
+extension SecretBytes {
+  /// Whether it is at most 6 digits, all of which can be tried within the hour.
+  var isShortCode: Bool {
+    borrowing get {
+      guard count <= 6 else { return false }
+      for index in bytes.indices where !(0x30...0x39).contains(bytes[index]) { return false }
+      return true
     }
   }
 }

@@ -13,20 +13,26 @@ enum Status {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let access = try invocation.access()
-    let report = try report(access)
+    let found = try find(access)
     if invocation.arguments.has(.json) {
-      try writeJSON(report, access, &invocation.output)
+      try writeJSON(found, access, &invocation.output)
     } else {
-      try write(report, access, &invocation.output)
+      try write(found, access, &invocation.output)
     }
-    guard let report else { return .noVault }
+    guard let report = found?.report else { return .noVault }
     return report.state == .unlocked ? .ok : .locked
   }
 
-  /// The agent's report; nil where there is no vault.
-  private static func report(
+  /// What the agent tells.
+  private struct Found {
+    let report: StatusReport
+    let slots: [Slot]
+  }
+
+  /// What the agent tells; nil where there is no vault.
+  private static func find(
     _ access: VaultAccess, isRetry: Bool = false
-  ) throws(CommandError) -> StatusReport? {
+  ) throws(CommandError) -> Found? {
     var connection: Connection
     var isAgent = !access.isPrivate
     if let running = try access.connectRunning() {
@@ -41,10 +47,10 @@ enum Status {
       var report = try connection.status()
       // Nobody knows what locked it.
       if !isAgent { (report.lockReason, report.since) = (nil, 0) }
-      return report
+      return Found(report: report, slots: try connection.slots().all)
     } catch {
       // As in ``VaultAccess/connectAnswering()``.
-      if error == .noAgent, !isRetry { return try report(access, isRetry: true) }
+      if error == .noAgent, !isRetry { return try find(access, isRetry: true) }
       guard case .refused(let refused) = error, refused.failure == .noVault else {
         throw .client(error)
       }
@@ -57,17 +63,19 @@ enum Status {
 
 extension Status {
   private static func write(
-    _ report: StatusReport?, _ access: VaultAccess, _ output: inout Output
+    _ found: Found?, _ access: VaultAccess, _ output: inout Output
   ) throws(CommandError) {
-    guard let report else {
+    guard let found else {
       try output.write("no vault: ")
       try output.write(line: access.vault.path)
       return try output.write("\n")
     }
+    let report = found.report
     try output.write(headline(report) + "\n")
     try output.write("vault: ")
     try output.write(line: access.vault.path)
     try output.write("\n")
+    for slot in found.slots { try output.write("slot: " + slot.words + "\n") }
     for tries in report.tries where tries.failures > 0 {
       try output.write("tries: " + tries.words + "\n")
     }
@@ -108,17 +116,18 @@ extension Status {
 
 extension Status {
   private static func writeJSON(
-    _ report: StatusReport?, _ access: VaultAccess, _ output: inout Output
+    _ found: Found?, _ access: VaultAccess, _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.member("vault", access.vault.path)
-    if let report { try writeJSON(report, &output) } else { try output.member("state", "no-vault") }
+    if let found { try writeJSON(found, &output) } else { try output.member("state", "no-vault") }
     try output.closeDocument()
   }
 
   private static func writeJSON(
-    _ report: StatusReport, _ output: inout Output
+    _ found: Found, _ output: inout Output
   ) throws(CommandError) {
+    let report = found.report
     switch report.state {
     case .locked: try output.member("state", "locked")
     case .unlocking: try output.member("state", "unlocking")
@@ -131,6 +140,10 @@ extension Status {
     try output.key("tries")
     try output.openArray()
     for tries in report.tries { try write(tries, &output) }
+    try output.closeArray()
+    try output.key("slots")
+    try output.openArray()
+    for slot in found.slots { try SlotTable.writeJSON(slot, &output) }
     try output.closeArray()
     guard report.state == .unlocked else { return }
     try output.member("idle-left", report.idleLeft)

@@ -13,7 +13,8 @@ enum Unlock {
       Option(.maxSession, .required("TIME"), help: "lock after TIME in any case"),
       Option(.recoveryKey, help: "ask for the recovery key instead"),
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
-      Option(.acceptRollback, help: "take a vault that is older than one seen before"),
+    ] + Option.keyFiles + [
+      Option(.acceptRollback, help: "take a vault that is older than one seen before")
     ],
     unlocking: .asks, run: run)
 

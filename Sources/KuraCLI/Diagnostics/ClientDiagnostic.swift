@@ -157,6 +157,10 @@ extension Diagnostic {
       self.init(
         "the recovery key was not typed back, so no vault was made",
         hint: "run it again; write the key down before you go on", .cancelled)
+    case .unkeptRecoveryKey:
+      self.init(
+        "the new recovery key was not typed back, so nothing was changed",
+        hint: "run it again; write the key down before you go on", .cancelled)
     case .newRecoveryKey:
       self.init(
         "the new recovery key was not typed back, but it is in force",

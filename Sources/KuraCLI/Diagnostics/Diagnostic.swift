@@ -48,6 +48,13 @@ extension Diagnostic {
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
+    case .shortCode(let canBeLocal):
+      self.init(
+        "a passcode of so few digits falls within the hour to whoever has the vault's file",
+        hint: canBeLocal
+          ? "--local makes it a code for this machine, beside a recovery key; --weak-passcode insists"
+          : "'kura slot add local' makes it a code for this machine; --weak-passcode insists",
+        .denied)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -28,7 +28,23 @@ extension Diagnostic {
     case .protected:
       return ("this item asks for the passcode at each read", "run it at a terminal")
     case .cancelled: return ("cancelled", nil)
-    case .slotsFull: return ("the vault has no room for another way to unlock it", nil)
+    case .slotsFull:
+      let kind = refused.detail == 16 ? " slots" : " slots that take a passcode or a code"
+      return (
+        "the vault has no room for another slot: \(refused.detail)" + kind + " are the most",
+        "'kura slot remove N' makes room"
+      )
+    case .slotNotFound:
+      return ("there is no slot \(refused.detail)", "'kura slot list' shows them")
+    case .labelInvalid:
+      let rule = LabelRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return ("a label " + (rule?.text ?? "cannot be this one"), nil)
+    case .keyFileTooShort: return ("a key file has at least \(refused.detail) bytes", nil)
+    case .lastSlot:
+      return (
+        "without this slot nobody could open the vault on another machine",
+        "add a passcode or a recovery key first"
+      )
     case .denied where refused.text == "tries-not-kept":
       return (
         "a short code is not tried while wrong ones cannot be counted",
@@ -49,6 +65,8 @@ extension Diagnostic {
         "that revision is not kept; the current one is \(refused.detail)",
         "'kura show NAME' lists the revisions"
       )
+    case .exists where refused.text == "recovery key" && refused.detail == 0:
+      return ("the vault has a recovery key already", "--replace ends it and makes another")
     case .exists:
       return (
         "the item exists" + named(refused.text) + " (revision \(refused.detail))",
@@ -102,6 +120,7 @@ extension Diagnostic {
     case .recoveryKey: "the vault has no recovery key"
     case .keyFile: "the vault has no key file"
     case .passcode: "the vault has no passcode"
+    case .local: "no code for this machine opens the vault: its secret is not here"
     case nil: "the vault has no such way to unlock it"
     }
   }

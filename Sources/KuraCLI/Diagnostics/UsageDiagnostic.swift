@@ -58,6 +58,31 @@ extension Diagnostic {
       ("there is no setting " + quoted(text), "'kura config' lists the settings")
     case .notAConfigValue(let key, let text): configWords(key, text)
     case .notAReference(let flaw): referenceWords(flaw)
+    default: slotWords(error)
+    }
+  }
+
+  private static func slotWords(_ error: UsageError) -> Words {
+    let kinds = "a slot is of kind passcode, recovery-key, key-file or local"
+    let least = "head -c 64 /dev/urandom makes a good one"
+    return switch error {
+    case .notASlotAction(let text):
+      ("slot does not know " + quoted(text), "say list, add, remove or test")
+    case .notASlotKind(let text): ("there is no kind of slot " + quoted(text), kinds)
+    case .notASlotNumber(let text):
+      (quoted(text) + " is not a slot's number", "'kura slot list' shows them")
+    case .unfitForSlot(let option, let kind):
+      (
+        option.spelling + " says nothing about a slot of kind " + kind,
+        "'kura help slot' tells more"
+      )
+    case .keyFileMissing: ("no key file is named", "name it with --key-file or --key-file-fd")
+    case .keyFileAuthority:
+      ("a key file does not allow this", "it takes a passcode or the recovery key")
+    case .keyFileTooShort(let name, let count):
+      ("the key file " + shown(name) + " has \(count) bytes, and needs 32 at least", least)
+    case .keyFileTooLong(let name, let limit):
+      ("the key file " + shown(name) + " has more than \(limit) bytes", least)
     default: ("the command line was not understood", verbsHint)
     }
   }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// What is to be done with the slots.
+enum SlotTask: Equatable {
+  case add(SlotAddRequest)
+  case remove(UInt8)
+  case test(only: UInt8?)
+}
+
+/// Proves a passcode or recovery key, and prepares the slot that is to be added.
+final class SlotJob: Job, @unchecked Sendable {
+  // One thread at a time has it: the desk of the worker hands it to and fro.
+  fileprivate private(set) var guess: Guess
+  fileprivate let task: SlotTask
+  fileprivate let credential: CredentialKind
+  private let naming: SlotNaming
+  private var current: SecretBytes?
+  private var new: SecretBytes?
+  /// Whether the vault has to be unlocked for the change, which takes a key of its own.
+  private let unlocks: Bool
+  fileprivate var key: VaultKey?
+  /// The slot that opened.
+  fileprivate private(set) var opened: UInt8 = 0
+  fileprivate var unlockKey: VaultKey?
+  fileprivate var slot: PreparedSlot?
+  private(set) var failure: VaultError?
+
+  init(
+    _ guess: Guess, _ task: SlotTask, _ credential: CredentialKind,
+    current: consuming SecretBytes, new: consuming SecretBytes?, naming: SlotNaming,
+    unlocks: Bool
+  ) {
+    self.guess = guess
+    self.task = task
+    self.credential = credential
+    self.current = consume current
+    self.new = consume new
+    self.naming = naming
+    self.unlocks = unlocks
+  }
+
+  func run() {
+    guard let current = current.take() else { return }
+    do throws(VaultError) {
+      try prove(current)
+      if case .add(let request) = task, let new = new.take() {
+        slot = try .prepared(request, new, naming)
+      }
+    } catch { failure = error }
+  }
+
+  private func prove(_ current: borrowing SecretBytes) throws(VaultError) {
+    let credential = Credential(credential)
+    guard case .test(let number) = task else {
+      key = try guess.open(credential, secret: current)
+      if unlocks { unlockKey = try guess.attempt.open(credential, secret: current) }
+      return
+    }
+    let key = try guess.open(credential, secret: current, only: number)
+    opened = key.slot
+  }
+}
+
+extension PreparedSlot {
+  /// The slot that a client wants; slow.
+  fileprivate static func prepared(
+    _ request: SlotAddRequest, _ secret: borrowing SecretBytes, _ naming: SlotNaming
+  ) throws(VaultError) -> PreparedSlot {
+    let allowsWeak = request.flags.contains(.weakKDF)
+    let withProtected = request.flags.contains(.withProtected)
+    switch request.kind {
+    case .passcode:
+      return try passcode(
+        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        naming: naming)
+    case .recoveryKey: return try recoveryKey(naming: naming)
+    case .keyFile: return try keyFile(secret, withProtected: withProtected, naming: naming)
+    case .local:
+      return try local(
+        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        withProtected: withProtected, naming: naming)
+    }
+  }
+}
+
+/// Work on the slots under way; the session stays as it is.
+final class SlotWork: Attempt {
+  private let owner: Keeper
+  private let ticket: UnlockTicket
+  private let slotJob: SlotJob
+  private var vault: LockedVault?
+  /// A locked vault, open for the change alone.
+  private var opened: UnlockedVault?
+
+  var keeper: Keeper? { owner }
+  var job: any Job { slotJob }
+
+  init(_ job: SlotJob, _ vault: consuming LockedVault, _ keeper: Keeper) {
+    slotJob = job
+    owner = keeper
+    ticket = keeper.session.beginAttempt()
+    self.vault = consume vault
+  }
+
+  func settle() -> Bool { owner.session.endAttempt(ticket) }
+
+  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+    if let failure = slotJob.failure {
+      if slotJob.guess.isCounted { client.mistakes += 1 }
+      throw slotJob.guess.denial(failure, at: owner.path, showing: slotJob.credential)
+    }
+    client.mistakes = 0
+    guard case .add(let request) = slotJob.task, request.kind == .recoveryKey else {
+      return try perform(in: agent, for: client)
+    }
+    // The key is in force only once somebody has it.
+    try showKey(slotJob.slot, client)
+    client.errand = self
+    client.phase = .confirming
+  }
+
+  private func showKey(_ slot: borrowing PreparedSlot?, _ client: Connection) throws(Denial) {
+    try wire { () throws(ProtocolError) in
+      switch slot {
+      case .some(let slot): try client.outbox.frames.putRecoveryKeyReply(slot.recoveryKeyText)
+      case .none: try client.outbox.frames.putRecoveryKeyReply(Span())
+      }
+    }
+  }
+}
+
+// MARK: - The change
+
+extension SlotWork: Confirmable {
+  func confirmed(in agent: Agent, for client: Connection) throws(Denial) {
+    try perform(in: agent, for: client)
+  }
+
+  private func perform(in agent: Agent, for client: Connection) throws(Denial) {
+    let number: UInt8
+    do throws(VaultError) { number = try change() } catch { throw Denial(error, at: owner.path) }
+    if owner.isUnlocked { agent.noteChange(of: owner) }
+    try wire { () throws(ProtocolError) in
+      switch slotJob.task {
+      case .add(let request):
+        try client.outbox.frames.putSlotReply(number: number, kind: .init(request.kind))
+      case .test:
+        try client.outbox.frames.putSlotReply(number: number, kind: .init(slotJob.credential))
+      case .remove: try client.outbox.frames.putReply()
+      }
+    }
+  }
+
+  /// Does what was asked.
+  ///
+  /// - Returns: The slot that it was about.
+  private func change() throws(VaultError) -> UInt8 {
+    if case .test = slotJob.task { return slotJob.opened }
+    // A job without a failure has left its key; comparing first keeps the borrow short.
+    guard slotJob.key != nil else { throw .outOfMemory }
+    guard !owner.isUnlocked else {
+      return try owner.withVault { vault throws(VaultError) in try change(&vault) }
+    }
+    if opened == nil {
+      guard let locked = vault.take(), let key = slotJob.unlockKey.take() else {
+        throw .credentialStale
+      }
+      opened = try locked.unlock(with: key)
+    }
+    // Assigned just now, or by the try before; it stays for the next one when the file is busy.
+    let number = try change(&opened!)
+    if var open = opened.take() {
+      try? open.flushSeen()
+      open.lock().close()
+    }
+    return number
+  }
+
+  private func change(_ vault: inout UnlockedVault) throws(VaultError) -> UInt8 {
+    switch slotJob.task {
+    case .add(let request):
+      guard slotJob.slot != nil else { throw .outOfMemory }
+      return try vault.addSlot(
+        slotJob.slot!, authorizedBy: slotJob.key!, replacing: request.flags.contains(.replace))
+    case .remove(let number):
+      try vault.removeSlot(number, authorizedBy: slotJob.key!)
+      return number
+    case .test: return slotJob.opened
+    }
+  }
+}
+
+extension KuraProtocol.SlotKind {
+  /// What a credential opens.
+  init(_ credential: CredentialKind) {
+    switch credential {
+    case .passcode: self = .passcode
+    case .recoveryKey: self = .recoveryKey
+    case .keyFile: self = .keyFile
+    case .local: self = .local
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraVault
+internal import SecureMemory
+
+extension Guess {
+  /// Opens a slot by what was typed where a passcode is asked for: it may be a passcode, or the code of
+  /// a slot for this machine. Each counts as its own kind.
+  ///
+  /// - Throws: As ``open(_:secret:only:)`` does, about the passcode where there is one.
+  mutating func openTyped(_ secret: borrowing SecretBytes) throws(VaultError) -> VaultKey {
+    guard attempt.mayBeCode(secret) else { return try open(.passcode, secret: secret) }
+    do throws(VaultError) { return try open(.local, secret: secret) } catch {
+      switch error {
+      // A code that has to wait, or cannot be counted, says nothing about a passcode.
+      case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing: break
+      default: throw error
+      }
+      guard attempt.slotCount(for: .passcode) > 0 else { throw error }
+    }
+    return try open(.passcode, secret: secret)
+  }
+}

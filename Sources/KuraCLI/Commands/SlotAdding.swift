@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura slot add`: another way to unlock the vault.
+struct SlotAdding: ~Copyable {
+  private let order: SlotOrder
+  private let secret: SecretBytes
+  private var keeper: RecoveryKeeper
+
+  static func run(
+    _ kind: CredentialKind, _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    try check(invocation.arguments, for: kind)
+    var questioner = try access.asking.questioner()
+    let place = try place(for: kind, invocation)
+    let keeper = try RecoveryKeeper(place, questioner)
+    // What can be wrong with a file is found before anybody types a passcode.
+    let keyFile = kind == .keyFile ? try access.asking.keyFile() : nil
+    var connection = try access.connectRunningOrOwn()
+    let credential = try ChangePasscode.Credential.take(
+      access, &questioner, &connection, as: access.asking.authority)
+    let order = try order(kind, invocation)
+    let secret = try secret(kind, keyFile, order, access, &questioner, invocation.messages)
+    guard kind != .passcode || !secret.isShortCode || invocation.arguments.has(.weakPasscode) else {
+      throw .shortCode(canBeLocal: false)
+    }
+    var adding = SlotAdding(order: order, secret: secret, keeper: keeper)
+    let number = try adding.make(credential, &questioner, &connection)
+    invocation.messages.note("this is slot \(number): \(kind.word)")
+  }
+
+  private mutating func make(
+    _ credential: consuming ChangePasscode.Credential, _ questioner: inout Questioner,
+    _ connection: inout Connection
+  ) throws(CommandError) -> UInt8 {
+    while true {
+      var failure: CommandError?
+      do throws(ClientError) {
+        return try connection.addSlot(
+          credential.kind, current: credential.secret, order, secret: secret
+        ) { key throws(ClientError) in keeper.keep(key, &questioner, &failure) }
+      } catch {
+        if let failure { throw failure.afterNothing }
+        guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
+      }
+      try credential.askAgain(&questioner)
+    }
+  }
+}
+
+// MARK: - What is wanted
+
+extension SlotAdding {
+  /// Refuses options that say nothing about this kind of slot.
+  private static func check(
+    _ arguments: Arguments, for kind: CredentialKind
+  ) throws(CommandError) {
+    let own: [OptionName] =
+      switch kind {
+      case .passcode: [.newPasscodeFD, .newPasscodeFile, .weakPasscode] + costs
+      case .recoveryKey: [.newRecoveryKeyFile, .replace]
+      case .keyFile: [.keyFile, .keyFileFD, .withProtected]
+      case .local: [.newPasscodeFD, .newPasscodeFile, .withProtected] + costs
+      }
+    let all: [OptionName] =
+      [
+        .newPasscodeFD, .newPasscodeFile, .newRecoveryKeyFile, .replace, .keyFile, .keyFileFD,
+        .withProtected, .weakPasscode,
+      ] + costs
+    for option in all where arguments.has(option) && !own.contains(option) {
+      throw .usage(.unfitForSlot(option, kind.word))
+    }
+    guard kind == .keyFile else { return }
+    guard arguments.has(.keyFile) || arguments.has(.keyFileFD) else {
+      throw .usage(.keyFileMissing)
+    }
+  }
+
+  private static let costs: [OptionName] = [.kdfMemory, .kdfPasses, .weakKDF]
+
+  private static func place(
+    for kind: CredentialKind, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> RecoveryKeeper.Place {
+    guard kind == .recoveryKey else { return .nowhere }
+    guard let path = try invocation.text(.newRecoveryKeyFile) else { return .terminal }
+    return .file(path)
+  }
+
+  private static func order(
+    _ kind: CredentialKind, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> SlotOrder {
+    let arguments = invocation.arguments
+    var order = SlotOrder(kind)
+    order.label = try invocation.text(.label) ?? ""
+    order.cost = try parsing { () throws(UsageError) in try arguments.cost() }
+    if let path = try invocation.text(.keyFile) { order.place = absolute(path) }
+    if arguments.has(.replace) { order.flags.insert(.replace) }
+    if arguments.has(.weakKDF) { order.flags.insert(.weakKDF) }
+    if arguments.has(.withProtected) { order.flags.insert(.withProtected) }
+    return order
+  }
+
+  /// Where a key file stands; without a working directory that is not known.
+  private static func absolute(_ path: String) -> String {
+    do throws(PathError) { return try VaultPath(at: path).path } catch { return "" }
+  }
+
+  private static func secret(
+    _ kind: CredentialKind, _ keyFile: consuming SecretBytes?, _ order: SlotOrder,
+    _ access: VaultAccess, _ questioner: inout Questioner, _ messages: Messages
+  ) throws(CommandError) -> SecretBytes {
+    if let keyFile = consume keyFile { return keyFile }
+    switch kind {
+    case .passcode:
+      return try StrengthRemark(order.cost).newPasscode(
+        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner, messages)
+    case .local:
+      if let code = try access.asking.secret(.newPasscodeFD, .newPasscodeFile) { return code }
+      guard questioner.canAsk else { throw .noInteraction(.passcode) }
+      return try questioner.twice("code for this machine: ", .passcode) { _ in
+        "Without a secret in this machine's state directory nobody can try it."
+      }
+    case .recoveryKey, .keyFile:
+      return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
+    }
+  }
+}
+
+extension CommandError {
+  /// The same where nothing was changed yet.
+  fileprivate var afterNothing: CommandError {
+    self == .mismatch(.recoveryKey) ? .mismatch(.unkeptRecoveryKey) : self
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura slot`: the ways to unlock the vault, each independent of the others.
+enum SlotControl {
+  static let command = Command(
+    "slot", [.init("list|add|remove|test"), .init("KIND|N", .optional)],
+    abstract: "list, add, remove or try the ways to unlock the vault",
+    options: [
+      Option.json,
+      Option(.label, .required("TEXT"), help: "call the new slot TEXT"),
+      Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),
+      Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
+      Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT"),
+      Option(.replace, help: "end the recovery key that is there"),
+      Option.weakPasscode,
+      Option(.withProtected, help: "let it open protected values, too"),
+    ] + Option.keyFiles + [
+      Option(.recoveryKey, help: "ask for the recovery key, not the passcode"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
+    ] + Option.kdf,
+    unlocking: .asks, run: run)
+
+  private enum Action: String, CaseIterable {
+    case list, add, remove, test
+  }
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let operands = invocation.arguments.operands
+    let action = Action.allCases.first { $0.rawValue.utf8.elementsEqual(operands[0]) }
+    guard let action else { throw .usage(.notASlotAction(operands[0])) }
+    let access = try invocation.access()
+    guard access.vault.isThere else { throw .noVault(access.vault.path) }
+    let operand = operands.count > 1 ? operands[1] : nil
+    switch action {
+    case .list:
+      if let operand { throw .usage(.operandUnexpected(operand, verb: "slot list")) }
+      try SlotTable.write(access, &invocation)
+    case .add: try SlotAdding.run(try kind(operand), access, &invocation)
+    case .remove: try remove(try number(operand, verb: "slot remove"), access)
+    case .test:
+      try test(operand == nil ? nil : try number(operand, verb: "slot test"), access, &invocation)
+    }
+    return .ok
+  }
+
+  private static func kind(_ text: [UInt8]?) throws(CommandError) -> CredentialKind {
+    guard let text else { throw .usage(.operandMissing("KIND", verb: "slot add")) }
+    for kind in CredentialKind.allCases where kind.word.utf8.elementsEqual(text) { return kind }
+    throw .usage(.notASlotKind(text))
+  }
+
+  private static func number(_ text: [UInt8]?, verb: String) throws(CommandError) -> UInt8 {
+    guard let text else { throw .usage(.operandMissing("N", verb: verb)) }
+    guard let wide = Decimal.parse(text[...]), let number = UInt8(exactly: wide),
+      number != SlotTestRequest.anySlot
+    else { throw .usage(.notASlotNumber(text)) }
+    return number
+  }
+}
+
+// MARK: - Removing and trying
+
+extension SlotControl {
+  private static func remove(_ number: UInt8, _ access: VaultAccess) throws(CommandError) {
+    try access.asking.refuseKeyFile()
+    var questioner = try access.asking.questioner()
+    var connection = try access.connectRunningOrOwn()
+    var credential = try ChangePasscode.Credential.take(access, &questioner, &connection)
+    try credential.attempts(&questioner) { kind, secret throws(ClientError) in
+      try connection.removeSlot(number, kind, current: secret)
+    }
+  }
+
+  private static func test(
+    _ number: UInt8?, _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    var questioner = try access.asking.questioner()
+    var connection = try access.connectRunningOrOwn()
+    var credential = try ChangePasscode.Credential.take(
+      access, &questioner, &connection, as: try kind(of: number, access, &connection))
+    var opened: UInt8 = 0
+    try credential.attempts(&questioner) { kind, secret throws(ClientError) in
+      opened = try connection.testSlot(number, kind, secret: secret)
+    }
+    try invocation.output.write("slot \(opened) opens the vault\n")
+  }
+
+  /// What is to be shown: what the options say, else what the slot is of.
+  private static func kind(
+    of number: UInt8?, _ access: VaultAccess, _ connection: inout Connection
+  ) throws(CommandError) -> CredentialKind {
+    let kind = access.asking.kind
+    guard let number, kind == .passcode else { return kind }
+    let slots = try running { () throws(ClientError) in try connection.slots() }
+    let slot = slots.all.first { $0.facts.number == number }
+    switch slot?.facts.kind {
+    case .recoveryKey: return access.asking.hasGivenPasscode ? .passcode : .recoveryKey
+    case .local: return .local
+    case .keyFile: throw .usage(.keyFileMissing)
+    default: return .passcode
+    }
+  }
+}
+
+extension CredentialKind {
+  /// The word for the kind of slot that it opens.
+  var word: String {
+    switch self {
+    case .passcode: "passcode"
+    case .recoveryKey: "recovery-key"
+    case .keyFile: "key-file"
+    case .local: "local"
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura slot list`: one line a slot. What is enabled and what is available are two facts.
+enum SlotTable {
+  static func write(
+    _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let slots = try slots(access)
+    if invocation.arguments.has(.json) {
+      return try writeJSON(slots, &invocation.output)
+    }
+    for slot in slots.all { try write(slot, isAuthentic: slots.isAuthentic, &invocation.output) }
+    guard !slots.isAuthentic else { return }
+    try invocation.output.flush()
+    invocation.messages.note(
+      "the vault is locked: labels and times are sealed, and nothing of this is proved")
+  }
+
+  /// A locked vault is unlocked for it only with what a script gives.
+  private static func slots(_ access: VaultAccess) throws(CommandError) -> Slots {
+    guard access.asking.hasGivenPasscode else {
+      var connection = try access.connectRunningOrOwn()
+      return try running { () throws(ClientError) in try connection.slots() }
+    }
+    return try access.unlocked { connection throws(ClientError) in
+      // What a locked vault refuses; the slots it would list.
+      _ = try connection.settings()
+      return try connection.slots()
+    }
+  }
+}
+
+// MARK: - For people
+
+extension SlotTable {
+  private static func write(
+    _ slot: Slot, isAuthentic: Bool, _ output: inout Output
+  ) throws(CommandError) {
+    let facts = slot.facts
+    let enabled = facts.flags.contains(.enabled) ? "enabled" : "refused"
+    try output.write(
+      HelpText.pad("\(facts.number)", 4) + HelpText.pad(facts.kind.name, 14)
+        + HelpText.pad(enabled, 9) + HelpText.pad(facts.availability.words, 16))
+    try output.write(facts.created == 0 ? "-" : Moment.local(facts.created))
+    if !slot.label.utf8.isEmpty {
+      try output.write("  ")
+      try output.write(line: slot.label)
+    }
+    let remarks = facts.remarks
+    if !remarks.isEmpty { try output.write("  (" + joined(remarks) + ")") }
+    if !slot.place.utf8.isEmpty {
+      try output.write("  ")
+      try output.write(line: slot.place)
+    }
+    try output.write("\n")
+  }
+
+  private static func joined(_ words: [String]) -> String {
+    words.dropFirst().reduce(words.first ?? "") { $0 + ", " + $1 }
+  }
+}
+
+extension SlotFacts {
+  /// What is not the rule.
+  fileprivate var remarks: [String] {
+    var remarks: [String] = []
+    if flags.contains(.opened) { remarks.append("opened the vault") }
+    if flags.contains(.weak) {
+      remarks.append(flags.contains(.weakMeant) ? "weak, as asked for" : "weak")
+    }
+    let isUsual = (kind == .passcode || kind == .recoveryKey) == flags.contains(.withProtected)
+    if !isUsual {
+      remarks.append(
+        flags.contains(.withProtected) ? "opens protected values" : "opens no protected values")
+    }
+    return remarks
+  }
+}
+
+extension Slot {
+  /// The slot in a few words: whether it is enabled and whether it is available, apart.
+  var words: String {
+    "\(facts.number) " + facts.kind.name + ", "
+      + (facts.flags.contains(.enabled) ? "enabled" : "refused until the passcode has worked")
+      + ", "
+      + facts.availability.words
+  }
+}
+
+extension SlotAvailability {
+  /// The state in words.
+  var words: String {
+    switch self {
+    case .here: "available"
+    case .missing: "not here"
+    case .unknown: "not known"
+    }
+  }
+}
+
+// MARK: - For programs
+
+extension SlotTable {
+  private static func writeJSON(
+    _ slots: Slots, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("authentic", slots.isAuthentic)
+    try output.key("slots")
+    try output.openArray()
+    for slot in slots.all { try writeJSON(slot, &output) }
+    try output.closeArray()
+    try output.closeDocument()
+  }
+
+  static func writeJSON(_ slot: Slot, _ output: inout Output) throws(CommandError) {
+    let facts = slot.facts
+    try output.openObject()
+    try output.member("number", UInt64(facts.number))
+    try output.member("kind", facts.kind.name)
+    try output.member("enabled", facts.flags.contains(.enabled))
+    try output.member("available", facts.availability.name)
+    if facts.created > 0 {
+      try output.member("created", moment: facts.created)
+      try output.member("label", slot.label)
+    }
+    if !slot.place.utf8.isEmpty { try output.member("place", slot.place) }
+    try output.member("opened", facts.flags.contains(.opened))
+    try output.member("opens-protected", facts.flags.contains(.withProtected))
+    if facts.cost.passes > 0 {
+      try output.member("kdf-memory", facts.cost.memory)
+      try output.member("kdf-passes", UInt64(facts.cost.passes))
+      try output.member("weak", facts.flags.contains(.weak))
+      try output.member("weak-meant", facts.flags.contains(.weakMeant))
+    }
+    try output.closeObject()
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+extension Asking {
+  /// With fewer bytes a key file is guessable.
+  private static let leastKeyFile = 32
+
+  /// Every byte of the key file that the options name; nil where they name none.
+  func keyFile() throws(CommandError) -> SecretBytes? {
+    let number = try parsing { () throws(UsageError) -> Int32? in
+      try arguments.refuse(.keyFile, with: .keyFileFD)
+      return try arguments.number(.keyFileFD)
+    }
+    if let number { return try Self.keyFile(number, "descriptor \(number)") }
+    guard let bytes = arguments.value(.keyFile) else { return nil }
+    let path = try Invocation.text(bytes)
+    let descriptor: Int32
+    do throws(FileError) { descriptor = try Descriptor.open(path: path) } catch {
+      throw .file(.read, path: path, errno: error.errno)
+    }
+    defer { Descriptor.close(descriptor) }
+    return try Self.keyFile(descriptor, path)
+  }
+
+  private static func keyFile(
+    _ descriptor: Int32, _ name: String
+  ) throws(CommandError) -> SecretBytes {
+    let limit = ProtocolLimit.secret
+    let content: SecretBytes
+    do throws(FileError) {
+      content = try Descriptor.readAll(descriptor, limit: limit).finish()
+    } catch {
+      guard error.errno != EFBIG else { throw .usage(.keyFileTooLong(name, limit: limit)) }
+      throw .file(.read, path: name, errno: error.errno)
+    }
+    guard content.count >= leastKeyFile else {
+      throw .usage(.keyFileTooShort(name, count: content.count))
+    }
+    return content
+  }
+
+  /// Makes sure that no key file is shown where it allows nothing.
+  func refuseKeyFile() throws(CommandError) {
+    if arguments.has(.keyFile) || arguments.has(.keyFileFD) { throw .usage(.keyFileAuthority) }
+  }
+
+  /// Whether a script hands a passcode over.
+  var hasGivenPasscode: Bool {
+    arguments.has(.passcodeFD) || arguments.has(.passcodeFile)
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+/// A key slot as the agent tells of it.
+public struct Slot: Equatable, Sendable {
+  /// What there is to say of it.
+  public let facts: SlotFacts
+  /// What its owner calls it; empty for none.
+  public let label: String
+  /// Where a key file stood when the slot was made; empty when not known.
+  public let place: String
+}
+
+/// The slots of a vault.
+public struct Slots: Equatable, Sendable {
+  /// Whether the vault is unlocked, so that the list is authentic.
+  public let isAuthentic: Bool
+  /// By number.
+  public let all: [Slot]
+}
+
+extension Connection {
+  /// The ways to open the vault. A locked vault tells less, and nothing authentic.
+  public mutating func slots() throws(ClientError) -> Slots {
+    try send { output throws(ProtocolError) in try output.putRequest(.slots) }
+    let payload = received(try answer())
+    let list = try reading { () throws(ProtocolError) in try SlotList(payload) }
+    let slots = list.slots.map { facts in
+      Slot(
+        facts: facts, label: String(repairing: payload.extracting(facts.label)),
+        place: String(repairing: payload.extracting(facts.place)))
+    }
+    return Slots(isAuthentic: list.isAuthentic, all: slots)
+  }
+
+  /// Adds a way to open the vault; an unlocked vault stays so.
+  ///
+  /// - Parameters:
+  ///   - kind: What `current` is: a passcode or the recovery key.
+  ///   - current: What opens the vault now.
+  ///   - secret: What is to open the slot; without bytes for a recovery key.
+  ///   - confirm: Gets a new recovery key's text, and is not called for other kinds. The bytes are
+  ///     gone when it returns.
+  /// - Returns: The slot's number.
+  /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was added. The connection is of
+  ///   no further use then, nor when `confirm` threw.
+  public mutating func addSlot(
+    _ kind: CredentialKind, current: borrowing SecretBytes, _ order: SlotOrder,
+    secret: borrowing SecretBytes, confirm: (Span<UInt8>) throws(ClientError) -> Bool
+  ) throws(ClientError) -> UInt8 {
+    let (old, new) = (current.bytes, secret.bytes)
+    try send { output throws(ProtocolError) in
+      try output.putSlotAdd(kind, current: old, order, secret: new)
+    }
+    if order.kind == .recoveryKey {
+      try withRecoveryKey { key throws(ClientError) in
+        guard try confirm(key) else { throw .stopped }
+      }
+      try send { output throws(ProtocolError) in try output.putConfirm() }
+    }
+    return try slotReply().number
+  }
+
+  /// Removes a way to open the vault; an unlocked vault stays so.
+  ///
+  /// - Parameters:
+  ///   - kind: What `current` is: a passcode or the recovery key.
+  ///   - current: What opens the vault now.
+  public mutating func removeSlot(
+    _ number: UInt8, _ kind: CredentialKind, current: borrowing SecretBytes
+  ) throws(ClientError) {
+    let bytes = current.bytes
+    try send { output throws(ProtocolError) in
+      try output.putSlotRemove(kind, current: bytes, number: number)
+    }
+    try done(patience: patience.derivation)
+  }
+
+  /// Tries a secret, and unlocks nothing.
+  ///
+  /// - Parameter number: The only slot to try; nil for all of the kind.
+  /// - Returns: The number of the slot that it opens.
+  public mutating func testSlot(
+    _ number: UInt8?, _ kind: CredentialKind, secret: borrowing SecretBytes
+  ) throws(ClientError) -> UInt8 {
+    let bytes = secret.bytes
+    try send { output throws(ProtocolError) in
+      try output.putSlotTest(kind, secret: bytes, number: number)
+    }
+    return try slotReply().number
+  }
+
+  private mutating func slotReply() throws(ClientError) -> SlotReply {
+    let payload = received(try answer(patience: patience.derivation))
+    return try reading { () throws(ProtocolError) in try SlotReply(payload) }
+  }
+}

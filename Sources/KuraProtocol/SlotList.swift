@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// What opens a key slot.
+public enum SlotKind: UInt8, Sendable, CaseIterable {
+  case passcode = 1
+  case recoveryKey = 2
+  case keyFile = 3
+  /// A short code beside a secret of one machine.
+  case local = 4
+  case tpm2 = 5
+  case fido2 = 6
+
+  /// The word for it on the command line.
+  public var name: String {
+    switch self {
+    case .passcode: "passcode"
+    case .recoveryKey: "recovery-key"
+    case .keyFile: "key-file"
+    case .local: "local"
+    case .tpm2: "tpm2"
+    case .fido2: "fido2"
+    }
+  }
+}
+
+/// Whether a slot could be opened on this machine, apart from whether it is enabled.
+public enum SlotAvailability: UInt8, Sendable, CaseIterable {
+  /// Only whoever has the key file knows.
+  case unknown = 0
+  /// Nothing that this machine must have is missing.
+  case here = 1
+  /// The machine's secret or the key file is not here.
+  case missing = 2
+
+  /// The word for it.
+  public var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .here: "yes"
+    case .missing: "no"
+    }
+  }
+}
+
+/// One slot in the answer to `slots`.
+///
+/// While the vault is locked nothing of it is authentic, and what only the sealed ring knows is
+/// zero or empty.
+public struct SlotFacts: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The agent takes it; one that is not enabled is refused until a passcode has worked.
+    public static let enabled = Flags(rawValue: 1)
+    /// It opened the vault this time.
+    public static let opened = Flags(rawValue: 2)
+    /// It opens protected values, too.
+    public static let withProtected = Flags(rawValue: 4)
+    /// A guess at it costs less than policy asks for.
+    public static let weak = Flags(rawValue: 8)
+    /// That was asked for when it was made.
+    public static let weakMeant = Flags(rawValue: 16)
+  }
+
+  /// Where it stands, 0 to 15.
+  public var number: UInt8
+  public var kind: SlotKind
+  public var flags: Flags
+  public var availability: SlotAvailability
+  /// What a guess costs; zeros where nothing is derived.
+  public var cost: KDFCost
+  /// In ms of Unix time; zero when not known.
+  public var created: UInt64
+  /// What its owner calls it: where it stands in the payload.
+  public let label: Range<Int>
+  /// Where a key file stood: where that stands in the payload.
+  public let place: Range<Int>
+
+  /// Facts to be written; label and place go beside them.
+  public init(
+    number: UInt8, kind: SlotKind, flags: Flags, availability: SlotAvailability, cost: KDFCost,
+    created: UInt64
+  ) {
+    self.number = number
+    self.kind = kind
+    self.flags = flags
+    self.availability = availability
+    self.cost = cost
+    self.created = created
+    label = 0..<0
+    place = 0..<0
+  }
+
+  fileprivate init(_ reader: inout FieldReader) throws(ProtocolError) {
+    number = try reader.number()
+    guard let kind = SlotKind(rawValue: try reader.number()) else { throw .fieldValue }
+    self.kind = kind
+    flags = Flags(rawValue: try reader.number())
+    guard let availability = SlotAvailability(rawValue: try reader.number()) else {
+      throw .fieldValue
+    }
+    self.availability = availability
+    cost = try KDFCost(&reader)
+    created = try reader.number()
+    label = try reader.field16()
+    place = try reader.field16()
+  }
+}
+
+/// The answer to `slots`.
+public struct SlotList: Equatable, Sendable {
+  /// Whether the vault is unlocked, so that the list is authentic.
+  public let isAuthentic: Bool
+  /// By number.
+  public let slots: [SlotFacts]
+
+  /// Reads a reply's payload that ``Reply`` found to be ok.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload, from: 2)
+    let authentic: UInt8 = try reader.number()
+    guard authentic <= 1 else { throw .fieldValue }
+    isAuthentic = authentic == 1
+    let count = Int(try reader.number(UInt16.self))
+    var slots: [SlotFacts] = []
+    for _ in 0..<count { slots.append(try SlotFacts(&reader)) }
+    try reader.finish()
+    self.slots = slots
+  }
+}
+
+/// The answers to `slot-add` and `slot-test`.
+public struct SlotReply: Equatable, Sendable {
+  /// The slot that was added, or that opened.
+  public let number: UInt8
+  public let kind: SlotKind
+
+  /// Reads a reply's payload that ``Reply`` found to be ok.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload, from: 2)
+    number = try reader.number()
+    guard let kind = SlotKind(rawValue: try reader.number()) else { throw .fieldValue }
+    self.kind = kind
+    try reader.finish()
+  }
+}
+
+// MARK: - Writing
+
+/// The answer to `slots` that is being written.
+public struct OpenSlotList: Sendable {
+  let frame: OpenFrame
+  let place: OpenCount
+}
+
+extension SecretBuffer {
+  /// Begins the answer to `slots`.
+  public mutating func openSlotList(isAuthentic: Bool) throws(ProtocolError) -> OpenSlotList {
+    let frame = try openReply()
+    try put(UInt8(isAuthentic ? 1 : 0))
+    return OpenSlotList(frame: frame, place: try openCount())
+  }
+
+  /// Writes one slot of it.
+  public mutating func putSlot(
+    _ facts: SlotFacts, label: Span<UInt8>, place: Span<UInt8>
+  ) throws(ProtocolError) {
+    try put(facts.number)
+    try put(facts.kind.rawValue)
+    try put(facts.flags.rawValue)
+    try put(facts.availability.rawValue)
+    try put(facts.cost.memory)
+    try put(facts.cost.passes)
+    try put(facts.created)
+    try put16(label)
+    try put16(place)
+  }
+
+  /// Ends it.
+  public mutating func closeSlotList(
+    _ list: OpenSlotList, count: Int
+  ) throws(ProtocolError) {
+    try closeCount(list.place, count)
+    try closeFrame(list.frame)
+  }
+
+  /// Answers `slot-add` and `slot-test`.
+  public mutating func putSlotReply(
+    number: UInt8, kind: SlotKind
+  ) throws(ProtocolError) {
+    let frame = try openReply()
+    try put(number)
+    try put(kind.rawValue)
+    try closeFrame(frame)
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+import Testing
+
+@Suite struct `Slots of a vault` {
+  @Test func `are told with their labels only while it is unlocked`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    var order = SlotOrder(.passcode)
+    order.label = "work"
+    #expect(try add(order, "second", on: wire, bench).isOK)
+    let open = try list(on: wire, bench)
+    #expect(open.list.isAuthentic)
+    #expect(open.labels == ["", "work"])
+    #expect(open.list.slots.map { $0.flags.contains(.opened) } == [true, false])
+    #expect(open.list.slots.allSatisfy { $0.flags.isSuperset(of: [.enabled, .withProtected]) })
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    let locked = try list(on: wire, bench)
+    #expect(!locked.list.isAuthentic)
+    #expect(locked.labels == ["", ""])
+    #expect(locked.list.slots.map(\.kind) == [.passcode, .passcode])
+    #expect(locked.list.slots.map(\.created) == [0, 0])
+  }
+
+  @Test func `take a fresh passcode, also while it is unlocked`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let wrong = try add(SlotOrder(.passcode), "second", with: "wrong", on: wire, bench)
+    #expect(wrong.failure == .wrongPasscode)
+    for kind in [CredentialKind.keyFile, .local] {
+      let reply = try bench.ask(wire) {
+        try $0.putSlotRemove(kind, current: Bench.passcode.utf8.span, number: 0)
+      }
+      #expect(reply.failure == .denied)
+    }
+    #expect(try list(on: wire, bench).list.slots.count == 1)
+  }
+
+  @Test func `can be changed while it is locked, and it stays so`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    #expect(try add(SlotOrder(.passcode), "second", on: wire, bench).isOK)
+    #expect(try bench.status(wire)?.state == .locked)
+    #expect(try bench.ask(wire) { try $0.unlock("second") }.isOK)
+  }
+
+  @Test func `take a recovery key only once it was written down`() throws {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    do {
+      let wire = try bench.client()
+      let shown = try add(SlotOrder(.recoveryKey), "", on: wire, bench)
+      #expect(shown.recoveryKey?.count == 44)
+    }
+    // It hung up without a word.
+    try bench.turn(3)
+    let other = try bench.client()
+    #expect(try list(on: other, bench).list.slots.count == 1)
+    let again = try add(SlotOrder(.recoveryKey), "", on: other, bench)
+    let key = try #require(again.recoveryKey)
+    #expect(try bench.ask(other) { try $0.putConfirm() }.slot?.number == 1)
+    #expect(try bench.ask(other) { try $0.unlock(key, kind: .recoveryKey) }.isOK)
+    let second = try add(SlotOrder(.recoveryKey), "", on: other, bench)
+    #expect(second.failure == .exists)
+  }
+
+  @Test func `may take a code where a passcode is typed, which counts as a code`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try add(SlotOrder(.local), "2468", on: wire, bench).isOK)
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.unlock("1357") }.failure == .wrongPasscode)
+    let tries = try #require(try bench.status(wire)).tries
+    #expect(tries.map(\.kind) == [.passcode, .local])
+    #expect(tries.map(\.failures) == [1, 1])
+    // What is too long for a code is none.
+    #expect(try bench.ask(wire) { try $0.unlock("a mistyped passcode") }.failure == .wrongPasscode)
+    #expect(try bench.status(wire)?.tries.map(\.failures) == [2, 1])
+    #expect(try bench.ask(wire) { try $0.unlock("2468") }.isOK)
+    #expect(try list(on: wire, bench).list.slots[1].flags.contains(.opened))
+    // It opened the vault, and allows no change of it.
+    let change = try bench.ask(wire) { try $0.changePasscode("2468", to: "x") }
+    #expect(change.failure == .wrongPasscode)
+  }
+
+  @Test func `are tried without unlocking the vault`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    let right = try bench.ask(wire) {
+      try $0.putSlotTest(.passcode, secret: Bench.passcode.utf8.span, number: nil)
+    }
+    #expect(right.slot == SlotAnswer(number: 0, kind: .passcode))
+    let other = try bench.ask(wire) {
+      try $0.putSlotTest(.passcode, secret: Bench.passcode.utf8.span, number: 3)
+    }
+    #expect(other.failure == .slotNotFound)
+    #expect(try bench.status(wire)?.state == .locked)
+  }
+
+  @Test func `that are wrong say which rule`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    var label = SlotOrder(.passcode)
+    label.label = "a\nb"
+    #expect(try add(label, "x", on: wire, bench).failure == .labelInvalid)
+    #expect(try add(SlotOrder(.keyFile), "short", on: wire, bench).failure == .keyFileTooShort)
+    #expect(try add(SlotOrder(.local), "123", on: wire, bench).failure == .passcodeInvalid)
+    let last = try bench.ask(wire) {
+      try $0.putSlotRemove(.passcode, current: Bench.passcode.utf8.span, number: 0)
+    }
+    #expect(last.failure == .lastSlot)
+  }
+
+  // MARK: - Asking
+
+  private func add(
+    _ order: SlotOrder, _ secret: String, with passcode: String = Bench.passcode, on wire: Wire,
+    _ bench: Bench
+  ) throws -> Received {
+    var order = order
+    if order.kind == .passcode || order.kind == .local {
+      order.cost = KDFCost(memory: 8_192, passes: 1)
+      order.flags.insert(.weakKDF)
+    }
+    return try bench.ask(wire) {
+      try $0.putSlotAdd(
+        .passcode, current: passcode.utf8.span, order, secret: secret.utf8.span)
+    }
+  }
+
+  private func list(
+    on wire: Wire, _ bench: Bench
+  ) throws -> (list: SlotList, labels: [String]) {
+    let reply = try bench.ask(wire) { try $0.putRequest(.slots) }
+    let list = try SlotList(reply.payload.span)
+    return (list, list.slots.map { String(decoding: reply.payload[$0.label], as: UTF8.self) })
+  }
+}
+
+private struct SlotAnswer: Equatable {
+  let number: UInt8
+  let kind: SlotKind
+}
+
+extension Received {
+  fileprivate var slot: SlotAnswer? {
+    (try? SlotReply(payload.span)).map { SlotAnswer(number: $0.number, kind: $0.kind) }
+  }
+}
