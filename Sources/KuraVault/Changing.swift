@@ -54,7 +54,7 @@ extension UnlockedVault {
   ) throws(VaultError) -> PutResult {
     try change.check(condition)
     let previous = change.liveRevision ?? 0
-    if change.isDeleted { draft.root.deletedCount -= 1 }
+    if change.isDeleted { try draft.countDeleted(false) }
     let meta = try change.newMeta(
       name, edits, size: content.size, modified: draft.root.time)
     let revision = try finish(change, meta, content, .value, &draft)
@@ -101,10 +101,10 @@ extension UnlockedVault {
     _ = try writing { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       try change.check(live: revision)
-      draft.root.deletedCount += 1
+      try draft.countDeleted(true)
       let content = try NewContent(inline: Span())
       let meta = try change.newMeta(
-        name, AttributeEdits(replacingAll: true), size: 0, modified: draft.root.time)
+        name, AttributeEdits(), size: 0, modified: draft.root.time)
       return try vault.finish(change, meta, content, .deleted, &draft)
     }
   }

@@ -53,7 +53,7 @@ extension Keyring {
   borrowing func check(_ row: ItemRow, isKept: Bool = false) throws -> CheckedRow {
     let facts = try ItemFacts(row)
     let leaf = try leaf(of: row, facts, isKept: isKept)
-    let history = try? HistoryList(decoding: row.history)
+    let history = try? HistoryList.checked(row.history, below: facts.revision)
     do {
       let meta = try openMeta(row.meta, facts)
       let (isSound, value) = try check(body: row.body, meta, facts)

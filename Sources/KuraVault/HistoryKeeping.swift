@@ -100,9 +100,17 @@ extension UnlockedVault {
 }
 
 extension HistoryList {
-  /// The list of a history column.
-  static func checked(_ column: Span<UInt8>) throws(VaultError) -> HistoryList {
-    do { return try HistoryList(decoding: column) } catch {
+  /// The list of the history of a current row.
+  ///
+  /// - Throws: ``VaultError/damaged(_:)``, also for a revision that the item has not come to.
+  static func checked(
+    _ column: Span<UInt8>, below revision: UInt64
+  ) throws(VaultError) -> HistoryList {
+    do {
+      let list = try HistoryList(decoding: column)
+      guard list.entries.last?.revision ?? 0 < revision else { throw VaultError.damaged(.item) }
+      return list
+    } catch {
       throw VaultError(error, about: .item)
     }
   }

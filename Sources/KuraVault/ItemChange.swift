@@ -66,7 +66,7 @@ struct ItemChange: ~Copyable {
     ) throws(VaultError) -> Current {
       Current(
         facts: found.facts, meta: try keys.openMeta(found.row.meta, found.facts),
-        history: try HistoryList.checked(found.row.history),
+        history: try HistoryList.checked(found.row.history, below: found.facts.revision),
         keptLeaf: try keys.leaf(of: found.row, found.facts, isKept: true))
     }
   }

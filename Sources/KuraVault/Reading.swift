@@ -94,7 +94,7 @@ extension UnlockedVault {
     _ tag: ItemTag
   ) throws(VaultError) -> (ItemFacts, HistoryList)? {
     try rows.withCurrent(tag, under: trust.root, keys) { found, _ throws(VaultError) in
-      (found.facts, try HistoryList.checked(found.row.history))
+      (found.facts, try HistoryList.checked(found.row.history, below: found.facts.revision))
     }
   }
 }

@@ -36,11 +36,7 @@ extension UnlockedVault {
       rows.tree.dropStaged()
     }
     try trustRoot()
-    var draft = Draft(root: trust.root)
-    draft.root.epoch += 1
-    draft.root.previous = trust.fingerprint
-    draft.root.writer = writer
-    draft.root.time = options.now()
+    var draft = try Draft(after: trust, by: writer, at: options.now())
     let result = try body(&self, &draft)
     try commit(draft)
     return result

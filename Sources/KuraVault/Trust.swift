@@ -39,6 +39,28 @@ struct Draft {
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
   var loosened: [ValueID] = []
+
+  /// The draft that a state is followed by.
+  ///
+  /// - Throws: ``VaultError/damaged(_:)`` for a root that no honest writer can have come to.
+  init(
+    after trust: Trust, by writer: WriterID, at time: UInt64
+  ) throws(VaultError) {
+    root = trust.root
+    guard root.epoch < .max else { throw .damaged(.root) }
+    root.epoch += 1
+    root.previous = trust.fingerprint
+    root.writer = writer
+    root.time = time
+  }
+
+  /// Counts an item that is deleted, or is so no more.
+  mutating func countDeleted(_ isDeleted: Bool) throws(VaultError) {
+    guard isDeleted ? root.deletedCount < root.itemCount : root.deletedCount > 0 else {
+      throw .damaged(.root)
+    }
+    root.deletedCount = isDeleted ? root.deletedCount + 1 : root.deletedCount - 1
+  }
 }
 
 /// The records in front of the items, as a file holds them.

@@ -177,6 +177,23 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  @Test func `keeps name and attributes, and no value`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", [1], .create, ["k": "v"])
+    try vault.remove("a")
+    var listing = vault.listing(includingDeleted: true)
+    let found = try listing.next(in: &vault)
+    switch found {
+    case .some(let item):
+      #expect(item.isDeleted == true)
+      #expect(text(of: item.name) == "a")
+      #expect(item.size == 0)
+      #expect(item.attributes.count == 1)
+    case .none: Issue.record("no item")
+    }
+  }
+
   @Test func `makes room for a new item of that name`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
