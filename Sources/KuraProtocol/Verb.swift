@@ -23,22 +23,4 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case slotAdd = 19
   case slotRemove = 20
   case slotTest = 21
-
-  /// Whether it serves or stores a value, and so counts as use for the idle clock.
-  public var isUse: Bool {
-    switch self {
-    case .get, .getAttribute, .put: true
-    default: false
-    }
-  }
-
-  /// Whether it needs an unlocked vault.
-  public var needsUnlocked: Bool {
-    switch self {
-    case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .verify, .config: true
-    case .status, .create, .unlock, .lock, .passcode, .agentStatus, .agentStop, .wait, .slots,
-      .slotAdd, .slotRemove, .slotTest:
-      false
-    }
-  }
 }

@@ -26,8 +26,4 @@ struct ExitStatusTests {
     #expect(LockReason.allCases.allSatisfy { !$0.text.isEmpty })
     #expect(Finding.allCases.allSatisfy { !$0.text.isEmpty })
   }
-
-  @Test func `only serving or storing a value counts as use`() {
-    #expect(Verb.allCases.filter(\.isUse) == [.get, .getAttribute, .put])
-  }
 }

@@ -108,7 +108,8 @@ extension Diagnostic {
   }
 
   init(locked facts: LockFacts) {
-    let message = "the vault is locked" + Self.circumstances(facts)
+    let message =
+      "the vault is locked" + (facts.since == 0 ? "" : " since") + Self.circumstances(facts)
     self.init(
       facts.hasWaited ? message + ", and nobody unlocked it in time" : message,
       hint: "run 'kura unlock'", .locked)

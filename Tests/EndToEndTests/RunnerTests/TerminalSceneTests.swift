@@ -27,7 +27,7 @@ import Testing
     "! 137 tty sleep 60; exit\n  signal KILL sleep",
     "! 129 tty sleep 60\n  close",
     "tty stty -echo; sleep 0.2; stty echo\n  hidden\n  restored",
-    "&one tty read -rs a; read -rs b\nat one\n  hidden\n  secret first\nat one\n  secret more\nwait one",
+    "&one tty stty -echo; read -r a; read -r b; stty echo\nat one\n  hidden\n  secret first\nat one\n  secret more\nwait one",
     "tty echo done\n  >~ ^done$",
     "tty test -t 0 && test -t 1 && test -t 2 && exec 3</dev/tty",
   ])
