@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "asking.h"
 
+#include "spawning.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,25 +27,6 @@ static char **marked_environment(void) {
   return marked;
 }
 
-static int spawn(
-    const char *program, char *const arguments[], char *const variables[],
-    posix_spawn_file_actions_t *actions, int *process) {
-  posix_spawnattr_t attributes;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  int failed = posix_spawnattr_init(&attributes);
-  if (failed) return -failed;
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t started = 0;
-  failed = posix_spawn(&started, program, actions, &attributes, arguments, variables);
-  posix_spawnattr_destroy(&attributes);
-  *process = failed ? 0 : started;
-  return -failed;
-}
-
 static int start(
     const char *program, const char *argument, int feeds, char *const variables[], int theirs,
     int *process) {
@@ -57,7 +40,7 @@ static int start(
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   char *const arguments[] = {(char *)program, (char *)argument, NULL};
-  failed = spawn(program, arguments, variables, &actions, process);
+  failed = kura_spawn(program, arguments, variables, 0, &actions, process);
   posix_spawn_file_actions_destroy(&actions);
   return failed;
 }

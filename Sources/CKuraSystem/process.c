@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "process.h"
 
+#include "spawning.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -43,27 +45,12 @@ static void choose_environment(char *chosen[MOST_VARIABLES + 1]) {
   chosen[count] = NULL;
 }
 
-/* A blocked mask would be inherited, and SIGTERM never arrive. */
 static int spawn(
     const char *program, char *const arguments[], short flags,
     posix_spawn_file_actions_t *actions, int *process) {
-  posix_spawnattr_t attributes;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  int failed = posix_spawnattr_init(&attributes);
-  if (failed) return -failed;
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(
-      &attributes, (short)(flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   char *chosen[MOST_VARIABLES + 1];
   choose_environment(chosen);
-  pid_t started;
-  failed = posix_spawn(&started, program, actions, &attributes, arguments, chosen);
-  posix_spawnattr_destroy(&attributes);
-  *process = failed ? 0 : started;
-  return -failed;
+  return kura_spawn(program, arguments, chosen, flags, actions, process);
 }
 
 int kura_start_agent(const char *program, struct kura_child *child) {

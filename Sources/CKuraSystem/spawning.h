@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+/* How every child of the client is started. Not for Swift. */
+#ifndef KURA_SPAWNING_H
+#define KURA_SPAWNING_H
+
+#include <spawn.h>
+
+/* Starts a program with an empty signal mask and default dispositions: a blocked mask would be
+   inherited, and SIGTERM never arrive. 0 and its id, or a negated errno and 0. */
+int kura_spawn(
+    const char *program, char *const arguments[], char *const variables[], short flags,
+    posix_spawn_file_actions_t *actions, int *process);
+
+#endif
