@@ -238,6 +238,16 @@ def policy(vault):
     vault.put(b"a", b"1")
 
 
+@base("slot notes: a label, and where a key file stood")
+def slot_notes(vault):
+    with vault.change():
+        slot = vault.file.slots()[0][1][32:]
+        vault.ring.notes = [(slot, 1 << 40, 1, "B\u00fcro".encode(), b"/media/usb/key")]
+        vault.store_ring()
+        resealed_root(vault)
+    vault.put(b"a", b"1")
+
+
 @base("large numbers: epoch, revision, generation, times")
 def large_numbers(vault):
     with vault.change():

@@ -264,6 +264,26 @@ ring_fault("two-active", "two active generations", with_states(1, 1))
 ring_fault("state-3", "a state nobody knows", with_states(1, 3))
 ring_fault("no-generation", "no generation at all", with_states())
 ring_fault("layout", "another layout", lambda r, _: b"\x02" + r.encode()[1:])
+
+
+def with_notes(*notes):
+    def make(ring, vault):
+        ring.notes = [(bytes([slot]) * 16, 7, flags, label, place)
+                      for slot, flags, label, place in notes]
+        return ring.encode()
+    return make
+
+
+ring_fault("notes-order", "slot notes descending", with_notes((2, 0, b"", b""), (1, 0, b"", b"")))
+ring_fault("notes-twice", "two notes of one slot", with_notes((1, 0, b"", b""), (1, 0, b"", b"")))
+ring_fault("notes-flags", "a flag nobody knows", with_notes((1, 2, b"", b"")))
+ring_fault("notes-label-control", "a label with a line end", with_notes((1, 0, b"a\n", b"")))
+ring_fault("notes-label-long", "a label of 65 bytes", with_notes((1, 0, b"x" * 65, b"")))
+ring_fault("notes-place-long", "a place of 1,025 bytes", with_notes((1, 0, b"", b"/" * 1025)))
+ring_fault("notes-place-nul", "a place with a NUL", with_notes((1, 0, b"", b"/a\0b")))
+ring_fault("notes-17", "17 slot notes", with_notes(*[(n, 0, b"", b"") for n in range(17)]))
+ring_fault("notes-none", "layout 2 without notes",
+           lambda r, _: b"\x02" + r.encode()[1:] + b"\0")
 ring_fault("trailing", "bytes after the policy", lambda r, _: r.encode() + b"\0\1")
 ring_fault("truncated", "fewer generations than it says",
            lambda r, _: r.encode()[:1] + u16(4) + r.encode()[3:])

@@ -10,7 +10,13 @@ extension Diagnostic {
     case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
     case .wrongKey: return ("this recovery key does not open the vault", nil)
     case .recoveryKeyTypo: return (typoMessage(refused.detail), "look at it again, sign by sign")
-    case .noSuchSlot: return (noSlotMessage(refused.detail), "unlock it with the passcode")
+    case .noSuchSlot:
+      let isPasscode = refused.detail == UInt64(CredentialKind.passcode.rawValue)
+      return (
+        noSlotMessage(refused.detail),
+        isPasscode
+          ? "'kura slot list' shows what it has" : "unlock it with the passcode or recovery key"
+      )
     case .throttled: return throttledWords(refused.detail)
     case .passcodeInvalid:
       let rule = PasscodeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
