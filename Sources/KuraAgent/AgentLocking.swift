@@ -35,7 +35,10 @@ extension Agent {
     var interrupted: [Interrupted] = []
     for case let connection? in connections {
       let isStream = connection.stream?.keeper === keeper
-      guard isStream || connection.errand?.keeper === keeper else { continue }
+      guard isStream || connection.errand?.keeper === keeper else {
+        letGoOfReplies(connection)
+        continue
+      }
       connection.stream = nil
       connection.waitsForRoom = false
       connection.errand = nil
@@ -43,6 +46,12 @@ extension Agent {
       interrupted.append(Interrupted(connection: connection, wasStream: isStream))
     }
     return interrupted
+  }
+
+  /// A reply that its client does not take may hold a value: it goes out now, or not at all.
+  private func letGoOfReplies(_ connection: Connection) {
+    guard connection.hasPending, connection.stream == nil else { return }
+    if connection.send() == .ended || connection.hasPending { close(connection) }
   }
 
   private func answer(_ work: Interrupted, _ denial: Denial) {

@@ -39,6 +39,8 @@ extension Agent {
   }
 
   private func advance(_ stream: any Stream, of connection: Connection) {
+    lockDue()
+    guard connection.stream === stream else { return }
     let written = connection.outbox.frames.count
     do throws(Denial) {
       let hasMore = try work(on: stream.keeper) { vault throws(VaultError) in
@@ -133,6 +135,7 @@ extension Agent {
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
   private func retry(_ connection: Connection) {
+    lockDue()
     if let attempt = connection.errand as? any Attempt {
       return finish(attempt, for: connection)
     }

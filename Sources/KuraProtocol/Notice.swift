@@ -24,6 +24,8 @@ public struct Notice: OptionSet, Sendable {
   public static let alreadyUnlocked = Notice(rawValue: 128)
   /// Wrong passcodes were tried since the last unlock.
   public static let triesFailed = Notice(rawValue: 256)
+  /// The note of the newest state was damaged, so an older copy could not be noticed.
+  public static let seenDamaged = Notice(rawValue: 512)
 }
 
 /// What makes a vault or this machine weaker than it should be; shown by `status`.

@@ -149,7 +149,8 @@ extension Session {
 extension Session {
   /// Notes that a value was served or stored: nothing else extends the idle clock.
   public mutating func use(at now: Moment) {
-    guard case .unlocked(var open) = state else { return }
+    // What was served in the moment a deadline passed does not undo it.
+    guard case .unlocked(var open) = state, dueLock(at: now) == nil else { return }
     open.lastUse = max(open.lastUse, now.boot)
     state = .unlocked(open)
   }

@@ -45,6 +45,20 @@ import Testing
     return bytes
   }
 
+  @Test func `a lock leaves no reply behind that its client did not take`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try upload(Self.pattern(60_000), as: "value", bench, wire).isOK)
+    let sleeper = try bench.client()
+    try sleeper.send { for _ in 0..<40 { try $0.get("value") } }
+    try bench.turn(5)
+    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .all) }
+    var count = 0
+    while let frame = try? bench.reply(on: sleeper) { count += frame.type == .reply ? 1 : 0 }
+    #expect(count < 40)
+    try bench.awaitEnd(of: sleeper)
+  }
+
   @Test(arguments: [65_537, 131_072, 1_000_003])
   func `a large value comes back as it was`(count: Int) throws {
     let bench = try Bench()

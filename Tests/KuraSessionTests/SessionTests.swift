@@ -35,6 +35,12 @@ private let hour = 60 * minute
 // MARK: - The two clocks
 
 extension SessionTests {
+  @Test mutating func `a use after the deadline does not undo it`() {
+    clock.pass(milliseconds: 15 * minute)
+    session.use(at: clock.now)
+    #expect(session.dueLock(at: clock.now) == .idle)
+  }
+
   @Test mutating func `an unused vault is due exactly at its idle timeout`() {
     clock.pass(milliseconds: 15 * minute - 1)
     #expect(session.dueLock(at: clock.now) == nil)

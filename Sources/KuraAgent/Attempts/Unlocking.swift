@@ -111,6 +111,7 @@ extension Notice {
     if notices.contains(.rollbackAccepted) { insert(.rollbackAccepted) }
     if notices.contains(.weakKDF) { insert(.weakSlot) }
     if notices.contains(.seenFileUnwritable) { insert(.seenNotKept) }
+    if notices.contains(.seenFileDamaged) { insert(.seenDamaged) }
     if LockedMemory.status.unlockedByteCount > 0 { insert(.memoryNotLocked) }
   }
 }
