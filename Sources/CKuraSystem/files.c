@@ -106,8 +106,29 @@ static int open_new(struct kura_output *output) {
   return failed;
 }
 
+/* The descriptor that a path names, or -1: a new file in the place of what a shell redirected to
+   would take away what was written there before. */
+static int named_descriptor(const char *path) {
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    size_t count = strlen(folders[i]);
+    char *end;
+    if (strncmp(path, folders[i], count) != 0 || path[count] < '0' || path[count] > '9') continue;
+    long number = strtol(path + count, &end, 10);
+    if (*end == 0 && number <= INT_MAX) return (int)number;
+  }
+  return -1;
+}
+
 int kura_output_begin(const char *path, struct kura_output *output) {
   *output = (struct kura_output){.descriptor = -1, .directory = -1};
+  int named = named_descriptor(path);
+  if (named >= 0) {
+    output->descriptor = fcntl(named, F_DUPFD_CLOEXEC, 3);
+    return output->descriptor < 0 ? -errno : 0;
+  }
   struct stat status;
   if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     output->descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);

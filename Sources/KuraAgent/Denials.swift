@@ -11,10 +11,11 @@ extension Denial {
   ///   - path: The vault's.
   ///   - name: Where the item's name stands in the request.
   init(_ error: VaultError, at path: String, item name: Range<Int>? = nil) {
-    let path = Text.words(path)
+    let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
+    let place = Text.words(error.isOfDirectory ? directory : path)
     let name = name.map(Text.field) ?? .none
     self =
-      Self.ofFile(error, path) ?? Self.ofTrust(error, path, name) ?? Self.ofCredential(error)
+      Self.ofFile(error, place) ?? Self.ofTrust(error, place, name) ?? Self.ofCredential(error)
       ?? Self.ofSlot(error) ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
   }
 
@@ -24,6 +25,7 @@ extension Denial {
     case .notAVault: Denial(.notAVault, text: path)
     case .newerFormat(let format): Denial(.newerFormat, UInt64(format), text: path)
     case .pathTaken, .journalLeftBehind: Denial(.vaultExists, text: path)
+    case .fileUnsafe(.kind): Denial(.notAVault, text: path)
     case .directoryUnsafe, .fileUnsafe: Denial(.directoryUnsafe, text: path)
     case .permissionDenied, .readOnly: Denial(.permissionDenied, text: path)
     case .diskFull: Denial(.diskFull, text: path)
@@ -197,4 +199,11 @@ extension KDFRefusal {
 
   /// The passes asked for; 0 when it is not about them.
   var passes: UInt64 { if case .passes(let passes) = self { UInt64(passes) } else { 0 } }
+}
+
+extension VaultError {
+  /// Whether it is about the directory that a vault stands in.
+  fileprivate var isOfDirectory: Bool {
+    if case .directoryUnsafe = self { true } else { false }
+  }
 }

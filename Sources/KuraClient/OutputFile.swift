@@ -5,7 +5,8 @@ internal import CKuraSystem
 /// A file that appears whole, with mode 0600, or not at all.
 ///
 /// What stood at its path stays until ``commit()``; a pipe or a device that stands there is
-/// written to as it is. Without a commit nothing is left behind, whatever ends the process.
+/// written to as it is, and so is a
+/// descriptor named as `/dev/stdout` or `/dev/fd/N`. Without a commit nothing is left behind, whatever ends the process.
 public struct OutputFile: ~Copyable {
   private var output: kura_output
 

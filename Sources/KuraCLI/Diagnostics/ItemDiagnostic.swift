@@ -34,6 +34,13 @@ extension Diagnostic {
     case .protected:
       return ("this item asks for the passcode at each read", "run it at a terminal")
     case .cancelled: return ("cancelled", nil)
+    default: return slotWords(refused)
+    }
+  }
+
+  /// Refusals that are about key slots, or say why policy does not allow something.
+  private static func slotWords(_ refused: Refused) -> Words {
+    switch refused.failure {
     case .slotsFull:
       let kind = refused.detail == 16 ? " slots" : " slots that take a passcode or a code"
       return (

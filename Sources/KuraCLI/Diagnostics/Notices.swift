@@ -6,8 +6,10 @@ extension Notice {
   /// The sentences for people, most important first.
   static func texts(_ notices: Notice) -> [String] {
     let table: [(Notice, String)] = [
-      (.seenDamaged,
-        "the note of the newest state was damaged: an older copy could not have been noticed"),
+      (
+        .seenDamaged,
+        "the note of the newest state was damaged: an older copy could not have been noticed"
+      ),
       (.triesFailed, "wrong passcodes were tried since the last unlock"),
       (.rollbackAccepted, "an older copy of the vault was accepted; it counts as the newest now"),
       (.weakSlot, "this passcode is cheap to guess, as was asked for when it was set"),

@@ -79,7 +79,7 @@ extension Diagnostic {
     case .rolledBack, .forked: return rollbackWords(refused)
     case .directoryUnsafe:
       return (
-        "others can get at the vault's directory" + named(refused.text),
+        "others than you could get at the vault" + named(refused.text),
         "it must be yours alone: chmod go= '" + shown(refused.text) + "'"
       )
     case .permissionDenied:
