@@ -136,7 +136,9 @@ extension Status {
     if let reason = report.lockReason { try output.member("reason", reason.word) }
     if report.since > 0 { try output.member("since", moment: report.since) }
     try output.member("idle-timeout", report.idleTimeout)
-    try output.member("max-session", report.maxSession)
+    if report.maxSession > 0 || report.state == .unlocked {
+      try output.member("max-session", report.maxSession)
+    }
     try output.key("tries")
     try output.openArray()
     for tries in report.tries { try write(tries, &output) }
