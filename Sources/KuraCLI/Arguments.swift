@@ -37,6 +37,15 @@ extension Arguments {
     return number
   }
 
+  /// The same, where small numbers mean nothing.
+  func number<Number: FixedWidthInteger>(
+    _ name: OptionName, atLeast least: Number
+  ) throws(UsageError) -> Number? {
+    guard let number = try number(name, as: Number.self) else { return nil }
+    guard number >= least else { throw .tooSmall(name, value(name) ?? [], least: "\(least)") }
+    return number
+  }
+
   /// A duration in milliseconds.
   func duration(_ name: OptionName) throws(UsageError) -> UInt64? {
     guard let text = value(name) else { return nil }

@@ -14,6 +14,8 @@ enum UsageError: Error, Equatable, Sendable {
   case operandMissing(String, verb: String)
   case operandUnexpected([UInt8], verb: String)
   case notANumber(OptionName, [UInt8])
+  /// A number or size that is smaller than the least there is.
+  case tooSmall(OptionName, [UInt8], least: String)
   case notADuration([UInt8])
   case notASize([UInt8])
   case notAnAttribute([UInt8])
@@ -28,6 +30,8 @@ enum UsageError: Error, Equatable, Sendable {
   case notText([UInt8])
   /// Two options that contradict each other.
   case conflict(OptionName, OptionName)
+  /// One descriptor cannot give both the passcode and the value.
+  case sharedDescriptor(Int32)
   /// What is asked for needs an agent that stays.
   case needsAgent(verb: String)
   case passcodeEmpty

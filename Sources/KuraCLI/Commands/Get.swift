@@ -50,7 +50,7 @@ extension Get {
         try arguments.refuse(.attribute, with: .revision)
         try arguments.refuse(.output, with: .json, .raw)
         try arguments.refuse(.json, with: .raw)
-        return try arguments.number(.revision) ?? 0
+        return try arguments.number(.revision, atLeast: 1) ?? 0
       }
       var name = text
       var vault: String?

@@ -21,6 +21,8 @@ enum Put {
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let arguments = invocation.arguments
+    try parsing { () throws(UsageError) in try checkDescriptors(arguments) }
     let order = try order(invocation)
     let access = try invocation.access()
     switch try source(invocation) {
@@ -39,6 +41,16 @@ extension Put {
   private enum Source {
     case terminal
     case descriptor(Int32, closes: Bool)
+  }
+
+  /// One descriptor cannot give both the passcode and the value: what is read first would be taken
+  /// for the other.
+  static func checkDescriptors(_ arguments: Arguments) throws(UsageError) {
+    guard let passcode = try arguments.number(.passcodeFD, as: Int32.self),
+      !arguments.has(.file)
+    else { return }
+    let value = try arguments.number(.fileDescriptor, as: Int32.self) ?? 0
+    if passcode == value { throw .sharedDescriptor(value) }
   }
 
   private static func source(_ invocation: borrowing Invocation) throws(CommandError) -> Source {

@@ -11,7 +11,10 @@ extension Diagnostic {
   private static let verbsHint = "'kura help' lists the verbs"
 
   private static func helpHint(_ verb: String) -> String {
-    verb.utf8.isEmpty ? verbsHint : "'kura help " + verb + "' shows what it takes"
+    guard !verb.utf8.isEmpty else { return verbsHint }
+    // There is help on `slot`, none on `slot add`.
+    let word = verb.utf8.prefix { $0 != 0x20 }
+    return "'kura help " + String(decoding: word, as: UTF8.self) + "' shows what it takes"
   }
 
   private static func words(_ error: UsageError) -> Words {
@@ -45,6 +48,13 @@ extension Diagnostic {
       (first.spelling + " and " + second.spelling + " contradict each other", "give one of them")
     case .notANumber(let option, let text):
       (option.spelling + " takes a whole number, not " + quoted(text), nil)
+    case .tooSmall(let option, let text, let least):
+      (option.spelling + " is " + least + " at least, not " + quoted(text), nil)
+    case .sharedDescriptor(let number):
+      (
+        "the passcode and the value cannot both come from descriptor \(number)",
+        "give the passcode with --passcode-file, or the value with --file"
+      )
     case .notADuration(let text):
       (quoted(text) + " is not a length of time", "write 30s, 15m, 8h or 1h30m")
     case .notASize(let text): (quoted(text) + " is not a size", "write 256MiB or 1GiB")
