@@ -31,6 +31,8 @@ enum CommandError: Error, Equatable, Sendable {
   /// `verify` found that much.
   case findings(Int)
   case agentNotRunning
+  /// No new vault is made at the cost that was asked for.
+  case costRefused(Refused)
   /// A passcode of a few digits; whether it could be a code for one machine.
   case shortCode(canBeLocal: Bool)
 }
@@ -53,13 +55,19 @@ struct LockFacts: Equatable, Sendable {
 
 /// What only a person can give.
 enum Need: Equatable, Sendable {
-  /// A passcode for a new vault, or a new one.
+  /// The passcode there is, or one for a new vault.
   case passcode
+  /// Another passcode for a vault that has one.
+  case newPasscode
   case recoveryKey
   /// Either, to unlock the vault.
   case unlock
-  /// To look at a new recovery key.
+  /// Either, though the vault is unlocked: it is to be unlocked on other terms.
+  case unlockAgain
+  /// To look at the recovery key of a new vault.
   case recoveryKeyShown
+  /// To look at another recovery key of a vault.
+  case newRecoveryKeyShown
   case value
 }
 

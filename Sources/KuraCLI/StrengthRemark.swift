@@ -72,11 +72,14 @@ enum GuessTime {
 
 extension StrengthRemark {
   /// Takes the passcode that a script hands over, or asks for one twice; tells how strong it is.
+  ///
+  /// - Parameter need: What is missing where nobody can be asked.
   func newPasscode(
-    given: consuming SecretBytes?, _ questioner: inout Questioner, _ messages: Messages
+    given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner,
+    _ messages: Messages
   ) throws(CommandError) -> SecretBytes {
     guard let passcode = given.take() else {
-      guard questioner.canAsk else { throw .noInteraction(.passcode) }
+      guard questioner.canAsk else { throw .noInteraction(need) }
       return try questioner.twice("new passcode: ", .passcode) { remark($0) }
     }
     guard passcode.count > 0 else { throw .usage(.passcodeEmpty) }

@@ -138,7 +138,7 @@ extension VaultAccess {
       note(
         try running { () throws(ClientError) in
           try connection.unlock(.passcode, secret: passcode)
-        })
+        }, after: .passcode)
       return connection
     }
     if let patience {
@@ -185,7 +185,7 @@ extension VaultAccess {
     while true {
       do throws(CommandError) {
         return note(
-          try questioner.attempts(label(kind), kind, other: watch.descriptor, body))
+          try questioner.attempts(label(kind), kind, other: watch.descriptor, body), after: kind)
       } catch {
         guard error == .prompt(.answeredElsewhere) else { throw error }
         if watch.hasSeenUnlock() { return }
@@ -213,9 +213,9 @@ extension VaultAccess {
     return words + title + ": "
   }
 
-  /// Says what an unlock had to say.
-  func note(_ notices: Notice) {
-    for text in Notice.texts(notices) { messages.note(text) }
+  /// Says what an unlock by a credential had to say.
+  func note(_ notices: Notice, after kind: CredentialKind) {
+    for text in Notice.texts(notices, after: kind) { messages.note(text) }
   }
 }
 

@@ -11,6 +11,12 @@ private func parse(_ words: String...) throws(UsageError) -> (verb: String, Argu
   return (command.verb, arguments)
 }
 
+private func parse(_ words: [String]) throws(UsageError) -> Arguments {
+  let result = try ArgumentParser.parse(words.map { Array($0.utf8) })
+  guard case .run(_, let arguments) = result else { return Arguments() }
+  return arguments
+}
+
 private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 @Suite struct ArgumentParserTests {
@@ -197,6 +203,36 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     arguments.options.append(Arguments.Given(name: .fileDescriptor, value: bytes("0")))
     #expect(throws: UsageError.conflict(.file, .fileDescriptor)) {
       try arguments.refuse(.file, with: .fileDescriptor)
+    }
+  }
+
+  @Test func `no revision and no pass is none at all`() throws {
+    let revision = try parse("get", "n", "--revision", "0").1
+    #expect(throws: UsageError.tooSmall(.revision, bytes("0"), least: "1")) {
+      _ = try revision.number(.revision, atLeast: UInt64(1))
+    }
+    let passes = try parse("init", "--kdf-passes", "0").1
+    #expect(throws: UsageError.tooSmall(.kdfPasses, bytes("0"), least: "1")) {
+      _ = try passes.cost()
+    }
+    let memory = try parse("init", "--kdf-memory", "7KiB").1
+    #expect(throws: UsageError.tooSmall(.kdfMemory, bytes("7KiB"), least: "8KiB")) {
+      _ = try memory.cost()
+    }
+    let least = try parse("init", "--kdf-memory", "8KiB", "--kdf-passes", "1").1.cost()
+    #expect(least.memory == 8_192 && least.passes == 1)
+  }
+
+  @Test func `the passcode and the value come from two descriptors`() throws {
+    for words in [["--passcode-fd", "0"], ["--passcode-fd", "3", "--fd", "3"]] {
+      let arguments = try parse(["put", "x"] + words)
+      #expect(throws: UsageError.self) { try Put.checkDescriptors(arguments) }
+    }
+    for words in [
+      [], ["--fd", "0"], ["--passcode-fd", "3"], ["--passcode-fd", "0", "--fd", "3"],
+      ["--passcode-fd", "0", "--file", "f"],
+    ] {
+      try Put.checkDescriptors(try parse(["put", "x"] + words))
     }
   }
 }

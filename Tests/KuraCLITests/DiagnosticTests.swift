@@ -97,6 +97,26 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     #expect(diagnostic(try refused(.throttled, 60_000)).message.hasSuffix("in 1 min"))
   }
 
+  @Test func `the current revision is named only where it is known`() throws {
+    #expect(diagnostic(try refused(.revisionNotFound)).message == "that revision is not kept")
+    #expect(diagnostic(try refused(.revisionNotFound, 7)).message.hasSuffix("current one is 7"))
+  }
+
+  @Test func `a cost is told as far as it is known`() throws {
+    let rows: [(UInt64, UInt64, String)] = [
+      (9_000, 0, "8.7 KiB"), (0, 17, "17 passes"), (1 << 20, 1, "1.0 MiB and 1 pass"),
+    ]
+    for (memory, passes, words) in rows {
+      let refusal = try refused(.kdfTooCostly, memory, passes)
+      #expect(diagnostic(refusal).message.contains("cost " + words + ","))
+      let atCreation = Diagnostic(.creating(.refused(refusal)))
+      #expect(atCreation.message.hasSuffix(": " + words))
+      #expect(atCreation.hint?.contains("another credential") == false)
+      #expect(atCreation.status == Failure.kdfTooCostly.exitStatus)
+      expectGood(atCreation, words)
+    }
+  }
+
   @Test func `a typing error names its group`() throws {
     #expect(diagnostic(try refused(.recoveryKeyTypo, 2)).message.contains("group 2"))
     #expect(!diagnostic(try refused(.recoveryKeyTypo)).message.contains("group"))
@@ -137,6 +157,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     .notAConfigKey([0x61]),
     .notAConfigValue(.idleTimeout, [0x61]), .notAnAgentAction([0x61]), .notAReference(.query),
     .notText([0xFF]), .conflict(.file, .fileDescriptor),
+    .tooSmall(.revision, [0x30], least: "1"), .sharedDescriptor(0),
     .needsAgent(verb: "lock"), .nothingToChange, .passcodeEmpty, .oneNameOnly(.ifRevision),
   ]
 
@@ -158,6 +179,9 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     (.noInteraction(.recoveryKey), .needsInteraction),
     (.noInteraction(.recoveryKeyShown), .needsInteraction),
     (.noInteraction(.value), .needsInteraction),
+    (.noInteraction(.newPasscode), .needsInteraction),
+    (.noInteraction(.newRecoveryKeyShown), .needsInteraction),
+    (.noInteraction(.unlockAgain), .needsInteraction),
     (.noInteraction(.unlock), .locked), (.mismatch(.passcode), .cancelled),
     (.mismatch(.value), .cancelled), (.mismatch(.recoveryKey), .cancelled),
     (.mismatch(.newRecoveryKey), .cancelled), (.findings(2), .integrity),
@@ -171,6 +195,33 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     let shown = Diagnostic(row.0)
     expectGood(shown, "\(row.0)")
     #expect(shown.status == row.1)
+  }
+
+  @Test func `the hint for what is new names the options of what is new`() {
+    let passcode = Diagnostic(.noInteraction(.newPasscode)).hint
+    #expect(passcode?.contains("--new-passcode-file") == true)
+    let key = Diagnostic(.noInteraction(.newRecoveryKeyShown)).hint
+    #expect(key?.contains("--new-recovery-key-file") == true)
+    #expect(key?.contains("--no-recovery-key") == false)
+  }
+
+  @Test func `an unlocked vault is not called locked`() {
+    let shown = Diagnostic(.noInteraction(.unlockAgain))
+    #expect(!shown.message.contains("locked:") && shown.message.contains("is unlocked"))
+  }
+
+  @Test(arguments: ["slot", "slot add", "slot list", "slot remove"])
+  func `the help that is hinted at is there`(_ verb: String) {
+    let hint = Diagnostic(.usage(.operandMissing("KIND", verb: verb))).hint
+    #expect(hint == "'kura help slot' shows what it takes")
+  }
+
+  @Test func `that a passcode is cheap is told only after a passcode`() {
+    let notices: Notice = [.weakSlot, .firstSeen]
+    #expect(Notice.texts(notices, after: .passcode).count == 2)
+    for kind in [CredentialKind.recoveryKey, .keyFile, .local] {
+      #expect(Notice.texts(notices, after: kind) == Notice.texts(.firstSeen, after: kind))
+    }
   }
 
   @Test func `who interrupts knows it already`() {
@@ -207,8 +258,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test func `each notice has a sentence, but for what needs none`() {
     for bit in 0..<32 {
       let notice = Notice(rawValue: 1 << bit)
-      let isKnown = bit <= 8 && notice != .alreadyUnlocked
-      #expect(Notice.texts(notice).count == (isKnown ? 1 : 0), "bit \(bit)")
+      let isKnown = bit <= 9 && notice != .alreadyUnlocked
+      #expect(Notice.texts(notice, after: .passcode).count == (isKnown ? 1 : 0), "bit \(bit)")
     }
     for bit in 0..<6 { #expect(WeaknessSet(rawValue: 1 << bit).list.count == 1) }
   }

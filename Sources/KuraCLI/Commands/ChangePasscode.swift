@@ -26,8 +26,8 @@ enum ChangePasscode {
     let credential = try Credential.take(access, &questioner, &connection)
     var change = try Change.plan(invocation, credential, &questioner)
     let new = try change.strength.newPasscode(
-      given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner,
-      invocation.messages)
+      given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
+      &questioner, invocation.messages)
     guard !new.isShortCode || invocation.arguments.has(.weakPasscode) else {
       throw .shortCode(canBeLocal: false)
     }

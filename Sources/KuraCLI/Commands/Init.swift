@@ -24,7 +24,8 @@ enum Init {
     var keeper = try RecoveryKeeper(order.place, questioner)
     let strength = StrengthRemark(order.cost)
     let passcode = try strength.newPasscode(
-      given: try access.asking.givenPasscode(), &questioner, invocation.messages)
+      given: try access.asking.givenPasscode(), orNeeds: .passcode, &questioner,
+      invocation.messages)
     try order.judge(passcode, invocation.arguments, &questioner)
     var connection = try access.connectRunningOrOwn()
     var failure: CommandError?
@@ -32,7 +33,7 @@ enum Init {
       try connection.create(passcode: passcode, cost: order.cost, flags: order.flags) {
         key throws(ClientError) in keeper.keep(key, &questioner, &failure)
       }
-    } catch { throw failure ?? .client(error) }
+    } catch { throw failure ?? .creating(error) }
     invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
     return .ok
   }
@@ -103,6 +104,20 @@ extension SecretBytes {
 extension Arguments {
   /// What a guess of the passcode is to cost; what is not given is left to the agent.
   func cost() throws(UsageError) -> KDFCost {
-    KDFCost(memory: try size(.kdfMemory) ?? 0, passes: try number(.kdfPasses) ?? 0)
+    let memory = try size(.kdfMemory)
+    if let memory, memory < 8_192 {
+      throw .tooSmall(.kdfMemory, value(.kdfMemory) ?? [], least: "8KiB")
+    }
+    return KDFCost(memory: memory ?? 0, passes: try number(.kdfPasses, atLeast: 1) ?? 0)
+  }
+}
+
+extension CommandError {
+  /// What went wrong while a vault was made: the cost that is refused is the one asked for.
+  static func creating(_ error: ClientError) -> CommandError {
+    guard case .refused(let refused) = error, refused.failure == .kdfTooCostly else {
+      return .client(error)
+    }
+    return .costRefused(refused)
   }
 }

@@ -16,6 +16,9 @@ struct SlotAdding: ~Copyable {
     try check(invocation.arguments, for: kind)
     var questioner = try access.asking.questioner()
     let place = try place(for: kind, invocation)
+    guard place != .terminal || questioner.hasTerminal else {
+      throw .noInteraction(.newRecoveryKeyShown)
+    }
     let keeper = try RecoveryKeeper(place, questioner)
     // What can be wrong with a file is found before anybody types a passcode.
     let keyFile = kind == .keyFile ? try access.asking.keyFile() : nil
@@ -116,10 +119,11 @@ extension SlotAdding {
     switch kind {
     case .passcode:
       return try StrengthRemark(order.cost).newPasscode(
-        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), &questioner, messages)
+        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
+        &questioner, messages)
     case .local:
       if let code = try access.asking.secret(.newPasscodeFD, .newPasscodeFile) { return code }
-      guard questioner.canAsk else { throw .noInteraction(.passcode) }
+      guard questioner.canAsk else { throw .noInteraction(.newPasscode) }
       return try questioner.twice("code for this machine: ", .passcode) { _ in
         "Without a secret in this machine's state directory nobody can try it."
       }

@@ -24,7 +24,8 @@ enum Unlock {
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     if let secret = try access.asking.givenCredential() {
       var connection = try access.connect()
-      access.note(try running { () throws(ClientError) in try order.send(secret, &connection) })
+      let notices = try running { () throws(ClientError) in try order.send(secret, &connection) }
+      access.note(notices, after: order.kind)
     } else if order.changesNothing, try isUnlocked(access) {
       invocation.messages.note("the vault is unlocked already")
     } else {
@@ -35,7 +36,9 @@ enum Unlock {
 
   private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) {
     var questioner = try access.asking.questioner()
-    guard questioner.canAsk else { throw .noInteraction(.unlock) }
+    guard questioner.canAsk else {
+      throw .noInteraction(try isUnlocked(access) ? .unlockAgain : .unlock)
+    }
     var connection = try access.connect()
     try access.checkTries(order.kind, &connection)
     try access.ask(&questioner, order.kind, watching: order.changesNothing) {

@@ -130,6 +130,11 @@ extension Diagnostic {
       self.init(
         "a passcode is needed, and nobody can be asked",
         hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .needsInteraction)
+    case .newPasscode:
+      self.init(
+        "a new passcode is needed, and nobody can be asked",
+        hint: "run it at a terminal, or use --new-passcode-file or --new-passcode-fd",
+        .needsInteraction)
     case .recoveryKey:
       self.init(
         "a recovery key is needed, and nobody can be asked",
@@ -138,11 +143,19 @@ extension Diagnostic {
       self.init(
         "the vault stays locked: nobody can be asked",
         hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .locked)
+    case .unlockAgain:
+      self.init(
+        "the vault is unlocked; other terms take the passcode again, and nobody can be asked",
+        hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .needsInteraction)
     case .recoveryKeyShown:
       self.init(
         "the recovery key can be shown to nobody",
         hint: "run it at a terminal, or use --recovery-key-file OUT or --no-recovery-key",
         .needsInteraction)
+    case .newRecoveryKeyShown:
+      self.init(
+        "the recovery key can be shown to nobody",
+        hint: "run it at a terminal, or use --new-recovery-key-file OUT", .needsInteraction)
     case .value:
       self.init(
         "the value is to be typed, and nobody can be asked",

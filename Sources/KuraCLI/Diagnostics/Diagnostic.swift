@@ -55,6 +55,9 @@ extension Diagnostic {
           ? "--local makes it a code for this machine, beside a recovery key; --weak-passcode insists"
           : "'kura slot add local' makes it a code for this machine; --weak-passcode insists",
         .denied)
+    case .costRefused(let refused):
+      let words = Self.newCostWords(refused)
+      self.init(words.message, hint: words.hint, refused.failure.exitStatus)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -75,7 +75,8 @@ extension Diagnostic {
       return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
       return (
-        "that revision is not kept; the current one is \(refused.detail)",
+        "that revision is not kept"
+          + (refused.detail == 0 ? "" : "; the current one is \(refused.detail)"),
         "'kura show NAME' lists the revisions"
       )
     case .exists where refused.text == "recovery key" && refused.detail == 0:
@@ -145,7 +146,19 @@ extension Diagnostic {
   }
 
   private static func cost(_ refused: Refused) -> String {
-    ByteSize(count: refused.detail).words + " and \(refused.detail2) passes"
+    let passes = refused.detail2 == 1 ? "1 pass" : "\(refused.detail2) passes"
+    guard refused.detail > 0 else { return refused.detail2 == 0 ? "too much" : passes }
+    let memory = ByteSize(count: refused.detail).words
+    return refused.detail2 == 0 ? memory : memory + " and " + passes
+  }
+
+  /// The cost that was asked for when a vault was to be made.
+  static func newCostWords(_ refused: Refused) -> Words {
+    (
+      "no vault is made at this cost of a guess: " + cost(refused),
+      "--kdf-memory is 8KiB to 2GiB in whole KiB, less where memory is short; "
+        + "--kdf-passes is 1 to 16"
+    )
   }
 
   private static func conflictMessage(_ current: UInt64) -> String {

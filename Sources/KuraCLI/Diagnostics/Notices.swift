@@ -4,7 +4,10 @@ internal import KuraProtocol
 
 extension Notice {
   /// The sentences for people, most important first.
-  static func texts(_ notices: Notice) -> [String] {
+  ///
+  /// - Parameter kind: What unlocked the vault. What a passcode is worth is told only to who has it.
+  static func texts(_ notices: Notice, after kind: CredentialKind) -> [String] {
+    let notices = kind == .passcode ? notices : notices.subtracting(.weakSlot)
     let table: [(Notice, String)] = [
       (
         .seenDamaged,
