@@ -16,6 +16,7 @@ OUT := .build/release
 MAN1 := kura.1 kura-agent.1
 MAN5 := kura-format.5 kura-protocol.5
 MAN7 := kura-security.7
+UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
 
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
   -Xlinker -z -Xlinker now -Xlinker -s
@@ -40,7 +41,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build debug demo test nightly bench lint install clean
+.PHONY: all packages build debug demo test nightly bench lint install install-units clean
 
 all: build
 
@@ -77,7 +78,7 @@ bench: build
 	@.ci/packages bench
 	@Benchmarks/run $(OUT)
 
-install: build
+install: build install-units
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
 	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(DESTDIR)$(PREFIX)/bin
@@ -85,6 +86,12 @@ install: build
 	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(addprefix man/,$(MAN5)) $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 $(addprefix man/,$(MAN7)) $(DESTDIR)$(PREFIX)/share/man/man7
+
+# The units name the agent by its place.
+install-units:
+	install -d $(UNITS)
+	install -m 644 systemd/kura-agent.socket systemd/kura-agent.service $(UNITS)
+	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(UNITS)/kura-agent.service
 
 clean:
 	rm -rf .build
