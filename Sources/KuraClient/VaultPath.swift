@@ -48,6 +48,9 @@ public struct VaultPath: Equatable, Sendable {
   /// Whether something stands there.
   public var isThere: Bool { unsafe kura_file_kind(path) != KURA_ABSENT }
 
+  /// Whether that is a file, or a symbolic link to one.
+  public var isFile: Bool { unsafe kura_file_kind(path) == KURA_REGULAR }
+
   private init(path: String, name: String?) throws(PathError) {
     guard path.utf8.count <= ProtocolLimit.path - 1 else {
       throw .tooLong(limit: ProtocolLimit.path - 1)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+
+/* A client's look at a directory, and moves within one. */
+#ifndef KURA_DIRECTORIES_H
+#define KURA_DIRECTORIES_H
+
+/* Callers compare with its numbers. */
+#include <errno.h>
+#include <stddef.h>
+
+/* What a directory holds, in its own order. Where none stands, *failed is an errno. */
+void *_Nullable kura_directory_open(const char *_Nonnull path, int *_Nonnull failed);
+
+/* The next name, without a terminator: its length, 0 at the end, or a negated errno. Names that do
+   not fit are left out. */
+ptrdiff_t kura_directory_next(void *_Nonnull directory, char *_Nonnull into, size_t capacity);
+
+void kura_directory_close(void *_Nonnull directory);
+
+#endif
