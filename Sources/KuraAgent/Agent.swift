@@ -25,6 +25,10 @@ public final class Agent {
   var ended: [Connection] = []
   /// Connections that may have whole frames waiting since something else let them go on.
   var resumed: [Connection] = []
+  /// Connections whose frames were more than a turn has time for; the first is the next.
+  var unfinished: [Connection] = []
+  /// Until when frames are served in this turn, on the monotonic clock.
+  var frameTime: UInt64 = 0
   var attempts: [Pending] = []
 
   var listener: Listener?
@@ -86,8 +90,11 @@ public final class Agent {
   ///
   /// - Parameter milliseconds: How long to wait for an event; negative: until one is due.
   public func turn(waitingAtMost milliseconds: Int64) throws(AgentError) {
-    let count = try poller.wait(milliseconds: timeout(milliseconds))
+    let left = unfinished.count
+    let count = try poller.wait(milliseconds: left > 0 ? 0 : timeout(milliseconds))
+    beginFrames()
     for index in 0..<count { try take(poller[index]) }
+    serveUnfinished(atMost: left)
     lockDue()
     expireDeadlines()
     advanceStreams()

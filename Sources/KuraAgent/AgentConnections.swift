@@ -40,6 +40,7 @@ extension Agent {
     guard !connection.isClosed else { return }
     connection.isClosed = true
     connection.errand = nil
+    noteRest(of: connection)
     connections[connection.place] = nil
     tenants[connection.place] &+= 1
     ended.append(connection)
@@ -85,6 +86,8 @@ extension Agent {
   /// Does what a client's socket is ready for.
   func serve(_ connection: Connection, _ ready: Readiness) {
     if ready.contains(.writable) { connection.waitsForRoom = false }
+    // What was received is served first, after the events of others.
+    if connection.isUnfinished { return }
     if ready.contains(.readable), connection.isReading {
       guard receive(connection) else { return close(connection) }
     } else if ready.contains(.hungUp) {
@@ -108,12 +111,13 @@ extension Agent {
     repeat {
       serveFrames(connection)
       flush(connection)
-    } while !connection.isClosed && !connection.hasPending && connection.isReading
-      && hasWholeFrame(connection)
+    } while canGoOn(connection) && hasFrameTime
+    noteRest(of: connection)
     noteFrame(connection)
   }
 
-  /// Serves whole frames until a reply is worth sending; the first one leaves with the hello.
+  /// Serves whole frames until a reply is worth sending or the turn's time is over; the first one
+  /// leaves with the hello.
   private func serveFrames(_ connection: Connection) {
     while connection.isReading, !connection.isClosed,
       connection.outbox.frames.count < Self.worthSending
@@ -121,13 +125,21 @@ extension Agent {
       do throws(ProtocolError) {
         guard let frame = try connection.inbox.nextFrame() else { return }
         connection.frameDeadline = nil
+        let isFirst = connection.phase == .greeting
         guard serve(frame, on: connection) else { return }
         connection.inbox.drop(frame)
+        guard isFirst || !connection.isWithinFrame || hasFrameTime else { return }
       } catch { end(connection, with: Denial(message: error)) }
     }
   }
 
   private static let worthSending = 65_536
+
+  /// Whether another frame could be served at once.
+  private func canGoOn(_ connection: Connection) -> Bool {
+    !connection.isClosed && !connection.hasPending && connection.isReading
+      && hasWholeFrame(connection)
+  }
 
   private func hasWholeFrame(_ connection: Connection) -> Bool {
     guard let frame = try? connection.inbox.nextFrame() else { return false }
@@ -138,9 +150,47 @@ extension Agent {
     // A client that has replies to take is not read from: its time does not run.
     if connection.hasPending { connection.frameDeadline = nil }
     guard connection.isReading, connection.isWithinFrame, connection.frameDeadline == nil,
-      !connection.hasPending
+      !connection.hasPending, !connection.isUnfinished
     else { return }
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
+  }
+}
+
+// MARK: - Turns
+
+extension Agent {
+  /// The time for frames in one turn, in milliseconds. Each client that is ready has one served in
+  /// any case, so that nobody waits for all that another one sent.
+  private static let framesTime: UInt64 = 5
+
+  private var hasFrameTime: Bool { configuration.clock().monotonic < frameTime }
+
+  /// Begins the time for the frames of a turn.
+  func beginFrames() { frameTime = configuration.clock().monotonic + Self.framesTime }
+
+  /// Goes on with the frames that were left by the turn before, as time allows.
+  func serveUnfinished(atMost count: Int) {
+    for _ in 0..<count {
+      guard let connection = unfinished.first else { return }
+      unfinished.removeFirst()
+      connection.isUnfinished = false
+      pump(connection)
+      guard hasFrameTime else { return }
+    }
+  }
+
+  /// Notes whether a connection has frames left, which are served in the next turn.
+  private func noteRest(of connection: Connection) {
+    let isUnfinished = canGoOn(connection)
+    if isUnfinished != connection.isUnfinished {
+      connection.isUnfinished = isUnfinished
+      if isUnfinished {
+        unfinished.append(connection)
+      } else {
+        unfinished.removeAll { $0 === connection }
+      }
+    }
+    if !connection.isClosed { watch(connection) }
   }
 }
 
@@ -170,7 +220,8 @@ extension Agent {
 
   /// A client that does not take its replies is not read from, either.
   private func watch(_ connection: Connection) {
-    var interest: Readiness = connection.isReading && !connection.hasPending ? .readable : []
+    let mayRead = connection.isReading && !connection.hasPending && !connection.isUnfinished
+    var interest: Readiness = mayRead ? .readable : []
     if connection.hasPending || connection.waitsForRoom { interest.insert(.writable) }
     guard interest != connection.interest else { return }
     connection.interest = interest

@@ -52,6 +52,8 @@ final class Connection {
   var stallDeadline: UInt64?
   /// Until when a request is tried again because the vault is busy.
   var busyDeadline: UInt64?
+  /// Whether whole frames wait for the next turn; nothing is read meanwhile.
+  var isUnfinished = false
   /// What its socket is watched for.
   var interest = Readiness.readable
   /// Whether it ended: nothing is served or sent any more.
