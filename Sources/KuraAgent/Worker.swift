@@ -44,6 +44,11 @@ final class Worker {
   /// Hands a job over.
   func start(_ job: any Job) { desk.put(job) }
 
+  /// Takes back a job that has not begun.
+  ///
+  /// - Returns: False when it is under way or done.
+  func withdraw(_ job: any Job) -> Bool { desk.withdraw(job) }
+
   /// Takes back the jobs that are done.
   func finished() -> [any Job] { desk.takeDone() }
 
@@ -77,6 +82,14 @@ private final class Desk: Sendable {
   func put(_ job: any Job) {
     papers.withLock { $0.waiting.append(job) }
     _ = kura_notice_post(asked.raw)
+  }
+
+  func withdraw(_ job: any Job) -> Bool {
+    papers.withLock { papers in
+      guard let index = papers.waiting.firstIndex(where: { $0 === job }) else { return false }
+      papers.waiting.remove(at: index)
+      return true
+    }
   }
 
   func takeDone() -> [any Job] {

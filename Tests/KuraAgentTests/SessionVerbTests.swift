@@ -192,9 +192,9 @@ extension SessionVerbTests {
     try asker?.send { try $0.unlock(Bench.passcode) }
     try bench.turn()
     asker = nil
-    #expect(try bench.status(other)?.state == .unlocking)
+    try bench.turn()
+    #expect(try bench.status(other)?.state == .locked)
     #expect(try bench.reply(on: third).isOK)
-    try bench.settle(other)
     #expect(try bench.status(other)?.state == .locked)
   }
 

@@ -27,6 +27,22 @@ extension Agent {
     worker.start(attempt.job)
   }
 
+  /// Refuses more attempts than there can be clients; those of clients that went are under way.
+  func checkAttempts() throws(Denial) {
+    guard attempts.count < configuration.limits.connections else { throw Denial(.busy) }
+  }
+
+  /// Drops what a client asked for and the worker has not begun, with its secrets and its file.
+  ///
+  /// What is under way runs to its end.
+  func abandonAttempts(of client: Connection) {
+    attempts.removeAll { pending in
+      guard pending.client === client, worker.withdraw(pending.attempt.job) else { return false }
+      _ = pending.attempt.settle()
+      return true
+    }
+  }
+
   /// Takes over what the worker has done.
   func finishWork() {
     for job in worker.finished() {

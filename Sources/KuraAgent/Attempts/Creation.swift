@@ -88,6 +88,7 @@ extension Agent {
   func create(
     _ request: CreateRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
+    try checkAttempts()
     let path = connection.vaultPath
     guard !path.isEmpty else { throw Denial(.pathInvalid) }
     let passcode = try secret(payload.extracting(request.passcode))

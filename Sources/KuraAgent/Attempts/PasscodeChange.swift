@@ -128,6 +128,7 @@ extension Agent {
     _ request: PasscodeRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     try checkMemory()
+    try checkAttempts()
     var vault = try openLocked(connection)
     let keeper = keeper(of: vault, at: connection.vaultPath)
     try checkTries(request.credential, at: vault.id, keeper)

@@ -121,6 +121,7 @@ extension Agent {
     _ request: UnlockRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     try checkMemory()
+    try checkAttempts()
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
     let keeper = keeper(of: vault, at: connection.vaultPath)

@@ -83,6 +83,7 @@ extension Agent {
     _ connection: Connection, _ new: consuming SecretBytes?, _ naming: SlotNaming
   ) throws(Denial) {
     try checkMemory()
+    try checkAttempts()
     try check(authority, for: task)
     var vault = try openLocked(connection)
     if case .add(let request) = task { try checkRoom(for: request, in: vault) }
