@@ -21,7 +21,7 @@ extension Agent {
         frame.type, connection.inbox.bytes.extracting(frame.payload), on: connection)
     } catch {
       connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
-      if error.failure == .busy, postpone(connection) { return false }
+      if error.isWorthAnotherTry, postpone(connection) { return false }
       deny(error, frame, on: connection)
     }
     connection.busyDeadline = nil

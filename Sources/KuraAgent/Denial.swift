@@ -18,6 +18,11 @@ struct Denial: Error, Equatable {
   var detail2: UInt64 = 0
   var detail3: UInt64 = 0
   var text = Text.none
+  /// Whether what the request takes is used up, so that serving it again cannot succeed.
+  var isFinal = false
+
+  /// Whether to serve the request again, a little later, before it is refused.
+  var isWorthAnotherTry: Bool { failure == .busy && !isFinal }
 
   init(
     _ failure: Failure, _ detail: UInt64 = 0, _ detail2: UInt64 = 0, _ detail3: UInt64 = 0,
@@ -28,6 +33,13 @@ struct Denial: Error, Equatable {
     self.detail2 = detail2
     self.detail3 = detail3
     self.text = text
+  }
+
+  /// The same; final when the key and the vault that it took are gone.
+  func final(when isFinal: Bool) -> Denial {
+    var denial = self
+    denial.isFinal = isFinal
+    return denial
   }
 
   /// A message that could not be read or written.

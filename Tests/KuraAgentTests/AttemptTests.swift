@@ -86,3 +86,63 @@ private final class Occupation: Attempt {
   func finish(in agent: Agent, for client: Connection) throws(Denial) {}
   func settle() -> Bool { true }
 }
+
+// MARK: - Busy vaults
+
+extension `An attempt` {
+  /// Holds what this machine knows of the vault as another engine does, meanwhile.
+  private func holding<Result>(_ bench: Bench, _ body: () throws -> Result) throws -> Result {
+    let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".seen") })
+    let held = open(bench.scratch.path + "/state/" + name, O_RDWR)
+    defer { Glibc.close(held) }
+    try #require(flock(held, LOCK_EX) == 0)
+    return try body()
+  }
+
+  @Test func `to unlock says that the vault is busy, and the next one succeeds`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    let refused = try holding(bench) { try bench.ask(wire) { try $0.unlock(Bench.passcode) } }
+    #expect(refused.failure == .busy)
+    #expect(try bench.status(wire)?.state == .locked)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+  }
+
+  @Test func `to change a locked vault's passcode does so, too`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    let refused = try holding(bench) {
+      try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "new") }
+    }
+    #expect(refused.failure == .busy)
+    #expect(try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "new") }.isOK)
+    #expect(try bench.ask(wire) { try $0.unlock("new") }.isOK)
+  }
+
+  @Test func `to add a slot to a locked vault does so, too`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    let refused = try holding(bench) {
+      try bench.add(SlotOrder(.passcode), "second", on: wire)
+    }
+    #expect(refused.failure == .busy)
+    #expect(try bench.add(SlotOrder(.passcode), "second", on: wire).isOK)
+    #expect(try bench.ask(wire) { try $0.unlock("second") }.isOK)
+  }
+
+  @Test func `to add a recovery key that is busy at the word for it ends with that`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    #expect(try bench.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
+    let refused = try holding(bench) { try bench.ask(wire) { try $0.putConfirm() } }
+    #expect(refused.failure == .busy)
+    let shown = try bench.add(SlotOrder(.recoveryKey), "", on: wire)
+    #expect(try bench.ask(wire) { try $0.putConfirm() }.isOK)
+    let key = try #require(shown.recoveryKey)
+    #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.isOK)
+  }
+}

@@ -121,15 +121,7 @@ import Testing
     _ order: SlotOrder, _ secret: String, with passcode: String = Bench.passcode, on wire: Wire,
     _ bench: Bench
   ) throws -> Received {
-    var order = order
-    if order.kind == .passcode || order.kind == .local {
-      order.cost = KDFCost(memory: 8_192, passes: 1)
-      order.flags.insert(.weakKDF)
-    }
-    return try bench.ask(wire) {
-      try $0.putSlotAdd(
-        .passcode, current: passcode.utf8.span, order, secret: secret.utf8.span)
-    }
+    try bench.add(order, secret, with: passcode, on: wire)
   }
 
   private func list(

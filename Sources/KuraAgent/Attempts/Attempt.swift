@@ -70,7 +70,7 @@ extension Agent {
       client.busyDeadline = nil
     } catch {
       client.outbox.frames.removeLast(client.outbox.frames.count - written)
-      if error.failure == .busy, postpone(client) {
+      if error.isWorthAnotherTry, postpone(client) {
         client.errand = attempt
         client.phase = .parked
         return

@@ -80,12 +80,17 @@ final class PasscodeChange: Attempt {
       }
     } catch {
       if passcodeJob.guess.isCounted { client.mistakes += 1 }
-      throw passcodeJob.guess.denial(error, at: owner.path, showing: passcodeJob.credential)
+      let denial = passcodeJob.guess.denial(
+        error, at: owner.path, showing: passcodeJob.credential)
+      throw denial.final(when: isSpent)
     }
     client.mistakes = 0
     if owner.isUnlocked { agent.noteChange(of: owner) }
     try answer(passcodeJob.recovery, client)
   }
+
+  /// Whether another try would find nothing to work with.
+  private var isSpent: Bool { passcodeJob.failure != nil || (vault == nil && opened == nil) }
 
   private func answer(
     _ recovery: borrowing PreparedSlot?, _ client: Connection

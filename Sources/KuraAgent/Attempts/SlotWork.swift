@@ -113,7 +113,8 @@ final class SlotWork: Attempt {
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     if let failure = slotJob.failure {
       if slotJob.guess.isCounted { client.mistakes += 1 }
-      throw slotJob.guess.denial(failure, at: owner.path, showing: slotJob.credential)
+      let denial = slotJob.guess.denial(failure, at: owner.path, showing: slotJob.credential)
+      throw denial.final(when: true)
     }
     client.mistakes = 0
     guard case .add(let request) = slotJob.task, request.kind == .recoveryKey else {
@@ -144,7 +145,10 @@ extension SlotWork: Confirmable {
 
   private func perform(in agent: Agent, for client: Connection) throws(Denial) {
     let number: UInt8
-    do throws(VaultError) { number = try change() } catch { throw Denial(error, at: owner.path) }
+    do throws(VaultError) { number = try change() } catch {
+      // The unlock took the vault and left none: another try would find nothing to work with.
+      throw Denial(error, at: owner.path).final(when: vault == nil && opened == nil)
+    }
     if owner.isUnlocked { agent.noteChange(of: owner) }
     try wire { () throws(ProtocolError) in
       switch slotJob.task {

@@ -77,7 +77,8 @@ final class Unlocking: Attempt {
     let guess = unlockJob.guess
     do throws(VaultError) { notices = try unlock(at: agent.configuration.clock()) } catch {
       if guess.isCounted { client.mistakes += 1 }
-      throw guess.denial(error, at: owner.path, showing: credential)
+      // The first try took the key and the vault: the client may ask again.
+      throw guess.denial(error, at: owner.path, showing: credential).final(when: true)
     }
     let told = notices.union(guess.notice(afterMistakes: client.mistakes))
     client.mistakes = 0

@@ -160,6 +160,21 @@ extension Bench {
     return wire
   }
 
+  /// Asks for another slot; a cheap one where it is derived.
+  func add(
+    _ order: SlotOrder, _ secret: String, with passcode: String = Bench.passcode, on wire: Wire
+  ) throws -> Received {
+    var order = order
+    if order.kind == .passcode || order.kind == .local {
+      order.cost = KDFCost(memory: 8_192, passes: 1)
+      order.flags.insert(.weakKDF)
+    }
+    return try ask(wire) {
+      try $0.putSlotAdd(
+        .passcode, current: passcode.utf8.span, order, secret: secret.utf8.span)
+    }
+  }
+
   func status(_ wire: Wire) throws -> StatusReport? {
     try ask(wire) { try $0.putRequest(.status) }.status
   }
