@@ -136,7 +136,8 @@ extension Agent {
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
   private func retry(_ connection: Connection) {
     lockDue()
-    if let attempt = connection.errand as? any Attempt {
+    // One that waits for its client's word has a frame to be served again.
+    if connection.phase == .parked, let attempt = connection.errand as? any Attempt {
       return finish(attempt, for: connection)
     }
     guard let frame = try? connection.inbox.nextFrame(), serve(frame, on: connection) else {

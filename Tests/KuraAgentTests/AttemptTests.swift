@@ -145,4 +145,19 @@ extension `An attempt` {
     let key = try #require(shown.recoveryKey)
     #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.isOK)
   }
+
+  @Test func `to add a recovery key shows it once, and waits for another program's write`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
+    var writer: VaultWriter? = try VaultWriter(bench.vault)
+    try wire.send { try $0.putConfirm() }
+    try bench.turn(3)
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
+    withExtendedLifetime(writer) {}
+    writer = nil
+    let reply = try bench.reply(on: wire)
+    #expect(reply.isOK && reply.recoveryKey == nil)
+  }
 }

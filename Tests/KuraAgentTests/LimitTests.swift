@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import CSQLite
 import Glibc
 import KuraAgent
 import KuraProtocol
@@ -119,25 +118,12 @@ import Testing
 // MARK: - Busy vaults
 
 extension LimitTests {
-  /// Another program that holds the write lock of a vault.
-  private final class Writer {
-    private var database: OpaquePointer?
-
-    init(_ path: String) throws {
-      guard sqlite3_open(path, &database) == SQLITE_OK,
-        sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
-      else { throw TestFailure("the write lock was not had") }
-    }
-
-    deinit { sqlite3_close(database) }
-  }
-
   @Test func `a write waits for another program's`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
     let other = try bench.client()
     _ = try bench.ask(other) { try $0.put("b", "2") }
-    var writer: Writer? = try Writer(bench.vault)
+    var writer: VaultWriter? = try VaultWriter(bench.vault)
     try wire.send { try $0.put("a", "1") }
     try bench.turn(3)
     #expect(try bench.ask(other) { try $0.get("b") }.value == "2")
@@ -152,7 +138,7 @@ extension LimitTests {
   @Test func `a write gives up after five seconds`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let writer = try Writer(bench.vault)
+    let writer = try VaultWriter(bench.vault)
     try wire.send { try $0.put("a", "1") }
     try bench.turn(3)
     bench.clock.pass(milliseconds: 4_999)
@@ -169,7 +155,7 @@ extension LimitTests {
     let bench = try Bench()
     let wire = try bench.unlocked()
     let other = try bench.client()
-    let writer = try Writer(bench.vault)
+    let writer = try VaultWriter(bench.vault)
     try wire.send { try $0.put("a", "1") }
     try bench.turn(3)
     #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)

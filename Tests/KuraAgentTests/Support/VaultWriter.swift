@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+import CSQLite
+
+/// Another program that holds the write lock of a vault.
+final class VaultWriter {
+  private var database: OpaquePointer?
+
+  init(_ path: String) throws {
+    guard sqlite3_open(path, &database) == SQLITE_OK,
+      sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+    else { throw TestFailure("the write lock was not had") }
+  }
+
+  deinit { sqlite3_close(database) }
+}
