@@ -4,7 +4,10 @@
 #include "directories.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void *kura_directory_open(const char *path, int *failed) {
   DIR *directory = opendir(path);
@@ -25,3 +28,19 @@ ptrdiff_t kura_directory_next(void *directory, char *into, size_t capacity) {
 }
 
 void kura_directory_close(void *directory) { closedir(directory); }
+
+int kura_file_move(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -errno;
+  /* A file system that cannot refuse to overwrite: link(2) always does. */
+  if (link(from, to) != 0) return -errno;
+  return unlink(from) == 0 ? 0 : -errno;
+}
+
+int kura_directory_sync(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  int failed = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
+  close(fd);
+  return failed;
+}

@@ -18,6 +18,8 @@ enum CommandError: Error, Equatable, Sendable {
   case outOfMemory
   /// Nothing stands at the vault's path.
   case noVault(String)
+  /// What stands there is no file.
+  case notAVault(String)
   /// Something stands there already, a vault or a file.
   case exists(Existing, String)
   /// The vault is locked, and nobody could be asked.
@@ -69,11 +71,15 @@ enum Need: Equatable, Sendable {
   /// To look at another recovery key of a vault.
   case newRecoveryKeyShown
   case value
+  /// The vault's name, typed to go on.
+  case confirmation
 }
 
 /// What was typed a second time, and differently.
 enum Mismatch: Equatable, Sendable {
   case passcode, value, recoveryKey
+  /// The vault's own name.
+  case vaultName
   /// One that is in force already.
   case newRecoveryKey
   /// One that never came into force.

@@ -7,7 +7,7 @@ enum CommandTable {
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command,
     ChangePasscode.command, SlotControl.command, Verify.command, Config.command,
-    Vaults.command, AgentControl.command, Help.command,
+    Reset.command, Vaults.command, AgentControl.command, Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

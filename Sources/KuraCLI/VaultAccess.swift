@@ -85,6 +85,22 @@ extension VaultAccess {
     return try open(.own)
   }
 
+  /// Connects to a private engine, whatever is running.
+  func connectOwn() throws(CommandError) -> Connection { try open(.own) }
+
+  /// Has the agent lock the vault and let go of its file, even for a command that uses a private
+  /// engine; without an agent nothing is unlocked.
+  func lockAgent() throws(CommandError) {
+    do throws(CommandError) {
+      var connection = try open(.running)
+      try running { () throws(ClientError) in
+        try connection.lock(.asked, scope: .vault)
+        // A file is closed after the answer, and before the next one.
+        _ = try connection.agentStatus()
+      }
+    } catch { guard error == .client(.noAgent) else { throw error } }
+  }
+
   private func open(_ engine: Engine) throws(CommandError) -> Connection {
     try running { () throws(ClientError) in try Connection.open(vault, engine: engine) }
   }

@@ -182,6 +182,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     (.noInteraction(.newPasscode), .needsInteraction),
     (.noInteraction(.newRecoveryKeyShown), .needsInteraction),
     (.noInteraction(.unlockAgain), .needsInteraction),
+    (.notAVault("/v"), .integrity),
+    (.noInteraction(.confirmation), .needsInteraction), (.mismatch(.vaultName), .cancelled),
     (.noInteraction(.unlock), .locked), (.mismatch(.passcode), .cancelled),
     (.mismatch(.value), .cancelled), (.mismatch(.recoveryKey), .cancelled),
     (.mismatch(.newRecoveryKey), .cancelled), (.findings(2), .integrity),

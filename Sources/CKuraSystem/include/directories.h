@@ -17,4 +17,10 @@ ptrdiff_t kura_directory_next(void *_Nonnull directory, char *_Nonnull into, siz
 
 void kura_directory_close(void *_Nonnull directory);
 
+/* Gives a file another name on the same file system, one that nothing has; 0 or a negated errno. */
+int kura_file_move(const char *_Nonnull from, const char *_Nonnull to);
+
+/* Makes the names in a directory last through a power cut; 0 or a negated errno. */
+int kura_directory_sync(const char *_Nonnull path);
+
 #endif

@@ -7,45 +7,61 @@ internal import SecureMemory
 /// `kura init`: makes a vault. It is there only when its recovery key is kept.
 enum Init {
   static let command = Command(
-    "init", abstract: "create a vault under a passcode, with a recovery key",
-    options: [
+    "init", abstract: "create a vault under a passcode, with a recovery key", options: options,
+    unlocking: .asks, run: run)
+
+  /// What shapes a new vault.
+  static let options =
+    [
       Option(.recoveryKeyFile, .required("OUT"), help: "write the recovery key to OUT (0600)"),
       Option(.local, help: "the passcode is a code for this machine alone"),
       Option.weakPasscode,
       Option(.noRecoveryKey, help: "make none: a forgotten passcode loses everything"),
-    ] + Option.kdf,
-    unlocking: .asks, run: run)
+    ] + Option.kdf
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    var order = try Order(invocation)
+    let order = try Order(invocation)
     let access = try invocation.access()
     if access.vault.isThere { throw .exists(.vault, access.vault.path) }
     var questioner = try access.asking.questioner()
+    try make(order, access, &questioner, invocation)
+    invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
+    return .ok
+  }
+
+  /// Makes a vault, whole or not at all.
+  ///
+  /// - Parameter isOwn: Whether an engine of this command's own makes it even where an agent is
+  ///   running; afterwards nobody has the file open.
+  static func make(
+    _ order: Order, _ access: VaultAccess, _ questioner: inout Questioner,
+    _ invocation: borrowing Invocation, isOwn: Bool = false
+  ) throws(CommandError) {
+    var order = order
     var keeper = try RecoveryKeeper(order.place, questioner)
     let strength = StrengthRemark(order.cost)
     let passcode = try strength.newPasscode(
       given: try access.asking.givenPasscode(), orNeeds: .passcode, &questioner,
       invocation.messages)
     try order.judge(passcode, invocation.arguments, &questioner)
-    var connection = try access.connectRunningOrOwn()
+    var connection = isOwn ? try access.connectOwn() : try access.connectRunningOrOwn()
     var failure: CommandError?
     do throws(ClientError) {
       try connection.create(passcode: passcode, cost: order.cost, flags: order.flags) {
         key throws(ClientError) in keeper.keep(key, &questioner, &failure)
       }
     } catch { throw failure ?? .creating(error) }
-    invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
-    return .ok
   }
 }
 
 // MARK: - What is wanted
 
 extension Init {
-  private struct Order {
-    let cost: KDFCost
-    var flags: CreateRequest.Flags
-    let place: RecoveryKeeper.Place
+  /// What the command line says of the new vault.
+  struct Order {
+    fileprivate let cost: KDFCost
+    fileprivate var flags: CreateRequest.Flags
+    fileprivate let place: RecoveryKeeper.Place
 
     init(_ invocation: borrowing Invocation) throws(CommandError) {
       let arguments = invocation.arguments
@@ -66,7 +82,7 @@ extension Init {
     }
 
     /// A few digits are offered as a code for this machine, and refused as a passcode.
-    mutating func judge(
+    fileprivate mutating func judge(
       _ passcode: borrowing SecretBytes, _ arguments: Arguments, _ questioner: inout Questioner
     ) throws(CommandError) {
       guard passcode.isShortCode, !flags.contains(.localCode), !arguments.has(.weakPasscode) else {

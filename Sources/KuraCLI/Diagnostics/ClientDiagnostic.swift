@@ -160,6 +160,10 @@ extension Diagnostic {
       self.init(
         "the value is to be typed, and nobody can be asked",
         hint: "give it on stdin, or with --file or --fd", .needsInteraction)
+    case .confirmation:
+      self.init(
+        "the vault's name is to be typed, and nobody can be asked",
+        hint: "run it at a terminal; nothing was changed", .needsInteraction)
     }
   }
 
@@ -167,6 +171,8 @@ extension Diagnostic {
     switch mismatch {
     case .passcode: self.init("the two passcodes differ", hint: "nothing was changed", .cancelled)
     case .value: self.init("the two values differ", hint: "nothing was stored", .cancelled)
+    case .vaultName:
+      self.init("that is not the vault's name", hint: "nothing was changed", .cancelled)
     case .recoveryKey:
       self.init(
         "the recovery key was not typed back, so no vault was made",

@@ -35,6 +35,9 @@ extension Diagnostic {
     case .outOfMemory: self = .outOfMemory
     case .noVault(let path):
       self.init("there is no vault: " + Self.shown(path), hint: Self.noVaultHint, .noVault)
+    case .notAVault(let path):
+      self.init(
+        "this is not a vault: " + Self.shown(path), hint: "name another with --vault", .integrity)
     case .exists(.vault, let path):
       self.init(
         "a vault exists there already: " + Self.shown(path), hint: Self.vaultExistsHint, .exists)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+
+/// A new vault's way into the place of an old one, whose file keeps all it has under another name.
+public struct VaultReplacement: Sendable {
+  private let path: String
+  private let directory: String
+
+  /// Where the new vault is to be made first.
+  public let new: String
+
+  /// Where the old one stands afterwards: `NAME.kura.old-YYYYMMDD-HHMMSS`, by the local time.
+  public let old: String
+
+  /// - Parameter milliseconds: Now, in ms of Unix time.
+  public init(of vault: VaultPath, at milliseconds: UInt64) {
+    let time = Clock.local(milliseconds, "%Y%m%d-%H%M%S")
+    path = vault.path
+    directory = vault.directory
+    new = path + ".reset-" + time
+    old = path + ".old-" + time
+  }
+
+  /// Moves the old vault aside, with its journal, and the new one in its place. Nobody may have
+  /// either open.
+  ///
+  /// - Throws: ``FileError``, `EEXIST` among them: nothing is overwritten. What was moved is moved
+  ///   back.
+  public func perform() throws(FileError) {
+    var moved: [String] = []
+    do throws(FileError) {
+      try Self.move(path, to: old)
+      moved.append("")
+      // SQLite would play a journal that stayed into the new file.
+      for suffix in ["-wal", "-shm", "-journal"] {
+        let failed = unsafe kura_file_move(path + suffix, old + suffix)
+        if failed == -ENOENT { continue }
+        try FileError.check(Int(failed))
+        moved.append(suffix)
+      }
+      try Self.move(new, to: path)
+    } catch {
+      for suffix in moved.reversed() { _ = unsafe kura_file_move(old + suffix, path + suffix) }
+      throw error
+    }
+    try FileError.check(Int(unsafe kura_directory_sync(directory)))
+  }
+
+  private static func move(_ from: String, to: String) throws(FileError) {
+    try FileError.check(Int(unsafe kura_file_move(from, to)))
+  }
+}
+
+extension VaultPath {
+  /// The directory the vault stands in.
+  var directory: String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
+      return "/"
+    }
+    return String(path[..<slash])
+  }
+
+  /// The name of the vault's file.
+  public var fileName: String { Self.fileName(of: path) }
+
+  /// What stands behind the last `/` of a path.
+  public static func fileName(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+    return String(path[path.utf8.index(after: slash)...])
+  }
+}
