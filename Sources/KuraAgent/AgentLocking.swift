@@ -36,7 +36,7 @@ extension Agent {
     for case let connection? in connections {
       let isStream = connection.stream?.keeper === keeper
       guard isStream || connection.errand?.keeper === keeper else {
-        letGoOfReplies(connection)
+        connection.mustBeTaken = connection.hasPending && connection.stream == nil
         continue
       }
       connection.stream = nil
@@ -48,10 +48,13 @@ extension Agent {
     return interrupted
   }
 
-  /// A reply that its client does not take may hold a value: it goes out now, or not at all.
-  private func letGoOfReplies(_ connection: Connection) {
-    guard connection.hasPending, connection.stream == nil else { return }
-    if connection.send() == .ended || connection.hasPending { close(connection) }
+  /// A reply from before a lock may hold a value: it goes out in this turn, or not at all.
+  func letGoOfReplies() {
+    for case let connection? in connections where connection.mustBeTaken {
+      connection.mustBeTaken = false
+      guard connection.hasPending else { continue }
+      if connection.send() == .ended || connection.hasPending { close(connection) }
+    }
   }
 
   private func answer(_ work: Interrupted, _ denial: Denial) {

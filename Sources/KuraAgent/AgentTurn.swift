@@ -176,6 +176,7 @@ extension Agent {
   /// The end of a turn: lets go of what ended, and folds up what was locked.
   func settle() {
     while let connection = resumed.popLast() { pump(connection) }
+    letGoOfReplies()
     for keeper in keepers { keeper.leave() }
     ended.removeAll(keepingCapacity: true)
   }

@@ -46,6 +46,9 @@ final class Connection {
   /// not at all, so that nothing of it is left here when the vault is locked.
   var waitsForRoom = false
 
+  /// Whether what is pending was served before a lock: it may not stay here beyond the turn.
+  var mustBeTaken = false
+
   /// When the frame that has begun must be whole, on the monotonic clock.
   var frameDeadline: UInt64?
   /// When the client must have taken something of what is pending, on the monotonic clock.

@@ -53,6 +53,23 @@ import Testing
     #expect(try bench.ask(wire) { try $0.get("a") }.lockReason == .vaultChanged)
   }
 
+  @Test func `the request that comes with the hello may be what finds another file`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    _ = try bench.ask(wire) { try $0.put("a", "1") }
+    let other = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: other)
+    try #require(rename(other, bench.vault) == 0)
+    let late = try bench.connect()
+    try late.send {
+      try $0.hello(bench.vault)
+      try $0.get("a")
+    }
+    #expect(try bench.reply(on: late).type == .agentHello)
+    #expect(try bench.reply(on: late).failure == .locked)
+    #expect(try bench.status(late)?.lockReason == .vaultChanged)
+  }
+
   @Test func `another file at the path is another vault`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
