@@ -8,7 +8,6 @@ internal import SecureMemory
 /// Makes the draft of a vault under a passcode.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class CreateJob: Job, @unchecked Sendable {
-  // One thread at a time has it: the desk of the worker hands it to and fro.
   private let path: String
   private let options: VaultOptions
   private let cost: KDFCost

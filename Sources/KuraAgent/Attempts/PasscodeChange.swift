@@ -9,7 +9,6 @@ internal import SecureMemory
 /// Proves the current passcode or recovery key and prepares the slots that replace them.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class PasscodeJob: Job, @unchecked Sendable {
-  // One thread at a time has it: the desk of the worker hands it to and fro.
   fileprivate private(set) var guess: Guess
   private let request: PasscodeRequest
   private var current: SecretBytes?

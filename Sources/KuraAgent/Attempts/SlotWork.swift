@@ -16,7 +16,6 @@ enum SlotTask: Equatable {
 /// Proves a passcode or recovery key, and prepares the slot that is to be added.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class SlotJob: Job, @unchecked Sendable {
-  // One thread at a time has it: the desk of the worker hands it to and fro.
   fileprivate private(set) var guess: Guess
   fileprivate let task: SlotTask
   fileprivate let credential: CredentialKind

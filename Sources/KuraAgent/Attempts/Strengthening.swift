@@ -9,7 +9,6 @@ internal import SecureMemory
 /// Prepares the slot that takes the place of one that is too cheap to guess, with the same passcode.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class StrengthenJob: Job, @unchecked Sendable {
-  // One thread at a time has it: the desk of the worker hands it to and fro.
   private let attempt: UnlockAttempt
   private var passcode: SecretBytes?
   fileprivate var key: VaultKey?

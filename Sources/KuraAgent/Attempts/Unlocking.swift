@@ -8,7 +8,6 @@ internal import SecureMemory
 /// Derives a vault's key from what a client presents.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class UnlockJob: Job, @unchecked Sendable {
-  // One thread at a time has it: the desk of the worker hands it to and fro.
   fileprivate private(set) var guess: Guess
   private let credential: Credential
   private var secret: SecretBytes?
