@@ -8,11 +8,24 @@
 static int count;
 static char **values;
 
-/* glibc hands a constructor what main gets; it runs before any Swift code. */
+/* Both constructors run before any Swift code. */
+#ifdef __GLIBC__
+/* glibc hands a constructor what main gets. */
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
   count = argc;
   values = argv;
 }
+#else
+extern char **environ;
+
+/* musl hands it nothing; but the kernel lays argc, argv, a null and the environment side by side
+   (System V ABI for x86-64, 3.4.1), and nothing has moved environ yet. */
+__attribute__((constructor)) static void keep_arguments(void) {
+  char **end = environ - 1;
+  while (count != (int)(long)end[-1 - count]) count++;
+  values = end - count;
+}
+#endif
 
 int kura_argument_count(void) { return count; }
 

@@ -38,7 +38,7 @@ static int start(
     posix_spawn_file_actions_adddup2(&actions, theirs, 0);
   else
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  kura_spawn_closing_from(&actions, 3);
   char *const arguments[] = {(char *)program, (char *)argument, NULL};
   failed = kura_spawn(program, arguments, variables, 0, &actions, process);
   posix_spawn_file_actions_destroy(&actions);

@@ -5,8 +5,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void *kura_directory_open(const char *path, int *failed) {
@@ -30,7 +32,7 @@ ptrdiff_t kura_directory_next(void *directory, char *into, size_t capacity) {
 void kura_directory_close(void *directory) { closedir(directory); }
 
 int kura_file_move(const char *from, const char *to) {
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -errno;
   /* A file system that cannot refuse to overwrite: link(2) always does. */
   if (link(from, to) != 0) return -errno;

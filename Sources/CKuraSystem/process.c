@@ -63,7 +63,7 @@ int kura_start_agent(const char *program, struct kura_child *child) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 3);
     for (int fd = 0; fd <= 2; fd++)
       posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    kura_spawn_closing_from(&actions, 4);
     posix_spawn_file_actions_addchdir_np(&actions, "/");
     char *const arguments[] = {"kura-agent", "--ready-fd", "3", NULL};
     failed = spawn(program, arguments, POSIX_SPAWN_SETSID, &actions, &child->process);
@@ -83,7 +83,7 @@ int kura_start_engine(const char *program, struct kura_child *child) {
   if (!failed) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    kura_spawn_closing_from(&actions, 3);
     char *const arguments[] = {"kura-agent", "--stdio", NULL};
     failed = spawn(program, arguments, 0, &actions, &child->process);
     posix_spawn_file_actions_destroy(&actions);
@@ -147,6 +147,5 @@ size_t kura_local_time(
 }
 
 const char *kura_error_text(int number) {
-  const char *text = strerrordesc_np(number);
-  return text ? text : "Unknown error";
+  return strerror(number);
 }

@@ -3,7 +3,19 @@
 #define _GNU_SOURCE
 #include "spawning.h"
 
+#include <dirent.h>
 #include <signal.h>
+#include <stdlib.h>
+
+void kura_spawn_closing_from(posix_spawn_file_actions_t *actions, int first) {
+  DIR *open_ones = opendir("/proc/self/fd");
+  if (!open_ones) return;
+  for (const struct dirent *entry; (entry = readdir(open_ones));) {
+    int fd = atoi(entry->d_name);
+    if (fd >= first) posix_spawn_file_actions_addclose(actions, fd);
+  }
+  closedir(open_ones);
+}
 
 int kura_spawn(
     const char *program, char *const arguments[], char *const variables[], short flags,

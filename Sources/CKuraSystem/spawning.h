@@ -6,6 +6,10 @@
 
 #include <spawn.h>
 
+/* Has the child close every descriptor from `first` on that is open here and now; add it last.
+   (Not every C library has posix_spawn_file_actions_addclosefrom_np.) */
+void kura_spawn_closing_from(posix_spawn_file_actions_t *actions, int first);
+
 /* Starts a program with an empty signal mask and default dispositions: a blocked mask would be
    inherited, and SIGTERM never arrive. 0 and its id, or a negated errno and 0. */
 int kura_spawn(
