@@ -88,6 +88,11 @@ let package = Package(
       // the released program is a static one without PIE.
       swiftSettings: strict, linkerSettings: [.linkedLibrary("zxcvbn"), .linkedLibrary("m")]),
 
+    // What a program looks like that uses the agent.
+    .executableTarget(
+      name: "juice", dependencies: ["KuraClient", "KuraProtocol"], path: "Examples/Juice",
+      swiftSettings: tests),
+
     // Proof.
     .testTarget(
       name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: tests),
@@ -126,7 +131,8 @@ let package = Package(
       dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
-    .testTarget(name: "EndToEndTests", dependencies: ["CKuraSystem"], swiftSettings: tests),
+    .testTarget(
+      name: "EndToEndTests", dependencies: ["CKuraSystem", "juice"], swiftSettings: tests),
     .testTarget(
       name: "FaultTests",
       dependencies: [

@@ -32,7 +32,9 @@ final class Stage {
   private static func environment(root: String, binaries: String) -> [String: String] {
     let inherited = ProcessInfo.processInfo.environment
     var environment = [
-      "PATH": "\(binaries):\(Repository.tools):\(inherited["PATH"] ?? "/usr/bin:/bin")",
+      "PATH":
+        "\(binaries):\(Repository.tools):\(Repository.examples):"
+        + (inherited["PATH"] ?? "/usr/bin:/bin"),
       "HOME": root + "/home", "TMPDIR": root + "/tmp",
       "XDG_DATA_HOME": root + "/data", "XDG_STATE_HOME": root + "/state",
       "XDG_CONFIG_HOME": root + "/config", "XDG_CACHE_HOME": root + "/cache",
@@ -173,6 +175,8 @@ enum Repository {
   static let scripts = root + "/Fixtures/scripts"
   /// Small programs that stories use.
   static let tools = scripts + "/tools"
+  /// The built examples, beside the tests.
+  static let examples = Bundle.main.bundlePath
   /// The built programs: `$KURA_BIN`, or what `make build` leaves.
   static let binaries =
     ProcessInfo.processInfo.environment["KURA_BIN"] ?? root + "/.build/release"

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// Where the app's users come from: a file that stands for the service they sign in with.
+///
+/// Each line is a user identifier, a space, and `authorized` or `revoked`.
+struct IdentityProvider {
+  enum CredentialState: String {
+    /// The user is signed in, and may be.
+    case authorized
+    /// The user has taken the permission back: what is kept of them must go.
+    case revoked
+    /// The service knows no such user.
+    case notFound
+  }
+
+  let lines: [Substring]
+
+  /// What a directory of users says.
+  init(_ text: String) { lines = text.split(separator: "\n") }
+
+  func credentialState(forUserID user: String) -> CredentialState {
+    for line in lines {
+      let words = line.split(separator: " ")
+      guard words.count == 2, words[0] == user else { continue }
+      return CredentialState(rawValue: String(words[1])) ?? .notFound
+    }
+    return .notFound
+  }
+}

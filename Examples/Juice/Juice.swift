@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An app that keeps who is signed in, and nothing else.
+///
+///     juice PROVIDER                  the check at launch
+///     juice PROVIDER sign-in USER     keeps the user's identifier
+///     juice PROVIDER sign-out         forgets it
+///
+/// PROVIDER is a file as ``IdentityProvider`` reads it. It ends with 0 when somebody is signed
+/// in afterwards, 1 when nobody is, and 2 when that cannot be told.
+@main struct Juice {
+  static let identifier = KeychainItem(service: "com.example.juice", account: "userIdentifier")
+
+  static func main() {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let path = arguments.first,
+      let text = try? String(contentsOfFile: path, encoding: .utf8)
+    else {
+      fail("usage: juice PROVIDER [sign-in USER | sign-out]")
+    }
+    let provider = IdentityProvider(text)
+    do throws(KeychainItem.KeychainError) {
+      switch Array(arguments.dropFirst()) {
+      case []: exit(try launch(provider))
+      case ["sign-out"]: exit(try signOut())
+      case let words where words.count == 2 && words[0] == "sign-in":
+        exit(try signIn(words[1], provider))
+      default: fail("usage: juice PROVIDER [sign-in USER | sign-out]")
+      }
+    } catch {
+      switch error {
+      case .locked: fail("the vault is locked; unlock it with: kura unlock")
+      case .noItem: fail("nobody is signed in")
+      case .unexpectedData: fail("what is kept of the user is no text")
+      case .unhandled(let reason): fail("the vault did not answer as it should: \(reason)")
+      }
+    }
+  }
+
+  /// Whether the user of the last time may go on.
+  static func launch(
+    _ provider: IdentityProvider
+  ) throws(KeychainItem.KeychainError) -> Int32 {
+    let user: String
+    do throws(KeychainItem.KeychainError) { user = try identifier.readItem() } catch {
+      guard error == .noItem else { throw error }
+      print("not found: please sign in")
+      return 1
+    }
+    switch provider.credentialState(forUserID: user) {
+    case .authorized:
+      print("authorized: welcome back, \(user)")
+      return 0
+    case .revoked:
+      try identifier.deleteItem()
+      print("revoked: \(user) has to sign in anew")
+      return 1
+    case .notFound:
+      print("not found: nobody knows \(user)")
+      return 1
+    }
+  }
+
+  static func signIn(
+    _ user: String, _ provider: IdentityProvider
+  ) throws(KeychainItem.KeychainError) -> Int32 {
+    guard provider.credentialState(forUserID: user) == .authorized else {
+      print("not signed in: \(user) is not authorized")
+      return 1
+    }
+    try identifier.saveItem(user)
+    print("signed in as \(user)")
+    return 0
+  }
+
+  static func signOut() throws(KeychainItem.KeychainError) -> Int32 {
+    try identifier.deleteItem()
+    print("signed out")
+    return 1
+  }
+
+  private static func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("juice: \(message)\n".utf8))
+    exit(2)
+  }
+}
