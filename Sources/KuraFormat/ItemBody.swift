@@ -36,18 +36,31 @@ public struct Manifest: ~Copyable, Sendable {
   ///
   /// - Parameter number: From 0, below ``chunkCount``.
   public func byteCount(ofChunk number: UInt64) -> Int {
-    let chunk = UInt64(Manifest.chunkByteCount)
+    Manifest.byteCount(ofChunk: number, of: length)
+  }
+
+  /// The plaintext bytes of a chunk of a value.
+  ///
+  /// - Parameters:
+  ///   - number: From 0, below the number of chunks.
+  ///   - length: The value's bytes, one of ``lengths``.
+  public static func byteCount(ofChunk number: UInt64, of length: UInt64) -> Int {
+    let chunk = UInt64(chunkByteCount)
     return Int(min(length - number * chunk, chunk))
   }
 
-  static func chunkCount(of length: UInt64) -> UInt64 {
+  /// The number of chunks of a value.
+  ///
+  /// - Parameter length: The value's bytes, one of ``lengths``.
+  public static func chunkCount(of length: UInt64) -> UInt64 {
     let chunk = UInt64(chunkByteCount)
     return length / chunk + (length.isMultiple(of: chunk) ? 0 : 1)
   }
 
-  static func holds(_ length: UInt64) -> Bool {
-    length > UInt64(ItemBody.longestInline) && length <= longestValue
-  }
+  /// The lengths of values that have chunks, in bytes.
+  public static let lengths = UInt64(ItemBody.longestInline) + 1...longestValue
+
+  static func holds(_ length: UInt64) -> Bool { lengths.contains(length) }
 }
 
 /// What an item's body holds sealed: the value, or the manifest of a long one.

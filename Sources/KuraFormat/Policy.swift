@@ -32,7 +32,7 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
     case .idleTimeout, .maxSession: 1000...(366 * 86_400_000)
     case .lockOnSleep, .logSync: 0...1
     case .historyDepth: 0...1000
-    case .reuseWindow: 0...86_400_000
+    case .reuseWindow: 0...300_000
     }
   }
 }

@@ -61,7 +61,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .maxSession: 1_000...2_592_000_000
     case .lockOnSleep, .logSync: 0...1
     case .historyDepth: 0...1_000
-    case .reuseWindow: 0...900_000
+    case .reuseWindow: 0...300_000
     }
   }
 

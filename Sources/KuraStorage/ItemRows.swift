@@ -134,6 +134,20 @@ extension Storage {
     _ = try step(.keepItem)
   }
 
+  /// Writes a kept revision in place of the one there; its own history is not looked at.
+  package mutating func storeHistory(_ row: borrowing ItemRow) throws(StorageError) {
+    let statement = unsafe try start(.storeHistory)
+    unsafe bind(statement, 1, borrowing: row.id)
+    unsafe bind(statement, 2, Int64(row.facts.revision))
+    unsafe bind(statement, 3, borrowing: row.tag)
+    unsafe bind(statement, 4, Int64(row.facts.generation))
+    unsafe bind(statement, 5, Int64(row.facts.itemClass))
+    unsafe bind(statement, 6, Int64(row.facts.kind))
+    unsafe bind(statement, 7, borrowing: row.meta)
+    unsafe bind(statement, 8, borrowing: row.body)
+    _ = try step(.storeHistory)
+  }
+
   /// Drops a kept revision.
   package mutating func deleteHistory(
     of item: Span<UInt8>, revision: UInt64

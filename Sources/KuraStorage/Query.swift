@@ -7,7 +7,7 @@ enum Query: Int, CaseIterable {
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, storeItem
-  case history, historyScan, historyKeys, keepItem, deleteHistory
+  case history, historyScan, historyKeys, keepItem, storeHistory, deleteHistory
   case chunk, chunkKeys, storeChunk, deleteChunks
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
@@ -20,7 +20,7 @@ enum Query: Int, CaseIterable {
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
     case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .keepItem,
-      .deleteHistory:
+      .storeHistory, .deleteHistory:
       items
     case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
       .deleteLoose:
@@ -74,6 +74,8 @@ enum Query: Int, CaseIterable {
       REPLACE INTO history (\(history)) SELECT id, revision, tag, generation, class, kind, meta, body \
       FROM item WHERE tag = ?1
       """
+    case .storeHistory:
+      "REPLACE INTO history (\(history)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
     default: "DELETE FROM history WHERE item = ?1 AND revision = ?2"
     }
   }

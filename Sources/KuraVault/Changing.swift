@@ -22,34 +22,39 @@ public struct PutResult: Equatable, Sendable {
 }
 
 extension UnlockedVault {
-  /// Stores a value of at most 64 KiB; a longer one takes ``beginUpload(_:attributes:condition:)``.
+  /// Stores a value of at most 64 KiB; a longer one takes ``beginUpload(_:attributes:condition:protecting:)``.
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - value: The bytes; only borrowed.
   ///   - attributes: Changes to the attributes; a new item begins without any.
   ///   - condition: When to store at all.
+  ///   - protecting: Whether the item is protected from now on, as by ``protect(_:)``; one that is
+  ///     stays so.
   /// - Throws: ``VaultError/exists(revision:)``, ``VaultError/revisionConflict(current:)``,
   ///   ``VaultError/notFound`` for a condition that asks for a revision, ``VaultError/tooLarge``,
   ///   ``VaultError/busy`` and those of names, attributes and the file.
   public mutating func put(
     _ name: Span<UInt8>, value: Span<UInt8>, attributes: borrowing AttributeEdits,
-    condition: PutCondition
+    condition: PutCondition, protecting: Bool = false
   ) throws(VaultError) -> PutResult {
     guard value.count <= ItemBody.longestInline else { throw .tooLarge }
     let name = try ItemName.checked(name)
     let tag = try keys.tag(of: name)
     let content = try NewContent(inline: value)
-    return try writing { vault, draft throws(VaultError) in
+    let result = try writing { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
-      return try vault.put(content, name, attributes, condition, change, &draft)
+      return try vault.put(
+        content, name, attributes, condition, protecting: protecting, change, &draft)
     }
+    try clearJournal()
+    return result
   }
 
   /// Stores content as the next revision of an item, or as a new item.
   mutating func put(
     _ content: borrowing NewContent, _ name: borrowing ItemName,
-    _ edits: borrowing AttributeEdits, _ condition: PutCondition,
+    _ edits: borrowing AttributeEdits, _ condition: PutCondition, protecting: Bool,
     _ change: consuming ItemChange, _ draft: inout Draft
   ) throws(VaultError) -> PutResult {
     try change.check(condition)
@@ -57,7 +62,7 @@ extension UnlockedVault {
     if change.isDeleted { try draft.countDeleted(false) }
     let meta = try change.newMeta(
       name, edits, size: content.size, modified: draft.root.time)
-    let revision = try finish(change, meta, content, .value, &draft)
+    let revision = try finish(change, meta, content, .value, protecting: protecting, &draft)
     return PutResult(revision: revision, previous: previous)
   }
 
@@ -68,8 +73,8 @@ extension UnlockedVault {
   ///   - edits: The changes.
   ///   - revision: The revision that the item has to be at; nil for any.
   /// - Returns: The new revision.
-  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionConflict(current:)``,
-  ///   ``VaultError/protected`` and those of attributes and the file.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionConflict(current:)`` and those of
+  ///   attributes and the file.
   @discardableResult
   public mutating func setAttributes(
     _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, ifRevision revision: UInt64? = nil

@@ -73,7 +73,11 @@ extension Keyring {
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: ItemFacts
   ) throws -> (isSound: Bool, value: PieceCheck?) {
     do {
-      switch try ItemBody.decode(try openBody(sealed, facts)) {
+      let plaintext = try openBody(sealed, facts)
+      guard facts.protection == .standard else {
+        return try check(protected: try ProtectedBody.decode(plaintext), meta, facts)
+      }
+      switch try ItemBody.decode(plaintext) {
       case .inline(let bytes):
         let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
         return (UInt64(bytes.count) == size, nil)
@@ -86,9 +90,21 @@ extension Keyring {
       return (false, nil)
     } catch FormatError.damaged {
       return (false, nil)
-    } catch VaultError.protected {
-      // What is inside opens with a fresh passcode only; the tree vouches for the ciphertext.
-      return (true, nil)
     }
+  }
+
+  /// Holds a protected body against its meta, as far as that goes without the secret half: what is
+  /// inside has one length, and the tree vouches for its ciphertext.
+  private borrowing func check(
+    protected body: borrowing ProtectedBody, _ meta: borrowing ItemMeta, _ facts: ItemFacts
+  ) throws -> (isSound: Bool, value: PieceCheck?) {
+    let isOfRevision = body.revision <= facts.revision
+    guard let value = body.value else {
+      let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
+      return (isOfRevision && UInt64(body.innerByteCount) == size + 1, nil)
+    }
+    guard Manifest.lengths.contains(meta.size) else { return (false, nil) }
+    let check = PieceCheck(value, length: meta.size, of: try SecretBytes(copying: meta.name))
+    return (isOfRevision && facts.kind == .value, check)
   }
 }

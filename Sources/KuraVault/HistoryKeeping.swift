@@ -119,10 +119,9 @@ extension HistoryList {
 extension Keyring {
   /// Where the chunks of a row's value are; nil when it has none.
   borrowing func valueID(_ found: VerifiedRow) throws(VaultError) -> ValueID? {
-    // A manifest has the shortest padded length; a protected one is not to be opened here.
-    guard found.row.body.count == Seal.sealedPaddedCount(0),
-      found.facts.protection == .standard
-    else { return nil }
-    return try ItemBody.chunkedValue(in: try openBody(found.row.body, found.facts))
+    // A manifest has the shortest padded length, a protected one too.
+    guard found.row.body.count == Seal.sealedPaddedCount(0) else { return nil }
+    return try ItemBody.chunkedValue(
+      in: try openBody(found.row.body, found.facts), found.facts.protection)
   }
 }

@@ -13,6 +13,8 @@ struct NewContent: ~Copyable {
   let size: UInt64
   /// Where the value's chunks are, when it has any.
   let value: ValueID?
+  /// Whether the plaintext is a protected body already, which needs no secret half to be kept.
+  let isProtected: Bool
 
   init(inline value: Span<UInt8>) throws(VaultError) {
     do { plaintext = try ItemBody.encode(inline: value) } catch {
@@ -20,6 +22,7 @@ struct NewContent: ~Copyable {
     }
     size = UInt64(value.count)
     self.value = nil
+    isProtected = false
   }
 
   init(_ manifest: borrowing Manifest) throws(VaultError) {
@@ -28,10 +31,15 @@ struct NewContent: ~Copyable {
     }
     size = manifest.length
     value = manifest.value
+    isProtected = false
   }
 
-  init(plaintext: consuming SecretBytes, size: UInt64) throws(VaultError) {
-    value = try ItemBody.chunkedValue(in: plaintext)
+  /// An opened body, to be kept.
+  init(
+    plaintext: consuming SecretBytes, size: UInt64, _ protection: ProtectionClass
+  ) throws(VaultError) {
+    value = try ItemBody.chunkedValue(in: plaintext, protection)
+    isProtected = protection == .protected
     self.plaintext = plaintext
     self.size = size
   }
@@ -39,9 +47,13 @@ struct NewContent: ~Copyable {
 
 extension ItemBody {
   /// Where the chunks of an opened body are; nil when the value stands in it.
-  static func chunkedValue(in plaintext: borrowing SecretBytes) throws(VaultError) -> ValueID? {
+  static func chunkedValue(
+    in plaintext: borrowing SecretBytes, _ protection: ProtectionClass
+  ) throws(VaultError) -> ValueID? {
     do {
-      switch try decode(try plaintext.copy()) {
+      let copy = try plaintext.copy()
+      guard protection == .standard else { return try ProtectedBody.decode(copy).value }
+      switch try decode(copy) {
       case .inline: return nil
       case .chunked(let manifest): return manifest.value
       }
@@ -81,6 +93,14 @@ struct ItemChange: ~Copyable {
     switch current {
     case .some(let current): current.facts.kind == .value ? current.facts.revision : nil
     case .none: nil
+    }
+  }
+
+  /// Whether the item is protected until now.
+  var isProtected: Bool {
+    switch current {
+    case .some(let current): current.facts.protection == .protected
+    case .none: false
     }
   }
 
@@ -153,23 +173,28 @@ extension UnlockedVault {
       found, keys throws(VaultError) in
       let meta = try keys.openMeta(found.row.meta, found.facts)
       let body = try keys.openBody(found.row.body, found.facts)
-      return try NewContent(plaintext: body, size: meta.size)
+      return try NewContent(plaintext: body, size: meta.size, found.facts.protection)
     }
     guard let content else { throw .damaged(.item) }
     return content
   }
 
   /// Writes the next revision: history, row, bucket, nodes, counts and, when it is time, one more
-  /// level of the tree.
+  /// level of the tree. What was protected stays so.
   ///
+  /// - Parameter protecting: Whether the item is protected from now on, with its history.
   /// - Returns: The new revision.
   mutating func finish(
     _ change: consuming ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
-    _ kind: ItemKind, _ draft: inout Draft
+    _ kind: ItemKind, protecting: Bool = false, _ draft: inout Draft
   ) throws(VaultError) -> UInt64 {
     let tag = change.tag
-    let facts = try nextFacts(change, kind)
-    let history = try keepCurrent(change, newValue: content.value, &draft)
+    let isProtected = protecting || content.isProtected || change.isProtected
+    let facts = try nextFacts(change, kind, isProtected ? .protected : .standard)
+    var history = try keepCurrent(change, newValue: content.value, &draft)
+    if isProtected && !change.isProtected {
+      history = try reseal(history, of: facts.id, as: .protected, nil, &draft)
+    }
     let leaf = try store(facts, meta, content, history)
     if change.current == nil { draft.root.itemCount += 1 }
     var path = change.path
@@ -182,7 +207,7 @@ extension UnlockedVault {
   }
 
   private func nextFacts(
-    _ change: borrowing ItemChange, _ kind: ItemKind
+    _ change: borrowing ItemChange, _ kind: ItemKind, _ protection: ProtectionClass
   ) throws(VaultError) -> ItemFacts {
     let generation = keys.ring.active
     switch change.current {
@@ -191,12 +216,12 @@ extension UnlockedVault {
       guard current.facts.revision < UInt64(Int64.max) else { throw .damaged(.item) }
       return ItemFacts(
         tag: change.tag, id: current.facts.id, revision: current.facts.revision + 1,
-        generation: generation, kind: kind)
+        generation: generation, protection: protection, kind: kind)
     case .none:
       do {
         return ItemFacts(
           tag: change.tag, id: try ItemID.random(), revision: 1, generation: generation,
-          kind: kind)
+          protection: protection, kind: kind)
       } catch {
         throw VaultError(error, about: .item)
       }
@@ -211,7 +236,10 @@ extension UnlockedVault {
     _ history: HistoryList
   ) throws(VaultError) -> Digest {
     let sealedMeta = try keys.seal(meta, facts)
-    let sealedBody = try keys.seal(body: content.plaintext.bytes, facts)
+    let sealedBody =
+      facts.protection == .protected && !content.isProtected
+      ? try keys.seal(protecting: content.plaintext, facts)
+      : try keys.seal(body: content.plaintext.bytes, facts)
     let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: facts.rowFacts, history: list.span,

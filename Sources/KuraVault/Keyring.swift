@@ -165,13 +165,11 @@ extension Keyring {
     }
   }
 
-  /// Opens a row's body; what stands in it is not read yet.
-  ///
-  /// - Throws: ``VaultError/protected`` for a value that takes a fresh passcode.
+  /// Opens a row's body; what stands in it is not read yet. That of a protected item is an
+  /// encoded ``ProtectedBody``.
   borrowing func openBody(
     _ sealed: Span<UInt8>, _ facts: ItemFacts
   ) throws(VaultError) -> SecretBytes {
-    guard facts.protection == .standard else { throw .protected }
     do {
       let key = try ring.dataKey(facts.generation)
       return try Seal.openPadded(

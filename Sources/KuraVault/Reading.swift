@@ -23,15 +23,24 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - revision: An earlier one out of the history; nil for the current one.
-  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``, ``VaultError/protected``.
+  ///   - key: What opens a protected value; nil where nobody gave a fresh passcode.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``; ``VaultError/protected``
+  ///   without the key, or with one of before a change of all keys.
   public mutating func value(
-    _ name: Span<UInt8>, revision: UInt64? = nil
+    _ name: Span<UInt8>, revision: UInt64? = nil, with key: borrowing ProtectedKey?
   ) throws(VaultError) -> Value {
     let tag = try tag(of: name)
     return try reading { vault throws(VaultError) in
-      guard let revision else { return try vault.currentValue(tag, orElse: .notFound) }
-      return try vault.value(tag, revision: revision)
+      guard let revision else { return try vault.currentValue(tag, orElse: .notFound, key) }
+      return try vault.value(tag, revision: revision, key)
     }
+  }
+
+  /// The same without a key, so that only a standard value is read.
+  public mutating func value(
+    _ name: Span<UInt8>, revision: UInt64? = nil
+  ) throws(VaultError) -> Value {
+    try value(name, revision: revision, with: nil)
   }
 
   /// The kept earlier revisions of an item, ascending; a deleted item has them too.
@@ -64,28 +73,30 @@ extension UnlockedVault {
   }
 
   private mutating func currentValue(
-    _ tag: ItemTag, orElse absence: VaultError
+    _ tag: ItemTag, orElse absence: VaultError, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> Value {
     let value = try rows.withCurrent(tag, under: trust.root, keys) {
       found, keys throws(VaultError) in
       guard found.facts.kind == .value else { throw absence }
-      return try keys.openValue(found)
+      return try keys.openValue(found, key)
     }
     guard let value else { throw absence }
     return value
   }
 
-  private mutating func value(_ tag: ItemTag, revision: UInt64) throws(VaultError) -> Value {
+  private mutating func value(
+    _ tag: ItemTag, revision: UInt64, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> Value {
     guard let (facts, history) = try verifiedHistory(tag) else { throw .notFound }
     if facts.revision == revision {
-      return try currentValue(tag, orElse: .revisionNotFound)
+      return try currentValue(tag, orElse: .revisionNotFound, key)
     }
     guard let entry = history.entries.first(where: { $0.revision == revision }) else {
       throw .revisionNotFound
     }
     return try rows.withKept(entry, of: facts.id, keys) { found, keys throws(VaultError) in
       guard found.facts.kind == .value else { throw .revisionNotFound }
-      return try keys.openValue(found)
+      return try keys.openValue(found, key)
     }
   }
 
@@ -101,9 +112,11 @@ extension UnlockedVault {
 
 extension Keyring {
   /// Opens a row's meta and body.
-  borrowing func openValue(_ found: VerifiedRow) throws(VaultError) -> Value {
+  borrowing func openValue(
+    _ found: VerifiedRow, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> Value {
     let item = Item(try openMeta(found.row.meta, found.facts), found.facts)
-    let plaintext = try openBody(found.row.body, found.facts)
+    let plaintext = try openStandard(found.row.body, found.facts, key)
     do {
       let body = try ItemBody.decode(plaintext)
       return try Value(item, body)

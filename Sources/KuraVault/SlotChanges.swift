@@ -109,8 +109,7 @@ extension UnlockedVault {
     }
     isCommitted = true
     mustTruncate = true
-    // Another reader may be in the way; the next flush tries again.
-    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+    try clearJournal()
     return result
   }
 

@@ -42,6 +42,13 @@ extension UnlockedVault {
     return result
   }
 
+  /// Clears the journal of what a change of slots or of a class left in it; where another reader is in
+  /// the way, ``flushSeen()`` does it later.
+  mutating func clearJournal() throws(VaultError) {
+    guard mustTruncate else { return }
+    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+  }
+
   /// Seals the draft as the new root and commits.
   private mutating func commit(_ draft: Draft) throws(VaultError) {
     let sealed = try keys.seal(draft.root)
@@ -54,6 +61,7 @@ extension UnlockedVault {
     }
     rows.tree.keepStaged()
     for value in draft.loosened { sweeper.add(value) }
+    if draft.leavesOldBodies { mustTruncate = true }
     trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
   }
 

@@ -39,6 +39,8 @@ struct Draft {
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
   var loosened: [ValueID] = []
+  /// Whether the journal is to be cleared of what readable rows stood there before.
+  var leavesOldBodies = false
 
   /// The draft that a state is followed by.
   ///

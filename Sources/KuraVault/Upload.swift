@@ -16,6 +16,7 @@ public struct Upload: ~Copyable {
   let tag: ItemTag
   let edits: AttributeEdits
   let condition: PutCondition
+  let isProtecting: Bool
   let value: ValueID
   let key: Key
   /// The plaintext of the chunk that is not full yet, or may be the last.
@@ -36,12 +37,13 @@ public struct Upload: ~Copyable {
   /// An upload of which nothing was taken yet.
   static func begin(
     _ name: consuming ItemName, _ tag: ItemTag, _ edits: consuming AttributeEdits,
-    _ condition: PutCondition
+    _ condition: PutCondition, protecting: Bool
   ) throws(VaultError) -> Upload {
     do {
       return Upload(
-        name: name, tag: tag, edits: edits, condition: condition, value: try ValueID.random(),
-        key: try Key.random(), pending: try SecretBuffer(capacity: Manifest.chunkByteCount))
+        name: name, tag: tag, edits: edits, condition: condition, isProtecting: protecting,
+        value: try ValueID.random(), key: try Key.random(),
+        pending: try SecretBuffer(capacity: Manifest.chunkByteCount))
     } catch {
       throw VaultError(error, about: .chunk)
     }
@@ -79,17 +81,18 @@ extension UnlockedVault {
 
   /// Begins to store a value of any length; nothing is written yet.
   ///
-  /// - Parameters: As for ``put(_:value:attributes:condition:)``. The condition is checked now, and
+  /// - Parameters: As for ``put(_:value:attributes:condition:protecting:)``. The condition is checked now, and
   ///   again at the end.
   public mutating func beginUpload(
-    _ name: Span<UInt8>, attributes: consuming AttributeEdits, condition: PutCondition
+    _ name: Span<UInt8>, attributes: consuming AttributeEdits, condition: PutCondition,
+    protecting: Bool = false
   ) throws(VaultError) -> Upload {
     let name = try ItemName.checked(name)
     let tag = try keys.tag(of: name)
     try reading { vault throws(VaultError) in
       try vault.beginChange(of: tag).check(condition)
     }
-    return try Upload.begin(name, tag, attributes, condition)
+    return try Upload.begin(name, tag, attributes, condition, protecting: protecting)
   }
 
   /// Takes the next bytes of an upload.
@@ -108,7 +111,7 @@ extension UnlockedVault {
 
   /// Stores what was uploaded.
   ///
-  /// - Throws: As ``put(_:value:attributes:condition:)`` does, and ``VaultError/uploadLost``. After
+  /// - Throws: As ``put(_:value:attributes:condition:protecting:)`` does, and ``VaultError/uploadLost``. After
   ///   ``VaultError/busy`` the same call can be made again.
   public mutating func commit(_ upload: inout Upload) throws(VaultError) -> PutResult {
     let content = try content(of: upload)
@@ -117,9 +120,11 @@ extension UnlockedVault {
       if let last { try vault.storeChunks(of: upload, last: last) }
       let change = try vault.beginChange(of: upload.tag)
       return try vault.put(
-        content, upload.name, upload.edits, upload.condition, change, &draft)
+        content, upload.name, upload.edits, upload.condition, protecting: upload.isProtecting,
+        change, &draft)
     }
     upload.lock = nil
+    try clearJournal()
     return result
   }
 

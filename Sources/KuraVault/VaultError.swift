@@ -162,6 +162,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case changed
   /// The value takes a fresh passcode.
   case protected
+  /// What was shown opens a slot that does not open protected values.
+  case noProtectedHalf
   /// The pieces of the upload were cleared away by another engine; it has to begin anew.
   case uploadLost
 }

@@ -7,14 +7,39 @@ internal import SecureMemory
 
 /// A large value, its pieces being looked at.
 final class PieceCheck {
-  let manifest: Manifest
+  let value: ValueID
+  let length: UInt64
+  /// nil for a protected value, of whose pieces only presence and length can be looked at.
+  let manifest: Manifest?
   /// Which item it belongs to.
   let place: SecretBytes
   var next: UInt64 = 0
 
+  var count: UInt64 { Manifest.chunkCount(of: length) }
+
   init(_ manifest: consuming Manifest, of place: consuming SecretBytes) {
-    self.manifest = manifest
+    value = manifest.value
+    length = manifest.length
+    self.manifest = consume manifest
     self.place = place
+  }
+
+  init(_ value: ValueID, length: UInt64, of place: consuming SecretBytes) {
+    self.value = value
+    self.length = length
+    manifest = nil
+    self.place = place
+  }
+
+  /// Whether a piece is what it should be, as far as that can be told.
+  func isSound(_ sealed: Span<UInt8>, _ number: UInt64) throws -> Bool {
+    switch manifest {
+    case .some(let manifest): _ = try manifest.open(chunk: sealed, number)
+    case .none:
+      let count = Manifest.byteCount(ofChunk: number, of: length)
+      return sealed.count == count + Seal.overhead
+    }
+    return true
   }
 
   func report(to findings: inout FindingQueue) throws(VaultError) {
@@ -120,15 +145,15 @@ extension Verification {
   /// Puts a value on the list of those whose pieces are to be looked at, unless another revision has the
   /// same.
   private mutating func begin(_ value: PieceCheck?) {
-    guard let value, values[value.manifest.value] == nil else { return }
-    values[value.manifest.value] = value.manifest.chunkCount
-    chunksTotal += value.manifest.chunkCount
+    guard let value, values[value.value] == nil else { return }
+    values[value.value] = value.count
+    chunksTotal += value.count
     pieces.append(value)
   }
 
   /// Opens some pieces of a value.
   private mutating func continueCheck(_ check: PieceCheck) throws {
-    while budget > 0, check.next < check.manifest.chunkCount {
+    while budget > 0, check.next < check.count {
       budget -= 8
       chunksDone += 1
       let isSound = try isSound(check.next, of: check)
@@ -136,19 +161,18 @@ extension Verification {
       if !isSound {
         // One piece is enough to say that the value is lost.
         try check.report(to: &findings)
-        chunksDone += check.manifest.chunkCount - check.next
-        check.next = check.manifest.chunkCount
+        chunksDone += check.count - check.next
+        check.next = check.count
       }
     }
-    if check.next == check.manifest.chunkCount { pieces.removeLast() }
+    if check.next == check.count { pieces.removeLast() }
   }
 
   private mutating func isSound(_ number: UInt64, of check: PieceCheck) throws -> Bool {
-    let value = check.manifest.value.bytes
+    let value = check.value.bytes
     do {
       guard let sealed = try storage.chunk(value.span, number) else { return false }
-      _ = try check.manifest.open(chunk: sealed, number)
-      return true
+      return try check.isSound(sealed, number)
     } catch StorageError.damaged, CryptoError.wrongKey, CryptoError.damaged {
       return false
     } catch VaultError.damaged {

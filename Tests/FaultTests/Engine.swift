@@ -141,22 +141,34 @@ enum Engine {
 extension Engine {
   /// What the engine says where `line` was written.
   static func text(
-    _ line: ExpectedLine, in vault: inout UnlockedVault
+    _ line: ExpectedLine, in vault: inout UnlockedVault, with key: borrowing ProtectedKey? = nil
   ) throws(VaultError) -> String {
-    if line.isProtected { return try protectedText(line, in: &vault) }
-    var value = try vault.value(line.name.span, revision: line.revision)
+    if line.isProtected { return try protectedText(line, in: &vault, with: key) }
+    var value = try vault.value(line.name.span, revision: line.revision, with: key)
     let bytes = try whole(&value, in: &vault)
     let isPattern = bytes.count > 256 && bytes == Bytes.pattern(bytes.count)
     return line.head + facts(value.item, value: isPattern ? "pattern" : Bytes.hex(bytes))
       + line.tail
   }
 
+  /// What opens protected values; nil where the slot does not hold it.
+  static func protectedKey(
+    of path: String, at site: Site, with secret: Secret, in vault: inout UnlockedVault
+  ) throws(VaultError) -> ProtectedKey? {
+    var locked = try LockedVault(at: path, options: site.options)
+    let bytes = try secretBytes(secret.bytes)
+    let fresh = try locked.attempt().open(secret.credential, secret: bytes)
+    locked.close()
+    guard fresh.holdsProtectedHalf else { return nil }
+    return try vault.protectedKey(from: fresh)
+  }
+
   /// A protected value is refused, which is what the line says of it.
   private static func protectedText(
-    _ line: ExpectedLine, in vault: inout UnlockedVault
+    _ line: ExpectedLine, in vault: inout UnlockedVault, with key: borrowing ProtectedKey?
   ) throws(VaultError) -> String {
     do throws(VaultError) {
-      _ = try value(line.name, in: &vault)
+      _ = try vault.value(line.name.span, with: key)
       return "read without the passcode: \(line.text)"
     } catch {
       guard error == .protected else { throw error }

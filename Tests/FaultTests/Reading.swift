@@ -68,7 +68,8 @@ struct Reading: CustomStringConvertible {
     self.expected = expected
     do throws(VaultError) {
       var vault = try Engine.open(path, at: site, with: secret)
-      read(from: &vault)
+      let key = try? Engine.protectedKey(of: path, at: site, with: secret, in: &vault)
+      read(from: &vault, with: key ?? nil)
       miss(in: &vault)
       list(from: &vault)
       do throws(VaultError) {
@@ -78,10 +79,12 @@ struct Reading: CustomStringConvertible {
     } catch { refusal = error }
   }
 
-  private mutating func read(from vault: inout UnlockedVault) {
+  private mutating func read(
+    from vault: inout UnlockedVault, with key: borrowing ProtectedKey?
+  ) {
     for line in expected where !line.isDeleted {
       do throws(VaultError) {
-        let text = try Engine.text(line, in: &vault)
+        let text = try Engine.text(line, in: &vault, with: key)
         if text == line.text { agreed += 1 } else { silent.append(text) }
       } catch {
         if error == .notFound || error == .revisionNotFound {

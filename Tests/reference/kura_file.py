@@ -123,8 +123,8 @@ class File:
 
     @staticmethod
     def candidates(slots, kind):
-        """[(header, its bytes, key)] of the slots to try, their costs within the limits."""
-        tried = [(SlotHeader.decode(header), header, key) for _, header, key, _ in slots]
+        """[(header, its bytes, key, protected)] of the slots to try, their costs within the limits."""
+        tried = [(SlotHeader.decode(header), header, *blobs) for _, header, *blobs in slots]
         tried = [slot for slot in tried if slot[0].kind == kind]
         if not tried:
             raise Refused("slot", "no-such-slot")

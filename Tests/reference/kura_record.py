@@ -80,9 +80,6 @@ class Row:
     def body_ad(self, vault_id):
         return b"\x06" + vault_id + self.id + self.facts()
 
-    def protected_ad(self, vault_id):
-        return b"\x08" + vault_id + self.id + u64(self.revision)
-
     def fits_leaf(self):
         """Whether every field has a length and range that the leaf can speak of."""
         return (len(self.tag) == len(self.id) == 16 and not len(self.history) % 40

@@ -12,8 +12,10 @@ from kura_format import (CHUNK_SIZE, HEADER, KEY_FILE, PASSCODE, RECOVERY_KEY, R
                          Damaged, Keys, Refused, Ring, SlotHeader, Source, WrongKey, pad, seal,
                          unpad, unseal)
 from kura_file import File
+from kura_protected import Protected, protect
 from kura_record import (Manifest, Meta, Root, Row, check_seen, fingerprint, header_digest,
                          newest_seen, read_history)
+from kura_slots import credential, seal_slot, unwrap
 from kura_tree import Tree
 
 HISTORY_DEPTH = 4
@@ -35,17 +37,6 @@ def decoded(layer, error, decode, data):
         raise Refused(layer, error, str(reason)) from None
 
 
-def seal_slot(keys, header, secret, protected_secret, source, created, label=b""):
-    """(key, protected) of a slot row; pass `protected_secret` None for a slot without it."""
-    kek, protected_kek = fmt.slot_keys(secret, keys.vault_id, header)
-    payload = pad(fmt.slot_payload(keys.vault_key, created, label))
-    key = seal(kek, b"\x01" + keys.vault_id + header, payload, source.bytes(24))
-    if protected_secret is None:
-        return key, b""
-    ad = b"\x02" + keys.vault_id + header
-    return key, seal(protected_kek, ad, protected_secret, source.bytes(24))
-
-
 class Vault:
     """An unlocked vault. Fields are plain on purpose: the vector generator bends them."""
 
@@ -55,6 +46,7 @@ class Vault:
         self.tree = Tree(file.db, keys.tree, keys.vault_id)
         self.writer = source.bytes(16)
         self.ring, self.root = None, None
+        self.protected_secret = None
 
     # --- Create and open ------------------------------------------------------------------------
 
@@ -86,8 +78,9 @@ class Vault:
             vault_id = file.vault_id()
             slots = file.slots()
             kind, secret = credential(passcode, recovery, key_file)
-            vault = Vault(file, Keys(unwrap(slots, kind, secret, vault_id), vault_id),
-                          source or Source())
+            vault_key, half = unwrap(slots, kind, secret, vault_id)
+            vault = Vault(file, Keys(vault_key, vault_id), source or Source())
+            vault.protected_secret = half
             vault.load(seen)
         except BaseException:
             file.close()
@@ -194,7 +187,7 @@ class Vault:
         """(bytes, None) of a small value or (None, manifest)."""
         plain = opened("item", "body", self.data_key(row), row.body_ad(self.vault_id), row.body)
         if row.cls == 1:
-            raise Refused("item", "protected")
+            plain = self.inside(row, decoded("item", "body", Protected.decode, plain))
         if not plain or plain[0] > 1:
             raise Refused("item", "body", "form")
         if plain[0] == 1:
@@ -204,6 +197,20 @@ class Vault:
         if len(plain) - 1 > CHUNK_SIZE or (row.kind == 1 and len(plain) > 1):
             raise Refused("item", "body", "length")
         return plain[1:], None
+
+    def protected(self, row):
+        """The `Protected` of a row of class 1, without what is inside."""
+        plain = opened("item", "body", self.data_key(row), row.body_ad(self.vault_id), row.body)
+        return decoded("item", "body", Protected.decode, plain)
+
+    def inside(self, row, body):
+        """What a standard body would hold; takes the protected pair's secret half."""
+        if self.protected_secret is None:
+            raise Refused("item", "protected")
+        if body.revision > row.revision:
+            raise Refused("item", "body", "sealed for a later revision")
+        return decoded("item", "body", lambda b: b.open(
+            self.protected_secret, self.ring.protected_public, self.vault_id, row.id), body)
 
     def value(self, row):
         """The whole value, chunks and all, checked against the size in meta."""
@@ -294,7 +301,7 @@ class Vault:
     def next_row(self, tag, old, kind=0):
         """The next revision's row, with the old one moved into the history."""
         row = Row(tag, old.id if old else self.source.bytes(16), old.revision + 1 if old else 1,
-                  self.ring.active, 0, kind, b"", b"", b"")
+                  self.ring.active, old.cls if old else 0, kind, b"", b"", b"")
         if old:
             entries = self.history(old)
             self.file.store_old_item(old)
@@ -310,22 +317,34 @@ class Vault:
     def drop(self, item_id, revision):
         """Deletes a history row; its value becomes loose unless another revision shares it."""
         row = self.file.old_item(item_id, revision)
-        manifest = self.body(row)[1] if row.kind == 0 else None
+        value_id = None
+        if row.cls == 1:
+            value_id = self.protected(row).value_id
+        elif row.kind == 0 and (manifest := self.body(row)[1]):
+            value_id = manifest.value_id
         self.db.execute("DELETE FROM history WHERE item = ? AND revision = ?", (item_id, revision))
-        if manifest:
-            self.db.execute("INSERT OR IGNORE INTO loose VALUES (?)", (manifest.value_id,))
+        if value_id:
+            self.db.execute("INSERT OR IGNORE INTO loose VALUES (?)", (value_id,))
 
-    def put(self, name, value, attributes=None):
+    def sealed_inside(self, row, plain):
+        """A body as a row of its class holds it."""
+        if row.cls == 0:
+            return plain
+        return protect(plain, self.ring.protected_public, self.vault_id, row.id, row.revision,
+                       self.source)
+
+    def put(self, name, value, attributes=None, cls=0):
         name = fmt.normal_name(name)
         with self.change():
             tag, now = self.tag(name), self.source.time()
             old = self.row(tag)
             meta = self.meta(old) if old else Meta(now, now, 0, name)
             row = self.next_row(tag, old)
+            row.cls = max(row.cls, cls)
             body = b"\0" + value if len(value) <= CHUNK_SIZE else self.store_chunks(value).encode()
             meta = Meta(meta.created, now, len(value), name,
                         meta.attributes if attributes is None else attributes)
-            self.store_row(self.seal_row(row, meta, body), old)
+            self.store_row(self.seal_row(row, meta, self.sealed_inside(row, body)), old)
         return row.revision
 
     def store_chunks(self, value):
@@ -343,8 +362,8 @@ class Vault:
             if old is None or old.kind == 1:
                 raise Refused("item", "not-found")
             meta = replace(self.meta(old), modified=self.source.time(), size=0)
-            row = self.seal_row(self.next_row(old.tag, old, kind=1), meta, b"\0")
-            self.store_row(row, old)
+            row = self.next_row(old.tag, old, kind=1)
+            self.store_row(self.seal_row(row, meta, self.sealed_inside(row, b"\0")), old)
 
     def close(self):
         try:
@@ -352,28 +371,3 @@ class Vault:
         except sqlite3.DatabaseError:
             pass
         self.file.close()
-
-
-def credential(passcode, recovery, key_file):
-    """(slot kind, prepared secret) of the one that was given."""
-    if recovery is not None:
-        return RECOVERY_KEY, recovery
-    if key_file is not None:
-        if len(key_file) < 32:
-            raise Refused("slot", "key-file-short")
-        return KEY_FILE, key_file
-    return PASSCODE, fmt.prepared_passcode(passcode)
-
-
-def unwrap(slots, kind, secret, vault_id):
-    """The vault key from the first slot of this kind that the secret opens."""
-    for fields, header, key in File.candidates(slots, kind):
-        kek, _ = fmt.slot_keys(fields.secret(secret), vault_id, header)
-        try:
-            plain = unpad(unseal(kek, b"\x01" + vault_id + header, key))
-            return fmt.read_slot_payload(plain)[0]
-        except WrongKey:
-            continue
-        except Damaged as reason:
-            raise Refused("slot", "damaged", str(reason)) from None
-    raise Refused("slot", "wrong-passcode")

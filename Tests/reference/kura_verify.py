@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The whole check of an unlocked vault: every row accounted for, every record opened."""
 
-from kura_format import Refused
+from kura_format import CHUNK_SIZE, Refused
 from kura_record import bucket_number
 
 
@@ -65,13 +65,28 @@ class _Check:
     def record(self, row):
         """Opens a row's meta and body and every chunk, and remembers the value id."""
         vault = self.vault
-        if row.cls == 1:
-            vault.meta(row)
+        if row.cls == 1 and vault.protected_secret is None:
+            self.protected(row)
             return
         manifest = vault.body(row)[1]
         if manifest:
             self.values.setdefault(manifest.value_id, manifest.chunks)
         vault.value(row)
+
+    def protected(self, row):
+        """As far as a reader gets without the secret half: lengths, and that the chunks are there."""
+        vault, size = self.vault, self.vault.meta(row).size
+        body = vault.protected(row)
+        count = -(-size // CHUNK_SIZE)
+        if body.value_id:
+            self.values.setdefault(body.value_id, count)
+        if body.revision > row.revision or bool(body.value_id) != (size > CHUNK_SIZE) \
+                or (not body.value_id and body.inner_length != size + 1):
+            raise Refused("item", "body", "protected")
+        for i in range(count if body.value_id else 0):
+            sealed = vault.file.chunk(body.value_id, i)
+            if sealed is None or len(sealed) != min(size - i * CHUNK_SIZE, CHUNK_SIZE) + 72:
+                raise Refused("chunk", "missing" if sealed is None else "damaged", str(i))
 
     def history(self, row):
         vault = self.vault

@@ -104,7 +104,7 @@ def pattern(count):
 
 def item_line(vault, row):
     meta = vault.meta(row)
-    value = "protected" if row.cls == 1 else vault.value(row)
+    value = "protected" if row.cls == 1 and vault.protected_secret is None else vault.value(row)
     if isinstance(value, bytes):
         value = "pattern" if len(value) > 256 and value == pattern(len(value)) else value.hex()
     attributes = "".join(f" {k.hex()}:{v.hex()}" for k, v in sorted(meta.attributes.items()))

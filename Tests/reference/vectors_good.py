@@ -279,19 +279,6 @@ def depth_3(vault):
     deepened(vault, 3)
 
 
-@base("a protected item beside a standard one: listed, not read without the passcode afresh")
-def protected(vault):
-    vault.put(b"plain", b"1")
-    row = Row(vault.tag(b"secret"), vault.source.bytes(16), 1, 1, 1, 0, b"", b"", b"")
-    seed, now = vault.source.bytes(32), vault.source.time()
-    public, secret = fmt.sodium.crypto_box_seed_keypair(seed)
-    shared = fmt.sodium.crypto_scalarmult(secret, vault.ring.protected_public)
-    key = fmt.keyed_hash(shared, 32, b"kura1/protected", public, vault.ring.protected_public)
-    inner = fmt.seal(key, row.protected_ad(vault.vault_id), b"\0hidden", vault.source.bytes(24))
-    with vault.change():
-        vault.store_row(vault.seal_row(row, Meta(now, now, 6, b"secret"), public + inner))
-
-
 def seen_of(vault, counter=1, **changes):
     """A seen slot of the vault as it stands."""
     seen = Seen(counter, vault.root.epoch, vault.fingerprint(), vault.source.time(), b"/old/path")

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// The secret half of a vault's protected pair: what opens protected values; wiped when dropped.
+///
+/// An unlocked vault does not have it. It comes out of a slot for somebody who has just shown what opens
+/// that slot, and should be gone as soon as what they asked for was read.
+public struct ProtectedKey: ~Copyable, Sendable {
+  let pair: ProtectedPair
+}
+
+extension UnlockedVault {
+  /// Opens the protected pair's secret half.
+  ///
+  /// - Parameter fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now.
+  /// - Throws: ``VaultError/noProtectedHalf`` when its slot does not hold that half;
+  ///   ``VaultError/credentialStale`` when it belongs to another state of the vault; those of reading.
+  public mutating func protectedKey(
+    from fresh: borrowing VaultKey
+  ) throws(VaultError) -> ProtectedKey {
+    let row = fresh.row
+    try reading { vault throws(VaultError) in
+      guard vault.trust.slots.contains(row) else { throw .credentialStale }
+    }
+    guard fresh.holdsProtectedHalf else { throw .noProtectedHalf }
+    let pair = ProtectedPair(secretHalf: try fresh.protectedHalf(vault: id))
+    guard pair.publicHalf == keys.ring.protectedHalf else { throw .credentialStale }
+    return ProtectedKey(pair: pair)
+  }
+}
+
+extension VaultKey {
+  /// Whether the slot opens protected values, too.
+  public var holdsProtectedHalf: Bool { !row.protected.isEmpty }
+}
+
+// MARK: - Bodies
+
+extension Keyring {
+  /// Opens a row's body as far as a standard one goes.
+  ///
+  /// - Parameter key: What opens a protected one.
+  /// - Throws: ``VaultError/protected`` without the key, or when it is of another pair.
+  borrowing func openStandard(
+    _ sealed: Span<UInt8>, _ facts: ItemFacts, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let plaintext = try openBody(sealed, facts)
+    guard facts.protection == .protected else { return plaintext }
+    switch key {
+    case .none: throw .protected
+    case .some(let key):
+      guard key.pair.publicHalf == ring.protectedHalf else { throw .protected }
+      do {
+        let body = try ProtectedBody.decode(plaintext)
+        guard body.revision <= facts.revision else { throw FormatError.damaged }
+        return try body.open(with: key.pair, vault: vault, item: facts.id)
+      } catch {
+        throw VaultError(error, about: .item)
+      }
+    }
+  }
+
+  /// Seals a standard body so that only the secret half opens it, and that under the active data key.
+  borrowing func seal(
+    protecting body: borrowing SecretBytes, _ facts: ItemFacts
+  ) throws(VaultError) -> [UInt8] {
+    do {
+      let inner = try ProtectedBody.seal(
+        body, to: ring.protectedHalf, vault: vault, item: facts.id, revision: facts.revision)
+      return try seal(body: inner.encoded, facts)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+extension UnlockedVault {
+  /// Protects an item: from now on its value, and each earlier one that is kept, takes a fresh passcode.
+  ///
+  /// All its rows are sealed anew in one transaction; what they were is overwritten in the file, and the
+  /// journal is cleared. It is no new revision. A copy of the file from before is as readable as it was.
+  ///
+  /// - Parameter name: The name as given; normalised here.
+  /// - Returns: The item's revision.
+  /// - Throws: ``VaultError/notFound`` and those of reading and writing.
+  @discardableResult
+  public mutating func protect(_ name: Span<UInt8>) throws(VaultError) -> UInt64 {
+    try reclass(name, as: .protected, nil)
+  }
+
+  /// Ends the protection of an item and of its earlier values.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - key: What opens protected values.
+  /// - Returns: The item's revision.
+  /// - Throws: ``VaultError/notFound``; ``VaultError/protected`` without the key, or when it is of
+  ///   another pair; those of reading and writing.
+  @discardableResult
+  public mutating func unprotect(
+    _ name: Span<UInt8>, with key: borrowing ProtectedKey?
+  ) throws(VaultError) -> UInt64 {
+    try reclass(name, as: .standard, key)
+  }
+
+  private mutating func reclass(
+    _ name: Span<UInt8>, as protection: ProtectionClass, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> UInt64 {
+    let tag = try tag(of: name)
+    if let revision = try revision(of: tag, already: protection) { return revision }
+    let revision = try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: nil)
+      return try vault.reclass(change, as: protection, key, &draft)
+    }
+    try clearJournal()
+    return revision
+  }
+
+  /// The revision of an item that has a class already; nil when it has another.
+  private mutating func revision(
+    of tag: ItemTag, already protection: ProtectionClass
+  ) throws(VaultError) -> UInt64? {
+    try reading { vault throws(VaultError) in
+      guard let item = try vault.currentItem(tag), !item.isDeleted else { throw .notFound }
+      return item.facts.protection == protection ? item.revision : nil
+    }
+  }
+}
+
+// MARK: - Within a write transaction
+
+/// A row that was sealed anew, to be written in the place of the old one.
+struct ResealedRow {
+  let facts: ItemFacts
+  let meta: [UInt8]
+  let body: [UInt8]
+}
+
+extension UnlockedVault {
+  /// Seals all rows of an item anew, the current one last.
+  private mutating func reclass(
+    _ change: consuming ItemChange, as protection: ProtectionClass,
+    _ key: borrowing ProtectedKey?, _ draft: inout Draft
+  ) throws(VaultError) -> UInt64 {
+    guard let (facts, kept) = change.kept else { throw .notFound }
+    let history = try reseal(kept, of: facts.id, as: protection, key, &draft)
+    let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in
+      try keys.reseal(found, as: protection, key)
+    }
+    guard let row else { throw .damaged(.item) }
+    let leaf = try store(row, history)
+    var path = change.path
+    path.leaves.setLeaf(leaf, of: facts.tag)
+    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
+    return facts.revision
+  }
+
+  /// Seals all kept revisions of an item anew.
+  ///
+  /// - Returns: The list of them with their new leaves.
+  mutating func reseal(
+    _ history: HistoryList, of item: ItemID, as protection: ProtectionClass,
+    _ key: borrowing ProtectedKey?, _ draft: inout Draft
+  ) throws(VaultError) -> HistoryList {
+    var result = HistoryList()
+    for entry in history.entries {
+      let row = try rows.withKept(entry, of: item, keys) { found, keys throws(VaultError) in
+        try keys.reseal(found, as: protection, key)
+      }
+      result.append(revision: entry.revision, leaf: try storeKept(row))
+    }
+    draft.leavesOldBodies = true
+    return result
+  }
+
+  private mutating func store(
+    _ sealed: ResealedRow, _ history: HistoryList
+  ) throws(VaultError) -> Digest {
+    let (tag, id, list) = (sealed.facts.tag.bytes, sealed.facts.id.bytes, history.encoded)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: list.span,
+      meta: sealed.meta.span, body: sealed.body.span)
+    do {
+      try rows.storage.storeItem(row)
+      return try keys.leaf(of: row, sealed.facts)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+
+  private mutating func storeKept(_ sealed: ResealedRow) throws(VaultError) -> Digest {
+    let (tag, id) = (sealed.facts.tag.bytes, sealed.facts.id.bytes)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: Span(),
+      meta: sealed.meta.span, body: sealed.body.span)
+    do {
+      try rows.storage.storeHistory(row)
+      return try keys.leaf(of: row, sealed.facts, isKept: true)
+    } catch {
+      throw VaultError(error, about: .history)
+    }
+  }
+}
+
+extension ItemChange {
+  /// What stands there, and the list of what stood there before.
+  fileprivate var kept: (ItemFacts, HistoryList)? {
+    switch current {
+    case .some(let current): (current.facts, current.history)
+    case .none: nil
+    }
+  }
+}
+
+extension Keyring {
+  /// Seals a row anew under the active data key, as one of another class or of the same.
+  ///
+  /// What a protected body holds inside stays as it is, so that only the end of its protection takes
+  /// the key.
+  borrowing func reseal(
+    _ found: VerifiedRow, as protection: ProtectionClass, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> ResealedRow {
+    let meta = try openMeta(found.row.meta, found.facts)
+    var facts = found.facts
+    facts.generation = ring.active
+    facts.protection = protection
+    let body: [UInt8]
+    if protection == found.facts.protection {
+      let plaintext = try openBody(found.row.body, found.facts)
+      body = try seal(body: plaintext.bytes, facts)
+    } else {
+      let plaintext = try openStandard(found.row.body, found.facts, key)
+      body =
+        protection == .protected
+        ? try seal(protecting: plaintext, facts) : try seal(body: plaintext.bytes, facts)
+    }
+    return ResealedRow(facts: facts, meta: try seal(meta, facts), body: body)
+  }
+}
