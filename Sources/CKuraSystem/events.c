@@ -136,9 +136,9 @@ int kura_notice_post(int notice) {
   return write(notice, &one, sizeof one) == (ssize_t)sizeof one ? 0 : -errno;
 }
 
-void kura_notice_await(int notice) {
+void kura_notice_await(int notice, int milliseconds) {
   struct pollfd one = {.fd = notice, .events = POLLIN};
-  while (poll(&one, 1, -1) < 0 && errno == EINTR) {
+  while (poll(&one, 1, milliseconds) < 0 && errno == EINTR) {
   }
   kura_descriptor_drain(notice);
 }

@@ -30,6 +30,8 @@ public final class Agent {
   /// Until when frames are served in this turn, on the monotonic clock.
   var frameTime: UInt64 = 0
   var attempts: [Pending] = []
+  /// Clients for whose word keys are held.
+  var asked: [Connection] = []
 
   var listener: Listener?
   /// A socket that systemd listens at for us; its name is not ours to remove.

@@ -48,6 +48,9 @@ public struct AgentLimits: Equatable, Sendable {
   /// For which clients queue for a connection, before they are refused.
   public var queue: UInt64 = 1_000
 
+  /// For which keys are held while a person writes a recovery key down.
+  public var confirm: UInt64 = 300_000
+
   /// Between a change and the note of the newest state.
   public var upkeep: UInt64 = 500
 

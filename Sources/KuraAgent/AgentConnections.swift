@@ -40,6 +40,7 @@ extension Agent {
     guard !connection.isClosed else { return }
     connection.isClosed = true
     connection.errand = nil
+    forgetWord(of: connection)
     abandonAttempts(of: connection)
     noteRest(of: connection)
     connections[connection.place] = nil

@@ -8,15 +8,16 @@ internal import SecureMemory
 extension Agent {
   /// Locks what may not stay unlocked; asked before each frame, each slice and at each timer.
   func lockDue() {
-    guard keepers.contains(where: { $0.isUnlocked }) else { return }
+    guard !asked.isEmpty || keepers.contains(where: { $0.isUnlocked }) else { return }
     let now = configuration.clock()
+    expireWords(at: now)
     for keeper in keepers {
       if let reason = keeper.session.dueLock(at: now) { lock(keeper, reason) }
     }
   }
 
   /// Locks a vault: keys wiped, then the state, then the clients that were at work on it
-  /// answered; the file is folded up at the end of the turn, which needs no key.
+  /// answered; what waits for a disk comes at the end of the turn, and needs no key.
   func lock(_ keeper: Keeper, _ reason: LockReason) {
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(keeper)
@@ -42,6 +43,8 @@ extension Agent {
       connection.stream = nil
       connection.waitsForRoom = false
       connection.errand = nil
+      forgetWord(of: connection)
+      abandonAttempts(of: connection)
       connection.busyDeadline = nil
       interrupted.append(Interrupted(connection: connection, wasStream: isStream))
     }

@@ -157,12 +157,14 @@ extension Agent {
     pump(connection)
   }
 
-  /// Sets the timer on the earliest moment at which a vault must be locked.
+  /// Sets the timer on the earliest moment at which keys must be wiped.
   ///
   /// A deadline that moves away is not set anew: the timer fires early once, and is set then.
   func arm() throws(AgentError) {
-    let next = keepers.compactMap { $0.session.nextDeadline }.min()
-    guard let next, next < armed ?? .max else { return }
+    var next = UInt64.max
+    for keeper in keepers { next = min(next, keeper.session.nextDeadline ?? .max) }
+    for connection in asked { next = min(next, connection.keyHold?.deadline ?? .max) }
+    guard next < armed ?? .max else { return }
     armed = next
     try check("timerfd_settime", kura_timer_set(deadlineTimer.raw, next))
   }

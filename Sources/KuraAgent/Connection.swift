@@ -2,6 +2,7 @@
 
 internal import CKuraSystem
 internal import KuraProtocol
+internal import KuraSession
 internal import SecureMemory
 
 /// One client: its socket, what it sent and what it gets, and what it has under way.
@@ -35,6 +36,8 @@ final class Connection {
   var vaultPath = ""
   /// Whether the client speaks a version of the protocol that this agent does not.
   var isForeign = false
+  /// Until when keys are held for its word; nil when none are.
+  var keyHold: KeyHold?
   /// Its own wrong tries since the last right one, which are no news to it.
   var mistakes: UInt64 = 0
   /// What goes on between two frames.

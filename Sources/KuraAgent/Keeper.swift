@@ -18,6 +18,8 @@ final class Keeper {
   private(set) var vault: UnlockedVault?
   /// A vault whose keys are gone and whose file is yet to be folded up.
   private var leaving: LockedVault?
+  /// What is to be noted of it then.
+  private var note: SeenNote?
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?
@@ -90,7 +92,7 @@ extension Keeper {
       vault = consume opened
       upkeepDeadline = now.monotonic
     } else {
-      opened.lock().close()
+      opened.fold()
     }
     begin(asking: asked, at: now)
   }
@@ -104,19 +106,24 @@ extension Keeper {
   /// Applies the policy after a change of it.
   func adjust(at now: Moment) { session.adjust(limits, at: now) }
 
-  /// Wipes the keys, then says that it is locked. The file is closed by ``leave()``.
+  /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``leave()``.
   func lock(_ reason: LockReason, at now: Moment) {
-    if var open = vault.take() {
-      if open.needsFlush { try? open.flushSeen() }
+    if let open = vault.take() {
+      let newest = open.seenNote
+      let locked = open.lock()
       leave()
-      leaving = open.lock()
+      note = newest
+      leaving = consume locked
     }
     upkeepDeadline = nil
     session.lock(reason, at: now)
   }
 
-  /// Folds the log of a locked vault into its file and closes it; needs no key.
-  func leave() { leaving.take()?.close() }
+  /// Notes the newest state of a locked vault, folds its log into its file and closes it; needs no key.
+  func leave() {
+    try? note.take()?.write()
+    leaving.take()?.close()
+  }
 
   private var limits: SessionLimits {
     guard let policy = vault?.policy else { return .standard }

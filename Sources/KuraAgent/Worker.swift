@@ -9,8 +9,16 @@ internal import Synchronization
 /// It belongs to the loop, then to the worker while it runs, then to the loop again; never to two
 /// threads at once.
 protocol Job: AnyObject, Sendable {
+  /// Whether the work can begin: false while another process keeps what it needs, and then asked again
+  /// shortly, after the jobs behind it. Called on the worker's thread.
+  func mayBegin() -> Bool
+
   /// Does the work and keeps its result. Called once, on the worker's thread.
   func run()
+}
+
+extension Job {
+  func mayBegin() -> Bool { true }
 }
 
 /// One thread that does one job after the other, so that only one Argon2id takes memory.
@@ -55,7 +63,7 @@ final class Worker {
   /// Drops what was not begun and waits until what is under way has run to its end.
   func stop() {
     desk.stop()
-    while desk.isWorking { kura_notice_await(desk.done.raw) }
+    while desk.isWorking { kura_notice_await(desk.done.raw, -1) }
   }
 }
 
@@ -108,10 +116,21 @@ private final class Desk: Sendable {
     _ = kura_notice_post(asked.raw)
   }
 
+  /// How long nothing is asked again whether it can begin, in milliseconds.
+  private static let pause: Int32 = 10
+
   /// The worker's life.
   func work() {
+    // Jobs in a row that could not begin.
+    var passed = 0
     while true {
-      while let job = next() {
+      while passed <= waitingCount, let job = next() {
+        guard job.mayBegin() else {
+          postpone(job)
+          passed += 1
+          continue
+        }
+        passed = 0
         job.run()
         papers.withLock { papers in
           papers.isWorking = false
@@ -120,8 +139,20 @@ private final class Desk: Sendable {
         _ = kura_notice_post(done.raw)
       }
       if papers.withLock({ $0.isClosed }) { return }
-      kura_notice_await(asked.raw)
+      kura_notice_await(asked.raw, passed > 0 ? Self.pause : -1)
+      passed = 0
     }
+  }
+
+  private var waitingCount: Int { papers.withLock { $0.waiting.count } }
+
+  private func postpone(_ job: any Job) {
+    papers.withLock { papers in
+      papers.isWorking = false
+      if !papers.isClosed { papers.waiting.append(job) }
+    }
+    // Whoever waits for the end of what is under way has it now.
+    _ = kura_notice_post(done.raw)
   }
 
   private func next() -> (any Job)? {

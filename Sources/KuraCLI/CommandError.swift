@@ -75,13 +75,18 @@ enum Need: Equatable, Sendable {
   case confirmation
 }
 
+extension CommandError {
+  /// The same where no vault was to be made, and the slots are as they were.
+  var withoutChange: CommandError {
+    self == .mismatch(.recoveryKey) ? .mismatch(.unkeptRecoveryKey) : self
+  }
+}
+
 /// What was typed a second time, and differently.
 enum Mismatch: Equatable, Sendable {
   case passcode, value, recoveryKey
   /// The vault's own name.
   case vaultName
-  /// One that is in force already.
-  case newRecoveryKey
   /// One that never came into force.
   case unkeptRecoveryKey
 }

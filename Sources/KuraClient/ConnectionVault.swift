@@ -31,19 +31,26 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - current: What opens the vault now.
-  ///   - show: Gets the new recovery key's text; called only when one was asked for.
+  ///   - confirm: Gets the new recovery key's text; called only when one was asked for. The bytes are
+  ///     gone when it returns, and only then is anything changed.
+  /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was changed. The connection is of
+  ///   no further use then, nor when `confirm` threw.
   public mutating func changePasscode(
     _ kind: CredentialKind, current: borrowing SecretBytes, new: borrowing SecretBytes,
     cost: KDFCost = .calibrated, flags: PasscodeRequest.Flags = [],
-    show: (Span<UInt8>) throws(ClientError) -> Void
+    confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) {
     let (old, fresh) = (current.bytes, new.bytes)
     try send { output throws(ProtocolError) in
       try output.putPasscode(kind, current: old, new: fresh, cost: cost, flags: flags)
     }
     try withRecoveryKey { key throws(ClientError) in
-      if flags.contains(.recoveryKey) { try show(key) }
+      guard flags.contains(.recoveryKey) else { return }
+      guard try confirm(key) else { throw .stopped }
     }
+    guard flags.contains(.recoveryKey) else { return }
+    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try done()
   }
 
   mutating func withRecoveryKey(

@@ -133,6 +133,36 @@ extension SeenRecord {
     return latest
   }
 
+  /// What a seen file says of itself, without a key to check it: the higher counter, and its epoch.
+  ///
+  /// Only good for leaving a file alone that somebody else has written since.
+  ///
+  /// - Returns: nil when nothing in it looks like a record of the vault.
+  public static func claim(
+    in file: Span<UInt8>, vault: VaultID
+  ) -> (counter: UInt64, epoch: UInt64)? {
+    guard file.count == fileByteCount else { return nil }
+    var latest: (counter: UInt64, epoch: UInt64)?
+    for place in 0..<2 {
+      let bytes = file.extracting((place * byteCount)..<((place + 1) * byteCount))
+      guard let claim = claim(ofRecord: bytes, vault: vault) else { continue }
+      if claim.counter >= latest?.counter ?? 0 { latest = claim }
+    }
+    return latest
+  }
+
+  private static func claim(
+    ofRecord bytes: Span<UInt8>, vault: VaultID
+  ) -> (counter: UInt64, epoch: UInt64)? {
+    var reader = ByteReader(bytes)
+    guard let magic = try? reader.take(SeenRecord.magic.count) else { return nil }
+    for index in magic.indices where magic[index] != SeenRecord.magic[index] { return nil }
+    guard let counter: UInt64 = try? reader.integer(), let own: VaultID = try? reader.identifier(),
+      own == vault, let epoch: UInt64 = try? reader.integer()
+    else { return nil }
+    return (counter, epoch)
+  }
+
   /// Where in the file the record belongs: even counters first, odd ones second.
   public var offset: Int { counter.isMultiple(of: 2) ? 0 : SeenRecord.byteCount }
 }

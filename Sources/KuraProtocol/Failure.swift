@@ -107,19 +107,25 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// A configuration value is out of range. detail: ``ConfigKey``; detail2, detail3: the range.
   case configInvalid = 57
 
+  /// Nobody said in time that a recovery key was written down: nothing was made or changed.
+  case unconfirmed = 72
+  /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
+  /// need are destroyed. detail: failures.
+  case localErased = 73
+
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
     switch self {
     case .fault, .malformed, .unsupported, .outOfMemory, .newerFormat, .slotsFull, .tooLarge:
       .failure
     case .otherVersion, .stopping: .agent
-    case .busy, .timedOut: .busy
+    case .busy, .timedOut, .unconfirmed: .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .revisionConflict: .exists
     case .damaged, .rolledBack, .forked: .integrity
     case .permissionDenied, .diskFull, .inputOutput: .inputOutput
-    case .wrongPasscode, .wrongKey, .recoveryKeyTypo: .wrongPasscode
+    case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
     case .throttled: .throttled
     case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied,
       .lastSlot:

@@ -10,7 +10,7 @@ public import KuraProtocol
 /// answer first and lock later.
 public struct Session: Sendable {
   /// The sleep that is not taken for one: the two clocks are not read in the same instant.
-  private static let sleepTolerance: UInt64 = 2_000
+  static let sleepTolerance: UInt64 = 2_000
 
   /// Why and since when the vault is locked.
   public struct LockNote: Equatable, Sendable {

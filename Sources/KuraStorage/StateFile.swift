@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// A small file of this machine's state, held under a lock as long as this value lives.
-package struct StateFile: ~Copyable {
+package struct StateFile: ~Copyable, Sendable {
   private let descriptor: Int32
 
   /// Who else may hold the file at the same time.

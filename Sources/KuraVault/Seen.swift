@@ -72,6 +72,47 @@ struct FirstSight: Sendable {
   }
 }
 
+/// What a vault that is being locked has yet to note in the seen file: whole records, made while the key
+/// was there, so that they can be written when it is gone.
+public struct SeenNote: Sendable {
+  /// How often another engine may have written meanwhile: there is a record for each counter.
+  private static let spare: UInt64 = 4
+
+  private let records: [(record: SeenRecord, bytes: [UInt8])]
+  private let directory: String
+
+  fileprivate init(
+    _ record: SeenRecord, key: borrowing Key, in directory: String
+  ) throws(FormatError) {
+    var records: [(record: SeenRecord, bytes: [UInt8])] = []
+    for step in 0..<SeenNote.spare {
+      var next = record
+      next.counter &+= step
+      records.append((next, try next.encode(key: key)))
+    }
+    self.records = records
+    self.directory = directory
+  }
+
+  /// Writes the record that follows the file's, unless that one is as new; waits for the disk.
+  ///
+  /// - Throws: ``VaultError/busy`` when somebody keeps the file, and those of the disk.
+  public func write() throws(VaultError) {
+    guard let vault = records.first?.record.vault else { return }
+    do {
+      let file = try SeenFile.lock(vault, in: directory)
+      let bytes = try file.read(SeenRecord.fileByteCount)
+      let claim = SeenRecord.claim(in: bytes.span, vault: vault)
+      let next = records.first { claim.map { $0.counter } ?? 0 < $0.record.counter }
+      guard let next, claim.map({ $0.epoch < next.record.epoch }) ?? true else { return }
+      try file.write(
+        next.bytes.span, at: next.record.offset, length: SeenRecord.fileByteCount)
+    } catch {
+      throw VaultError(error, about: .root)
+    }
+  }
+}
+
 extension SeenCopy {
   fileprivate init(_ record: SeenRecord) {
     self.init(epoch: record.epoch, time: record.time, path: record.path)
@@ -81,6 +122,20 @@ extension SeenCopy {
 extension UnlockedVault {
   /// Whether the seen file is behind, or something is left to clear from the journal.
   public var needsFlush: Bool { trust.root.epoch > seenEpoch || mustTruncate }
+
+  /// What is left to note once the keys are gone; nil when the file is up to date.
+  public var seenNote: SeenNote? {
+    guard trust.root.epoch > seenEpoch else { return nil }
+    return try? SeenNote(record(after: seenCounter), key: keys.seen, in: options.stateDirectory)
+  }
+
+  /// Wipes the keys, then notes the newest state and closes the file.
+  public consuming func fold() {
+    let note = seenNote
+    let locked = lock()
+    try? note?.write()
+    locked.close()
+  }
 
   /// Notes the vault's epoch in the seen file, never backward, and clears the journal when a slot was
   /// replaced and another engine was in the way then.
@@ -99,6 +154,7 @@ extension UnlockedVault {
       // Another engine is ahead: what it saw stands.
       if latest.epoch > trust.root.epoch {
         seenEpoch = latest.epoch
+        seenCounter = latest.counter
         return
       }
       try check(latest)
@@ -125,6 +181,7 @@ extension UnlockedVault {
         latest.path == noted(path: place.path)
       {
         seenEpoch = latest.epoch
+        seenCounter = latest.counter
         return
       }
     }
@@ -160,12 +217,16 @@ extension UnlockedVault {
   }
 
   private mutating func note(in file: borrowing SeenFile) throws(VaultError) {
-    let record = SeenRecord(
-      counter: (file.latest?.counter ?? 0) &+ 1, vault: id, epoch: trust.root.epoch,
-      fingerprint: trust.fingerprint, logHead: trust.root.logHead, time: options.now(),
-      path: Array(place.path.utf8))
+    let record = record(after: file.latest?.counter ?? 0)
     try file.write(record, key: keys.seen)
     seenEpoch = record.epoch
+    seenCounter = record.counter
+  }
+
+  private borrowing func record(after counter: UInt64) -> SeenRecord {
+    SeenRecord(
+      counter: counter &+ 1, vault: id, epoch: trust.root.epoch, fingerprint: trust.fingerprint,
+      logHead: trust.root.logHead, time: options.now(), path: Array(place.path.utf8))
   }
 
   /// A path as a record keeps it.

@@ -7,7 +7,7 @@ internal import KuraStorage
 ///
 /// Who is about to derive a key from a passcode holds it meanwhile, so that all engines of a user make one
 /// try at a time, whichever of them was asked.
-public struct TryFile: ~Copyable {
+public struct TryFile: ~Copyable, Sendable {
   private let file: StateFile
   /// What is counted.
   public private(set) var record: TryRecord

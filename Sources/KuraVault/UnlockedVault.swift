@@ -64,6 +64,8 @@ public struct UnlockedVault: ~Copyable {
   let writer: WriterID
   /// The epoch that the seen file has.
   var seenEpoch: UInt64 = 0
+  /// The counter that its newest record had when it was last read or written.
+  var seenCounter: UInt64 = 0
   /// Whether old pages still stand in the journal that should not.
   var mustTruncate = false
   var sweeper = Sweeper()
@@ -91,7 +93,8 @@ public struct UnlockedVault: ~Copyable {
 
   /// Wipes all keys and everything that was read with them.
   ///
-  /// What was committed since ``flushSeen()`` is not noted in the seen file by this.
+  /// What was committed since ``flushSeen()`` is not noted in the seen file by this: take ``seenNote``
+  /// before.
   ///
   /// - Returns: The file, still open; ``LockedVault/close()`` leaves it as one file.
   public consuming func lock() -> LockedVault {

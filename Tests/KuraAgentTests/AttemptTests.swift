@@ -93,7 +93,7 @@ extension `An attempt` {
   /// Holds what this machine knows of the vault as another engine does, meanwhile.
   private func holding<Result>(_ bench: Bench, _ body: () throws -> Result) throws -> Result {
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".seen") })
-    let held = open(bench.scratch.path + "/state/" + name, O_RDWR)
+    let held = open(bench.scratch.path + "/state/" + name, O_RDWR | O_CLOEXEC)
     defer { Glibc.close(held) }
     try #require(flock(held, LOCK_EX) == 0)
     return try body()

@@ -300,6 +300,7 @@ extension SessionVerbTests {
     }
     #expect(changed.recoveryKey?.count == 44)
     #expect(changed.recoveryKey != key)
+    #expect(try bench.ask(wire) { try $0.putConfirm() }.isOK)
     #expect(try bench.status(wire)?.state == .locked)
     #expect(try bench.ask(wire) { try $0.unlock("x") }.failure == .wrongPasscode)
     #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.isOK == false)

@@ -198,7 +198,7 @@ extension TryTests {
     let (bench, wire) = try bench()
     try mistake(1, bench, wire)
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".tries") })
-    let held = open(bench.scratch.path + "/state/" + name, O_RDWR)
+    let held = open(bench.scratch.path + "/state/" + name, O_RDWR | O_CLOEXEC)
     defer { close(held) }
     #expect(flock(held, LOCK_EX) == 0)
     try wire.send { try $0.unlock(Bench.passcode) }
@@ -208,6 +208,35 @@ extension TryTests {
     #expect(try passcodes(bench, other)?.failures == 1)
     #expect(flock(held, LOCK_UN) == 0)
     #expect(try bench.reply(on: wire).isOK)
+  }
+
+  @Test func `a try in another engine keeps no other vault waiting, nor a lock`() throws {
+    let (bench, wire) = try bench()
+    try mistake(1, bench, wire)
+    let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".tries") })
+    let held = open(bench.scratch.path + "/state/" + name, O_RDWR | O_CLOEXEC)
+    defer { close(held) }
+    #expect(flock(held, LOCK_EX) == 0)
+    try wire.send { try $0.unlock(Bench.passcode) }
+    try bench.turn(3)
+    let second = bench.scratch.path + "/data/second.kura"
+    try bench.create(at: second)
+    let other = try bench.client(of: second)
+    #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
+    // A lock takes back what has not begun.
+    let third = try bench.client()
+    _ = try bench.ask(third) { try $0.putLock(.asked, scope: .vault) }
+    #expect(try bench.reply(on: wire).failure == .locked)
+    #expect(try bench.status(third)?.state == .locked)
+    try wire.send { try $0.unlock(Bench.passcode) }
+    var reply: Received?
+    for _ in 0..<10_000 where reply == nil {
+      bench.clock.pass(milliseconds: 20_000)
+      try bench.agent.turn(waitingAtMost: 1)
+      wire.receive()
+      reply = try wire.nextFrame()
+    }
+    #expect(reply?.failure == .busy)
   }
 
   @Test func `an engine that is killed while it derives has had its try`() throws {

@@ -186,7 +186,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     (.noInteraction(.confirmation), .needsInteraction), (.mismatch(.vaultName), .cancelled),
     (.noInteraction(.unlock), .locked), (.mismatch(.passcode), .cancelled),
     (.mismatch(.value), .cancelled), (.mismatch(.recoveryKey), .cancelled),
-    (.mismatch(.newRecoveryKey), .cancelled), (.findings(2), .integrity),
+    (.mismatch(.unkeptRecoveryKey), .cancelled), (.findings(2), .integrity),
     (.agentNotRunning, .agent),
   ]
 

@@ -53,11 +53,15 @@ struct ConnectionVaultTests {
         try agent.say {
           try $0.putRecoveryKeyReply((flags == [] ? "" : Self.key).utf8.span)
         }
+        if flags != [] { try agent.say { try $0.putReply() } }
       } client: { connection in
         var shown: [String] = []
         try connection.changePasscode(
           .recoveryKey, current: secret("old"), new: secret("new"), flags: flags
-        ) { shown.append(String(repairing: $0)) }
+        ) {
+          shown.append(String(repairing: $0))
+          return true
+        }
         #expect(shown == (flags == [] ? [] : [Self.key]))
       }
     }

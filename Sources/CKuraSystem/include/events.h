@@ -55,8 +55,8 @@ int kura_signals_next(int signals);
 /* A counter that another thread posts to. */
 int kura_notice_create(void);
 int kura_notice_post(int notice);
-/* Blocks until the notice was posted to, and empties it. */
-void kura_notice_await(int notice);
+/* Blocks until the notice was posted to, or that long unless negative, and empties it. */
+void kura_notice_await(int notice, int milliseconds);
 /* Empties a notice, a timer or a watch after it became readable. */
 void kura_descriptor_drain(int fd);
 

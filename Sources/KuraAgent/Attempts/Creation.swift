@@ -68,8 +68,7 @@ final class Creation: Attempt {
     }
     try answer(draft, client)
     self.draft = consume draft
-    client.errand = self
-    client.phase = .confirming
+    agent.awaitWord(self, of: client)
   }
 
   private func answer(_ draft: borrowing VaultDraft, _ client: Connection) throws(Denial) {
@@ -94,20 +93,6 @@ extension Agent {
     let passcode = try secret(payload.extracting(request.passcode))
     start(Creation(CreateJob(at: path, options, request, passcode), at: path), for: connection)
   }
-
-  /// The client has the recovery key: what it opens may be there.
-  func confirm(_ connection: Connection) throws(Denial) {
-    guard let pending = connection.errand as? any Confirmable else { throw Denial(.malformed) }
-    try pending.confirmed(in: self, for: connection)
-    connection.errand = nil
-    connection.phase = .ready
-  }
-}
-
-/// What is done once the client has said that a recovery key was written down.
-protocol Confirmable: Errand {
-  /// Does it, and answers. A vault that is busy is tried again.
-  func confirmed(in agent: Agent, for client: Connection) throws(Denial)
 }
 
 extension Creation: Confirmable {

@@ -5,6 +5,7 @@ internal import KuraProtocol
 internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
+internal import Synchronization
 
 /// A client's secret at a vault's slots; a try that can be wrong is counted on the disk before it is made.
 ///
@@ -27,6 +28,10 @@ struct Guess: Sendable {
   private(set) var isKept = true
   /// What may be tried next, after a wrong one.
   private(set) var next: TryStanding?
+  /// The count, held since before the try; given back by a code that was wrong, for the passcode.
+  private var hold: TryHold?
+  /// Until when another engine's try is waited for, on the monotonic clock.
+  private var patienceEnd: UInt64?
   /// Whether this was one wrong try more.
   private(set) var isCounted = false
 
@@ -70,12 +75,41 @@ struct Guess: Sendable {
   }
 }
 
+/// The count of a vault's tries, held by this process.
+private final class TryHold: Sendable {
+  private let file: Mutex<TryFile?>
+
+  init(_ file: consuming TryFile) { self.file = Mutex(file) }
+
+  func take() -> TryFile? { file.withLock { $0.take() } }
+}
+
 // MARK: - Before the try
 
 extension Guess {
+  /// Takes hold of the count without waiting.
+  ///
+  /// - Returns: Whether the try can be made: false while another engine makes one.
+  mutating func reach(_ credential: Credential) -> Bool {
+    guard TryKind(credential) != nil, hold == nil else { return true }
+    do throws(VaultError) {
+      hold = TryHold(try tries.hold(vault, patience: 0))
+      return true
+    } catch {
+      // What cannot be held at all is told by the try itself.
+      guard error == .busy else { return true }
+    }
+    let end = patienceEnd ?? tries.time + UInt64(Self.patience)
+    patienceEnd = end
+    return tries.time >= end
+  }
+
   /// Takes hold of the count; nil when it cannot be kept and that may be.
   private mutating func hold(_ kind: TryKind) throws(VaultError) -> TryFile? {
-    do throws(VaultError) { return try tries.hold(vault, patience: Self.patience) } catch {
+    if let file = hold?.take() { return file }
+    // Who waited before does not wait here.
+    let patience = patienceEnd == nil ? Self.patience : 0
+    do throws(VaultError) { return try tries.hold(vault, patience: patience) } catch {
       guard error != .busy else { throw error }
       try goOnUncounted(kind)
       return nil
@@ -144,6 +178,7 @@ extension Guess {
     }
     if isKept { tries.note(vault, isKept: true) }
     next = tries.standing(kind, counted)
+    if kind == .local, let held = file.take() { hold = TryHold(held) }
   }
 
   /// Forgets wrong passcodes after a recovery key was right.

@@ -34,6 +34,8 @@ final class PasscodeJob: Job, @unchecked Sendable {
     self.new = consume new
   }
 
+  func mayBegin() -> Bool { guess.reach(Credential(request.credential)) }
+
   func run() {
     guard let current = current.take(), let new = new.take() else { return }
     do throws(VaultError) {
@@ -71,22 +73,22 @@ final class PasscodeChange: Attempt {
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
-    do throws(VaultError) {
-      if let failure = passcodeJob.failure { throw failure }
-      if owner.isUnlocked {
-        try owner.withVault { vault throws(VaultError) in try change(&vault) }
-      } else {
-        try changeLocked()
-      }
-    } catch {
-      if passcodeJob.guess.isCounted { client.mistakes += 1 }
-      let denial = passcodeJob.guess.denial(
-        error, at: owner.path, showing: passcodeJob.credential)
-      throw denial.final(when: isSpent)
-    }
+    if let failure = passcodeJob.failure { throw denial(failure, client) }
     client.mistakes = 0
-    if owner.isUnlocked { agent.noteChange(of: owner) }
+    guard passcodeJob.recovery != nil else {
+      try perform(in: agent, for: client)
+      return try answer(passcodeJob.recovery, client)
+    }
+    // Neither the passcode nor the key changes before somebody has the new key.
     try answer(passcodeJob.recovery, client)
+    agent.awaitWord(self, of: client)
+  }
+
+  private func denial(_ error: VaultError, _ client: Connection) -> Denial {
+    if passcodeJob.guess.isCounted { client.mistakes += 1 }
+    let denial = passcodeJob.guess.denial(
+      error, at: owner.path, showing: passcodeJob.credential)
+    return denial.final(when: isSpent)
   }
 
   /// Whether another try would find nothing to work with.
@@ -101,6 +103,26 @@ final class PasscodeChange: Attempt {
       case .none: try client.outbox.frames.putRecoveryKeyReply(Span())
       }
     }
+  }
+}
+
+// MARK: - The change
+
+extension PasscodeChange: Confirmable {
+  func confirmed(in agent: Agent, for client: Connection) throws(Denial) {
+    try perform(in: agent, for: client)
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
+  }
+
+  private func perform(in agent: Agent, for client: Connection) throws(Denial) {
+    do throws(VaultError) {
+      if owner.isUnlocked {
+        try owner.withVault { vault throws(VaultError) in try change(&vault) }
+      } else {
+        try changeLocked()
+      }
+    } catch { throw denial(error, client) }
+    if owner.isUnlocked { agent.noteChange(of: owner) }
   }
 
   private func change(_ vault: inout UnlockedVault) throws(VaultError) {
@@ -121,10 +143,7 @@ final class PasscodeChange: Attempt {
     }
     // Assigned just now, or by the try before; it stays for the next one when the file is busy.
     try change(&opened!)
-    if var open = opened.take() {
-      try? open.flushSeen()
-      open.lock().close()
-    }
+    opened.take()?.fold()
   }
 }
 

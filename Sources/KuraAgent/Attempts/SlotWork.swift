@@ -45,6 +45,8 @@ final class SlotJob: Job, @unchecked Sendable {
     self.unlocks = unlocks
   }
 
+  func mayBegin() -> Bool { guess.reach(Credential(credential)) }
+
   func run() {
     guard let current = current.take() else { return }
     do throws(VaultError) {
@@ -122,8 +124,7 @@ final class SlotWork: Attempt {
     }
     // The key is in force only once somebody has it.
     try showKey(slotJob.slot, client)
-    client.errand = self
-    client.phase = .confirming
+    agent.awaitWord(self, of: client)
   }
 
   private func showKey(_ slot: borrowing PreparedSlot?, _ client: Connection) throws(Denial) {
@@ -179,10 +180,7 @@ extension SlotWork: Confirmable {
     }
     // Assigned just now, or by the try before; it stays for the next one when the file is busy.
     let number = try change(&opened!)
-    if var open = opened.take() {
-      try? open.flushSeen()
-      open.lock().close()
-    }
+    opened.take()?.fold()
     return number
   }
 

@@ -27,6 +27,9 @@ final class Tries: Sendable {
     try TryFile.hold(vault, in: directory, patience: patience)
   }
 
+  /// The monotonic clock, in milliseconds.
+  var time: UInt64 { clock().monotonic }
+
   /// What is counted, without waiting.
   func look(at vault: VaultID) -> TryRecord { TryFile.look(at: vault, in: directory) }
 

@@ -22,6 +22,8 @@ final class UnlockJob: Job, @unchecked Sendable {
     self.secret = consume secret
   }
 
+  func mayBegin() -> Bool { guess.reach(credential) }
+
   func run() {
     guard let secret = secret.take() else { return }
     do throws(VaultError) {

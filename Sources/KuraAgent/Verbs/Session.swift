@@ -24,7 +24,9 @@ extension Agent {
 
   func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
     switch request.scope {
-    case .all: for keeper in keepers { lock(keeper, request.reason) }
+    case .all:
+      for keeper in keepers { lock(keeper, request.reason) }
+      giveUpWords()
     case .vault:
       if let keeper = try keeper(of: connection) { lock(keeper, request.reason) }
     }
@@ -55,6 +57,7 @@ extension Agent {
   /// Locks every vault, answers, and ends.
   func stop(_ connection: Connection) throws(Denial) {
     for keeper in keepers { lock(keeper, .asked) }
+    giveUpWords()
     ending = .asked
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }

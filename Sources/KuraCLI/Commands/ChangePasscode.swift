@@ -131,21 +131,14 @@ extension ChangePasscode {
           return try connection.changePasscode(
             credential.kind, current: credential.secret, new: new, cost: cost, flags: flags
           ) { key throws(ClientError) in
-            guard keeper.keep(key, &questioner, &failure) else { throw .stopped }
+            keeper.keep(key, &questioner, &failure)
           }
         } catch {
-          if let failure { throw failure.afterChange }
+          if let failure { throw failure.withoutChange }
           guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
         }
         try credential.askAgain(&questioner)
       }
     }
-  }
-}
-
-extension CommandError {
-  /// The same where the passcode has been changed already.
-  fileprivate var afterChange: CommandError {
-    self == .mismatch(.recoveryKey) ? .mismatch(.newRecoveryKey) : self
   }
 }

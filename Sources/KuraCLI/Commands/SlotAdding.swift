@@ -46,7 +46,7 @@ struct SlotAdding: ~Copyable {
           credential.kind, current: credential.secret, order, secret: secret
         ) { key throws(ClientError) in keeper.keep(key, &questioner, &failure) }
       } catch {
-        if let failure { throw failure.afterNothing }
+        if let failure { throw failure.withoutChange }
         guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
       }
       try credential.askAgain(&questioner)
@@ -130,12 +130,5 @@ extension SlotAdding {
     case .recoveryKey, .keyFile:
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }
-  }
-}
-
-extension CommandError {
-  /// The same where nothing was changed yet.
-  fileprivate var afterNothing: CommandError {
-    self == .mismatch(.recoveryKey) ? .mismatch(.unkeptRecoveryKey) : self
   }
 }

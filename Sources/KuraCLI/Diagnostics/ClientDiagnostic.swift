@@ -181,10 +181,6 @@ extension Diagnostic {
       self.init(
         "the new recovery key was not typed back, so nothing was changed",
         hint: "run it again; write the key down before you go on", .cancelled)
-    case .newRecoveryKey:
-      self.init(
-        "the new recovery key was not typed back, but it is in force",
-        hint: "make another: kura passcode --new-recovery-key-file OUT", .cancelled)
     }
   }
 }

@@ -11,6 +11,7 @@ extension Diagnostic {
     case 0..<16: words = Self.agentWords(refused)
     case 16..<32: words = Self.vaultWords(refused)
     case 32..<48: words = Self.credentialWords(refused)
+    case 72..<76: words = Self.ownerWords(refused)
     default: words = Self.itemWords(refused)
     }
     self.init(words.message, hint: words.hint, refused.failure.exitStatus)
