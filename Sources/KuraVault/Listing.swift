@@ -9,7 +9,7 @@ internal import KuraStorage
 /// Each bucket is verified when it is come to. Between two calls other items may be stored: a walk
 /// shows each item as it was when it was come to. Drop it before the vault is locked.
 public struct Listing: ~Copyable {
-  /// How many items are opened in one transaction, or one bucket more.
+  /// How many items are opened in one transaction, or one bucket more; skipped ones count.
   private static let batch = 64
   /// How many buckets are looked at in one transaction.
   private static let bucketLimit = 1_024
@@ -28,13 +28,30 @@ public struct Listing: ~Copyable {
   /// - Throws: ``VaultError/damaged(_:)`` when an item or its bucket is not what the root says; the
   ///   walk can not go on.
   public mutating func next(in vault: inout UnlockedVault) throws(VaultError) -> Item? {
-    while opened.isEmpty, let cursor {
-      let found = try vault.open(
-        from: cursor, atLeast: Self.batch, within: Self.bucketLimit, includesDeleted)
-      opened = found.items.reversed()
-      self.cursor = found.next
-    }
-    return opened.popLast()?.take()
+    while opened.isEmpty, try advance(in: &vault) {}
+    return takeItem()
+  }
+
+  /// Whether nothing is left to look at; items that were opened may still wait.
+  public var isAtEnd: Bool { cursor == nil }
+
+  /// The next item that is opened already; nil when ``advance(in:)`` has to look further first.
+  public mutating func takeItem() -> Item? { opened.popLast()?.take() }
+
+  /// Looks at some more items, a few milliseconds' worth, however few of them are to be shown: among
+  /// deleted ones a single step to the next item could walk the whole vault.
+  ///
+  /// Call it when no opened item is left.
+  ///
+  /// - Returns: False when there was nothing left to look at.
+  /// - Throws: As ``next(in:)``.
+  public mutating func advance(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
+    guard let cursor else { return false }
+    let found = try vault.open(
+      from: cursor, atLeast: Self.batch, within: Self.bucketLimit, includesDeleted)
+    opened = found.items.reversed()
+    self.cursor = found.next
+    return true
   }
 }
 
@@ -65,20 +82,24 @@ extension UnlockedVault {
       let depth = vault.trust.root.depth
       let first = Tree.bucket(of: cursor, depth: depth)
       var items: [OpenedItem] = []
+      var looked = 0
       for number in first..<(1 << (6 * UInt32(depth))) {
-        if items.count >= batch || Int(number - first) >= bucketLimit {
+        if looked >= batch || Int(number - first) >= bucketLimit {
           return (items, Tree.firstTag(ofBucket: number, depth: depth))
         }
-        try vault.open(bucket: number, from: cursor, includesDeleted, into: &items)
+        looked += try vault.open(bucket: number, from: cursor, includesDeleted, into: &items)
       }
       return (items, nil)
     }
   }
 
+  /// Opens the items of one bucket.
+  ///
+  /// - Returns: How many were looked at.
   private mutating func open(
     bucket number: UInt32, from cursor: ItemTag, _ includesDeleted: Bool,
     into items: inout [OpenedItem]
-  ) throws(VaultError) {
+  ) throws(VaultError) -> Int {
     let bytes = try rows.tree.leaves(
       ofBucket: number, under: trust.root, in: &rows.storage, keys)
     let leaves = BucketLeaves(bytes.span)
@@ -90,6 +111,7 @@ extension UnlockedVault {
       guard let item, includesDeleted || !item.isDeleted else { continue }
       items.append(OpenedItem(item))
     }
+    return leaves.count
   }
 }
 

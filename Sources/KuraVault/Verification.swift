@@ -23,7 +23,9 @@ public struct VerifyProgress: Equatable, Sendable {
 /// on meanwhile. Drop it before the vault is locked: until then the journal cannot be cleared.
 public struct Verification: ~Copyable {
   /// What is looked at, one after the other.
-  enum Phase { case items, historyKeys, extraHistory, chunkKeys, buckets, nodes, loose, done }
+  enum Phase {
+    case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, loose, done
+  }
 
   var storage: Storage
   let root: RootRecord
@@ -159,6 +161,7 @@ extension Verification {
     switch phase {
     case .items: try stepItems(keys)
     case .historyKeys: try countHistory()
+    case .knownHistory: try gatherHistory()
     case .extraHistory: try nameExtraHistory()
     case .chunkKeys: try checkChunkKeys()
     case .buckets: try checkBuckets(keys)
@@ -174,7 +177,7 @@ extension Verification {
     lastKey = .min
     switch phase {
     case .items: phase = .historyKeys
-    case .historyKeys, .extraHistory: phase = .chunkKeys
+    case .historyKeys, .knownHistory, .extraHistory: phase = .chunkKeys
     case .chunkKeys: phase = .buckets
     case .buckets: phase = .nodes
     case .nodes: phase = .loose
@@ -188,7 +191,7 @@ extension Verification.Phase {
   fileprivate var subject: String {
     switch self {
     case .items: "items"
-    case .historyKeys, .extraHistory: "earlier revisions"
+    case .historyKeys, .knownHistory, .extraHistory: "earlier revisions"
     case .chunkKeys: "pieces of values"
     case .buckets: "buckets"
     case .nodes: "nodes"

@@ -19,17 +19,20 @@ extension Verification {
     budget -= Self.keyBatch
     guard count < Self.keyBatch else { return }
     if keyCount == historyCount { return finishPhase() }
-    try gatherHistory()
-    lastPair = .first
-    phase = .extraHistory
+    try storage.scanItems(from: Span())
+    phase = .knownHistory
   }
 
-  /// Lists the rows of the history that items know of, which only a damaged vault takes.
-  private mutating func gatherHistory() throws {
-    try storage.scanItems(from: Span())
-    while true {
+  /// Lists the rows of the history that some more items know of, which only a damaged vault takes.
+  mutating func gatherHistory() throws {
+    while budget > 0 {
+      budget -= 1
       do {
-        guard let keys = try storage.nextHistoryKeys() else { return }
+        guard let keys = try storage.nextHistoryKeys() else {
+          lastPair = .first
+          phase = .extraHistory
+          return
+        }
         expectedHistory.formUnion(keys)
       } catch StorageError.damaged {
         continue

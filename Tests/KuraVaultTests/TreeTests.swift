@@ -108,6 +108,21 @@ import Testing
     #expect(Set(seen).count == seen.count)
   }
 
+  @Test func `looks at deleted items some at a time`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for number in 0..<300 { try vault.put("a\(number)", "") }
+    for number in 0..<300 { try vault.remove("a\(number)") }
+    var listing = vault.listing()
+    var (steps, shown) = (0, 0)
+    while try listing.advance(in: &vault) {
+      if listing.takeItem() != nil { shown += 1 }
+      steps += 1
+    }
+    #expect(shown == 0)
+    #expect(steps >= 3)
+  }
+
   @Test func `stops at damage`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

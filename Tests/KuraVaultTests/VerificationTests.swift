@@ -56,6 +56,19 @@ import Testing
     #expect(try vault.findings().contains(finding))
   }
 
+  @Test func `gathers the history of many items some at a time`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for number in 0..<500 { try vault.put("a\(number)", "") }
+    try vault.put("a0", "again")
+    file.attack("INSERT INTO history SELECT item, 9, tag, 1, 0, 0, meta, body FROM history LIMIT 1")
+    var check = try vault.beginVerify()
+    var pauses = 0
+    while try !check.step(in: vault).isFinished { if check.phase == .knownHistory { pauses += 1 } }
+    #expect(pauses > 0)
+    #expect(check.progress.findingCount == 1)
+  }
+
   @Test func `looks at one state while others write`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

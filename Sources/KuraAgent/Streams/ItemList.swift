@@ -6,8 +6,8 @@ internal import SecureMemory
 
 /// The items that a filter lets through, some of them a slice.
 final class ItemList: Stream {
-  /// Items looked at in one slice: a few milliseconds.
-  private static let sliceItems = 256
+  /// How often one slice looks for more items, some 64 at a time: a few milliseconds.
+  private static let sliceLooks = 4
   /// Bytes after which a batch is sent.
   private static let sliceBytes = 60_000
 
@@ -33,8 +33,11 @@ final class ItemList: Stream {
     let start = output.count
     let batch = try write { () throws(ProtocolError) in try output.openBatch() }
     var count = 0
-    for _ in 0..<Self.sliceItems where output.count - start < Self.sliceBytes {
-      guard let item = try listing.next(in: &vault) else {
+    var looks = 0
+    while looks < Self.sliceLooks, output.count - start < Self.sliceBytes {
+      guard let item = listing.takeItem() else {
+        looks += 1
+        if try listing.advance(in: &vault) { continue }
         try close(batch, count, from: start, &output)
         try write { () throws(ProtocolError) in try output.putEnd() }
         return false
