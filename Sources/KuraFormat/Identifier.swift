@@ -51,6 +51,16 @@ public struct Identifier<Subject>: Sendable {
     return bytes
   }
 
+  /// Reads what ``hexadecimal`` writes; nil for anything else.
+  public init?(hexadecimal text: some StringProtocol) {
+    let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    guard isPlain, text.utf8.count == 2 * identifierByteCount,
+      let high = UInt64(text.prefix(identifierByteCount), radix: 16),
+      let low = UInt64(text.suffix(identifierByteCount), radix: 16)
+    else { return nil }
+    self.init(high: high, low: low)
+  }
+
   /// The 16 bytes as 32 lower-case hexadecimal digits, for file names and messages.
   public var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)

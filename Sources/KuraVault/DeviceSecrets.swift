@@ -20,7 +20,7 @@ struct DeviceSecrets: Sendable {
 
     """
 
-  private let directory: String
+  let directory: String
 
   init(stateDirectory: String) { directory = stateDirectory + "/device" }
 

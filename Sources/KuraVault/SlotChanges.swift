@@ -55,18 +55,29 @@ extension UnlockedVault {
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
     let id = slot.header.id
     switch slot.deviceSecret {
-    case .some(let secret): try devices.store(secret, of: id)
-    case .none: break
-    }
-    do {
-      return try changeSlots(fresh) { plan, wrap throws(VaultError) in
-        let number = try plan.newPlace(for: slot.header.kind, replacing: replacing)
-        try plan.put(slot, at: number, wrap, fresh)
+    case .some(let secret):
+      let note = try devices.beginAdding(id, to: self.id)
+      do throws(VaultError) {
+        try devices.store(secret, of: id)
+        let number = try put(slot, authorizedBy: fresh, replacing)
+        note.end()
         return number
+      } catch {
+        devices.remove(id)
+        note.end()
+        throw error
       }
-    } catch {
-      devices.remove(id)
-      throw error
+    case .none: return try put(slot, authorizedBy: fresh, replacing)
+    }
+  }
+
+  private mutating func put(
+    _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey, _ replacing: Bool
+  ) throws(VaultError) -> UInt8 {
+    try changeSlots(fresh) { plan, wrap throws(VaultError) in
+      let number = try plan.newPlace(for: slot.header.kind, replacing: replacing)
+      try plan.put(slot, at: number, wrap, fresh)
+      return number
     }
   }
 

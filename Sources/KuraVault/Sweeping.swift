@@ -12,8 +12,11 @@ struct Sweeper {
   /// Loose values of engines that are gone, while no item was found yet that names them all the same.
   var search: LooseSearch?
 
+  /// Whether the device secrets of slots that engines never came to add are still to be looked for.
+  var mustLookAtDevices = true
+
   /// Whether there is anything to do.
-  var hasWork: Bool { mustSearch || search != nil || !queue.isEmpty }
+  var hasWork: Bool { mustSearch || search != nil || !queue.isEmpty || mustLookAtDevices }
 
   mutating func add(_ value: ValueID) { queue.append(value) }
 
@@ -31,7 +34,7 @@ extension UnlockedVault {
   private static let sliceCount = 16
 
   /// Deletes some chunks that nothing refers to: those of dropped revisions and of uploads that came
-  /// to nothing. Call it when there is nothing else to do.
+  /// to nothing; then this machine's secrets for slots that never came to be. Call it when there is nothing else to do.
   ///
   /// - Returns: Whether there is more to do.
   /// - Throws: ``VaultError/busy``: later again. ``VaultError/damaged(_:)`` when what is there cannot be
@@ -43,6 +46,9 @@ extension UnlockedVault {
       try continueLooseSearch()
     } else if sweeper.mustSearch {
       try beginLooseSearch()
+    } else if sweeper.mustLookAtDevices {
+      sweeper.mustLookAtDevices = false
+      try sweepDeviceSecrets()
     }
     return sweeper.hasWork
   }
