@@ -58,6 +58,21 @@ int kura_file_kind(const char *path) {
   return errno == ENOENT || errno == ENOTDIR ? KURA_ABSENT : -errno;
 }
 
+static bool is_same(const struct stat *first, const struct stat *second) {
+  return first->st_dev == second->st_dev && first->st_ino == second->st_ino;
+}
+
+bool kura_is_same_file(int first, int second) {
+  struct stat one, other;
+  return fstat(first, &one) == 0 && fstat(second, &other) == 0 && is_same(&one, &other);
+}
+
+bool kura_is_same_stream(const char *path, int fd) {
+  struct stat one, other;
+  return stat(path, &one) == 0 && fstat(fd, &other) == 0 && !S_ISREG(one.st_mode)
+      && is_same(&one, &other);
+}
+
 ptrdiff_t kura_current_directory(char *into, size_t capacity) {
   if (!getcwd(into, capacity)) return -errno;
   return (ptrdiff_t)strlen(into);

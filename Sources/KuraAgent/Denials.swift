@@ -67,6 +67,8 @@ extension Denial {
     case .deviceSecretMissing, .deviceSecretUnsafe:
       Denial(.noSuchSlot, UInt64(CredentialKind.local.rawValue))
     case .noSuchSlot(let credential): Denial(.noSuchSlot, UInt64(credential.rawValue))
+    case .slotOfOtherKind(let number, let credential):
+      Denial(.noSuchSlot, UInt64(credential.rawValue), UInt64(number) + 1)
     case .kdfRefused(let refusal): Denial(.kdfTooCostly, refusal.memory, refusal.passes)
     case .kdfTooWeak:
       Denial(.kdfTooWeak, KDFLimits.floor.memory, UInt64(KDFLimits.floor.passes))
@@ -79,6 +81,8 @@ extension Denial {
     case .slotNotFound(let number): Denial(.slotNotFound, UInt64(number))
     case .labelInvalid(let rule): Denial(.labelInvalid, UInt64(PasscodeRule(rule).rawValue))
     case .slotsFull(let limit): Denial(.slotsFull, UInt64(limit))
+    case .credentialTaken(let number):
+      Denial(.exists, 0, UInt64(number) + 1, text: .words("slot"))
     case .recoveryKeyExists: Denial(.exists, text: .words("recovery key"))
     case .lastSlot: Denial(.lastSlot)
     default: nil
@@ -172,7 +176,9 @@ extension KuraProtocol.AttributeRule {
     case .key(.controlCharacter), .key(.unassignedCharacter), .keyWithEqualsSign:
       self = .keyCharacter
     case .duplicateKey: self = .keyRepeated
-    case .value, .tooLarge: self = .tooLarge
+    case .value: self = .valueNotText
+    case .tooMany: self = .tooMany
+    case .tooLarge: self = .tooLarge
     }
   }
 }

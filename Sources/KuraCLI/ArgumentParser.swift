@@ -126,8 +126,11 @@ extension ArgumentParser {
   }
 
   private func checkOptions(of command: Command) throws(UsageError) {
-    for given in parsed.options where option(where: { $0.name == given.name }) == nil {
-      throw unknown(Array(given.name.spelling.utf8))
+    for given in parsed.options {
+      guard let option = option(where: { $0.name == given.name }) else {
+        throw unknown(Array(given.name.spelling.utf8))
+      }
+      if option.namesFile, given.value?.isEmpty == true { throw .fileMissing(given.name) }
     }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraProtocol
+
 /// What was typed after the verb and understood, as bytes: a path need not be UTF-8.
 struct Arguments: Sendable {
   /// An option that was given, and its value.
@@ -98,6 +100,9 @@ struct AttributePair: Equatable, Sendable {
         throw .attributeTwice(pair.key)
       }
       pairs.append(pair)
+    }
+    guard pairs.count <= AttributeRule.most, taken.count <= AttributeRule.most else {
+      throw .tooManyAttributes(limit: AttributeRule.most)
     }
     return pairs
   }

@@ -25,7 +25,7 @@ enum CommandError: Error, Equatable, Sendable {
   /// The vault is locked, and nobody could be asked.
   case locked(LockFacts)
   /// Wrong ones slow down the next: ms until one may be tried. Nobody was asked.
-  case throttled(UInt64)
+  case throttled(UInt64, hasRecoveryKey: Bool)
   /// A person is needed, and nobody could be asked.
   case noInteraction(Need)
   /// What was typed twice, or back, differs.
@@ -33,6 +33,8 @@ enum CommandError: Error, Equatable, Sendable {
   /// `verify` found that much.
   case findings(Int)
   case agentNotRunning
+  /// No slot of the vault has that number.
+  case noSlot(UInt8)
   /// No new vault is made at the cost that was asked for.
   case costRefused(Refused)
   /// A passcode of a few digits; whether it could be a code for one machine.

@@ -26,6 +26,9 @@ struct Option: Sendable {
     self.value = value
     self.help = help
   }
+
+  /// Whether its value is a path of a file.
+  var namesFile: Bool { value == .required("FILE") || value == .required("OUT") }
 }
 
 // MARK: - Shared by commands

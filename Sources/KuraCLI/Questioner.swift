@@ -43,7 +43,7 @@ extension Questioner {
     _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     while true {
-      let secret = try ask(label, isHidden: kind == .passcode, other: other)
+      let secret = try ask(label, isHidden: kind != .recoveryKey, other: other)
       do throws(ClientError) {
         let value = try body(secret)
         prompt?.endLine()

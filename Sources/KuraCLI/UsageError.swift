@@ -51,4 +51,12 @@ enum UsageError: Error, Equatable, Sendable {
   /// `attr` without a change.
   case nothingToChange
   case oneNameOnly(OptionName)
+  /// A text to be found that is too long to be looked for in all there is.
+  case textTooLong(limit: Int)
+  /// More attributes than an item has.
+  case tooManyAttributes(limit: Int)
+  /// An option that names a file, with nothing behind it.
+  case fileMissing(OptionName)
+  /// An option of a verb's other action.
+  case optionUnexpected(OptionName, verb: String)
 }

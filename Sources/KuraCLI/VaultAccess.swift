@@ -163,10 +163,19 @@ extension VaultAccess {
       return connection
     }
     var questioner = try asking.questioner()
-    guard questioner.canAsk else { throw .locked(facts) }
+    guard questioner.canAsk else {
+      try checkFile()
+      throw .locked(facts)
+    }
     var connection = try existing.orConnect(self)
     try ask(&questioner, &connection)
     return connection
+  }
+
+  /// What is no vault, or a damaged one, is not said to be a locked one: no unlock would help.
+  private func checkFile() throws(CommandError) {
+    var connection = try connectRunningOrOwn()
+    _ = try running { () throws(ClientError) in try connection.status() }
   }
 
   private func wait(
@@ -182,8 +191,8 @@ extension VaultAccess {
   private func ask(
     _ questioner: inout Questioner, _ connection: inout Connection
   ) throws(CommandError) {
-    try checkTries(.passcode, &connection)
-    try ask(&questioner, .passcode, watching: true) { secret throws(ClientError) in
+    let label = try question(.passcode, &connection)
+    try ask(&questioner, .passcode, label, watching: true) { secret throws(ClientError) in
       try connection.unlock(.passcode, secret: secret)
     }
   }
@@ -191,17 +200,18 @@ extension VaultAccess {
   /// Asks for a credential and tries it, three times at most.
   ///
   /// - Parameters:
+  ///   - label: ``question(_:_:)``.
   ///   - watching: Whether an unlock by somebody else is as good as an answer.
   ///   - body: Unlocks the vault.
   func ask(
-    _ questioner: inout Questioner, _ kind: CredentialKind, watching: Bool,
+    _ questioner: inout Questioner, _ kind: CredentialKind, _ label: String, watching: Bool,
     _ body: (borrowing SecretBytes) throws(ClientError) -> Notice
   ) throws(CommandError) {
     var watch = UnlockWatch(watching ? self : nil)
     while true {
       do throws(CommandError) {
         return note(
-          try questioner.attempts(label(kind), kind, other: watch.descriptor, body), after: kind)
+          try questioner.attempts(label, kind, other: watch.descriptor, body), after: kind)
       } catch {
         guard error == .prompt(.answeredElsewhere) else { throw error }
         if watch.hasSeenUnlock() { return }
@@ -209,13 +219,19 @@ extension VaultAccess {
     }
   }
 
-  /// Asks nobody for what could not be tried now.
-  func checkTries(
+  /// The question for what unlocks the vault; nobody is asked for what could not be tried now.
+  func question(
     _ kind: CredentialKind, _ connection: inout Connection
-  ) throws(CommandError) {
-    guard kind == .passcode else { return }
-    let wait = try running { () throws(ClientError) in try connection.status().passcodeWait }
-    if wait > 0 { throw .throttled(wait) }
+  ) throws(CommandError) -> String {
+    guard kind == .passcode else { return label(kind) }
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let isCode = report.takesOnlyCodes
+    let wait = isCode ? report.wait(.local) : report.passcodeWait
+    guard wait == 0 else {
+      let hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
+      throw .throttled(wait, hasRecoveryKey: hasRecoveryKey)
+    }
+    return label(isCode ? .local : .passcode)
   }
 
   /// What is asked for.
@@ -242,4 +258,13 @@ extension Optional where Wrapped == Connection {
     if let connection = consume self { return connection }
     return try access.connect()
   }
+}
+
+extension StatusReport {
+  /// Whether what is typed at the prompt can only be a code for this machine.
+  var takesOnlyCodes: Bool {
+    tries.contains { $0.kind == .local } && !tries.contains { $0.kind == .passcode }
+  }
+
+  func wait(_ kind: TryReport.Kind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
 }

@@ -21,6 +21,32 @@ public enum VaultDirectory {
     return vaults
   }
 
+  /// The paths of new vaults that resets left behind which were cut short, those of vaults that are
+  /// gone among them.
+  ///
+  /// - Throws: ``FileError`` when the directory cannot be read.
+  public static func drafts(in path: String) throws(FileError) -> [String] {
+    var owners: [VaultPath] = []
+    for name in try names(in: path) {
+      guard let owner = draftOwner(name), !owners.contains(owner) else { continue }
+      owners.append(owner)
+    }
+    var drafts: [String] = []
+    for owner in owners { drafts += try VaultReplacement.drafts(of: owner) }
+    return drafts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// The vault that a draft was to take the place of: what stands before the mark and the moment.
+  private static func draftOwner(_ file: [UInt8]) -> VaultPath? {
+    let mark = VaultReplacement.draftMark.utf8
+    let tail = mark.count + VaultReplacement.momentCount
+    guard file.count > tail,
+      file.dropLast(VaultReplacement.momentCount).suffix(mark.count)
+        .elementsEqual(mark)
+    else { return nil }
+    return vault(Array(file.dropLast(tail)))
+  }
+
   private static func vault(_ file: [UInt8]) -> VaultPath? {
     let suffix = Array(VaultPath.suffix.utf8)
     guard file.count > suffix.count, file.suffix(suffix.count).elementsEqual(suffix),
@@ -29,7 +55,8 @@ public enum VaultDirectory {
     do throws(PathError) { return try VaultPath.named(name) } catch { return nil }
   }
 
-  private static func names(in path: String) throws(FileError) -> [[UInt8]] {
+  /// The names of whatever stands in a directory, in no order; none where there is no directory.
+  static func names(in path: String) throws(FileError) -> [[UInt8]] {
     var failed: Int32 = 0
     guard let directory = unsafe kura_directory_open(path, &failed) else {
       if failed == ENOENT { return [] }

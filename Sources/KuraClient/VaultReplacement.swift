@@ -18,8 +18,29 @@ public struct VaultReplacement: Sendable {
     let time = Clock.local(milliseconds, "%Y%m%d-%H%M%S")
     path = vault.path
     directory = vault.directory
-    new = path + ".reset-" + time
+    new = path + Self.draftMark + time
     old = path + ".old-" + time
+  }
+
+  static let draftMark = ".reset-"
+  /// The bytes of `YYYYMMDD-HHMMSS`.
+  static let momentCount = 15
+
+  /// The paths of new vaults that stand beside a vault because a reset of it was cut short, or is
+  /// under way. Nothing but an empty vault is in any of them.
+  ///
+  /// - Throws: ``FileError`` when the directory cannot be read.
+  public static func drafts(of vault: VaultPath) throws(FileError) -> [String] {
+    let start = Array((vault.fileName + draftMark).utf8)
+    var found: [String] = []
+    for name in try VaultDirectory.names(in: vault.directory) {
+      // What SQLite keeps beside a file is none.
+      guard name.starts(with: start), name.count == start.count + momentCount,
+        let text = String(validating: name, as: UTF8.self)
+      else { continue }
+      found.append(vault.directory + "/" + text)
+    }
+    return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Moves the old vault aside, with its journal, and the new one in its place. Nobody may have

@@ -178,9 +178,8 @@ private struct AttributeBuilder: ~Copyable {
   }
 
   private mutating func finishEntry() throws(FormatError) {
-    guard count < AttributeList.mostAttributes, buffer.count <= Attributes.longest else {
-      throw .attributesInvalid(.tooLarge)
-    }
+    guard count < AttributeList.mostAttributes else { throw .attributesInvalid(.tooMany) }
+    guard buffer.count <= Attributes.longest else { throw .attributesInvalid(.tooLarge) }
     count += 1
   }
 

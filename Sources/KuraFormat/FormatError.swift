@@ -62,6 +62,8 @@ public enum AttributeRule: Equatable, Sendable {
   case duplicateKey
   /// A value is not UTF-8 or holds a NUL.
   case value
+  /// There are more of them than an item holds.
+  case tooMany
   /// Name and attributes together are longer than an item holds.
   case tooLarge
 }

@@ -62,10 +62,17 @@ public struct KeyFields: Equatable, Sendable {
   public func forEach<Failure: Error>(
     in payload: Span<UInt8>, _ body: (Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {
+    try forEachField(in: payload) { key throws(Failure) in try body(payload.extracting(key)) }
+  }
+
+  /// Calls `body` with the place of each key in the payload, in the order of the message.
+  public func forEachField<Failure: Error>(
+    in payload: Span<UInt8>, _ body: (Range<Int>) throws(Failure) -> Void
+  ) throws(Failure) {
     var offset = field.lowerBound
     for _ in 0..<count {
       let length = Int(payload[offset]) | Int(payload[offset + 1]) << 8
-      try body(payload.extracting((offset + 2)..<(offset + 2 + length)))
+      try body((offset + 2)..<(offset + 2 + length))
       offset += 2 + length
     }
   }

@@ -53,15 +53,18 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// The path of the vault cannot be used: not absolute, too long, or with a NUL.
   case pathInvalid = 28
 
-  /// The passcode is wrong. detail: failures so far; detail2: ms until the next try.
+  /// The passcode is wrong. detail: failures so far; detail2: ms until the next try; detail3: 1 when the
+  /// vault has a recovery key.
   case wrongPasscode = 32
   /// The recovery key or key file opens no slot.
   case wrongKey = 33
   /// The recovery key has a typing error. detail: the group it is in, 1…9; 0 if not known.
   case recoveryKeyTypo = 34
-  /// The vault has no slot of that kind. detail: ``CredentialKind``.
+  /// The vault has no slot of that kind. detail: ``CredentialKind``; detail2: one more than the number of
+  /// the slot that was meant, which is of another kind.
   case noSuchSlot = 35
-  /// Too many wrong passcodes. detail: ms until the next try.
+  /// Too many wrong passcodes. detail: ms until the next try; detail2: 1 when the vault has a recovery
+  /// key, which does not have to wait.
   case throttled = 36
   /// A passcode cannot be taken as it is. detail: ``PasscodeRule``.
   case passcodeInvalid = 37

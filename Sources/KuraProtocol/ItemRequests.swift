@@ -91,7 +91,8 @@ public struct ListRequest: Equatable, Sendable {
   public let filterKey: Range<Int>
   /// The value the attribute must have; looked at when there is a key.
   public let filterValue: Range<Int>
-  /// Only items with that text in their name or an attribute; empty = all.
+  /// Only items with that text in their name or an attribute; empty = all. At most 1,024 bytes: each
+  /// may be compared with each byte of each item.
   public let text: Range<Int>
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
@@ -99,7 +100,7 @@ public struct ListRequest: Equatable, Sendable {
     prefix = try reader.field16()
     filterKey = try reader.field16()
     filterValue = try reader.field16()
-    text = try reader.field16()
+    text = try reader.field16(limit: ProtocolLimit.searchText)
   }
 }
 

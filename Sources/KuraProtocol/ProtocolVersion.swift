@@ -45,4 +45,7 @@ public enum ProtocolLimit {
 
   /// The most attributes in one request.
   public static let attributes = 1_024
+
+  /// The longest text that items are searched for.
+  public static let searchText = 1_024
 }

@@ -159,7 +159,7 @@ extension SecretBuffer {
     try put16(prefix)
     try put16(filterKey)
     try put16(filterValue)
-    try put16(text)
+    try put16(text, limit: ProtocolLimit.searchText)
     try closeFrame(frame)
   }
 

@@ -30,6 +30,9 @@ public enum NameRule: UInt8, Sendable, CaseIterable {
 
 /// What an attribute must not be; the detail of ``Failure/attributeInvalid``.
 public enum AttributeRule: UInt8, Sendable, CaseIterable {
+  /// The most attributes that an item has.
+  public static let most = 256
+
   case keyEmpty = 1
   case keyTooLong = 2
   case keyNotUTF8 = 3
@@ -37,17 +40,19 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
   case keyRepeated = 5
   case tooMany = 6
   case tooLarge = 7
+  case valueNotText = 8
 
   /// The rule it breaks, to stand alone.
   public var text: String {
     switch self {
     case .keyEmpty: "an attribute's key has at least one character"
-    case .keyTooLong: "an attribute's key has at most 256 bytes"
+    case .keyTooLong: "an attribute's key has at most 255 bytes"
     case .keyNotUTF8: "an attribute's key is UTF-8 text"
     case .keyCharacter: "an attribute's key has no = and no control characters"
     case .keyRepeated: "an attribute is given once"
-    case .tooMany: "an item has at most 1,024 attributes"
+    case .tooMany: "an item has at most 256 attributes"
     case .tooLarge: "an item's name and attributes have at most 60 KiB together"
+    case .valueNotText: "an attribute's value is UTF-8 text without NUL"
     }
   }
 }

@@ -69,8 +69,12 @@ public struct UnlockAttempt: Sendable {
   ///
   /// What is too long to be a code is none, so that a mistyped passcode is no wrong code.
   public func mayBeCode(_ secret: borrowing SecretBytes) -> Bool {
-    Credential.codeLengths.contains(secret.bytes.characterCount)
-      && slots.contains { $0.header.kind == .local && devices.has($0.header.id) }
+    Credential.codeLengths.contains(secret.bytes.characterCount) && hasDeviceSecret
+  }
+
+  /// Whether this machine has its part of a slot that a code opens.
+  public var hasDeviceSecret: Bool {
+    slots.contains { $0.header.kind == .local && devices.has($0.header.id) }
   }
 
   /// How many slots a credential can open.
@@ -86,8 +90,9 @@ public struct UnlockAttempt: Sendable {
   ///     bytes; only borrowed.
   ///   - number: The only slot to try; nil for all of them.
   /// - Returns: What unlocks the vault, and authorises a change of its slots.
-  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens; ``VaultError/noSuchSlot(_:)`` and
-  ///   ``VaultError/deviceSecretMissing`` when there is none to try;
+  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens; ``VaultError/noSuchSlot(_:)``,
+  ///   ``VaultError/slotOfOtherKind(_:_:)`` and ``VaultError/deviceSecretMissing`` when there is none
+  ///   to try;
   ///   ``VaultError/passcodeInvalid(_:)``, ``VaultError/recoveryKeyTypo(_:)`` and
   ///   ``VaultError/keyFileTooShort`` without trying; ``VaultError/kdfRefused(_:)`` before anything is
   ///   allocated; ``VaultError/outOfMemory``, after which the passcode may well be right.
@@ -114,7 +119,10 @@ public struct UnlockAttempt: Sendable {
     let meant = slots.filter { number == nil || $0.row.number == number }
     if let number, meant.isEmpty { throw .slotNotFound(number) }
     let own = meant.filter { $0.header.kind == credential.slotKind }
-    guard !own.isEmpty else { throw .noSuchSlot(credential) }
+    guard !own.isEmpty else {
+      if let number { throw .slotOfOtherKind(number, credential) }
+      throw .noSuchSlot(credential)
+    }
     guard credential == .local else { return own }
     let possible = own.filter { devices.has($0.header.id) }
     guard !possible.isEmpty else { throw .deviceSecretMissing }
@@ -141,6 +149,38 @@ public struct UnlockAttempt: Sendable {
       return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
     } catch CryptoError.wrongKey {
       return nil
+    }
+  }
+}
+
+// MARK: - The same twice
+
+extension UnlockAttempt {
+  /// The slot that a key file opens already; nil when none. No derivation is slow for a key file.
+  ///
+  /// - Throws: ``VaultError/keyFileTooShort``, ``VaultError/outOfMemory``, ``VaultError/damaged(_:)``.
+  public func slot(openedBy keyFile: borrowing SecretBytes) throws(VaultError) -> UInt8? {
+    do throws(VaultError) {
+      let key = try open(.keyFile, secret: keyFile)
+      return key.slot
+    } catch {
+      guard error == .wrongPasscode || error == .noSuchSlot(.keyFile) else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether two texts are one passcode to Unicode.
+  ///
+  /// - Throws: ``VaultError/passcodeInvalid(_:)``, ``VaultError/outOfMemory``.
+  public static func isSamePasscode(
+    _ first: borrowing SecretBytes, _ second: borrowing SecretBytes
+  ) throws(VaultError) -> Bool {
+    do {
+      let one = try Passcode.prepare(first.bytes)
+      let other = try Passcode.prepare(second.bytes)
+      return one.isEqual(to: other)
+    } catch {
+      throw VaultError(error, about: .slot)
     }
   }
 }

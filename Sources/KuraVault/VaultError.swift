@@ -118,6 +118,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case deviceSecretUnsafe(UnsafeReason)
   /// The vault has no slot of this kind.
   case noSuchSlot(Credential)
+  /// This slot is there, but such a credential does not open it.
+  case slotOfOtherKind(UInt8, Credential)
   /// Too many were wrong on this machine; milliseconds until the next one may be tried.
   case throttled(milliseconds: UInt64)
   /// The try could not be counted, and is too cheap to be made without that.
@@ -135,6 +137,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case labelInvalid(TextRule)
   /// There is no room for another slot: this many fit, or fit of those that take a passcode.
   case slotsFull(limit: Int)
+  /// The credential opens this slot already.
+  case credentialTaken(UInt8)
   /// There is a recovery key already.
   case recoveryKeyExists
   /// Neither a passcode nor a recovery key would be left.

@@ -37,7 +37,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     #expect(try parse("get", "n", "--output=f").1.value(.output) == bytes("f"))
     #expect(try parse("get", "n", "--output", "f").1.value(.output) == bytes("f"))
     #expect(try parse("get", "n", "-of").1.value(.output) == bytes("f"))
-    #expect(try parse("get", "n", "--output=").1.value(.output) == [])
+    #expect(try parse("get", "n", "--attr=").1.value(.attribute) == [])
     #expect(try parse("get", "n", "--output=a=b").1.value(.output) == bytes("a=b"))
   }
 
@@ -121,6 +121,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     (["config", "a", "b", "c"], .operandUnexpected(bytes("c"), verb: "config")),
     (["get", "a", "-o"], .valueMissing(.output)),
     (["get", "a", "--revision"], .valueMissing(.revision)),
+    (["get", "a", "-o", ""], .fileMissing(.output)),
+    (["reset", "--recovery-key-file="], .fileMissing(.recoveryKeyFile)),
     (["get", "a", "--json=yes"], .valueUnexpected(.json)),
     (["get", "a", "-Z"], .unknownOption(bytes("-Z"), verb: "get")),
     (["--frob", "get"], .unknownOption(bytes("--frob"), verb: "")),

@@ -79,7 +79,7 @@ func pairs(_ list: AttributeList) -> [String] {
       ([("e\u{301}", "x"), ("\u{E9}", "y")], .duplicateKey), ([("a", "x\u{0}")], .value),
       ([(String(repeating: "k", count: 256), "x")], .key(.tooLong)),
       ([("a", String(repeating: "v", count: 65_537))], .tooLarge),
-      ((0..<257).map { ("k\($0)", "") }, .tooLarge),
+      ((0..<257).map { ("k\($0)", "") }, .tooMany),
     ] as [([(String, String)], AttributeRule)])
   func `what cannot be stored is refused for its reason`(
     attributes: [(String, String)], rule: AttributeRule

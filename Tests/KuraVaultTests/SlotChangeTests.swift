@@ -200,7 +200,7 @@ import Testing
     #expect(refusal(file, 2) == nil)
     #expect(refusal(file, 0) == .wrongPasscode)
     #expect(refusal(file, 7) == .slotNotFound(7))
-    #expect(refusal(file, 1) == .noSuchSlot(.passcode))
+    #expect(refusal(file, 1) == .slotOfOtherKind(1, .passcode))
   }
 
   private func refusal(

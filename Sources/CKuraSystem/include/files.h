@@ -5,6 +5,7 @@
 #ifndef KURA_FILES_H
 #define KURA_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Opens for reading, close-on-exec. */
@@ -20,6 +21,13 @@ int kura_file_write(int fd, const void *_Nonnull bytes, size_t count);
 /* What stands at a path, symbolic links followed: KURA_ABSENT, KURA_REGULAR, KURA_OTHER. */
 enum { KURA_ABSENT = 0, KURA_REGULAR = 1, KURA_OTHER = 2 };
 int kura_file_kind(const char *_Nonnull path);
+
+/* Whether two descriptors read the same file, pipe, socket or terminal: by device and inode. */
+bool kura_is_same_file(int first, int second);
+
+/* The same of a path, for what can be read once only; two readers of a regular file do not disturb
+   each other. */
+bool kura_is_same_stream(const char *_Nonnull path, int fd);
 
 /* The working directory, without a terminator; its length. */
 ptrdiff_t kura_current_directory(char *_Nonnull into, size_t capacity);

@@ -200,9 +200,11 @@ extension Guess {
   func denial(
     _ error: VaultError, at path: String, showing credential: CredentialKind
   ) -> Denial {
+    let recoveryKeys: UInt64 = attempt.slotCount(for: .recoveryKey) > 0 ? 1 : 0
+    if case .throttled(let wait) = error { return Denial(.throttled, wait, recoveryKeys) }
     guard error == .wrongPasscode else { return Denial(error, at: path) }
     if credential == .recoveryKey || credential == .keyFile { return Denial(.wrongKey) }
-    return Denial(.wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0)
+    return Denial(.wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0, recoveryKeys)
   }
 
   /// What a right try has to say; a client's own mistakes are no news to it.

@@ -155,7 +155,7 @@ extension Agent {
     try checkAttempts()
     var vault = try openLocked(connection)
     let keeper = keeper(of: vault, at: connection.vaultPath)
-    try checkTries(request.credential, at: vault.id, keeper)
+    try checkTries(request.credential, at: vault, keeper)
     let current = try secret(payload.extracting(request.current))
     let new = try secret(payload.extracting(request.new))
     let job = PasscodeJob(

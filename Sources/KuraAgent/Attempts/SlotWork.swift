@@ -25,8 +25,9 @@ final class SlotJob: Job, @unchecked Sendable {
   /// Whether the vault has to be unlocked for the change, which takes a key of its own.
   private let unlocks: Bool
   fileprivate var key: VaultKey?
-  /// The slot that opened.
+  /// The slot that opened, and what it takes.
   fileprivate private(set) var opened: UInt8 = 0
+  fileprivate private(set) var credentialOfOpened: Credential
   fileprivate var unlockKey: VaultKey?
   fileprivate var slot: PreparedSlot?
   private(set) var failure: VaultError?
@@ -39,6 +40,7 @@ final class SlotJob: Job, @unchecked Sendable {
     self.guess = guess
     self.task = task
     self.credential = credential
+    credentialOfOpened = Credential(credential)
     self.current = consume current
     self.new = consume new
     self.naming = naming
@@ -52,6 +54,7 @@ final class SlotJob: Job, @unchecked Sendable {
     do throws(VaultError) {
       try prove(current)
       if case .add(let request) = task, let new = new.take() {
+        try check(new, for: request.kind, beside: current)
         slot = try .prepared(request, new, naming)
       }
     } catch { failure = error }
@@ -60,12 +63,31 @@ final class SlotJob: Job, @unchecked Sendable {
   private func prove(_ current: borrowing SecretBytes) throws(VaultError) {
     let credential = Credential(credential)
     guard case .test(let number) = task else {
-      key = try guess.open(credential, secret: current)
+      let proved = try guess.open(credential, secret: current)
+      opened = proved.slot
+      key = consume proved
       if unlocks { unlockKey = try guess.attempt.open(credential, secret: current) }
       return
     }
-    let key = try guess.open(credential, secret: current, only: number)
+    // What is typed where a passcode is asked for may be a code, here as at an unlock.
+    let key =
+      number == nil && credential == .passcode
+      ? try guess.openTyped(current) : try guess.open(credential, secret: current, only: number)
     opened = key.slot
+    credentialOfOpened = key.credential
+  }
+
+  /// Refuses what opens a slot already, as far as that costs no guess more: all key files are compared,
+  /// of passcodes the one that was shown.
+  private func check(
+    _ new: borrowing SecretBytes, for kind: CredentialKind, beside current: borrowing SecretBytes
+  ) throws(VaultError) {
+    if kind == .keyFile {
+      guard let number = try guess.attempt.slot(openedBy: new) else { return }
+      throw .credentialTaken(number)
+    }
+    guard kind == .passcode, credential == .passcode else { return }
+    if try UnlockAttempt.isSamePasscode(new, current) { throw .credentialTaken(opened) }
   }
 }
 
@@ -156,7 +178,8 @@ extension SlotWork: Confirmable {
       case .add(let request):
         try client.outbox.frames.putSlotReply(number: number, kind: .init(request.kind))
       case .test:
-        try client.outbox.frames.putSlotReply(number: number, kind: .init(slotJob.credential))
+        try client.outbox.frames.putSlotReply(
+          number: number, kind: .init(slotJob.credentialOfOpened))
       case .remove: try client.outbox.frames.putReply()
       }
     }
@@ -201,6 +224,18 @@ extension SlotWork: Confirmable {
 extension KuraProtocol.SlotKind {
   /// What a credential opens.
   init(_ credential: CredentialKind) {
+    switch credential {
+    case .passcode: self = .passcode
+    case .recoveryKey: self = .recoveryKey
+    case .keyFile: self = .keyFile
+    case .local: self = .local
+    }
+  }
+}
+
+extension KuraProtocol.SlotKind {
+  /// The same of the vault's word for it.
+  fileprivate init(_ credential: Credential) {
     switch credential {
     case .passcode: self = .passcode
     case .recoveryKey: self = .recoveryKey

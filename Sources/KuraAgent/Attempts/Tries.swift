@@ -86,12 +86,15 @@ private final class Mistakes {
 extension Agent {
   /// Refuses at once what would have to wait; the worker looks again when its turn has come.
   func checkTries(
-    _ credential: CredentialKind, at vault: VaultID, _ keeper: Keeper
+    _ credential: CredentialKind, at vault: borrowing LockedVault, _ keeper: Keeper
   ) throws(Denial) {
     // A try under way is counted already, and may be right.
     guard let kind = TryKind(Credential(credential)), !keeper.session.isUnlocking else { return }
-    let standing = tries.standing(kind, tries.look(at: vault))
-    guard standing.isAllowed else { throw Denial(.throttled, standing.wait) }
+    let standing = tries.standing(kind, tries.look(at: vault.id))
+    guard standing.isAllowed else {
+      let hasRecoveryKey = vault.slots.contains { $0.kind == .recoveryKey }
+      throw Denial(.throttled, standing.wait, hasRecoveryKey ? 1 : 0)
+    }
   }
 
   /// What `status` shows, for the kinds of slots that a vault has.

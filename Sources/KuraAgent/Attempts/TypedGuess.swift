@@ -9,7 +9,10 @@ extension Guess {
   ///
   /// - Throws: As ``open(_:secret:only:)`` does, about the passcode where there is one.
   mutating func openTyped(_ secret: borrowing SecretBytes) throws(VaultError) -> VaultKey {
-    guard attempt.mayBeCode(secret) else { return try open(.passcode, secret: secret) }
+    guard attempt.mayBeCode(secret) else {
+      try checkPasscodeSlot()
+      return try open(.passcode, secret: secret)
+    }
     do throws(VaultError) { return try open(.local, secret: secret) } catch {
       switch error {
       // A code that has to wait, or cannot be counted, says nothing about a passcode.
@@ -19,5 +22,11 @@ extension Guess {
       guard attempt.slotCount(for: .passcode) > 0 else { throw error }
     }
     return try open(.passcode, secret: secret)
+  }
+  /// A vault that only codes open has no passcode; what is too long to be a code is a wrong one, at no
+  /// cost to who guesses and to nobody else.
+  private func checkPasscodeSlot() throws(VaultError) {
+    guard attempt.slotCount(for: .passcode) == 0, attempt.slotCount(for: .local) > 0 else { return }
+    throw attempt.hasDeviceSecret ? .wrongPasscode : .deviceSecretMissing
   }
 }

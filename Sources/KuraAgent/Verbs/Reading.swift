@@ -39,7 +39,7 @@ extension Agent {
   }
 
   /// The key in normal form C, as keys are kept.
-  private func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
+  func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
     do throws(FormatError) { return try Attributes.normalize(key: text) } catch {
       guard case .attributesInvalid(let rule) = error else { throw Denial(.outOfMemory) }
       throw Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
@@ -80,7 +80,7 @@ extension Agent {
     begin(VaultCheck(check, of: keeper), on: connection)
   }
 
-  private func item(
+  func item(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) -> Item {
     let keeper = try unlocked(connection)

@@ -88,7 +88,7 @@ extension Agent {
     var vault = try openLocked(connection)
     if case .add(let request) = task { try checkRoom(for: request, in: vault) }
     let keeper = keeper(of: vault, at: connection.vaultPath)
-    try checkTries(authority.credential, at: vault.id, keeper)
+    try checkTries(authority.credential, at: vault, keeper)
     let current = try secret(payload.extracting(authority.secret))
     let job = SlotJob(
       try guess(at: &vault, of: connection), task, authority.credential, current: current,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraFormat
 internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
@@ -38,6 +39,7 @@ extension Agent {
     _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
+    try checkDeleted(request, payload, connection)
     let revision = try work(on: keeper, item: request.name) { vault throws(VaultError) in
       var edits = AttributeEdits()
       try request.set.forEach(in: payload) { key, value throws(VaultError) in
@@ -50,6 +52,20 @@ extension Agent {
     }
     noteChange(of: keeper)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
+  }
+
+  /// Refuses to delete an attribute that is not there: what was meant is another one, and a revision is
+  /// not used up for nothing.
+  private func checkDeleted(
+    _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    guard request.delete.count > 0 else { return }
+    let item = try item(request.name, payload, connection)
+    try request.delete.forEachField(in: payload) { field throws(Denial) in
+      let key = try attributeKey(payload.extracting(field))
+      guard item.attributes.value(of: key.bytes) == nil else { return }
+      throw Denial(.attributeNotFound, text: .field(field))
+    }
   }
 
   func remove(

@@ -48,20 +48,27 @@ extension ChangePasscode {
 
     static func take(
       _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection,
-      as wanted: CredentialKind? = nil
+      as wanted: CredentialKind? = nil, changing: Bool = true
     ) throws(CommandError) -> Credential {
-      let kind = wanted ?? access.asking.kind
-      let label = access.label(kind)
+      var kind = wanted ?? access.asking.kind
       if let secret = try access.asking.givenCredential(as: kind) {
-        return Credential(kind: kind, isTyped: false, label: label, secret: secret)
+        return Credential(kind: kind, isTyped: false, label: access.label(kind), secret: secret)
       }
+      // A code changes no slot: where there is no passcode, the recovery key is what does.
+      if changing, kind == .passcode, try takesOnlyCodes(&connection) { kind = .recoveryKey }
       guard questioner.canAsk else {
         throw .noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
       }
-      try access.checkTries(kind, &connection)
+      let label = try access.question(kind, &connection)
       let secret = try questioner.ask(label, isHidden: kind != .recoveryKey)
       questioner.endLine()
       return Credential(kind: kind, isTyped: true, label: label, secret: secret)
+    }
+
+    private static func takesOnlyCodes(
+      _ connection: inout Connection
+    ) throws(CommandError) -> Bool {
+      try running { () throws(ClientError) in try connection.status() }.takesOnlyCodes
     }
 
     /// Tries it until it is right, three times at most where it is typed.

@@ -10,7 +10,10 @@ enum Find {
     options: Listing.options, unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    try Listing.write(ListOrder(text: try invocation.operand(0)), &invocation)
+    let text = try invocation.operand(0)
+    let limit = ProtocolLimit.searchText
+    guard text.utf8.count <= limit else { throw .usage(.textTooLong(limit: limit)) }
+    try Listing.write(ListOrder(text: text), &invocation)
     return .ok
   }
 }

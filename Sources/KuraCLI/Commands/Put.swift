@@ -43,14 +43,24 @@ extension Put {
     case descriptor(Int32, closes: Bool)
   }
 
-  /// One descriptor cannot give both the passcode and the value: what is read first would be taken
-  /// for the other.
+  /// One stream cannot give both the passcode and the value: what is read first would be taken for
+  /// the other. Two descriptors may well be one stream.
   static func checkDescriptors(_ arguments: Arguments) throws(UsageError) {
-    guard let passcode = try arguments.number(.passcodeFD, as: Int32.self),
-      !arguments.has(.file)
-    else { return }
     let value = try arguments.number(.fileDescriptor, as: Int32.self) ?? 0
-    if passcode == value { throw .sharedDescriptor(value) }
+    if let passcode = try arguments.number(.passcodeFD, as: Int32.self) {
+      if let path = arguments.value(.file) {
+        guard !isStream(path, passcode) else { throw .sharedDescriptor(passcode) }
+      } else if passcode == value || kura_is_same_file(passcode, value) {
+        throw .sharedDescriptor(value)
+      }
+    } else if let path = arguments.value(.passcodeFile), !arguments.has(.file) {
+      guard !isStream(path, value) else { throw .sharedDescriptor(value) }
+    }
+  }
+
+  private static func isStream(_ path: [UInt8], _ descriptor: Int32) -> Bool {
+    guard let path = String(validating: path, as: UTF8.self) else { return false }
+    return unsafe kura_is_same_stream(path, descriptor)
   }
 
   private static func source(_ invocation: borrowing Invocation) throws(CommandError) -> Source {

@@ -20,11 +20,31 @@ enum Remove {
     var names: [String] = []
     for index in arguments.operands.indices { names.append(try invocation.operand(index)) }
     let access = try invocation.access()
+    var status = ExitStatus.ok
     for name in names {
-      try access.unlocked { connection throws(ClientError) in
-        try connection.remove(name, ifRevision: revision)
+      do throws(CommandError) {
+        try access.unlocked { connection throws(ClientError) in
+          try connection.remove(name, ifRevision: revision)
+        }
+      } catch {
+        // The others can still be removed; with one name there are none.
+        guard names.count > 1, error.isOfItem else { throw error }
+        let diagnostic = Diagnostic(error)
+        invocation.messages.report(diagnostic)
+        if status == .ok { status = diagnostic.status }
       }
     }
-    return .ok
+    return status
+  }
+}
+
+extension CommandError {
+  /// Whether it says something of one item, and nothing of the next.
+  fileprivate var isOfItem: Bool {
+    guard case .client(.refused(let refused)) = self else { return false }
+    switch refused.failure {
+    case .notFound, .nameInvalid, .revisionConflict: return true
+    default: return false
+    }
   }
 }

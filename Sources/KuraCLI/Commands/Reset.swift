@@ -16,6 +16,9 @@ enum Reset {
     let vault = access.vault
     guard vault.isThere else { throw .noVault(vault.path) }
     guard vault.isFile else { throw .notAVault(vault.path) }
+    // What cannot be listed is no reason not to go on.
+    do throws(FileError) { note(try VaultReplacement.drafts(of: vault), invocation.messages) } catch
+    {}
     let replacement = VaultReplacement(of: vault, at: Clock.unix())
     var questioner = try access.asking.questioner()
     try confirm(access, replacement, &questioner)
@@ -26,6 +29,21 @@ enum Reset {
     invocation.messages.note("made " + Diagnostic.shown(vault.path))
     invocation.messages.note("the old vault stands at " + Diagnostic.shown(replacement.old))
     return .ok
+  }
+}
+
+// MARK: - What an earlier one left
+
+extension Reset {
+  /// Names the new vaults of resets that were cut short. They are not removed: another reset may be at
+  /// work on one, and one that was cut short at its very end left the only vault there is under its
+  /// name.
+  static func note(_ drafts: [String], _ messages: Messages) {
+    for path in drafts {
+      messages.note(
+        Diagnostic.shown(path)
+          + " is left of a reset that did not come to its end: a new, empty vault")
+    }
   }
 }
 

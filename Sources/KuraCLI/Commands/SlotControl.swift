@@ -26,6 +26,21 @@ enum SlotControl {
 
   private enum Action: String, CaseIterable {
     case list, add, remove, test
+
+    /// Refuses what belongs to another action.
+    func check(_ arguments: Arguments) throws(UsageError) {
+      let taken: [OptionName] =
+        switch self {
+        case .list: [.json]
+        case .add: SlotControl.command.options.map(\.name).filter { $0 != .json }
+        // A key file has its own refusal.
+        case .remove, .test: [.recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD]
+        }
+      for option in SlotControl.command.options where arguments.has(option.name) {
+        guard !taken.contains(option.name) else { continue }
+        throw .optionUnexpected(option.name, verb: "slot " + rawValue)
+      }
+    }
   }
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -35,6 +50,9 @@ enum SlotControl {
     let access = try invocation.access()
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     let operand = operands.count > 1 ? operands[1] : nil
+    try parsing { [arguments = invocation.arguments] () throws(UsageError) in
+      try action.check(arguments)
+    }
     switch action {
     case .list:
       if let operand { throw .usage(.operandUnexpected(operand, verb: "slot list")) }
@@ -69,6 +87,11 @@ extension SlotControl {
     try access.asking.refuseKeyFile()
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
+    let slots = try running { () throws(ClientError) in try connection.slots() }
+    // A locked vault's list proves nothing.
+    guard !slots.isAuthentic || slots.all.contains(where: { $0.facts.number == number }) else {
+      throw .noSlot(number)
+    }
     var credential = try ChangePasscode.Credential.take(access, &questioner, &connection)
     try credential.attempts(&questioner) { kind, secret throws(ClientError) in
       try connection.removeSlot(number, kind, current: secret)
@@ -81,7 +104,8 @@ extension SlotControl {
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
     var credential = try ChangePasscode.Credential.take(
-      access, &questioner, &connection, as: try kind(of: number, access, &connection))
+      access, &questioner, &connection, as: try kind(of: number, access, &connection),
+      changing: false)
     var opened: UInt8 = 0
     try credential.attempts(&questioner) { kind, secret throws(ClientError) in
       opened = try connection.testSlot(number, kind, secret: secret)

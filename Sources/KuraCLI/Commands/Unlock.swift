@@ -40,8 +40,8 @@ enum Unlock {
       throw .noInteraction(try isUnlocked(access) ? .unlockAgain : .unlock)
     }
     var connection = try access.connect()
-    try access.checkTries(order.kind, &connection)
-    try access.ask(&questioner, order.kind, watching: order.changesNothing) {
+    let label = try access.question(order.kind, &connection)
+    try access.ask(&questioner, order.kind, label, watching: order.changesNothing) {
       secret throws(ClientError) in try order.send(secret, &connection)
     }
   }

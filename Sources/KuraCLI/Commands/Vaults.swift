@@ -19,13 +19,24 @@ enum Vaults {
     } else {
       for vault in vaults { try write(name: vault, "\n", &invocation.output) }
     }
+    try invocation.output.flush()
+    Reset.note(
+      try reading { directory throws(FileError) in
+        try VaultDirectory.drafts(in: directory)
+      }, invocation.messages)
     return .ok
   }
 
   private static func find() throws(CommandError) -> [VaultPath] {
+    try reading { directory throws(FileError) in try VaultDirectory.vaults(in: directory) }
+  }
+
+  private static func reading<Value>(
+    _ body: (String) throws(FileError) -> Value
+  ) throws(CommandError) -> Value {
     let directory: String
     do throws(PathError) { directory = try UserDirectory.data() } catch { throw .path(error) }
-    do throws(FileError) { return try VaultDirectory.vaults(in: directory) } catch {
+    do throws(FileError) { return try body(directory) } catch {
       throw .file(.read, path: directory, errno: error.errno)
     }
   }

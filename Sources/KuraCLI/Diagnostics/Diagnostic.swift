@@ -45,8 +45,8 @@ extension Diagnostic {
       self.init(
         "a file exists there already: " + Self.shown(path), hint: "name another one", .exists)
     case .locked(let facts): self.init(locked: facts)
-    case .throttled(let wait):
-      let words = Self.throttledWords(wait)
+    case .throttled(let wait, let hasRecoveryKey):
+      let words = Self.throttledWords(wait, hasRecoveryKey: hasRecoveryKey)
       self.init(words.message, hint: words.hint, .throttled)
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
@@ -61,6 +61,8 @@ extension Diagnostic {
     case .costRefused(let refused):
       let words = Self.newCostWords(refused)
       self.init(words.message, hint: words.hint, refused.failure.exitStatus)
+    case .noSlot(let number):
+      self.init("there is no slot \(number)", hint: "'kura slot list' shows them", .notFound)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -10,6 +10,12 @@ extension Diagnostic {
     case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
     case .wrongKey: return ("this recovery key does not open the vault", nil)
     case .recoveryKeyTypo: return (typoMessage(refused.detail), "look at it again, sign by sign")
+    case .noSuchSlot where refused.detail2 > 0:
+      let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return (
+        "slot \(refused.detail2 - 1) is not of kind " + (kind?.word ?? "that is shown"),
+        "'kura slot list' shows what opens it"
+      )
     case .noSuchSlot:
       let isPasscode = refused.detail == UInt64(CredentialKind.passcode.rawValue)
       return (
@@ -17,7 +23,8 @@ extension Diagnostic {
         isPasscode
           ? "'kura slot list' shows what it has" : "unlock it with the passcode or recovery key"
       )
-    case .throttled: return throttledWords(refused.detail)
+    case .throttled:
+      return throttledWords(refused.detail, hasRecoveryKey: refused.detail2 == 1)
     case .passcodeInvalid:
       let rule = PasscodeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return ("a passcode " + (rule?.text ?? "cannot be this one"), nil)
@@ -81,6 +88,11 @@ extension Diagnostic {
       )
     case .exists where refused.text == "recovery key" && refused.detail == 0:
       return ("the vault has a recovery key already", "--replace ends it and makes another")
+    case .exists where refused.text == "slot" && refused.detail == 0:
+      return (
+        "slot \(max(refused.detail2, 1) - 1) takes the same already",
+        "another way to unlock takes another passcode or file"
+      )
     case .exists:
       return (
         "the item exists" + named(refused.text) + " (revision \(refused.detail))",
@@ -104,7 +116,7 @@ extension Diagnostic {
     }
   }
 
-  static func throttledWords(_ milliseconds: UInt64) -> Words {
+  static func throttledWords(_ milliseconds: UInt64, hasRecoveryKey: Bool) -> Words {
     guard milliseconds < TryReport.untilPasscode else {
       return (
         "too many wrong key files; none is taken until the passcode has worked",
@@ -113,13 +125,14 @@ extension Diagnostic {
     }
     return (
       "too many wrong passcodes; the next try is possible in " + wait(milliseconds),
-      "a recovery key is taken at once: 'kura unlock --recovery-key'"
+      hasRecoveryKey ? "a recovery key is taken at once: 'kura unlock --recovery-key'" : nil
     )
   }
 
-  private static func wrongPasscodeHint(_ refused: Refused) -> String {
+  private static func wrongPasscodeHint(_ refused: Refused) -> String? {
     guard refused.detail2 > 0 else {
-      return "'kura unlock --recovery-key' opens it without the passcode"
+      return refused.detail3 == 1
+        ? "'kura unlock --recovery-key' opens it without the passcode" : nil
     }
     return "the next try is possible in " + wait(refused.detail2)
   }

@@ -32,6 +32,10 @@ extension Diagnostic {
       (quoted(text) + " is not UTF-8 text", "names, paths and attributes are UTF-8")
     case .nothingToChange:
       ("attr is to change nothing", "give KEY=VALUE or -d KEY; 'kura show NAME' lists attributes")
+    case .textTooLong(let limit):
+      ("the text to be found has more than \(limit) bytes", "a part of it finds the same items")
+    case .tooManyAttributes(let limit):
+      ("an item has at most \(limit) attributes", "keep a list of things in the value instead")
     case .passcodeEmpty: ("the passcode is empty", "a passcode has at least one character")
     case .oneNameOnly(let option): (option.spelling + " goes with one NAME only", nil)
     case .needsAgent(let verb):
@@ -43,6 +47,10 @@ extension Diagnostic {
   private static func optionWords(_ error: UsageError) -> Words {
     switch error {
     case .valueMissing(let option): (option.spelling + " needs a value", nil)
+    case .fileMissing(let option):
+      (option.spelling + " names no file", "a variable that is not set gives an empty name")
+    case .optionUnexpected(let option, let verb):
+      (verb + " does not take " + option.spelling, helpHint(verb))
     case .valueUnexpected(let option): (option.spelling + " takes no value", nil)
     case .conflict(let first, let second):
       (first.spelling + " and " + second.spelling + " contradict each other", "give one of them")
