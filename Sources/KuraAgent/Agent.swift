@@ -98,6 +98,7 @@ public final class Agent {
     for index in 0..<count { try take(poller[index]) }
     serveUnfinished(atMost: left)
     lockDue()
+    expireGrants()
     expireDeadlines()
     advanceStreams()
     maintain()

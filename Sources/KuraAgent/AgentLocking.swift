@@ -19,6 +19,7 @@ extension Agent {
   /// Locks a vault: keys wiped, then the state, then the clients that were at work on it
   /// answered; what waits for a disk comes at the end of the turn, and needs no key.
   func lock(_ keeper: Keeper, _ reason: LockReason) {
+    revokeGrants(of: keeper)
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(keeper)
     keeper.lock(reason, at: configuration.clock())

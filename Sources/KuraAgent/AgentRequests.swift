@@ -127,6 +127,9 @@ extension Agent {
     case .slotAdd(let request): try addSlot(request, payload, connection)
     case .slotRemove(let request): try removeSlot(request, payload, connection)
     case .slotTest(let request): try testSlot(request, payload, connection)
+    case .authorize(let request): try authorize(request, payload, connection)
+    case .protect(let name): try protect(name, payload, connection)
+    case .unprotect(let name): try unprotect(name, payload, connection)
     }
   }
 }

@@ -163,6 +163,7 @@ extension Agent {
   func arm() throws(AgentError) {
     var next = UInt64.max
     for keeper in keepers { next = min(next, keeper.session.nextDeadline ?? .max) }
+    next = min(next, nextGrantDeadline ?? .max)
     for connection in asked { next = min(next, connection.keyHold?.deadline ?? .max) }
     guard next < armed ?? .max else { return }
     armed = next

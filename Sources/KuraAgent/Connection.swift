@@ -40,6 +40,8 @@ final class Connection {
   var keyHold: KeyHold?
   /// Its own wrong tries since the last right one, which are no news to it.
   var mistakes: UInt64 = 0
+  /// What opens protected values for it, after a fresh passcode.
+  var grant: Grant?
   /// What goes on between two frames.
   var errand: (any Errand)?
   /// The reply that is being sent slice by slice.

@@ -102,7 +102,8 @@ extension Denial {
       Denial(.configInvalid, UInt64(key.rawValue), key.range.lowerBound, key.range.upperBound)
     case .tooLarge: Denial(.tooLarge)
     case .changed: Denial(.revisionConflict)
-    case .protected: Denial(.protected)
+    case .protected: Denial(.protected, text: name)
+    case .noProtectedHalf: Denial(.opensNoProtected)
     case .uploadLost: Denial(.timedOut)
     default: nil
     }

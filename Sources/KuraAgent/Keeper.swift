@@ -21,6 +21,9 @@ final class Keeper {
   /// What is to be noted of it then.
   private var note: SeenNote?
 
+  /// What opens protected values for the whole session, while its owner's window lasts.
+  var grant: Grant?
+
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?
 
@@ -48,6 +51,9 @@ final class Keeper {
     // Compared with nil just now; to take it out and put it back would move every key.
     return try body(&vault!)
   }
+
+  /// What its owner set, as of the last look at the vault; nil while it is locked.
+  var policy: Policy? { vault?.policy }
 
   /// The slot that opened the vault.
   var unlockSlot: UInt8? { vault?.unlockSlot }
@@ -108,6 +114,7 @@ extension Keeper {
 
   /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``leave()``.
   func lock(_ reason: LockReason, at now: Moment) {
+    grant = nil
     if let open = vault.take() {
       let newest = open.seenNote
       let locked = open.lock()

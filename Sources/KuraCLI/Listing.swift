@@ -117,7 +117,7 @@ extension Listing {
       let facts = item.facts
       try output.write(
         padded("\(facts.revision)", 4) + padded(ByteSize(count: facts.size).words, 12) + "  "
-          + Moment.local(facts.modified) + "  ")
+          + HelpText.pad(facts.protection.name, 11) + Moment.local(facts.modified) + "  ")
       try write(name: item.name.utf8.span, .names, &output)
     case .json:
       try output.openObject()

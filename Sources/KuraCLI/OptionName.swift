@@ -32,6 +32,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case output
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
+  case protect
   case quiet
   case raw
   case recoveryKey = "recovery-key"

@@ -109,36 +109,43 @@ extension VaultAccess {
   ///
   /// - Parameters:
   ///   - attempts: How often the connection was lost before.
-  ///   - body: Is run again after an unlock: when it is refused because the vault is locked, it
-  ///     must have done nothing yet.
+  ///   - authorizing: Whether an unlock serves as a fresh proof of the passcode, too, so that nobody is
+  ///     asked twice.
+  ///   - body: Is run again after an unlock, and again after a fresh proof of the passcode: when it is
+  ///     refused because the vault is locked or an item protected, it must have done nothing yet.
   func unlocked<Value>(
-    after attempts: Int32 = 0, _ body: (inout Connection) throws(ClientError) -> Value
+    after attempts: Int32 = 0, authorizing: Bool = false,
+    _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     guard var connection = try connectRunning() else {
       guard vault.isThere else { throw .noVault(vault.path) }
-      var connection = try unlock(nil, LockFacts())
-      return try running { () throws(ClientError) in try body(&connection) }
+      var connection = try unlock(nil, LockFacts(), authorizing)
+      return try authorized(&connection, body)
     }
     let facts: LockFacts
     do throws(ClientError) { return try body(&connection) } catch {
       // As in ``connectAnswering()``, at no cost for an agent that is there.
-      if error == .noAgent { return try unlockedAgain(after: attempts, body) }
+      if error == .noAgent { return try unlockedAgain(after: attempts, authorizing, body) }
+      if let refused = error.protectedRefusal {
+        return try authorized(&connection, refused, body)
+      }
       guard let locked = LockFacts(error) else { throw .client(error) }
       facts = locked
     }
-    connection = try unlock(connection, facts)
-    return try running { () throws(ClientError) in try body(&connection) }
+    connection = try unlock(connection, facts, authorizing)
+    return try authorized(&connection, body)
   }
 }
 
 extension VaultAccess {
   /// An agent that ends is gone in a moment; what hangs up again and again is none.
   private func unlockedAgain<Value>(
-    after attempts: Int32, _ body: (inout Connection) throws(ClientError) -> Value
+    after attempts: Int32, _ authorizing: Bool,
+    _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     guard attempts < 5 else { throw .client(.hungUp) }
     kura_pause(20 << attempts)
-    return try unlocked(after: attempts + 1, body)
+    return try unlocked(after: attempts + 1, authorizing: authorizing, body)
   }
 }
 
@@ -147,13 +154,13 @@ extension VaultAccess {
 extension VaultAccess {
   /// Unlocks the vault by whatever means there are; an agent is started only when there are some.
   private func unlock(
-    _ existing: consuming Connection?, _ facts: LockFacts
+    _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool
   ) throws(CommandError) -> Connection {
     if let passcode = try asking.givenPasscode() {
       var connection = try existing.orConnect(self)
       note(
         try running { () throws(ClientError) in
-          try connection.unlock(.passcode, secret: passcode)
+          try connection.unlock(.passcode, secret: passcode, authorizing: authorizing)
         }, after: .passcode)
       return connection
     }
@@ -168,7 +175,7 @@ extension VaultAccess {
       throw .locked(facts)
     }
     var connection = try existing.orConnect(self)
-    try ask(&questioner, &connection)
+    try ask(&questioner, &connection, authorizing)
     return connection
   }
 
@@ -189,11 +196,11 @@ extension VaultAccess {
   }
 
   private func ask(
-    _ questioner: inout Questioner, _ connection: inout Connection
+    _ questioner: inout Questioner, _ connection: inout Connection, _ authorizing: Bool
   ) throws(CommandError) {
     let label = try question(.passcode, &connection)
     try ask(&questioner, .passcode, label, watching: true) { secret throws(ClientError) in
-      try connection.unlock(.passcode, secret: secret)
+      try connection.unlock(.passcode, secret: secret, authorizing: authorizing)
     }
   }
 

@@ -138,6 +138,27 @@ extension Connection {
     try done()
   }
 
+  /// Has an item's values, earlier ones too, ask for the passcode at each read.
+  ///
+  /// - Returns: The item's revision, which stays.
+  public mutating func protect(_ name: String) throws(ClientError) -> UInt64 {
+    try send { output throws(ProtocolError) in try output.putProtect(name: name.utf8.span) }
+    return try revisionReply()
+  }
+
+  /// Ends that; takes an ``authorize(_:secret:)``.
+  ///
+  /// - Returns: The item's revision, which stays.
+  public mutating func unprotect(_ name: String) throws(ClientError) -> UInt64 {
+    try send { output throws(ProtocolError) in try output.putUnprotect(name: name.utf8.span) }
+    return try revisionReply()
+  }
+
+  private mutating func revisionReply() throws(ClientError) -> UInt64 {
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+  }
+
   /// Reads an answer that says no more than yes.
   mutating func done(patience: Int32? = nil) throws(ClientError) {
     let payload = received(try answer(patience: patience))

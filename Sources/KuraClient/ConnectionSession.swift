@@ -18,16 +18,34 @@ extension Connection {
   ///   - idleTimeout: In ms; 0 = the vault's policy.
   ///   - maxSession: In ms; 0 = the vault's policy.
   ///   - acceptRollback: Take the vault although it is older than one seen before.
+  ///   - authorizing: Whether this serves as ``authorize(_:secret:)``, too, where the slot holds what
+  ///     that takes.
   public mutating func unlock(
     _ kind: CredentialKind, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
-    maxSession: UInt64 = 0, acceptRollback: Bool = false
+    maxSession: UInt64 = 0, acceptRollback: Bool = false,
+    authorizing: Bool = false
   ) throws(ClientError) -> Notice {
-    let flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
+    var flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
+    if authorizing { flags.insert(.authorize) }
     let bytes = secret.bytes
     try send { output throws(ProtocolError) in
       try output.putUnlock(
         kind, secret: bytes, idleTimeout: idleTimeout, maxSession: maxSession, flags: flags)
     }
+    let payload = received(try answer(patience: patience.derivation))
+    return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
+  }
+
+  /// Proves a credential afresh, so that protected values can be read on this connection, by any number
+  /// of requests, until ``AuthorizeRequest/lifetime`` is over or the vault is locked.
+  ///
+  /// - Parameter secret: As for an unlock.
+  /// - Throws: ``ClientError/refused(_:)``, among others with ``Failure/opensNoProtected``.
+  public mutating func authorize(
+    _ kind: CredentialKind, secret: borrowing SecretBytes
+  ) throws(ClientError) -> Notice {
+    let bytes = secret.bytes
+    try send { output throws(ProtocolError) in try output.putAuthorize(kind, secret: bytes) }
     let payload = received(try answer(patience: patience.derivation))
     return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
   }

@@ -72,7 +72,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case kdfTooCostly = 38
   /// The wanted work is below the floor. detail: bytes of memory; detail2: passes: the floor.
   case kdfTooWeak = 39
-  /// A fresh passcode is needed: the item is protected.
+  /// A fresh passcode is needed: the item is protected. text: the name.
   case protected = 40
   /// The person asked cancelled the prompt.
   case cancelled = 41
@@ -110,6 +110,8 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// A configuration value is out of range. detail: ``ConfigKey``; detail2, detail3: the range.
   case configInvalid = 57
 
+  /// What was shown opens a slot that does not open protected values.
+  case opensNoProtected = 60
   /// Nobody said in time that a recovery key was written down: nothing was made or changed.
   case unconfirmed = 72
   /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
@@ -131,7 +133,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
     case .throttled: .throttled
     case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied,
-      .lastSlot:
+      .lastSlot, .opensNoProtected:
       .denied
     case .protected: .needsInteraction
     case .cancelled: .cancelled

@@ -28,6 +28,11 @@ public enum Request: Equatable, Sendable {
   case slotAdd(SlotAddRequest)
   case slotRemove(SlotRemoveRequest)
   case slotTest(SlotTestRequest)
+  case authorize(AuthorizeRequest)
+  /// The name of the item.
+  case protect(name: Range<Int>)
+  /// The name of the item.
+  case unprotect(name: Range<Int>)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -65,6 +70,9 @@ public enum Request: Equatable, Sendable {
     case .slotAdd: .slotAdd
     case .slotRemove: .slotRemove
     case .slotTest: .slotTest
+    case .authorize: .authorize
+    case .protect: .protect
+    case .unprotect: .unprotect
     }
   }
 
@@ -93,6 +101,9 @@ public enum Request: Equatable, Sendable {
     case .slotAdd: .slotAdd(try SlotAddRequest(&reader))
     case .slotRemove: .slotRemove(try SlotRemoveRequest(&reader))
     case .slotTest: .slotTest(try SlotTestRequest(&reader))
+    case .authorize: .authorize(try AuthorizeRequest(&reader))
+    case .protect: .protect(name: try reader.field16())
+    case .unprotect: .unprotect(name: try reader.field16())
     }
   }
 }

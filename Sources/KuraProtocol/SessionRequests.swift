@@ -72,6 +72,9 @@ public struct UnlockRequest: Equatable, Sendable {
 
     /// Take the vault although it is older than one seen before.
     public static let acceptRollback = Flags(rawValue: 1)
+    /// Serve as ``Request/authorize(_:)``, too, where the slot holds what that takes.
+    public static let authorize = Flags(rawValue: 2)
+    static let all: Flags = [.acceptRollback, .authorize]
   }
 
   public let credential: CredentialKind
@@ -87,7 +90,7 @@ public struct UnlockRequest: Equatable, Sendable {
     secret = try reader.field16()
     idleTimeout = try reader.number()
     maxSession = try reader.number()
-    flags = try KuraProtocol.flags(&reader, allowed: .acceptRollback)
+    flags = try KuraProtocol.flags(&reader, allowed: .all)
   }
 }
 

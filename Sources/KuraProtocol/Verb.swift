@@ -23,4 +23,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case slotAdd = 19
   case slotRemove = 20
   case slotTest = 21
+  case authorize = 24
+  case protect = 25
+  case unprotect = 26
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraCrypto
-internal import KuraFormat
+public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
@@ -36,6 +36,16 @@ extension UnlockedVault {
 extension VaultKey {
   /// Whether the slot opens protected values, too.
   public var holdsProtectedHalf: Bool { !row.protected.isEmpty }
+
+  /// The protected pair's secret half, before the unlock that proves the slot to be the vault's: it
+  /// opens nothing unless the pair is that of the sealed ring.
+  ///
+  /// - Parameter vault: The vault's id.
+  /// - Throws: ``VaultError/noProtectedHalf``, ``VaultError/damaged(_:)``, ``VaultError/outOfMemory``.
+  public borrowing func protectedKey(of vault: VaultID) throws(VaultError) -> ProtectedKey {
+    guard holdsProtectedHalf else { throw .noProtectedHalf }
+    return ProtectedKey(pair: ProtectedPair(secretHalf: try protectedHalf(vault: vault)))
+  }
 }
 
 // MARK: - Bodies

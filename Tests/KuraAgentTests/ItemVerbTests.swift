@@ -52,12 +52,6 @@ import Testing
     #expect(try bench.ask(wire) { try $0.get("a") }.value == "")
   }
 
-  @Test func `protection is of a later release`() throws {
-    let bench = try Bench()
-    let wire = try bench.unlocked()
-    #expect(try bench.ask(wire) { try $0.put("a", "1", flags: .protect) }.failure == .unsupported)
-  }
-
   @Test func `attributes are stored, read, changed and deleted`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()

@@ -83,6 +83,8 @@ enum Examples {
     case .slotAdd(let add): touch(add.authority.secret, add.secret, add.label, add.place)
     case .slotRemove(let remove): touch(remove.authority.secret)
     case .slotTest(let test): touch(test.authority.secret)
+    case .authorize(let authorize): touch(authorize.secret)
+    case .protect(let name), .unprotect(let name): touch(name)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots: break
     }
   }
@@ -140,6 +142,9 @@ enum Examples {
         request("slot-remove") {
           try $0.putSlotRemove(.passcode, current: "secret".utf8.span, number: 2)
         },
+        request("authorize") {
+          try $0.putAuthorize(.passcode, secret: "secret".utf8.span)
+        },
         request("slot-test") {
           try $0.putSlotTest(.local, secret: "1234".utf8.span, number: nil)
         },
@@ -181,6 +186,8 @@ enum Examples {
             }, deleteCount: 1,
             delete: { buffer throws(ProtocolError) in try buffer.put16(text: "old") })
         },
+        request("protect") { try $0.putProtect(name: "a/b".utf8.span) },
+        request("unprotect") { try $0.putUnprotect(name: "a/b".utf8.span) },
         request("remove") { try $0.putRemove(name: "a/b".utf8.span, ifRevision: 0) },
       ]
     }

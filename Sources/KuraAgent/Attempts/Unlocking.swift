@@ -55,6 +55,9 @@ final class Unlocking: Attempt {
   private let asked: AskedTimes
   private let credential: CredentialKind
   private let acceptsRollback: Bool
+  private let isAuthorizing: Bool
+  /// What opens protected values, where the client asked for that, too.
+  private var half: ProtectedKey?
   private var vault: LockedVault?
 
   var keeper: Keeper? { owner }
@@ -66,6 +69,7 @@ final class Unlocking: Attempt {
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
     credential = request.credential
     acceptsRollback = request.flags.contains(.acceptRollback)
+    isAuthorizing = request.flags.contains(.authorize)
     unlockJob = job
     owner = keeper
     ticket = keeper.session.beginAttempt()
@@ -84,6 +88,9 @@ final class Unlocking: Attempt {
     }
     let told = notices.union(guess.notice(afterMistakes: client.mistakes))
     client.mistakes = 0
+    if let half = half.take() {
+      client.grant = Grant(half, of: owner, since: agent.configuration.clock().boot)
+    }
     agent.answerWaiting(owner)
     if owner.mayBeStrengthened, let job = unlockJob.strengthening() {
       // The answer follows when that is done.
@@ -95,13 +102,20 @@ final class Unlocking: Attempt {
   private func unlock(at now: Moment) throws(VaultError) -> Notice {
     let key = try unlockJob.takeKey()
     guard let vault = vault.take() else { throw .busy }
+    let isAuthorizing = isAuthorizing && key.holdsProtectedHalf
     if owner.isUnlocked {
       vault.close()
+      if isAuthorizing {
+        half = try owner.withVault { vault throws(VaultError) in try vault.protectedKey(from: key) }
+      }
       owner.begin(asking: asked, at: now)
       return [.alreadyUnlocked]
     }
+    // Of no use unless the unlock proves that the slot is the vault's.
+    let half = isAuthorizing ? try key.protectedKey(of: vault.id) : nil
     owner.unlock(
       try vault.unlock(with: key, acceptingRollback: acceptsRollback), asking: asked, at: now)
+    self.half = consume half
     return Notice(owner.notices)
   }
 }

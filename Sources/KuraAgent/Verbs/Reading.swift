@@ -11,9 +11,15 @@ extension Agent {
     _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
+    let grant = grant(of: connection, on: keeper)
     let value = try work(on: keeper, item: request.name) { vault throws(VaultError) in
-      let revision = request.revision == 0 ? nil : request.revision
-      return try vault.value(payload.extracting(request.name), revision: revision)
+      let (name, revision) = (payload.extracting(request.name), request.revision)
+      return try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
+    }
+    if value.item.isProtected, let grant {
+      guard use(grant, of: keeper, for: connection) else {
+        throw Denial(.protected, text: .field(request.name))
+      }
     }
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putGetReply(
@@ -92,6 +98,16 @@ extension Agent {
   private func begin(_ stream: any Stream, on connection: Connection) {
     connection.stream = stream
     connection.phase = .parked
+  }
+}
+
+extension UnlockedVault {
+  /// A value, by what a client may use.
+  fileprivate mutating func value(
+    _ name: Span<UInt8>, revision: UInt64?, with grant: Grant?
+  ) throws(VaultError) -> Value {
+    guard let grant else { return try value(name, revision: revision) }
+    return try value(name, revision: revision, with: grant.key)
   }
 }
 

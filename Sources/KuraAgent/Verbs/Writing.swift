@@ -11,9 +11,6 @@ extension Agent {
     _ request: PutRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
-    guard !request.flags.contains(.protect) else {
-      throw Denial(.unsupported, text: .words("--protect"))
-    }
     let edits = try self.edits(request, payload, keeper)
     switch request.source {
     case .inline(let value):
@@ -30,7 +27,7 @@ extension Agent {
     let result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
       try vault.put(
         payload.extracting(request.name), value: value, attributes: edits,
-        condition: request.condition)
+        condition: request.condition, protecting: request.flags.contains(.protect))
     }
     try answer(result, keeper, connection)
   }
@@ -132,7 +129,7 @@ extension Agent {
     let upload = try work(on: keeper, item: request.name) { vault throws(VaultError) in
       try vault.beginUpload(
         payload.extracting(request.name), attributes: edits.take() ?? AttributeEdits(),
-        condition: request.condition)
+        condition: request.condition, protecting: request.flags.contains(.protect))
     }
     connection.errand = ValueUpload(
       upload, to: keeper, allowsEmpty: request.flags.contains(.allowEmpty))

@@ -15,6 +15,7 @@ enum Put {
       Option(.attribute, .required("KEY=VALUE"), help: "set an attribute, too; may be repeated"),
       Option(.replace, help: "store over a value that is there"),
       Option.ifRevision,
+      Option(.protect, help: "ask for the passcode at each read of it"),
       Option(.trim, help: "drop one newline at the end"),
       Option(.empty, help: "allow an empty value"),
     ],
@@ -89,6 +90,7 @@ extension Put {
         try arguments.number(.ifRevision, as: UInt64.self), try arguments.attributes(.attribute)
       )
     }
+    if arguments.has(.protect) { flags.insert(.protect) }
     if revision != nil { flags.insert(.ifRevision) }
     var attributes: [Attribute] = []
     for pair in pairs { attributes.append(try pair.attribute()) }

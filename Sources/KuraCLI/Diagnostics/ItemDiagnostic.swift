@@ -39,7 +39,11 @@ extension Diagnostic {
         "--weak-kdf allows less"
       )
     case .protected:
-      return ("this item asks for the passcode at each read", "run it at a terminal")
+      return (
+        (refused.text.utf8.isEmpty ? "this item" : shown(refused.text))
+          + " asks for the passcode at each read",
+        "run it at a terminal, or give the passcode with --passcode-file"
+      )
     case .cancelled: return ("cancelled", nil)
     default: return slotWords(refused)
     }
@@ -112,6 +116,10 @@ extension Diagnostic {
         return ("the agent does not know this setting", "'kura config' lists the settings")
       }
       return ("this value is out of range for " + key.name, "it is " + rangeWords(key))
+    case .opensNoProtected:
+      return (
+        "this opens the vault, but no protected values", "give the passcode or the recovery key"
+      )
     default: return ("the agent refused (code \(refused.code))", nil)
     }
   }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Verbs that change how a value is kept.
+extension Agent {
+  func protect(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let revision = try work(on: keeper, item: name) { vault throws(VaultError) in
+      try vault.protect(payload.extracting(name))
+    }
+    try answer(revision, keeper, connection)
+  }
+
+  func unprotect(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let grant = grant(of: connection, on: keeper)
+    let revision = try work(on: keeper, item: name) { vault throws(VaultError) in
+      guard let grant else { return try vault.unprotect(payload.extracting(name), with: nil) }
+      return try vault.unprotect(payload.extracting(name), with: grant.key)
+    }
+    try answer(revision, keeper, connection)
+  }
+
+  private func answer(
+    _ revision: UInt64, _ keeper: Keeper, _ connection: Connection
+  ) throws(Denial) {
+    noteChange(of: keeper)
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+extension VaultAccess {
+  /// Does what may read a protected value, and has the passcode proved afresh first where it does.
+  func authorized<Value>(
+    _ connection: inout Connection, _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    let refused: Refused
+    do throws(ClientError) { return try body(&connection) } catch {
+      guard let found = error.protectedRefusal else { throw .client(error) }
+      refused = found
+    }
+    return try authorized(&connection, refused, body)
+  }
+
+  /// Has the passcode proved for what was refused, and does it again; once.
+  func authorized<Value>(
+    _ connection: inout Connection, _ refused: Refused,
+    _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    try authorize(&connection, refused)
+    return try running { () throws(ClientError) in try body(&connection) }
+  }
+
+  private func authorize(
+    _ connection: inout Connection, _ refused: Refused
+  ) throws(CommandError) {
+    if let passcode = try asking.givenPasscode() {
+      let notices = try running { () throws(ClientError) in
+        try connection.authorize(.passcode, secret: passcode)
+      }
+      return note(notices, after: .passcode)
+    }
+    var questioner = try asking.questioner()
+    guard questioner.canAsk else { throw .client(.refused(refused)) }
+    try checkTries(.passcode, &connection)
+    let label = "passcode for " + title + ", to open " + Diagnostic.shown(refused.text) + ": "
+    let notices = try questioner.attempts(label, .passcode) { secret throws(ClientError) in
+      try connection.authorize(.passcode, secret: secret)
+    }
+    note(notices, after: .passcode)
+  }
+}
+
+extension ClientError {
+  /// The refusal to open a protected item without a fresh passcode; nil for anything else.
+  var protectedRefusal: Refused? {
+    guard case .refused(let refused) = self, refused.failure == .protected else { return nil }
+    return refused
+  }
+}

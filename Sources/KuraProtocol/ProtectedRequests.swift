@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// Prove a passcode afresh, so that protected values can be read on this connection for a while.
+public struct AuthorizeRequest: Equatable, Sendable {
+  /// How long the proof serves the connection it was made on, in ms on the clock that counts sleep.
+  public static let lifetime: UInt64 = 60_000
+
+  public let credential: CredentialKind
+  public let secret: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    credential = try credentialKind(&reader)
+    secret = try reader.field16()
+  }
+}
+
+// MARK: - Writing
+
+extension SecretBuffer {
+  /// Writes `authorize`.
+  public mutating func putAuthorize(
+    _ credential: CredentialKind, secret: Span<UInt8>
+  ) throws(ProtocolError) {
+    let frame = try openRequest(.authorize)
+    try put(credential.rawValue)
+    try put16(secret)
+    try closeFrame(frame)
+  }
+
+  /// Writes `protect`.
+  public mutating func putProtect(name: Span<UInt8>) throws(ProtocolError) {
+    try put(.protect, name)
+  }
+
+  /// Writes `unprotect`.
+  public mutating func putUnprotect(name: Span<UInt8>) throws(ProtocolError) {
+    try put(.unprotect, name)
+  }
+
+  private mutating func put(_ verb: Verb, _ name: Span<UInt8>) throws(ProtocolError) {
+    let frame = try openRequest(verb)
+    try put16(name)
+    try closeFrame(frame)
+  }
+}

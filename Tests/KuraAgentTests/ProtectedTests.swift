@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+
+import KuraAgent
+import KuraProtocol
+import SecureMemory
+import Testing
+
+@Suite struct `A protected value of the agent's` {
+  /// A bench with a protected item, and the client that stored it.
+  private func bench(window: UInt64 = 0) throws -> (Bench, Wire) {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.put("a", "1", flags: .protect) }.isOK)
+    try bench.set(.reuseWindow, window, wire)
+    return (bench, wire)
+  }
+
+  /// Why the value is refused; nil where it is served.
+  private func refusal(_ bench: Bench, _ wire: Wire) throws -> Failure? {
+    let reply = try bench.ask(wire) { try $0.get("a") }
+    if reply.isOK { #expect(reply.value == "1") }
+    return reply.isOK ? nil : reply.failure
+  }
+
+  @Test func `is served to the connection that proved the passcode, and to no other`() throws {
+    let (bench, wire) = try bench()
+    let other = try bench.client()
+    #expect(try refusal(bench, wire) == .protected)
+    #expect(try bench.authorize(wire).isOK)
+    for _ in 0..<3 { #expect(try refusal(bench, wire) == nil) }
+    #expect(try refusal(bench, other) == .protected)
+  }
+
+  @Test func `is named in the refusal, and its attributes ask for nothing`() throws {
+    let (bench, wire) = try bench()
+    #expect(try bench.ask(wire) { try $0.get("a") }.text == "a")
+    let reply = try bench.ask(wire) {
+      try $0.put("a", "1", flags: .replace, attributes: [("user", "me")])
+    }
+    #expect(reply.isOK)
+    #expect(try bench.ask(wire) { try $0.attribute("user", of: "a") }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a", revision: 1) }.failure == .protected)
+  }
+
+  @Test func `is served for a minute, sleep included`() throws {
+    let (bench, wire) = try bench()
+    #expect(try bench.authorize(wire).isOK)
+    bench.clock.pass(milliseconds: 59_999)
+    #expect(try refusal(bench, wire) == nil)
+    bench.clock.pass(milliseconds: 1)
+    #expect(try refusal(bench, wire) == .protected)
+  }
+
+  @Test func `counts wrong passcodes as an unlock does`() throws {
+    let (bench, wire) = try bench()
+    for number in 1...5 {
+      let refusal = try bench.authorize(wire, "wrong \(number)").refusal
+      #expect(refusal?.failure == .wrongPasscode)
+      #expect(refusal?.detail == UInt64(number))
+    }
+    #expect(try bench.authorize(wire).failure == .throttled)
+    #expect(try refusal(bench, wire) == .protected)
+    bench.clock.pass(milliseconds: 5_000)
+    #expect(try bench.authorize(wire).isOK)
+  }
+
+  @Test func `is not served after a lock, whoever unlocks`() throws {
+    let (bench, wire) = try bench(window: 300_000)
+    #expect(try bench.authorize(wire).isOK)
+    #expect(try refusal(bench, wire) == nil)
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try refusal(bench, wire) == .locked)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try refusal(bench, wire) == .protected)
+  }
+
+  @Test func `takes an unlocked vault`() throws {
+    let (bench, wire) = try bench()
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.authorize(wire).failure == .locked)
+  }
+
+  @Test func `is served after an unlock that was to serve for it, too`() throws {
+    let (bench, wire) = try bench()
+    for isLocked in [true, false] {
+      if isLocked {
+        #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+      }
+      let fresh = try bench.client()
+      let reply = try bench.ask(fresh) {
+        try $0.putUnlock(
+          .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
+          flags: .authorize)
+      }
+      #expect(reply.isOK)
+      #expect(try refusal(bench, fresh) == nil)
+      #expect(try refusal(bench, wire) == .protected)
+    }
+  }
+
+  @Test func `is not served by a slot that does not open it`() throws {
+    let (bench, wire) = try bench()
+    let key = String(repeating: "k", count: 40)
+    #expect(try bench.add(SlotOrder(.keyFile), key, on: wire).isOK)
+    #expect(try bench.authorize(wire, key, .keyFile).failure == .opensNoProtected)
+    var order = SlotOrder(.keyFile)
+    order.flags = .withProtected
+    #expect(try bench.add(order, key + "2", on: wire).isOK)
+    #expect(try bench.authorize(wire, key + "2", .keyFile).isOK)
+    #expect(try refusal(bench, wire) == nil)
+  }
+
+  @Test func `loses its protection with the passcode only`() throws {
+    let (bench, wire) = try bench()
+    let name = "a".utf8.span
+    #expect(try bench.ask(wire) { try $0.putUnprotect(name: name) }.failure == .protected)
+    #expect(try bench.authorize(wire).isOK)
+    #expect(try bench.ask(wire) { try $0.putUnprotect(name: name) }.isOK)
+    let other = try bench.client()
+    #expect(try refusal(bench, other) == nil)
+    #expect(try bench.ask(other) { try $0.putProtect(name: name) }.isOK)
+    #expect(try refusal(bench, other) == .protected)
+  }
+}
+
+@Suite struct `The window of protected values` {
+  /// A bench with a window, and two clients of which the first has read in it.
+  private func bench() throws -> (Bench, Wire, Wire) {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.put("a", "1", flags: .protect) }.isOK)
+    try bench.set(.reuseWindow, 300_000, wire)
+    let other = try bench.client()
+    #expect(try bench.authorize(wire).isOK)
+    #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    return (bench, wire, other)
+  }
+
+  @Test func `serves every client, so long after the passcode and no longer`() throws {
+    let (bench, _, other) = try bench()
+    bench.clock.pass(milliseconds: 200_000)
+    #expect(try bench.ask(other) { try $0.get("a") }.isOK)
+    bench.clock.sleep(milliseconds: 1_500)
+    bench.clock.pass(milliseconds: 98_499)
+    #expect(try bench.ask(other) { try $0.get("a") }.isOK)
+    bench.clock.pass(milliseconds: 1)
+    #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `ends when it is shortened`() throws {
+    let (bench, wire, other) = try bench()
+    bench.clock.pass(milliseconds: 70_000)
+    try bench.set(.reuseWindow, 71_000, wire)
+    #expect(try bench.ask(other) { try $0.get("a") }.isOK)
+    try bench.set(.reuseWindow, 70_000, wire)
+    #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+    try bench.set(.reuseWindow, 300_000, wire)
+    #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `has five minutes at most`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let reply = try bench.ask(wire) { try $0.putConfig(.set, key: .reuseWindow, value: 300_001) }
+    #expect(reply.failure == .configInvalid)
+  }
+}
+
+extension Bench {
+  fileprivate func authorize(
+    _ wire: Wire, _ secret: String = Bench.passcode, _ kind: CredentialKind = .passcode
+  ) throws -> Received {
+    try ask(wire) { try $0.putAuthorize(kind, secret: secret.utf8.span) }
+  }
+
+  fileprivate func set(_ key: ConfigKey, _ value: UInt64, _ wire: Wire) throws {
+    #expect(try ask(wire) { try $0.putConfig(.set, key: key, value: value) }.isOK)
+  }
+}
