@@ -11,7 +11,9 @@ enum Config {
     unlocking: .whenLocked, run: run)
 
   /// The settings of this release.
-  static let keys: [ConfigKey] = [.idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow]
+  static let keys: [ConfigKey] = [
+    .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
+  ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let operands = invocation.arguments.operands

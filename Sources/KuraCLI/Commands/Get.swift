@@ -92,7 +92,8 @@ extension Get {
     let isPlain = !invocation.output.isTerminal || invocation.arguments.has(.raw)
     var escaping = Escaping(.text)
     var last: UInt8?
-    _ = try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+    _ = try access.unlocked(authorizing: wanted.attribute == nil) {
+      connection throws(ClientError) in
       try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
         if part.count > 0 { last = part[part.count - 1] }
         try writing { () throws(CommandError) in
@@ -111,7 +112,8 @@ extension Get {
   ) throws(CommandError) {
     var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     do throws(CommandError) {
-      _ = try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+      _ = try access.unlocked(authorizing: wanted.attribute == nil) {
+        connection throws(ClientError) in
         try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
           do throws(FileError) { try file.write(part) } catch { throw .output(error.errno) }
         }
