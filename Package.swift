@@ -133,9 +133,11 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CKuraSystem", "juice"], swiftSettings: tests),
+    .target(name: "CMemoryScan", path: "Tests/CMemoryScan"),
     .testTarget(
       name: "FaultTests",
       dependencies: [
+        "CMemoryScan",
         "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
       ],
       swiftSettings: tests),

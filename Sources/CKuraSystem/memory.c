@@ -140,6 +140,12 @@ void kura_secret_free(void *block, size_t count) {
 
 void kura_secret_wipe(void *block, size_t count) { explicit_bzero(block, count); }
 
+/* Not inlined, so that its frame lies below the caller's, where others' frames were. */
+__attribute__((noinline)) void kura_stack_wipe(void) {
+  unsigned char remains[65536];
+  explicit_bzero(remains, sizeof remains);
+}
+
 int kura_secret_equal(const void *left, const void *right, size_t count) {
   const volatile unsigned char *a = left, *b = right;
   unsigned char difference = 0;

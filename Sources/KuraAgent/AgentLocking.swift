@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraProtocol
 internal import KuraSession
 internal import KuraVault
@@ -23,6 +24,7 @@ extension Agent {
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(keeper)
     keeper.lock(reason, at: configuration.clock())
+    kura_stack_wipe()
     for work in interrupted { answer(work, keeper.lockedDenial()) }
   }
 

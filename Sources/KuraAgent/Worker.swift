@@ -132,6 +132,8 @@ private final class Desk: Sendable {
         }
         passed = 0
         job.run()
+        // libsodium leaves the last block of a hash there, and no later call may reach as deep.
+        kura_stack_wipe()
         papers.withLock { papers in
           papers.isWorking = false
           papers.done.append(job)

@@ -6,6 +6,8 @@ import Foundation
 final class Child {
   let id: pid_t
   private(set) var status: Int32?
+  /// Whether its end left a core file.
+  private(set) var hasDumped = false
 
   /// Starts a program with an environment of its own; output goes to `output`, else to nowhere.
   init(
@@ -51,6 +53,7 @@ final class Child {
     var raw: Int32 = 0
     while waitpid(id, &raw, 0) < 0, errno == EINTR {}
     let ended = raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + raw & 0x7f
+    hasDumped = raw & 0x7f != 0 && raw & 0x80 != 0
     status = ended
     return ended
   }

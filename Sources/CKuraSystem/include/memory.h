@@ -19,6 +19,8 @@ void *kura_secret_allocate(size_t count);
 void kura_secret_free(void *block, size_t count);
 /* Zeroes bytes so that no compiler can leave it out. */
 void kura_secret_wipe(void *block, size_t count);
+/* Zeroes what calls that have returned left on the calling thread's stack, 64 KiB deep. */
+void kura_stack_wipe(void);
 /* Whether both hold the same bytes, in time that depends on `count` only. */
 int kura_secret_equal(const void *left, const void *right, size_t count);
 struct kura_memory_status kura_secret_status(void);
