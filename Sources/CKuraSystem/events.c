@@ -298,6 +298,11 @@ int kura_server_has_room(int fd) {
   return poll(&one, 1, 0) == 1;
 }
 
+int kura_server_has_hung_up(int fd) {
+  struct pollfd one = {.fd = fd};
+  return poll(&one, 1, 0) == 1 && (one.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 int kura_server_is_at(int directory, const char *path) {
   struct stat here, there;
   if (fstat(directory, &here) != 0 || lstat(path, &there) != 0) return 0;

@@ -32,6 +32,10 @@ public final class Agent {
   var attempts: [Pending] = []
   /// Clients for whose word keys are held.
   var asked: [Connection] = []
+  /// The vaults that somebody asks the passcode of, or did a moment ago.
+  var desks: [PromptDesk] = []
+  /// What the last one who asked is called.
+  var lastAsker: UInt64 = 0
 
   var listener: Listener?
   /// A socket that systemd listens at for us; its name is not ours to remove.

@@ -39,6 +39,7 @@ extension Agent {
   func close(_ connection: Connection) {
     guard !connection.isClosed else { return }
     connection.isClosed = true
+    leavePrompt(connection)
     connection.errand = nil
     forgetWord(of: connection)
     abandonAttempts(of: connection)
@@ -233,6 +234,7 @@ extension Agent {
   /// Refuses and ends a connection that is of no further use.
   func end(_ connection: Connection, with denial: Denial) {
     refuse(connection, denial)
+    leavePrompt(connection)
     connection.errand = nil
     connection.phase = .closing
   }

@@ -75,6 +75,7 @@ extension Agent {
 
   /// Answers those who wait for a vault that has just been unlocked.
   func answerWaiting(_ keeper: Keeper) {
+    endPrompts(for: keeper)
     for case let connection? in connections where connection.errand is Wait {
       guard (try? identity(of: connection.vaultPath)) == keeper.id else { continue }
       connection.errand = nil

@@ -35,10 +35,16 @@ extension Agent {
     case (.greeting, .clientHello): try greet(payload, connection)
     case (.ready, .request): try serve(payload, connection)
     case (.uploading, .clientData): try append(payload, connection)
-    case (.uploading, .clientEnd): try endUpload(payload, connection)
+    case (.uploading, .clientEnd):
+      try checkThere(connection)
+      try endUpload(payload, connection)
     case (.draining, .clientData): break
     case (.draining, .clientEnd): connection.phase = .ready
-    case (.confirming, .confirm): try confirm(connection)
+    case (.confirming, .confirm):
+      try checkThere(connection)
+      try confirm(connection)
+    case (.prompting, .clientData): try hear(payload, connection)
+    case (.ready, .clientData) where connection.mayCrossEnd: try hear(payload, connection)
     default: throw Denial(.malformed)
     }
   }
@@ -94,7 +100,15 @@ extension Agent {
     guard !connection.isForeign || mayServeForeign(request) else {
       throw Denial(.otherVersion, UInt64(ProtocolVersion.current))
     }
+    connection.mayCrossEnd = false
+    if request.verb.diesWithClient { try checkThere(connection) }
     try serve(request, payload, connection)
+  }
+
+  /// Does nothing for a client that is gone: it has told its person that nothing was done. An
+  /// agent that was stopped finds the requests of many such clients.
+  private func checkThere(_ connection: Connection) throws(Denial) {
+    if connection.hasHungUp { throw Denial(.stopping) }
   }
 
   /// A client of another version may end an agent that holds no keys, to start its own.
@@ -130,6 +144,7 @@ extension Agent {
     case .authorize(let request): try authorize(request, payload, connection)
     case .protect(let name): try protect(name, payload, connection)
     case .unprotect(let name): try unprotect(name, payload, connection)
+    case .prompt(let request): try prompt(request, payload, connection)
     }
   }
 }
@@ -203,5 +218,17 @@ extension Agent {
   func noteChange(of keeper: Keeper) {
     guard keeper.upkeepDeadline == nil else { return }
     keeper.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
+  }
+}
+
+extension Verb {
+  /// Whether a request is dropped when its client has gone. What only reads changes nothing, and
+  /// what locks is meant.
+  fileprivate var diesWithClient: Bool {
+    switch self {
+    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots:
+      false
+    default: true
+    }
   }
 }

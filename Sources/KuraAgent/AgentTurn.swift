@@ -101,7 +101,7 @@ extension Agent {
 
   /// The earliest of all deadlines on the monotonic clock; 0 when there is a slice to serve.
   private func nextDeadline() -> UInt64? {
-    var next = queueDeadline ?? .max
+    var next = min(queueDeadline ?? .max, promptDeadline)
     for keeper in keepers { next = min(next, keeper.upkeepDeadline ?? .max) }
     for case let connection? in connections { next = min(next, deadline(of: connection)) }
     return next == .max ? nil : next
@@ -121,6 +121,7 @@ extension Agent {
   func expireDeadlines() {
     let now = configuration.clock().monotonic
     if let deadline = queueDeadline, now >= deadline { refuseQueue() }
+    expirePrompts()
     for case let connection? in connections { expire(connection, at: now) }
   }
 

@@ -21,6 +21,8 @@ final class Connection {
     case draining
     /// The word that a new vault's recovery key was written down.
     case confirming
+    /// Words about the prompt that the client shows or waits for.
+    case prompting
     /// None: what is pending is sent, then the connection ends.
     case closing
   }
@@ -50,6 +52,9 @@ final class Connection {
   /// Whether the next slice of a stream waits for room in the socket. A slice is sent whole or
   /// not at all, so that nothing of it is left here when the vault is locked.
   var waitsForRoom = false
+
+  /// Whether a word about a prompt may still come that was sent before the prompt's end.
+  var mayCrossEnd = false
 
   /// Whether what is pending was served before a lock: it may not stay here beyond the turn.
   var mustBeTaken = false
@@ -87,7 +92,7 @@ final class Connection {
   /// Whether frames are read at the moment.
   var isReading: Bool {
     switch phase {
-    case .greeting, .ready, .uploading, .draining, .confirming: busyDeadline == nil
+    case .greeting, .ready, .uploading, .draining, .confirming, .prompting: busyDeadline == nil
     case .parked, .closing: false
     }
   }
@@ -100,6 +105,9 @@ final class Connection {
 
   /// Whether a whole slice of a stream fits into the socket.
   var hasRoom: Bool { kura_server_has_room(raw) == 1 }
+
+  /// Whether the client has closed its end, so that nobody can be told what became of a request.
+  var hasHungUp: Bool { kura_server_has_hung_up(raw) == 1 }
 
   /// Takes what has arrived.
   func receive() -> Transfer { inbox.receive(from: raw) }

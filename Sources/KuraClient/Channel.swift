@@ -63,7 +63,10 @@ struct Channel: ~Copyable {
   var watched: Int32 { descriptor }
 
   /// Whether the agent has said something that was not yet read.
-  var hasNews: Bool { kura_socket_is_readable(descriptor) == 1 }
+  var hasNews: Bool { isAhead || kura_socket_is_readable(descriptor) == 1 }
+
+  /// Whether more was received than the frame handed out last: no poll(2) tells of that.
+  var isAhead: Bool { input.count > taken }
 }
 
 // MARK: - Sending

@@ -128,6 +128,9 @@ extension Connection {
   /// Whether the agent has said something that was not yet read.
   var hasNews: Bool { channel.hasNews }
 
+  /// Whether a part of that is here already, where no poll(2) sees it.
+  var isAhead: Bool { channel.isAhead }
+
   /// Sends messages; the first time, the hello goes before them in the same write.
   mutating func send(
     _ write: (inout SecretBuffer) throws(ProtocolError) -> Void

@@ -74,7 +74,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case kdfTooWeak = 39
   /// A fresh passcode is needed: the item is protected. text: the name.
   case protected = 40
-  /// The person asked cancelled the prompt.
+  /// Somebody cancelled the prompt. detail: for how long new prompts are answered so, in ms.
   case cancelled = 41
   /// All slots are taken. detail: how many there can be, or can be of those with a passcode.
   case slotsFull = 42

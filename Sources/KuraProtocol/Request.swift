@@ -33,6 +33,7 @@ public enum Request: Equatable, Sendable {
   case protect(name: Range<Int>)
   /// The name of the item.
   case unprotect(name: Range<Int>)
+  case prompt(PromptRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -73,6 +74,7 @@ public enum Request: Equatable, Sendable {
     case .authorize: .authorize
     case .protect: .protect
     case .unprotect: .unprotect
+    case .prompt: .prompt
     }
   }
 
@@ -104,6 +106,7 @@ public enum Request: Equatable, Sendable {
     case .authorize: .authorize(try AuthorizeRequest(&reader))
     case .protect: .protect(name: try reader.field16())
     case .unprotect: .unprotect(name: try reader.field16())
+    case .prompt: .prompt(try PromptRequest(&reader))
     }
   }
 }

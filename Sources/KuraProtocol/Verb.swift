@@ -26,4 +26,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case authorize = 24
   case protect = 25
   case unprotect = 26
+  case prompt = 32
 }

@@ -85,6 +85,7 @@ enum Examples {
     case .slotTest(let test): touch(test.authority.secret)
     case .authorize(let authorize): touch(authorize.secret)
     case .protect(let name), .unprotect(let name): touch(name)
+    case .prompt(let prompt): touch(prompt.place)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots: break
     }
   }
@@ -148,6 +149,9 @@ enum Examples {
         request("slot-test") {
           try $0.putSlotTest(.local, secret: "1234".utf8.span, number: nil)
         },
+        request("prompt") {
+          try $0.putPrompt(at: "pts/3".utf8.span, flags: .seesKeys)
+        },
       ]
     }
   }
@@ -198,7 +202,11 @@ enum Examples {
       let end = try written { try $0.putUploadEnd(.commit) }
       let confirm = try written { try $0.putConfirm() }
       let data = try written { try $0.putData("hello".utf8.span, from: .client) }
+      let word = try written { try $0.putPromptWord(.take) }
       return [
+        Example(label: "data: a word about a prompt", side: .client, bytes: word) {
+          payload throws(ProtocolError) in _ = try PromptWord(payload)
+        },
         Example(label: "data, from the client", side: .client, bytes: data) {
           _ throws(ProtocolError) in
         },

@@ -151,6 +151,13 @@ extension Examples {
             entry.attributes.forEach(in: payload) { _, _ in }
           }
         },
+        reply("data: whose turn it is to ask") {
+          try $0.putPromptNews(elsewhere: "pts/3".utf8.span)
+        } reading: { payload throws(ProtocolError) in
+          if case .elsewhere(let place) = try PromptNews(payload) {
+            _ = payload.extracting(place)
+          }
+        },
         reply("data: findings") { buffer in
           let batch = try buffer.openBatch()
           try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)

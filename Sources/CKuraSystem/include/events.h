@@ -91,6 +91,9 @@ ptrdiff_t kura_server_receive(int fd, void *into, size_t capacity);
 /* Bytes sent; never raises SIGPIPE. */
 ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count);
 
+/* Whether the client has closed its end: not one that only sends no more. */
+int kura_server_has_hung_up(int fd);
+
 /* Whether a whole data frame of 64 KiB fits into what waits in the socket: poll(2) calls a Unix
    socket writable while three quarters of its buffer are free. */
 int kura_server_has_room(int fd);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+
+/// The prompts for one vault.
+final class PromptDesk {
+  let vault: FileID
+  var line = PromptLine()
+
+  init(vault: FileID) { self.vault = vault }
+}
+
+/// Has its turn to ask a person for a passcode, or waits for it.
+final class Prompting: Errand {
+  let keeper: Keeper? = nil
+  let desk: PromptDesk
+  let id: UInt64
+  /// What its client was told last.
+  var told: PromptLine.Standing?
+
+  init(_ id: UInt64, at desk: PromptDesk) {
+    self.id = id
+    self.desk = desk
+  }
+}
+
+// MARK: - Verbs and words
+
+extension Agent {
+  /// Gives a client its turn to ask for the vault's passcode, or lets it wait.
+  func prompt(
+    _ request: PromptRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    connection.mayCrossEnd = true
+    if try keeper(of: connection)?.isUnlocked == true {
+      return try wire { () throws(ProtocolError) in try connection.outbox.frames.putEnd() }
+    }
+    let desk = try desk(of: connection)
+    let now = configuration.clock()
+    let wait = desk.line.coolDownLeft(at: now)
+    guard wait == 0 else { throw Denial(.cancelled, wait) }
+    let prompting = connections.count { $0?.errand is Prompting }
+    guard prompting + Self.spared < configuration.limits.connections else {
+      throw Denial(.busy).final(when: true)
+    }
+    lastAsker += 1
+    let place = String(decoding: Self.copy(payload.extracting(request.place)), as: UTF8.self)
+    desk.line.join(
+      .init(id: lastAsker, at: place, seesKeys: request.flags.contains(.seesKeys)), at: now)
+    connection.errand = Prompting(lastAsker, at: desk)
+    connection.phase = .prompting
+    tell(desk)
+  }
+
+  /// Of the connections, so many are not for clients that ask or wait: an answer has to come in.
+  private static let spared = 8
+
+  private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    bytes.indices.map { bytes[$0] }
+  }
+
+  private func desk(of connection: Connection) throws(Denial) -> PromptDesk {
+    let vault = try identity(of: connection.vaultPath)
+    let now = configuration.clock()
+    desks.removeAll { $0.line.isIdle(at: now) }
+    if let desk = desks.first(where: { $0.vault == vault }) { return desk }
+    let desk = PromptDesk(vault: vault)
+    desks.append(desk)
+    return desk
+  }
+
+  /// Hears what a client that asks or waits has to say.
+  func hear(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+    let word = try wire { () throws(ProtocolError) in try PromptWord(payload) }
+    guard let prompting = connection.errand as? Prompting else { return }
+    let desk = prompting.desk
+    let now = configuration.clock()
+    switch word {
+    case .touched: desk.line.touch(by: prompting.id, at: now)
+    case .take: desk.line.take(by: prompting.id, at: now)
+    case .aside: desk.line.stepAside(prompting.id, at: now)
+    case .cancel:
+      guard desk.line.cancel(by: prompting.id, at: now) else { return }
+      endPrompts(desk, with: Denial(.cancelled))
+    }
+    tell(desk)
+  }
+}
+
+// MARK: - Turns
+
+extension Agent {
+  /// Lets the next one ask when a client that did is gone.
+  func leavePrompt(_ connection: Connection) {
+    guard let prompting = connection.errand as? Prompting else { return }
+    connection.errand = nil
+    prompting.desk.line.leave(prompting.id, at: configuration.clock())
+    tell(prompting.desk)
+  }
+
+  /// Answers those who ask and wait for a vault that has just been unlocked.
+  func endPrompts(for keeper: Keeper) {
+    guard let desk = desks.first(where: { $0.vault == keeper.id }) else { return }
+    desk.line.empty()
+    endPrompts(desk, with: nil)
+  }
+
+  private func endPrompts(_ desk: PromptDesk, with denial: Denial?) {
+    for case let connection? in connections {
+      guard let prompting = connection.errand as? Prompting, prompting.desk === desk else {
+        continue
+      }
+      connection.errand = nil
+      connection.phase = .ready
+      if let denial {
+        refuse(connection, denial, as: .end)
+      } else {
+        try? connection.outbox.frames.putEnd()
+      }
+      resumed.append(connection)
+    }
+  }
+
+  /// When the next turn passes to another, on the monotonic clock.
+  var promptDeadline: UInt64 { desks.compactMap { $0.line.deadline }.min() ?? .max }
+
+  /// Passes on the turns that nobody used.
+  func expirePrompts() {
+    guard !desks.isEmpty else { return }
+    let now = configuration.clock()
+    for desk in desks where now.monotonic >= desk.line.deadline ?? .max {
+      desk.line.expire(at: now)
+      tell(desk)
+    }
+  }
+
+  /// Tells each client whose turn it is, where that has changed.
+  private func tell(_ desk: PromptDesk) {
+    for case let connection? in connections {
+      guard let prompting = connection.errand as? Prompting, prompting.desk === desk else {
+        continue
+      }
+      let standing = desk.line.standing(of: prompting.id)
+      guard standing != prompting.told else { continue }
+      prompting.told = standing
+      switch standing {
+      case .asks: try? connection.outbox.frames.putPromptNews(elsewhere: nil)
+      case .waits(let place):
+        try? connection.outbox.frames.putPromptNews(elsewhere: place.utf8.span)
+      case .aside: continue
+      }
+      resumed.append(connection)
+    }
+  }
+}

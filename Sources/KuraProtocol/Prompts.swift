@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+public import SecureMemory
+
+/// Ask for the vault's passcode, in turn with all others that do: one prompt at a time for a vault.
+///
+/// The answer is a stream of ``PromptNews``, and an end when the vault is unlocked or somebody
+/// cancelled; meanwhile the client sends ``PromptWord``s. It leaves by hanging up.
+public struct PromptRequest: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The client sees the keys and says so: ``PromptWord/touched``.
+    public static let seesKeys = Flags(rawValue: 1)
+  }
+
+  public let flags: Flags
+  /// Where the client would ask: the name of a terminal or a program, to be shown to people.
+  public let place: Range<Int>
+
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    flags = try KuraProtocol.flags(&reader, allowed: .seesKeys)
+    place = try reader.field16(limit: ProtocolLimit.terminal)
+  }
+}
+
+/// What a client says while it asks or waits: the one byte of a frame of type
+/// ``FrameType/clientData``.
+public enum PromptWord: UInt8, Sendable, CaseIterable {
+  /// A key was pressed at its prompt.
+  case touched = 1
+  /// Its person wants to be asked here.
+  case take = 2
+  /// Its person cancelled the prompt: all who ask and wait are answered with that.
+  case cancel = 3
+  /// It cannot ask for a while: another may; ``take`` is its way back.
+  case aside = 4
+
+  /// Reads the payload of a frame of type ``FrameType/clientData``.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    guard let word = PromptWord(rawValue: try reader.number()) else { throw .fieldValue }
+    try reader.finish()
+    self = word
+  }
+}
+
+/// Whose turn it is to ask; the payload of a data frame of the answer to `prompt`.
+public enum PromptNews: Equatable, Sendable {
+  /// The client that is told.
+  case yours
+  /// Another one: where that asks, as a position in the payload.
+  case elsewhere(Range<Int>)
+
+  /// Reads the payload of a frame of type ``FrameType/data``.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    let state: UInt8 = try reader.number()
+    let place = try reader.field16(limit: ProtocolLimit.terminal)
+    try reader.finish()
+    switch state {
+    case 1 where place.isEmpty: self = .yours
+    case 2: self = .elsewhere(place)
+    default: throw .fieldValue
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension SecretBuffer {
+  /// Writes `prompt`.
+  public mutating func putPrompt(
+    at place: Span<UInt8>, flags: PromptRequest.Flags
+  ) throws(ProtocolError) {
+    let frame = try openRequest(.prompt)
+    try put(flags.rawValue)
+    try put16(place, limit: ProtocolLimit.terminal)
+    try closeFrame(frame)
+  }
+
+  /// Writes a word of a client that asks or waits.
+  public mutating func putPromptWord(_ word: PromptWord) throws(ProtocolError) {
+    let frame = try openFrame(.clientData)
+    try put(word.rawValue)
+    try closeFrame(frame)
+  }
+
+  /// Tells a client whose turn it is.
+  ///
+  /// - Parameter place: Where another one asks; nil: it is this one's turn.
+  public mutating func putPromptNews(elsewhere place: Span<UInt8>?) throws(ProtocolError) {
+    let frame = try openFrame(.data)
+    if let place {
+      try put(UInt8(2))
+      try put16(place, limit: ProtocolLimit.terminal)
+    } else {
+      try put(UInt8(1))
+      try put(UInt16(0))
+    }
+    try closeFrame(frame)
+  }
+}
