@@ -106,6 +106,7 @@ public final class Agent {
     expireDeadlines()
     advanceStreams()
     maintain()
+    continueRotations()
     settle()
     try arm()
   }

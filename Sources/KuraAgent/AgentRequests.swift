@@ -128,6 +128,7 @@ extension Agent {
     case .attributes(let request): try changeAttributes(request, payload, connection)
     case .remove(let request): try remove(request, payload, connection)
     case .verify: try verify(connection)
+    case .rotate: try rotate(connection)
     case .config(let request): try configure(request, connection)
     case .status: try status(connection)
     case .create(let request): try create(request, payload, connection)

@@ -102,9 +102,14 @@ extension Agent {
   /// The earliest of all deadlines on the monotonic clock; 0 when there is a slice to serve.
   private func nextDeadline() -> UInt64? {
     var next = min(queueDeadline ?? .max, promptDeadline)
-    for keeper in keepers { next = min(next, keeper.upkeepDeadline ?? .max) }
+    for keeper in keepers { next = min(next, deadline(of: keeper)) }
     for case let connection? in connections { next = min(next, deadline(of: connection)) }
     return next == .max ? nil : next
+  }
+
+  private func deadline(of keeper: Keeper) -> UInt64 {
+    let upkeep = keeper.upkeepDeadline ?? .max
+    return keeper.isRotating ? min(upkeep, keeper.rotation.deadline) : upkeep
   }
 
   private func deadline(of connection: Connection) -> UInt64 {

@@ -26,6 +26,8 @@ final class Keeper {
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?
+  /// When a rotation of the vault goes on.
+  var rotation = RotationPace()
 
   init(id: FileID, path: String, at now: Moment) {
     self.id = id
@@ -67,6 +69,12 @@ final class Keeper {
     return try? withVault { vault throws(VaultError) in vault.summary }
   }
 
+  /// How far a rotation of the vault is; nil when none is under way.
+  var rotationProgress: RotationProgress? { vault?.rotation }
+
+  /// Whether there is a rotation to go on with.
+  var isRotating: Bool { !rotation.isHalted && rotationProgress != nil }
+
   /// Which vault it is while it is unlocked, and its key slots.
   var front: (VaultID, [SlotSummary])? {
     guard isUnlocked else { return nil }
@@ -97,6 +105,7 @@ extension Keeper {
       notices = opened.notices
       vault = consume opened
       upkeepDeadline = now.monotonic
+      rotation = RotationPace()
     } else {
       opened.fold()
     }

@@ -39,6 +39,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case recoveryKeyFile = "recovery-key-file"
   case replace
   case revision
+  case rotate
   case trim
   case unsorted
   case vault

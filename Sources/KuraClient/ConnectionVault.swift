@@ -90,6 +90,25 @@ extension Connection {
   }
 }
 
+// MARK: - Keys
+
+extension Connection {
+  /// Seals everything again under a new data key, or joins the rotation that is under way.
+  ///
+  /// - Parameter progress: Called now and then.
+  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked`` when the vault was locked meanwhile:
+  ///   the rotation goes on once it is unlocked again.
+  public mutating func rotate(progress: (ProgressReport) -> Void) throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putRequest(.rotate) }
+    while true {
+      let frame = try next(patience: patience.stream)
+      guard frame.type == .progress else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+    }
+  }
+}
+
 // MARK: - Settings
 
 extension Connection {

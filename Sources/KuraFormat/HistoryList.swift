@@ -47,6 +47,12 @@ public struct HistoryList: Equatable, Sendable {
     entries.append(Entry(revision: revision, leaf: leaf))
   }
 
+  /// Gives a kept revision another leaf, after its row was sealed again; others stay as they are.
+  public mutating func setLeaf(_ leaf: Digest, of revision: UInt64) {
+    guard let index = entries.firstIndex(where: { $0.revision == revision }) else { return }
+    entries[index] = Entry(revision: revision, leaf: leaf)
+  }
+
   /// Drops the oldest revisions.
   ///
   /// - Parameter depth: How many to keep; at most ``mostEntries`` are kept in any case.

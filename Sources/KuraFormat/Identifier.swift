@@ -22,6 +22,9 @@ public struct Identifier<Subject>: Sendable {
   /// Sixteen zero bytes.
   public static var zero: Identifier { Identifier(high: 0, low: 0) }
 
+  /// Sixteen bytes of ones, behind which there is no other.
+  public static var last: Identifier { Identifier(high: .max, low: .max) }
+
   /// Copies bytes that stand elsewhere.
   ///
   /// - Parameter bytes: 16 bytes.

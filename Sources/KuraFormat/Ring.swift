@@ -104,6 +104,45 @@ extension Ring {
   }
 }
 
+// MARK: - Generations
+
+extension Ring {
+  /// The same ring at the beginning of a rotation: the data key is retiring, and a new one is active.
+  ///
+  /// - Parameters:
+  ///   - key: The new data key.
+  ///   - created: Milliseconds since 1970.
+  /// - Throws: ``FormatError/damaged`` when no generation is left, ``FormatError/outOfMemory``.
+  public borrowing func rotating(
+    to key: consuming Key, created: UInt64
+  ) throws(FormatError) -> Ring {
+    guard let last = generations.last?.number, last < .max,
+      generations.count < Ring.mostGenerations
+    else { throw .damaged }
+    var next = generations.map {
+      Generation(number: $0.number, state: .retiring, created: $0.created)
+    }
+    next.append(Generation(number: last + 1, state: .active, created: created))
+    var all = try SecretBytes.allocate(next.count * Key.byteCount)
+    all.overwrite(at: 0, with: keys.bytes)
+    all.overwrite(at: keys.count, with: key.bytes)
+    return Ring(
+      generations: next, keys: all, protectedHalf: protectedHalf, work: .rotate, cursor: .zero,
+      policy: policy, notes: notes)
+  }
+
+  /// The same ring at the end of a rotation: only the active data key is left.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public borrowing func rotated() throws(FormatError) -> Ring {
+    let number = active
+    let key = try dataKey(number)
+    return Ring(
+      generations: generations.filter { $0.number == number }, keys: key.finish(),
+      protectedHalf: protectedHalf, work: .none, cursor: .zero, policy: policy, notes: notes)
+  }
+}
+
 // MARK: - Encoding
 
 extension Ring {

@@ -53,6 +53,13 @@ public struct TreeHash: ~Copyable, Sendable {
     self.vault = vault
   }
 
+  /// The same hashes, for somebody who outlives this one.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public borrowing func copy() throws(FormatError) -> TreeHash {
+    TreeHash(key: try copiedKey(key.bytes), vault: vault)
+  }
+
   /// What an item's row comes to: its facts, and what names its ciphertexts.
   ///
   /// Nonce, commitment and Poly1305 tag fix a ciphertext under a key, so that the bytes between need

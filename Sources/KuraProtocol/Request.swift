@@ -34,6 +34,7 @@ public enum Request: Equatable, Sendable {
   /// The name of the item.
   case unprotect(name: Range<Int>)
   case prompt(PromptRequest)
+  case rotate
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -75,6 +76,7 @@ public enum Request: Equatable, Sendable {
     case .protect: .protect
     case .unprotect: .unprotect
     case .prompt: .prompt
+    case .rotate: .rotate
     }
   }
 
@@ -107,6 +109,7 @@ public enum Request: Equatable, Sendable {
     case .protect: .protect(name: try reader.field16())
     case .unprotect: .unprotect(name: try reader.field16())
     case .prompt: .prompt(try PromptRequest(&reader))
+    case .rotate: .rotate
     }
   }
 }

@@ -38,6 +38,8 @@ public struct StatusReport: Equatable, Sendable {
   public var bootTime: UInt64 = 0
   /// How wrong tries slow down the next ones, for each kind of slot that has such a count.
   public var tries: [TryReport] = []
+  /// How far a rotation is, in parts of a thousand; nil when none is under way.
+  public var rotation: UInt16?
 
   /// A report to be filled in.
   public init(state: SessionState, lockReason: LockReason? = nil) {
@@ -47,6 +49,7 @@ public struct StatusReport: Equatable, Sendable {
   }
 
   static let fingerprintCount = 32
+  static let noRotation = UInt16.max
 
   /// Reads a reply's payload that ``Reply`` found to be ok.
   public init(_ payload: Span<UInt8>) throws(ProtocolError) {
@@ -69,7 +72,15 @@ public struct StatusReport: Equatable, Sendable {
     bootTime = try reader.number()
     let count: UInt8 = try reader.number()
     for _ in 0..<count { tries.append(try TryReport(&reader)) }
+    rotation = try Self.rotation(&reader)
     try reader.finish()
+  }
+
+  private static func rotation(_ reader: inout FieldReader) throws(ProtocolError) -> UInt16? {
+    let parts: UInt16 = try reader.number()
+    guard parts != noRotation else { return nil }
+    guard parts <= 1_000 else { throw .fieldValue }
+    return parts
   }
 }
 
@@ -144,6 +155,7 @@ extension SecretBuffer {
     guard let count = UInt8(exactly: report.tries.count) else { throw .fieldTooLong(limit: 255) }
     try put(count)
     for tries in report.tries { try put(tries) }
+    try put(report.rotation ?? StatusReport.noRotation)
     try closeFrame(frame)
   }
 

@@ -27,4 +27,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case protect = 25
   case unprotect = 26
   case prompt = 32
+  case rotate = 28
 }

@@ -174,6 +174,56 @@ extension Storage {
   }
 }
 
+// MARK: - Sealing again
+
+extension Storage {
+  /// What a row says of who sealed it, before anything of it is verified.
+  package struct SealedBy: Sendable {
+    /// The item's id.
+    package let id: [UInt8]
+    /// The data key of the current revision.
+    package let generation: UInt32
+    /// The list of kept revisions, 40 bytes each.
+    package let history: [UInt8]
+  }
+
+  /// Which data key sealed the current row of an item; nil when no row has this tag.
+  package mutating func generation(of tag: Span<UInt8>) throws(StorageError) -> SealedBy? {
+    let statement = unsafe try start(.itemGeneration)
+    defer { finish(.itemGeneration) }
+    unsafe bind(statement, 1, borrowing: tag)
+    guard try step(.itemGeneration) else { return nil }
+    let generation = try integer(.itemGeneration, 1, 0...Int64(UInt32.max), in: .item)
+    return SealedBy(
+      id: [UInt8](copying: try blob(.itemGeneration, 0, Bounds.id, in: .item)),
+      generation: UInt32(generation),
+      history: [UInt8](copying: try blob(.itemGeneration, 2, Bounds.history, in: .item)))
+  }
+
+  /// Which data key sealed a kept revision; nil when there is no such row.
+  package mutating func generation(
+    of item: Span<UInt8>, revision: UInt64
+  ) throws(StorageError) -> UInt32? {
+    let statement = unsafe try start(.historyGeneration)
+    defer { finish(.historyGeneration) }
+    unsafe bind(statement, 1, borrowing: item)
+    unsafe bind(statement, 2, Int64(clamping: revision))
+    guard try step(.historyGeneration) else { return nil }
+    return UInt32(try integer(.historyGeneration, 0, 0...Int64(UInt32.max), in: .history))
+  }
+
+  /// Puts other ciphertexts in the place of those of a kept revision.
+  package mutating func resealHistory(_ row: borrowing ItemRow) throws(StorageError) {
+    let statement = unsafe try start(.resealHistory)
+    unsafe bind(statement, 1, borrowing: row.id)
+    unsafe bind(statement, 2, Int64(row.facts.revision))
+    unsafe bind(statement, 3, Int64(row.facts.generation))
+    unsafe bind(statement, 4, borrowing: row.meta)
+    unsafe bind(statement, 5, borrowing: row.body)
+    _ = try step(.resealHistory)
+  }
+}
+
 // MARK: - Numbers
 
 extension Storage {

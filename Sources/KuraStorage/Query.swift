@@ -6,8 +6,9 @@ enum Query: Int, CaseIterable {
   case version, schema
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
-  case item, itemScan, storeItem
-  case history, historyScan, historyKeys, keepItem, storeHistory, deleteHistory
+  case item, itemScan, itemGeneration, storeItem
+  case history, historyScan, historyKeys, historyGeneration, keepItem, storeHistory, resealHistory
+  case deleteHistory
   case chunk, chunkKeys, storeChunk, deleteChunks
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
@@ -19,8 +20,8 @@ enum Query: Int, CaseIterable {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
-    case .item, .itemScan, .storeItem, .history, .historyScan, .historyKeys, .keepItem,
-      .storeHistory, .deleteHistory:
+    case .item, .itemScan, .itemGeneration, .storeItem, .history, .historyScan, .historyKeys,
+      .historyGeneration, .keepItem, .storeHistory, .resealHistory, .deleteHistory:
       items
     case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
       .deleteLoose:
@@ -60,10 +61,16 @@ enum Query: Int, CaseIterable {
     return switch self {
     case .item: "SELECT \(item) FROM item WHERE tag = ?1"
     case .itemScan: "SELECT \(item) FROM item WHERE tag >= ?1 ORDER BY tag"
+    case .itemGeneration: "SELECT id, generation, history FROM item WHERE tag = ?1"
     case .storeItem:
       "REPLACE INTO item (\(item)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
     case .history: "SELECT \(history) FROM history WHERE item = ?1 AND revision = ?2"
     case .historyScan: "SELECT \(history) FROM history WHERE item = ?1 ORDER BY revision"
+    case .historyGeneration: "SELECT generation FROM history WHERE item = ?1 AND revision = ?2"
+    case .resealHistory:
+      """
+      UPDATE history SET generation = ?3, meta = ?4, body = ?5 WHERE item = ?1 AND revision = ?2
+      """
     case .historyKeys:
       """
       SELECT item, revision FROM history WHERE (item, revision) > (?1, ?2) \

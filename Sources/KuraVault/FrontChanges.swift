@@ -25,7 +25,11 @@ extension UnlockedVault {
 
   /// Seals and writes the ring as it is now.
   mutating func storeRing(_ draft: inout Draft) throws(VaultError) {
-    let sealed = try keys.sealedRing()
+    try store(ring: try keys.sealedRing(), &draft)
+  }
+
+  /// Writes a sealed ring.
+  mutating func store(ring sealed: [UInt8], _ draft: inout Draft) throws(VaultError) {
     do { try rows.storage.storePart(.ring, sealed.span) } catch { throw VaultError(error) }
     draft.sealedRing = sealed
     try digestFront(&draft)

@@ -45,6 +45,18 @@ struct Keyring: ~Copyable {
     ring = try Keyring.open(ring: sealed, under: ringKey, vault: vault)
   }
 
+  /// The same keys with the ring of a state of the file, for somebody who goes on with that state.
+  borrowing func copy(ring sealed: [UInt8]) throws(VaultError) -> Keyring {
+    do {
+      return Keyring(
+        vault: vault, name: try name.copy(), ringKey: try ringKey.copy(), root: try root.copy(),
+        seen: try seen.copy(), tree: try tree.copy(),
+        ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault))
+    } catch {
+      throw VaultError(error, about: .ring)
+    }
+  }
+
   private static func open(
     ring sealed: [UInt8], under key: borrowing Key, vault: VaultID
   ) throws(VaultError) -> Ring {
@@ -58,7 +70,10 @@ struct Keyring: ~Copyable {
   }
 
   /// The ring as it is to stand in the file.
-  borrowing func sealedRing() throws(VaultError) -> [UInt8] {
+  borrowing func sealedRing() throws(VaultError) -> [UInt8] { try seal(ring) }
+
+  /// A ring as it is to stand in the file.
+  borrowing func seal(_ ring: borrowing Ring) throws(VaultError) -> [UInt8] {
     do {
       let plaintext = try ring.encode()
       return try Seal.sealPadded(

@@ -69,6 +69,8 @@ public struct UnlockedVault: ~Copyable {
   /// Whether old pages still stand in the journal that should not.
   var mustTruncate = false
   var sweeper = Sweeper()
+  /// How far the last look over a rotation that has come to its end is.
+  var rotationCheck: RotationCheck?
 
   /// The slot that opened the vault.
   public let unlockSlot: UInt8

@@ -28,6 +28,8 @@ public struct Verification: ~Copyable {
   }
 
   var storage: Storage
+  /// The keys as they were then: a rotation may drop some of them meanwhile.
+  private let own: SnapshotKeys
   let root: RootRecord
   var tree: IntegrityTree
   var phase = Phase.items
@@ -57,8 +59,12 @@ public struct Verification: ~Copyable {
   var expectedHistory: Set<KeyPair> = []
   var reportedValue: [UInt8] = []
 
-  init(_ storage: consuming Storage, root: RootRecord, checks: IntegrityChecks) {
+  init(
+    _ storage: consuming Storage, _ keys: consuming Keyring, root: RootRecord,
+    checks: IntegrityChecks
+  ) {
     self.storage = storage
+    own = SnapshotKeys(keys)
     self.root = root
     tree = IntegrityTree(checks: checks)
     walk = TreeWalk(depth: root.depth)
@@ -73,6 +79,13 @@ public struct Verification: ~Copyable {
 
   /// The oldest thing found that was not taken yet; nil when there is none.
   public mutating func takeFinding() throws(VaultError) -> Finding? { try findings.take() }
+}
+
+/// Keys that a walk borrows while it changes everything else of itself.
+private final class SnapshotKeys {
+  let keys: Keyring
+
+  init(_ keys: consuming Keyring) { self.keys = keys }
 }
 
 extension UnlockedVault {
@@ -90,8 +103,9 @@ extension UnlockedVault {
       throw .rolledBack(
         SeenCopy(epoch: trust.root.epoch, time: trust.root.time, path: []), epoch: root.epoch)
     }
-    var verification = Verification(snapshot, root: root, checks: options.checks)
-    try verification.checkFront(front, keys, header: trust.header)
+    var verification = Verification(
+      snapshot, try keys.copy(ring: front.ring), root: root, checks: options.checks)
+    try verification.checkFront(front, header: trust.header)
     return verification
   }
 }
@@ -110,9 +124,9 @@ extension Verification {
   }
 
   fileprivate mutating func checkFront(
-    _ front: FrontRecords, _ keys: borrowing Keyring, header: [UInt8]
+    _ front: FrontRecords, header: [UInt8]
   ) throws(VaultError) {
-    let digest = try keys.headerDigest(
+    let digest = try own.keys.headerDigest(
       header: front.header, ring: front.ring, slots: front.slots)
     if digest != root.headerDigest || front.header != header {
       try findings.add(.header, "header, key ring and slots")
@@ -142,10 +156,11 @@ extension Verification {
   public mutating func step(
     in vault: borrowing UnlockedVault
   ) throws(VaultError) -> VerifyProgress {
+    precondition(vault.id == own.keys.vault, "another vault's verification")
     budget = Self.stepBudget
     while budget > 0, phase != .done {
       do {
-        try work(vault.keys)
+        try work(own)
       } catch {
         // A page that cannot be read hides the rest of its table.
         let failure = VaultError(error, about: .item)
@@ -157,15 +172,15 @@ extension Verification {
     return progress
   }
 
-  private mutating func work(_ keys: borrowing Keyring) throws {
+  private mutating func work(_ own: SnapshotKeys) throws {
     switch phase {
-    case .items: try stepItems(keys)
+    case .items: try stepItems(own.keys)
     case .historyKeys: try countHistory()
     case .knownHistory: try gatherHistory()
     case .extraHistory: try nameExtraHistory()
     case .chunkKeys: try checkChunkKeys()
-    case .buckets: try checkBuckets(keys)
-    case .nodes: try checkNodes(keys)
+    case .buckets: try checkBuckets(own.keys)
+    case .nodes: try checkNodes(own.keys)
     case .loose: try checkLoose()
     case .done: break
     }

@@ -87,6 +87,8 @@ enum Examples {
     case .protect(let name), .unprotect(let name): touch(name)
     case .prompt(let prompt): touch(prompt.place)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots: break
+    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate:
+      break
     }
   }
 
@@ -133,6 +135,7 @@ enum Examples {
         request("agent-stop") { try $0.putRequest(.agentStop) },
         request("wait") { try $0.putWait(milliseconds: 30_000) },
         request("slots") { try $0.putRequest(.slots) },
+        request("rotate") { try $0.putRequest(.rotate) },
         request("slot-add") {
           var order = SlotOrder(.keyFile)
           order.label = "usb"

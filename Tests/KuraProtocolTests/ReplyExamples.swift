@@ -200,6 +200,7 @@ extension Examples {
       TryReport(kind: .passcode, failures: 6, left: 0, wait: 12_000),
       TryReport(kind: .keyFile, failures: 5, left: 0, wait: TryReport.untilPasscode),
     ]
+    status.rotation = 400
     return status
   }
 

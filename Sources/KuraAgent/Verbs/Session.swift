@@ -120,6 +120,7 @@ extension Agent {
       report.epoch = summary.epoch
       report.fingerprint = summary.fingerprint
       report.itemCount = summary.itemCount
+      report.rotation = keeper.rotationProgress.map(\.parts)
       report.weaknesses = WeaknessSet(rawValue: summary.weaknesses.rawValue)
     }
     if let (vault, slots) = keeper.front { addTries(vault, slots, to: &report) }
@@ -157,6 +158,11 @@ extension Agent {
     if !slots.contains(where: { $0.kind == .recoveryKey }) { weaknesses.insert(.noRecoveryKey) }
     return weaknesses
   }
+}
+
+extension RotationProgress {
+  /// In parts of a thousand.
+  fileprivate var parts: UInt16 { UInt16(done * 1_000 / Self.total) }
 }
 
 extension Policy {

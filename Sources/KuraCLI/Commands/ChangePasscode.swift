@@ -15,6 +15,7 @@ enum ChangePasscode {
       Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT (0600)"),
       Option.weakPasscode,
+      Option(.rotate, help: "then seal everything again under a new data key"),
     ] + Option.kdf,
     unlocking: .asks, run: run)
 
@@ -32,6 +33,8 @@ enum ChangePasscode {
       throw .shortCode(canBeLocal: false)
     }
     try change.make(credential, new, &questioner, &connection)
+    guard invocation.arguments.has(.rotate) else { return .ok }
+    try Rotate.run(after: new, access, connection, invocation.messages)
     return .ok
   }
 }

@@ -82,6 +82,9 @@ extension Status {
     guard report.state == .unlocked else { return }
     try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
     try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
+    if let rotation = report.rotation {
+      try output.write("rotation: under way, \(rotation / 10) %\n")
+    }
     for weakness in report.weaknesses.list {
       try output.write("weakness: " + weakness.text + "\n")
     }
@@ -153,6 +156,9 @@ extension Status {
     try output.member("items", report.itemCount)
     try output.member("epoch", report.epoch)
     try output.member("fingerprint", hex(report.fingerprint))
+    if let rotation = report.rotation {
+      try output.member("rotation-percent", UInt64(rotation / 10))
+    }
     try output.key("weaknesses")
     try output.openArray()
     for weakness in report.weaknesses.list { try output.element(weakness.word) }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// A client that waits for the end of a rotation.
+final class RotationWatch: Errand {
+  /// Parts of the whole after which progress is told.
+  private static let steps: UInt64 = 200
+
+  private let owner: Keeper
+  private var told: UInt64?
+
+  var keeper: Keeper? { owner }
+
+  init(_ keeper: Keeper) { owner = keeper }
+
+  /// Whether there is progress to tell.
+  func isNews(_ progress: RotationProgress) -> Bool {
+    let part = progress.done * Self.steps / RotationProgress.total
+    defer { told = part }
+    return part != told
+  }
+}
+
+extension Agent {
+  /// Begins a rotation, or joins the one under way.
+  ///
+  /// The work itself does not belong to the client: it goes on without it, and after each unlock.
+  func rotate(_ connection: Connection) throws(Denial) {
+    let keeper = try unlocked(connection)
+    try work(on: keeper) { vault throws(VaultError) in try vault.beginRotation() }
+    noteChange(of: keeper)
+    keeper.rotation.resume()
+    connection.errand = RotationWatch(keeper)
+    connection.phase = .parked
+  }
+
+  /// Does one slice of each rotation under way that is due, and tells who waits for it.
+  func continueRotations() {
+    for keeper in keepers where keeper.isUnlocked {
+      if keeper.isRotating, configuration.clock().monotonic >= keeper.rotation.deadline {
+        continueRotation(keeper)
+      }
+      if keeper.rotation.isWatched { tellWatchers(of: keeper) }
+    }
+  }
+
+  private func continueRotation(_ keeper: Keeper) {
+    do throws(Denial) {
+      _ = try work(on: keeper) { vault throws(VaultError) in try vault.rotate() }
+      keeper.rotation.pause(at: configuration.clock().monotonic)
+      noteChange(of: keeper)
+    } catch {
+      // A lock that came of it has answered already.
+      guard keeper.isUnlocked else { return }
+      let now = configuration.clock().monotonic
+      let limits = configuration.limits
+      if error.failure == .busy {
+        guard keeper.rotation.isBusyFor(limits.busy, retry: limits.retry, at: now) else { return }
+      } else {
+        keeper.rotation.halt()
+      }
+      for watcher in watchers(of: keeper) {
+        refuse(watcher, error)
+        release(watcher)
+      }
+    }
+  }
+
+  private func tellWatchers(of keeper: Keeper) {
+    let watchers = watchers(of: keeper)
+    keeper.rotation.isWatched = !watchers.isEmpty
+    for watcher in watchers where !watcher.hasPending {
+      guard let watch = watcher.errand as? RotationWatch else { continue }
+      switch keeper.rotationProgress {
+      case .some(let progress):
+        guard watch.isNews(progress) else { continue }
+        try? watcher.outbox.frames.putProgress(
+          done: progress.done, total: RotationProgress.total)
+        flush(watcher)
+      case .none:
+        try? watcher.outbox.frames.putEnd()
+        release(watcher)
+      }
+    }
+  }
+
+  private func watchers(of keeper: Keeper) -> [Connection] {
+    connections.compactMap { connection in
+      guard let connection, connection.errand is RotationWatch,
+        connection.errand?.keeper === keeper
+      else { return nil }
+      return connection
+    }
+  }
+
+  private func release(_ watcher: Connection) {
+    watcher.errand = nil
+    watcher.phase = .ready
+    resumed.append(watcher)
+  }
+}
+
+/// When the next slice of a vault's rotation is due; times on the monotonic clock, in milliseconds.
+struct RotationPace {
+  /// Between two slices, so that other engines of the vault have their turn.
+  private static let pause: UInt64 = 4
+
+  private(set) var deadline: UInt64 = 0
+  /// Whether it met damage, where nothing is gained by another try before somebody asks for it.
+  private(set) var isHalted = false
+  /// Whether clients may be waiting for its end.
+  var isWatched = false
+  private var busySince: UInt64?
+
+  /// Somebody waits for it now.
+  mutating func resume() {
+    (deadline, isHalted, isWatched, busySince) = (0, false, true, nil)
+  }
+
+  mutating func pause(at now: UInt64) { (deadline, busySince) = (now + Self.pause, nil) }
+
+  mutating func halt() { isHalted = true }
+
+  /// Notes that the vault was busy.
+  ///
+  /// - Returns: Whether it has been so for too long to have clients wait; the work goes on all the same.
+  mutating func isBusyFor(_ limit: UInt64, retry: UInt64, at now: UInt64) -> Bool {
+    deadline = now + retry
+    let since = busySince ?? now
+    busySince = since
+    guard now - since >= limit else { return false }
+    busySince = nil
+    return true
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura rotate`: seals everything in the vault again, under a new data key.
+enum Rotate {
+  static let command = Command(
+    "rotate", abstract: "seal everything again under a new data key",
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let messages = invocation.messages
+    let access = try invocation.access()
+    try access.unlocked { connection throws(ClientError) in try rotate(&connection, messages) }
+    messages.note(done)
+    return .ok
+  }
+
+  /// The same after a change of the passcode. A vault that is locked stays so: an engine of this
+  /// command's own unlocks it by the new passcode.
+  static func run(
+    after passcode: borrowing SecretBytes, _ access: VaultAccess,
+    _ connection: consuming Connection, _ messages: Messages
+  ) throws(CommandError) {
+    var connection = connection
+    do throws(ClientError) {
+      if try connection.status().state != .unlocked {
+        connection = try Connection.open(access.vault, engine: .own)
+        _ = try connection.unlock(.passcode, secret: passcode)
+      }
+      try rotate(&connection, messages)
+    } catch {
+      messages.note("the passcode is changed; 'kura rotate' goes on from where this ends")
+      throw .client(error)
+    }
+    messages.note(done)
+  }
+
+  private static let done = "everything is sealed under a new data key"
+
+  private static func rotate(
+    _ connection: inout Connection, _ messages: Messages
+  ) throws(ClientError) {
+    var bar = ProgressBar("rotating", messages)
+    defer { bar.clear() }
+    try connection.rotate { bar.show($0) }
+  }
+}
