@@ -37,8 +37,7 @@ extension VaultAccess {
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else { throw .client(.refused(refused)) }
-    try checkTries(.passcode, &connection)
-    let label = "passcode for " + title + ", to open " + Diagnostic.shown(refused.text) + ": "
+    let label = try question(.passcode, &connection, toOpen: Diagnostic.shown(refused.text))
     let notices = try questioner.attempts(label, .passcode) { secret throws(ClientError) in
       try connection.authorize(.passcode, secret: secret)
     }

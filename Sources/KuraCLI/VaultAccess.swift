@@ -227,8 +227,10 @@ extension VaultAccess {
   }
 
   /// The question for what unlocks the vault; nobody is asked for what could not be tried now.
+  ///
+  /// - Parameter item: The protected item that is to be read.
   func question(
-    _ kind: CredentialKind, _ connection: inout Connection
+    _ kind: CredentialKind, _ connection: inout Connection, toOpen item: String? = nil
   ) throws(CommandError) -> String {
     guard kind == .passcode else { return label(kind) }
     let report = try running { () throws(ClientError) in try connection.status() }
@@ -238,18 +240,18 @@ extension VaultAccess {
       let hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
       throw .throttled(wait, hasRecoveryKey: hasRecoveryKey)
     }
-    return label(isCode ? .local : .passcode)
+    return label(isCode ? .local : .passcode, toOpen: item)
   }
 
   /// What is asked for.
-  func label(_ kind: CredentialKind) -> String {
+  func label(_ kind: CredentialKind, toOpen item: String? = nil) -> String {
     let words =
       switch kind {
       case .recoveryKey: "recovery key of "
       case .local: "code of this machine for "
       case .passcode, .keyFile: "passcode for "
       }
-    return words + title + ": "
+    return words + title + (item.map { ", to open " + $0 } ?? "") + ": "
   }
 
   /// Says what an unlock by a credential had to say.

@@ -90,7 +90,7 @@ extension Agent {
     let keeper = try unlocked(connection)
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
-    try checkTries(request.credential, at: vault.id, keeper)
+    try checkTries(request.credential, at: vault, keeper)
     let guess = try guess(at: &vault, of: connection)
     vault.close()
     let job = AuthorizeJob(guess, Credential(request.credential), secret)
