@@ -19,4 +19,24 @@ import Testing
   @Test func `random pairs differ`() throws {
     #expect(try ProtectedPair.random().publicHalf != ProtectedPair.random().publicHalf)
   }
+
+  @Test func `what is sealed to the public half opens with the secret half alone`() throws {
+    let pair = try ProtectedPair.random()
+    let other = try ProtectedPair.random()
+    let sealing = try ProtectedPair.sealingKey(to: pair.publicHalf)
+    let key = bytes(sealing.key.bytes)
+    #expect(bytes(of: try pair.openingKey(ephemeral: sealing.ephemeral.span)) == key)
+    #expect(bytes(of: try other.openingKey(ephemeral: sealing.ephemeral.span)) != key)
+    let again = try ProtectedPair.sealingKey(to: pair.publicHalf)
+    #expect(again.ephemeral != sealing.ephemeral)
+    #expect(bytes(again.key.bytes) != key)
+  }
+
+  @Test func `a point of small order, or none, is refused`() throws {
+    let pair = try ProtectedPair.random()
+    for point in [[UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31), [7]] {
+      #expect(throws: CryptoError.damaged) { _ = try pair.openingKey(ephemeral: point.span) }
+      #expect(throws: CryptoError.damaged) { _ = try ProtectedPair.sealingKey(to: point) }
+    }
+  }
 }

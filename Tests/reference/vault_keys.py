@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""usage: vault_keys.py VAULT PASSCODE-FILE
+"""usage: vault_keys.py VAULT PASSCODE-FILE [--protected NAME...]
 
 Prints every key of a vault in hexadecimal, one a line: the vault key and its subkeys, the data keys, what
-the passcode came to, the keys that open its slot, and the secret half for protected values. The
-independent reader of the format opens it, so that a test knows what to look for in memory.
+the passcode came to, the keys that open its slot, and the secret half for protected values. With
+--protected only those that an unlocked agent has not: that secret half, and the keys of the large values
+with these names. The independent reader of the format opens the vault, so that a test knows what to look
+for in memory.
 """
 
 import sys
@@ -31,7 +33,21 @@ def all_keys(path, passcode):
     return found
 
 
+def protected_keys(path, passcode, names):
+    """What an agent lacks after a plain unlock, as bytes."""
+    vault = Vault.open(path, passcode=passcode)
+    found = [vault.protected_secret]
+    for name in names:
+        found.append(vault.body(vault.row(vault.tag(name.encode())))[1].value_key)
+    return found
+
+
 if __name__ == "__main__":
     with open(sys.argv[2], "rb") as file:
-        for key in all_keys(sys.argv[1], file.read()):
-            print(key.hex())
+        passcode = file.read()
+    if sys.argv[3:4] == ["--protected"]:
+        wanted = protected_keys(sys.argv[1], passcode, sys.argv[4:])
+    else:
+        wanted = all_keys(sys.argv[1], passcode)
+    for key in wanted:
+        print(key.hex())

@@ -109,7 +109,12 @@ extension Diagnostic {
     _ key: ConfigKey, _ text: [UInt8]
   ) -> Words {
     let message = key.name + " cannot be " + quoted(text)
-    return (message, "it is " + rangeWords(key))
+    guard key == .reuseWindow else { return (message, "it is " + rangeWords(key)) }
+    return (
+      message,
+      "it is " + rangeWords(key)
+        + ": meanwhile every program that runs as you reads protected values unasked"
+    )
   }
 
   /// The values a setting can have.
