@@ -118,7 +118,8 @@ extension UnlockedVault {
     let leaves = BucketLeaves(before.span)
     for index in 0..<leaves.count where leaves.tag(index) >= cursor {
       let tag = leaves.tag(index)
-      if slice.isSpent { slice.end = tag }
+      // An item of which a part is left has its end already.
+      if slice.isSpent, slice.end == nil { slice.end = tag }
       if slice.end != nil { break }
       slice.countLook()
       guard try isStale(tag, &slice) else { continue }

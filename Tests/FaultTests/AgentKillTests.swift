@@ -43,7 +43,9 @@ final class AgentDesk {
   var acknowledged: [String: [UInt8]] = [:]
   /// What was under way when the agent was killed.
   private var attempted: (name: String, value: [UInt8])?
-  private let scratch: Scratch
+  /// What runs beside the puts until the agent is killed: arguments of `kura`.
+  var companion: [String]?
+  let scratch: Scratch
   private var counter = 0
 
   init() throws {
@@ -56,7 +58,7 @@ final class AgentDesk {
 
   deinit { _ = try? kura(["agent", "stop"]) }
 
-  private var passcode: String { scratch.file("passcode") }
+  var passcode: String { scratch.file("passcode") }
 
   /// Puts values until a killer in another thread has struck.
   ///
@@ -64,6 +66,8 @@ final class AgentDesk {
   func putUntilKilled(_ dice: inout Dice) throws -> Int {
     try unlock()
     let agent = try agentID()
+    let beside = try companion.map { try start($0) }
+    defer { beside?.wait() }
     let delay = UInt32.random(in: 0...60_000, using: &dice)
     let strike = DispatchSemaphore(value: 0)
     Thread {
@@ -92,7 +96,7 @@ final class AgentDesk {
 
   /// Unlocks the vault in a new agent. The old one's last thread may still hold its socket for a
   /// moment: status 15 says to try again.
-  private func unlock() throws {
+  func unlock() throws {
     for _ in 0..<1_000 {
       let status = try kura(["unlock", "--passcode-file", passcode])
       guard status == 15 else {
@@ -142,23 +146,25 @@ final class AgentDesk {
   }
 
   /// Runs `kura` without anybody to ask; its exit status.
-  private func kura(_ arguments: [String]) throws -> Int32 {
-    let mayAsk = ["put", "get"].contains(arguments[0])
-    return try Child(
-      "\(Programs.directory)/kura", arguments + (mayAsk ? ["--no-input"] : []),
-      environment: environment,
-      output: scratch.file("output")
-    ).wait()
+  func kura(_ arguments: [String]) throws -> Int32 {
+    let mayAsk = ["put", "get", "rotate"].contains(arguments[0])
+    return try start(arguments + (mayAsk ? ["--no-input"] : []), output: "output").wait()
   }
 
-  private func demand(_ arguments: [String]) throws {
+  private func start(_ arguments: [String], output: String = "companion") throws -> Child {
+    try Child(
+      "\(Programs.directory)/kura", arguments, environment: environment,
+      output: scratch.file(output))
+  }
+
+  func demand(_ arguments: [String]) throws {
     let status = try kura(arguments)
     guard status == 0 else {
       throw SystemFailure(call: "kura \(arguments[0]): \(try output())", number: status)
     }
   }
 
-  private func output() throws -> String {
+  func output() throws -> String {
     String(decoding: try Bytes.read(scratch.file("output")), as: UTF8.self)
   }
 }

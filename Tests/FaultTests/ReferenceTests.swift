@@ -92,6 +92,31 @@ struct ReferenceTests {
     vault.lock().close()
   }
 
+  @Test func `each goes on with a rotation that the other began`() throws {
+    let desk = try Desk()
+    try desk.createWithEngine()
+    var vault = try desk.open()
+    for number in 0..<200 { try Engine.put("item/\(number % 150)", [UInt8(number)], in: &vault) }
+    try Engine.put("large", Bytes.pattern(70_000), in: &vault)
+    let lines = try Engine.lines(&vault)
+    try vault.beginRotation()
+    for _ in 0..<2 { _ = try vault.rotate() }
+    try vault.flushSeen()
+    vault.lock().close()
+    try desk.agrees(with: lines)
+    #expect(try desk.reference("generations").lines == ["1", "2"])
+    let ended = try desk.reference("rotate")
+    #expect(ended.status == 0, "\(ended.lines)")
+    #expect(try desk.reference("generations").lines == ["2"])
+    #expect(try desk.reference("rotate", "--until", String(repeating: "7f", count: 16)).status == 0)
+    vault = try desk.open()
+    while try vault.rotate() {}
+    #expect(try Engine.lines(&vault) == lines)
+    vault.lock().close()
+    try desk.agrees(with: lines)
+    #expect(try desk.reference("generations").lines == ["3"])
+  }
+
   @Test func `the reference finds the engine's seen file in order`() throws {
     let desk = try Desk()
     try desk.createWithEngine()

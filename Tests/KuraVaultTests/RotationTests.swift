@@ -201,6 +201,24 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  @Test func `what stands below the cursor is done, with its history, at every moment`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for round in 0..<4 {
+      for number in 0..<40 { try vault.put("item/\(number)", pattern(9_000, seed: round)) }
+    }
+    try vault.beginRotation()
+    while try vault.rotate() {
+      let cursor = vault.keys.ring.cursor.hexadecimal
+      let left = ["item", "history"].map { table in
+        file.attack(
+          "SELECT count(*) FROM \(table) WHERE generation = 1 AND lower(hex(tag)) < '\(cursor)'")
+      }
+      #expect(left == [["0"], ["0"]])
+    }
+    #expect(try vault.findings() == [])
+  }
+
   @Test func `an empty vault rotates, too, and each rotation makes another generation`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

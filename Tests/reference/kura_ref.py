@@ -7,6 +7,10 @@
     kura_ref.py dump VAULT …              JSON: every item, its history, long values as digests
     kura_ref.py lines VAULT …             the `item` and `old` lines of a vector file
     kura_ref.py seen VAULT … --seen FILE  epoch and fingerprint of the newest slot of a seen file
+    kura_ref.py rotate VAULT … [--until TAG]   a rotation, to its end or to a tag
+    kura_ref.py forget VAULT …            a fault: drops the retiring data keys, needed or not
+    kura_ref.py skip VAULT …              a fault: a rotation's cursor goes to its end
+    kura_ref.py generations VAULT …       the generations of ring and rows, one a line
     kura_ref.py verify VAULT …            one `layer/error` a line; status 12 when there is any
 
 A secret in argv is fine here and nowhere else: these vaults hold test data.
@@ -20,6 +24,7 @@ import sys
 from pathlib import Path
 
 import kura_format as fmt
+import kura_rotation as rotation
 from kura_format import Refused
 from kura_record import newest_seen
 from kura_vault import Vault
@@ -62,13 +67,15 @@ def pair(text):
 
 def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "seen", "verify"])
+    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "seen",
+                                         "rotate", "forget", "skip", "generations", "verify"])
     parser.add_argument("vault")
     parser.add_argument("operands", nargs="*")
     parser.add_argument("--passcode-hex", type=bytes.fromhex)
     parser.add_argument("--recovery-key")
     parser.add_argument("--put", action="append", default=[], type=pair, metavar="NAME=HEX")
     parser.add_argument("--seed")
+    parser.add_argument("--until", type=bytes.fromhex)
     parser.add_argument("--seen", type=Path)
     parser.add_argument("--page-size", type=int, default=4096)
     parser.add_argument("--large", type=pair, action="append", default=[], metavar="NAME=HEXLEN",
@@ -102,6 +109,16 @@ def run(options):
         if options.verb == "lines":
             for kind, line in lines(vault):
                 print(f"{kind}: {line}")
+        if options.verb == "rotate":
+            rotation.begin(vault)
+            rotation.go_on(vault, options.until or rotation.LAST)
+            if not options.until:
+                rotation.end(vault)
+        if options.verb in ("forget", "skip"):
+            with vault.change():
+                (rotation.forget if options.verb == "forget" else rotation.skip)(vault)
+        if options.verb == "generations":
+            print(*sorted(rotation.generations(vault)), sep="\n")
         if options.verb == "verify":
             found = list(findings(vault))
             for finding in found:

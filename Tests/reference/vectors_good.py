@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 import kura_format as fmt
+import kura_rotation as rotation
 from kura_format import KEY_FILE, PASSCODE, RECOVERY_KEY, SlotHeader
 from kura_record import Manifest, Meta, Row, Seen
 from make_vectors import base, fault
@@ -227,6 +228,41 @@ def generations(vault):
         resealed_root(vault)
     vault.put(b"under/second", b"2")
     vault.put(b"under/both", b"2")
+
+
+def fill_for_rotation(vault):
+    fill_small(vault)
+    for number in range(12):
+        vault.put(b"item/%d" % number, b"value %d" % number)
+    vault.put(b"large", pattern(70_000))
+    rotation.begin(vault)
+
+
+@base("a rotation under way: what stands below the cursor is under the new data key")
+def rotation_under_way(vault):
+    fill_for_rotation(vault)
+    rotation.go_on(vault, b"\x80" + bytes(15))
+    vault.put(b"c", b"stored meanwhile")
+    vault.put(b"new", b"stored meanwhile")
+
+
+@base("a rotation of which only the end is missing")
+def rotation_at_its_end(vault):
+    fill_for_rotation(vault)
+    rotation.go_on(vault)
+
+
+@base("after a rotation: one data key, of generation 2")
+def rotated(vault):
+    fill_for_rotation(vault)
+    rotation.go_on(vault)
+    rotation.end(vault)
+
+
+@fault("item/generation", "a data key that was dropped before its last row", on="rotation-under-way")
+def rotation_ended_early(vault):
+    with vault.change():
+        rotation.forget(vault)
 
 
 @base("policy: every known key and one of a later release")
