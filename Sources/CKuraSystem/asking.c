@@ -3,15 +3,20 @@
 #define _GNU_SOURCE
 #include "asking.h"
 
-#include "spawning.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <termios.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -27,22 +32,64 @@ static char **marked_environment(void) {
   return marked;
 }
 
+// MARK: - Starting
+
+static void reset_signals(void) {
+  struct sigaction byDefault = {.sa_handler = SIG_DFL};
+  for (int number = 1; number < NSIG; number++) sigaction(number, &byDefault, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void close_at_start(int first) {
+  DIR *open_ones = opendir("/proc/self/fd");
+  if (!open_ones) return;
+  for (const struct dirent *entry; (entry = readdir(open_ones));) {
+    int fd = atoi(entry->d_name);
+    if (fd >= first) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  closedir(open_ones);
+}
+
+/* In the child: posix_spawn(3) has no word for a child that ends with its parent. */
+static int become(
+    const char *program, const char *argument, int feeds, char *const variables[], int theirs,
+    pid_t parent) {
+  reset_signals();
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
+  if (getppid() != parent) _exit(1);
+  int in = feeds ? theirs : open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, 0) < 0 || dup2(theirs, 1) < 0) return errno;
+  close_at_start(3);
+  char *const arguments[] = {(char *)program, (char *)argument, NULL};
+  execve(program, arguments, variables);
+  return errno;
+}
+
 static int start(
     const char *program, const char *argument, int feeds, char *const variables[], int theirs,
     int *process) {
-  posix_spawn_file_actions_t actions;
-  int failed = -posix_spawn_file_actions_init(&actions);
-  if (failed) return failed;
-  posix_spawn_file_actions_adddup2(&actions, theirs, 1);
-  if (feeds)
-    posix_spawn_file_actions_adddup2(&actions, theirs, 0);
-  else
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  kura_spawn_closing_from(&actions, 3);
-  char *const arguments[] = {(char *)program, (char *)argument, NULL};
-  failed = kura_spawn(program, arguments, variables, 0, &actions, process);
-  posix_spawn_file_actions_destroy(&actions);
-  return failed;
+  int told[2];
+  if (pipe2(told, O_CLOEXEC) != 0) return -errno;
+  pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    int failed = become(program, argument, feeds, variables, theirs, parent);
+    ssize_t ignored = write(told[1], &failed, sizeof failed);
+    (void)ignored;
+    _exit(127);
+  }
+  int failed = child < 0 ? errno : 0;
+  close(told[1]);
+  ssize_t got = 0;
+  if (!failed) {
+    do got = read(told[0], &failed, sizeof failed);
+    while (got < 0 && errno == EINTR);
+  }
+  close(told[0]);
+  if (child > 0 && got > 0) kura_child_wait(child, INT_MAX);
+  *process = failed ? 0 : child;
+  return -failed;
 }
 
 int kura_start_asked(
@@ -61,3 +108,86 @@ int kura_start_asked(
 }
 
 void kura_end_feed(int fd) { shutdown(fd, SHUT_WR); }
+
+// MARK: - Talking
+
+long kura_asked_read(int fd, void *bytes, size_t count, int milliseconds, int other) {
+  struct pollfd ready[2] = {{.fd = fd, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+  for (;;) {
+    int found = poll(ready, 2, milliseconds);
+    if (found < 0 && errno == EINTR) continue;
+    if (found < 0) return KURA_ASKED_FAILED;
+    if (found == 0) return KURA_ASKED_TIMEOUT;
+    if (!ready[0].revents) return KURA_ASKED_OTHER;
+    ssize_t got = read(fd, bytes, count);
+    if (got >= 0) return got;
+    if (errno != EINTR) return errno == ECONNRESET ? 0 : KURA_ASKED_FAILED;
+  }
+}
+
+void kura_end_asked(int process) {
+  if (kura_child_wait(process, 100) != -ETIMEDOUT) return;
+  kill(process, SIGTERM);
+  if (kura_child_wait(process, 2000) == -ETIMEDOUT) {
+    kill(process, SIGKILL);
+    kura_child_wait(process, INT_MAX);
+  }
+  kura_show_ended();
+}
+
+// MARK: - Places to ask at
+
+/* The terminal that a program asks on, and how it was set up before. */
+static struct {
+  int fd;
+  struct termios before;
+} shown = {.fd = -1};
+
+static int is_controlling(int fd) {
+  int own = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (own < 0) return 0;
+  unsigned mine, theirs;
+  int same = ioctl(own, TIOCGDEV, &mine) == 0 && ioctl(fd, TIOCGDEV, &theirs) == 0 && mine == theirs;
+  close(own);
+  return same;
+}
+
+/* tcsetattr, signal and raise are async-signal-safe; what asks there ends with us. */
+static void put_right_and_end(int number) {
+  kura_show_ended();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void catch_ends(void) {
+  static const int ending[] = {SIGTERM, SIGHUP, SIGINT};
+  struct sigaction action = {.sa_handler = put_right_and_end}, before;
+  sigfillset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+    if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(ending[i], &action, NULL);
+}
+
+int kura_can_show_on(const char *path) {
+  if (shown.fd >= 0) close(shown.fd);
+  shown.fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (shown.fd < 0) return 0;
+  if (tcgetattr(shown.fd, &shown.before) == 0 && !is_controlling(shown.fd)) {
+    catch_ends();
+    return 1;
+  }
+  close(shown.fd);
+  shown.fd = -1;
+  return 0;
+}
+
+void kura_show_ended(void) {
+  if (shown.fd >= 0) tcsetattr(shown.fd, TCSAFLUSH, &shown.before);
+}
+
+int kura_asks_on_terminal(const char *program) {
+  char real[PATH_MAX];
+  if (!realpath(program, real)) return 0;
+  const char *name = strrchr(real, '/');
+  return name && (strstr(name, "curses") != NULL || strstr(name, "-tty") != NULL);
+}

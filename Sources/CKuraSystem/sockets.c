@@ -60,6 +60,32 @@ int kura_agent_connect(const char *path, int milliseconds) {
   return failed;
 }
 
+/* `S` of `PID (NAME) S …` in proc_pid_stat(5), when NAME is the agent's; else 0. */
+static char state_of_agent(int process) {
+  char path[32], line[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t count = read(fd, line, sizeof line - 1);
+  close(fd);
+  line[count > 0 ? count : 0] = 0;
+  const char *name = strstr(line, "(kura-agent) ");
+  return name ? name[strlen("(kura-agent) ")] : 0;
+}
+
+int kura_agent_process(const char *path, int *stopped) {
+  int fd = kura_agent_connect(path, 0);
+  if (fd < 0) return 0;
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  int failed = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  close(fd);
+  /* A socket that a service manager made is known by the manager. */
+  char state = failed ? 0 : state_of_agent(peer.pid);
+  *stopped = state == 'T' || state == 't';
+  return state ? peer.pid : 0;
+}
+
 static int wait_for(int fd, short events, int milliseconds) {
   struct pollfd watched = {.fd = fd, .events = events};
   int ready;

@@ -46,6 +46,16 @@ int kura_terminal_columns(int fd) {
 
 // MARK: - One prompt a terminal
 
+int kura_terminal_name(int fd, char *into, size_t capacity) {
+  unsigned encoded;
+  if (ioctl(fd, TIOCGDEV, &encoded) != 0) return -errno;
+  unsigned major = encoded >> 8 & 0xfff, minor = (encoded & 0xff) | (encoded >> 12 & 0xfff00);
+  if (major >= 136 && major <= 143)
+    return snprintf(into, capacity, "pts/%u", (major - 136) * 256 + minor);
+  if (major == 4) return snprintf(into, capacity, minor < 64 ? "tty%u" : "ttyS%u", minor < 64 ? minor : minor - 64);
+  return snprintf(into, capacity, "terminal %u:%u", major, minor);
+}
+
 /* /dev/tty is one file for all terminals; the lock belongs on the terminal itself. */
 static int open_device(int fd) {
   unsigned encoded;

@@ -98,17 +98,10 @@ extension Asking {
   /// Who can be asked: a person at the terminal, else the program set for that, else nobody.
   func questioner() throws(CommandError) -> Questioner {
     guard !arguments.has(.noInput), variables[KURA_ASKED_MARK] == nil else {
-      return Questioner(nil, program: "")
+      return Questioner(nil)
     }
     let prompt = try prompting { () throws(PromptError) in try Prompt.open(variables) }
-    return Questioner(prompt, program: askpass ?? "")
-  }
-
-  /// `KURA_ASKPASS`, else `SSH_ASKPASS` unless that is Kura itself.
-  private var askpass: String? {
-    if let program = variables["KURA_ASKPASS"] { return program }
-    guard let program = variables["SSH_ASKPASS"] else { return nil }
-    let name = program.utf8.split(separator: UInt8(ascii: "/")).last ?? program.utf8[...]
-    return name.starts(with: "kura".utf8) ? nil : program
+    if let prompt = consume prompt { return Questioner(prompt) }
+    return Questioner(AskingProgram.find(variables))
   }
 }

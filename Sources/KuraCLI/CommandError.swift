@@ -10,6 +10,8 @@ enum CommandError: Error, Equatable, Sendable {
   case prompt(PromptError)
   /// The program that asks in place of a terminal failed or was cancelled.
   case askpass(String)
+  /// The program that was to ask could not.
+  case program(ProgramFault, String)
   case path(PathError)
   /// A file or descriptor that the user named, and errno.
   case file(FileAction, path: String, errno: Int32)

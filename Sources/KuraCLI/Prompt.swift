@@ -12,7 +12,7 @@ enum PromptError: Error, Equatable, Sendable {
   case cancelled
   /// The window is gone.
   case closed
-  /// What was asked for came from elsewhere while the question stood.
+  /// What was asked for came from elsewhere, or is asked elsewhere now.
   case answeredElsewhere
   /// The terminal does not do what is needed.
   case failed
@@ -25,13 +25,15 @@ enum PromptError: Error, Equatable, Sendable {
 /// was however the conversation ends. What was typed stands in guarded memory only.
 struct Prompt: ~Copyable {
   private let descriptor: Int32
+  /// The terminal's own name, such as `pts/3`, for people.
+  let name: String
   private let isDumb: Bool
   private let bullet: String
   private var keys: LineEditor.Keys?
   /// Keeps other prompts off this terminal; negative: not held.
   private var lock: Int32 = -1
   /// Typed, but not yet looked at.
-  private var typed: SecretBuffer
+  var typed: SecretBuffer
   /// What is to be shown next.
   private var drawing: SecretBuffer
 
@@ -61,6 +63,7 @@ struct Prompt: ~Copyable {
     self.typed = typed
     self.drawing = drawing
     self.descriptor = descriptor
+    name = Self.name(of: descriptor)
     isDumb = variables.hasDumbTerminal
     bullet = variables.isUTF8 ? "•" : "*"
   }
@@ -72,6 +75,18 @@ struct Prompt: ~Copyable {
   }
 }
 
+extension Prompt {
+  private static func name(of descriptor: Int32) -> String {
+    var bytes = [CChar](repeating: 0, count: 64)
+    let count = unsafe bytes.withUnsafeMutableBufferPointer {
+      unsafe kura_terminal_name(descriptor, $0.baseAddress!, $0.count)
+    }
+    guard count > 0, Int(count) < bytes.count else { return "a terminal" }
+    let text = bytes[..<Int(count)].map { UInt8(bitPattern: $0) }
+    return String(validating: text, as: UTF8.self) ?? "a terminal"
+  }
+}
+
 // MARK: - Questions
 
 extension Prompt {
@@ -80,15 +95,15 @@ extension Prompt {
   /// - Parameters:
   ///   - isHidden: Whether only a bullet is shown for each character.
   ///   - allowsEmpty: Whether Enter alone is an answer.
-  ///   - other: A descriptor; as soon as it has something to read, the question is dropped.
-  mutating func line(
-    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, other: Int32 = -1
+  ///   - watch: Ends the question when it is of no use any more, and hears of keys.
+  mutating func line<Watch: PromptWatch & ~Copyable>(
+    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, watch: inout Watch
   ) throws(PromptError) -> SecretBytes {
-    try takeTurn(other: other)
+    try takeTerminal(other: watch.descriptor)
     var editor = try editor(label, isHidden: isHidden)
     show(label)
     while true {
-      switch try nextEvent(&editor, label, other: other) {
+      switch try nextEvent(&editor, label, &watch) {
       case .none: break
       case .submit where editor.bytes.count == 0 && !allowsEmpty: show("\u{7}")
       case .submit:
@@ -96,9 +111,17 @@ extension Prompt {
         return editor.finish()
       case .interrupt: throw leave(.interrupted)
       case .cancel: throw leave(.cancelled)
-      case .suspend: suspend()
+      case .suspend: try suspend(&watch)
       }
     }
+  }
+
+  /// The same where nobody else cares.
+  mutating func line(
+    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false
+  ) throws(PromptError) -> SecretBytes {
+    var nobody = NobodyElse()
+    return try line(label, isHidden: isHidden, allowsEmpty: allowsEmpty, watch: &nobody)
   }
 
   /// Asks for a new secret, and once more to be sure of it; three times when they differ.
@@ -160,7 +183,7 @@ extension Prompt {
 extension Prompt {
   /// Waits until no other command asks on this terminal: `kura get a | kura put b` would else
   /// share its keys among both.
-  private mutating func takeTurn(other: Int32) throws(PromptError) {
+  mutating func takeTerminal(other: Int32) throws(PromptError) {
     while lock < 0 {
       lock = kura_terminal_lock(descriptor)
       guard lock == -EWOULDBLOCK else { return }
@@ -168,8 +191,25 @@ extension Prompt {
     }
   }
 
-  /// Stops as Ctrl-Z does; meanwhile the terminal is for others to ask on.
-  private mutating func suspend() {
+  /// Gives the terminal back as it was, for others to ask on.
+  mutating func giveBack() {
+    if keys != nil { kura_terminal_end() }
+    keys = nil
+    typed.removeAll()
+    if lock >= 0 { Descriptor.close(lock) }
+    lock = -1
+  }
+
+  /// Stops as Ctrl-Z does; meanwhile another command may ask, here or elsewhere.
+  private mutating func suspend<Watch: PromptWatch & ~Copyable>(
+    _ watch: inout Watch
+  ) throws(PromptError) {
+    watch.stepAside()
+    stop()
+    guard watch.comeBack() else { throw leave(.answeredElsewhere) }
+  }
+
+  mutating func stop() {
     if lock >= 0 { Descriptor.close(lock) }
     kura_terminal_suspend()
     lock = kura_terminal_lock(descriptor)
@@ -191,7 +231,7 @@ extension Prompt {
     } catch { throw .outOfMemory }
   }
 
-  private mutating func begin() throws(PromptError) -> LineEditor.Keys {
+  mutating func begin() throws(PromptError) -> LineEditor.Keys {
     if let keys {
       kura_terminal_resume()
       return keys
@@ -203,10 +243,13 @@ extension Prompt {
     return keys
   }
 
-  private mutating func nextEvent(
-    _ editor: inout LineEditor, _ label: String, other: Int32
+  private mutating func nextEvent<Watch: PromptWatch & ~Copyable>(
+    _ editor: inout LineEditor, _ label: String, _ watch: inout Watch
   ) throws(PromptError) -> LineEditor.Event {
-    if typed.count == 0 { try read(&editor, label, other: other) }
+    if typed.count == 0 {
+      try read(&editor, label, other: watch.descriptor)
+      if typed.count > 0 { watch.noteKey() }
+    }
     guard typed.count > 0 else { return .none }
     let byte = typed.bytes[0]
     typed.removeFirst(1)
@@ -222,7 +265,20 @@ extension Prompt {
     _ editor: inout LineEditor, _ label: String, other: Int32
   ) throws(PromptError) {
     // The bytes of an arrow key come together; a lone Escape is followed by nothing.
-    let patience: Int32 = editor.isInsideEscape ? 50 : -1
+    switch receive(patience: editor.isInsideEscape ? 50 : -1, other: other) {
+    case 1...: return
+    case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
+    case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
+    case Int(KURA_TERMINAL_OTHER):
+      clearLine()
+      throw .answeredElsewhere
+    case Int(KURA_TERMINAL_CLOSED): throw .closed
+    default: throw .failed
+    }
+  }
+
+  /// Reads keys: their count, or what kura_terminal_read answers instead.
+  mutating func receive(patience: Int32, other: Int32) -> Int {
     var answer = 0
     typed.append(upTo: typed.capacity) { tail in
       answer = unsafe tail.withUnsafeMutableBytes { bytes in
@@ -231,17 +287,10 @@ extension Prompt {
       }
       return max(answer, 0)
     }
-    switch answer {
-    case 1...: return
-    case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
-    case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
-    case Int(KURA_TERMINAL_OTHER): throw leave(.answeredElsewhere)
-    case Int(KURA_TERMINAL_CLOSED): throw .closed
-    default: throw .failed
-    }
+    return answer
   }
 
-  private func leave(_ reason: PromptError) -> PromptError {
+  func leave(_ reason: PromptError) -> PromptError {
     endLine()
     return reason
   }
@@ -265,7 +314,7 @@ extension Prompt {
     drawing.removeAll()
   }
 
-  private func show(_ text: String) {
+  func show(_ text: String) {
     let bytes = Array(text.utf8)
     show(bytes.span)
   }

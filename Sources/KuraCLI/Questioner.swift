@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -8,18 +7,29 @@ internal import SecureMemory
 /// Who can be asked for a secret: a person at the terminal, a program that asks one, or nobody.
 struct Questioner: ~Copyable {
   var prompt: Prompt?
-  private let program: String
+  /// Where a question stands, for people at other prompts to read.
+  let place: String
+  private let program: AskingProgram?
+  private var pinentry: Pinentry?
   /// What went wrong last, for a program to show.
   private var complaint = ""
 
   /// How often the answer may yet be wrong.
   private var left = 3
 
-  /// - Parameters:
-  ///   - prompt: The terminal, where there is one.
-  ///   - program: What asks in its place; empty: nothing does.
-  init(_ prompt: consuming Prompt?, program: String) {
-    self.prompt = prompt
+  /// A person at a terminal.
+  init(_ prompt: consuming Prompt) {
+    place = prompt.name
+    self.prompt = consume prompt
+    program = nil
+  }
+
+  /// Nobody at a terminal.
+  ///
+  /// - Parameter program: What asks in its place; nil: nothing does.
+  init(_ program: AskingProgram?) {
+    place = program?.name ?? ""
+    prompt = nil
     self.program = program
   }
 
@@ -27,7 +37,8 @@ struct Questioner: ~Copyable {
   var hasTerminal: Bool { prompt != nil }
 
   /// Whether anybody can be asked for a secret.
-  var canAsk: Bool { hasTerminal || !program.utf8.isEmpty }
+  var canAsk: Bool { hasTerminal || program != nil }
+
 }
 
 // MARK: - Questions
@@ -36,17 +47,18 @@ extension Questioner {
   /// Asks for a credential until it is right, three times at most.
   ///
   /// - Parameters:
-  ///   - other: As for ``Prompt/line(_:isHidden:allowsEmpty:other:)``.
+  ///   - watch: As for a line at the terminal.
   ///   - body: Tries it. A refusal as wrong asks again; anything else ends.
-  mutating func attempts<Value>(
-    _ label: String, _ kind: CredentialKind, other: Int32 = -1,
+  mutating func attempts<Value, Watch: PromptWatch & ~Copyable>(
+    _ label: String, _ kind: CredentialKind, watch: inout Watch,
     _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     while true {
-      let secret = try ask(label, isHidden: kind != .recoveryKey, other: other)
+      let secret = try ask(label, isHidden: kind != .recoveryKey, watch: &watch)
       do throws(ClientError) {
         let value = try body(secret)
         prompt?.endLine()
+        endProgram()
         return value
       } catch {
         guard takesBack(error) else { throw .client(error) }
@@ -54,17 +66,32 @@ extension Questioner {
     }
   }
 
+  /// The same where nobody else cares.
+  mutating func attempts<Value>(
+    _ label: String, _ kind: CredentialKind,
+    _ body: (borrowing SecretBytes) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    var nobody = NobodyElse()
+    return try attempts(label, kind, watch: &nobody, body)
+  }
+
   /// Asks once. The cursor stays on the line.
-  mutating func ask(
-    _ label: String, isHidden: Bool, other: Int32 = -1
+  mutating func ask<Watch: PromptWatch & ~Copyable>(
+    _ label: String, isHidden: Bool, watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
-    if prompt == nil { return try askProgram(label) }
-    return try prompting { () throws(PromptError) in
-      guard let secret = try prompt?.line(label, isHidden: isHidden, other: other) else {
-        throw .failed
+    if prompt == nil { return try askProgram(label, other: watch.descriptor) }
+    do throws(PromptError) {
+      guard let secret = try prompt?.line(label, isHidden: isHidden, watch: &watch) else {
+        throw PromptError.failed
       }
       return secret
-    }
+    } catch { throw .prompt(error) }
+  }
+
+  /// The same where nobody else cares.
+  mutating func ask(_ label: String, isHidden: Bool) throws(CommandError) -> SecretBytes {
+    var nobody = NobodyElse()
+    return try ask(label, isHidden: isHidden, watch: &nobody)
   }
 
   /// Asks for a new secret, twice.
@@ -120,30 +147,42 @@ extension Questioner {
 // MARK: - By a program
 
 extension Questioner {
-  private func askProgram(_ label: String) throws(CommandError) -> SecretBytes {
-    let question = complaint.utf8.isEmpty ? label : complaint + " " + label
-    var child = kura_child()
-    guard unsafe kura_start_asked(program, question, 0, 1, &child) == 0 else {
-      throw .askpass(program)
+  private mutating func askProgram(
+    _ label: String, other: Int32 = -1
+  ) throws(CommandError) -> SecretBytes {
+    guard let program else { throw .prompt(.failed) }
+    guard case .pinentry(let surface) = program.kind else {
+      let question = complaint.utf8.isEmpty ? label : complaint + " " + label
+      return try AskedChild.answer(program, to: question, other: other)
     }
-    defer { kura_socket_close(child.descriptor) }
-    let answer: SecretBuffer
-    do throws(FileError) {
-      answer = try Descriptor.readAll(child.descriptor, limit: ProtocolLimit.secret)
-    } catch { throw .askpass(program) }
-    guard kura_child_wait(child.process, Int32.max) == 0 else { throw .askpass(program) }
-    return try Self.firstLine(answer, program)
+    while true {
+      let secret = try askPinentry(program, surface, label, other: other)
+      complaint = ""
+      if secret.count > 0 { return secret }
+      left -= 1
+      guard left > 0 else { throw .prompt(.cancelled) }
+      complaint = "Nothing was typed."
+    }
   }
 
-  /// What such programs print is the answer and a newline.
-  private static func firstLine(
-    _ answer: borrowing SecretBuffer, _ program: String
+  /// A pinentry that could not ask, or is not to, is not asked again.
+  private mutating func askPinentry(
+    _ program: AskingProgram, _ surface: AskingProgram.Surface, _ label: String, other: Int32
   ) throws(CommandError) -> SecretBytes {
-    let bytes = answer.bytes
-    let end = bytes.indices.first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
-    guard end > 0 else { throw .askpass(program) }
-    do throws(SecureMemoryError) {
-      return try SecretBytes(copying: bytes.extracting(first: end))
-    } catch { throw .outOfMemory }
+    if let asked = pinentry.take() { return try ask(asked, label, other: other) }
+    return try ask(try Pinentry.start(program, on: surface), label, other: other)
+  }
+
+  private mutating func ask(
+    _ asked: consuming Pinentry, _ label: String, other: Int32
+  ) throws(CommandError) -> SecretBytes {
+    let secret = try asked.ask(label, complaint: complaint, other: other)
+    pinentry = consume asked
+    return secret
+  }
+
+  /// Ends the program that asked; the terminal is given back with the questioner.
+  private mutating func endProgram() {
+    if let asked = pinentry.take() { asked.end() }
   }
 }

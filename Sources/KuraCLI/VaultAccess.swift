@@ -174,9 +174,10 @@ extension VaultAccess {
       try checkFile()
       throw .locked(facts)
     }
-    var connection = try existing.orConnect(self)
-    try ask(&questioner, &connection, authorizing)
-    return connection
+    let connection = try existing.orConnect(self)
+    return try ask(&questioner, .passcode, connection) { secret, engine throws(ClientError) in
+      try engine.unlock(.passcode, secret: secret, authorizing: authorizing)
+    }
   }
 
   /// What is no vault, or a damaged one, is not said to be a locked one: no unlock would help.
@@ -195,35 +196,63 @@ extension VaultAccess {
     }
   }
 
-  private func ask(
-    _ questioner: inout Questioner, _ connection: inout Connection, _ authorizing: Bool
-  ) throws(CommandError) {
-    let label = try question(.passcode, &connection)
-    try ask(&questioner, .passcode, label, watching: true) { secret throws(ClientError) in
-      try connection.unlock(.passcode, secret: secret, authorizing: authorizing)
+  /// Has a person asked for a credential, here or by another command that wants the same unlock, and
+  /// tries it, three times at most.
+  ///
+  /// - Parameter body: Unlocks the vault.
+  /// - Returns: A connection to an engine with the vault unlocked.
+  func ask(
+    _ questioner: inout Questioner, _ kind: CredentialKind, _ connection: consuming Connection,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Connection {
+    if isPrivate { return try askAlone(&questioner, kind, connection, body) }
+    var turn = try Turn.begin(
+      connection, at: questioner.place, seesKeys: questioner.hasTerminal)
+    var hadTurn = false
+    while true {
+      switch turn.state {
+      case .unlocked: return turn.finish()
+      case .elsewhere(let place):
+        try questioner.wait(for: place, &turn, hadTurn: hadTurn, messages)
+      case .ours:
+        hadTurn = true
+        if let engine = try ask(&questioner, kind, &turn, body) { return engine }
+      }
+      try turn.update()
     }
   }
 
-  /// Asks for a credential and tries it, three times at most.
-  ///
-  /// - Parameters:
-  ///   - label: ``question(_:_:)``.
-  ///   - watching: Whether an unlock by somebody else is as good as an answer.
-  ///   - body: Unlocks the vault.
-  func ask(
-    _ questioner: inout Questioner, _ kind: CredentialKind, _ label: String, watching: Bool,
-    _ body: (borrowing SecretBytes) throws(ClientError) -> Notice
-  ) throws(CommandError) {
-    var watch = UnlockWatch(watching ? self : nil)
-    while true {
-      do throws(CommandError) {
-        return note(
-          try questioner.attempts(label, kind, other: watch.descriptor, body), after: kind)
-      } catch {
-        guard error == .prompt(.answeredElsewhere) else { throw error }
-        if watch.hasSeenUnlock() { return }
+  /// Asks in this command's turn; nil when the turn is over first.
+  private func ask(
+    _ questioner: inout Questioner, _ kind: CredentialKind, _ turn: inout Turn,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Connection? {
+    var engine = try connect()
+    let label = try question(kind, &engine)
+    do throws(CommandError) {
+      let notices = try questioner.attempts(label, kind, watch: &turn) {
+        secret throws(ClientError) in try body(secret, &engine)
       }
+      note(notices, after: kind)
+      return engine
+    } catch {
+      if error == .prompt(.answeredElsewhere) { return nil }
+      turn.end(with: error)
+      throw error
     }
+  }
+
+  /// Asks without regard to other commands: they want something else.
+  func askAlone(
+    _ questioner: inout Questioner, _ kind: CredentialKind, _ connection: consuming Connection,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Connection {
+    let label = try question(kind, &connection)
+    let notices = try questioner.attempts(label, kind) { secret throws(ClientError) in
+      try body(secret, &connection)
+    }
+    note(notices, after: kind)
+    return connection
   }
 
   /// The question for what unlocks the vault; nobody is asked for what could not be tried now.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
+
 /// Where an agent listens: `agent.sock` in a directory that is the user's alone.
 public struct AgentSocket: Equatable, Sendable {
   /// The directory: 0700, and no symbolic link.
@@ -14,5 +16,20 @@ public struct AgentSocket: Equatable, Sendable {
   /// `$XDG_RUNTIME_DIR/kura`, else `$XDG_STATE_HOME/kura/run`.
   public static func standard() throws(PathError) -> AgentSocket {
     AgentSocket(directory: try UserDirectory.runtime())
+  }
+}
+
+/// An agent that does not answer, as far as the system knows it.
+public struct SilentAgent: Equatable, Sendable {
+  public let processID: Int32
+  /// Whether it was stopped, by a signal or a debugger.
+  public let isStopped: Bool
+
+  /// Looks for it without asking it; nil when it is not there, or somebody else listens for it.
+  public static func find() -> SilentAgent? {
+    guard let socket = try? AgentSocket.standard() else { return nil }
+    var stopped: Int32 = 0
+    let process = unsafe kura_agent_process(socket.directory, &stopped)
+    return process > 0 ? SilentAgent(processID: process, isStopped: stopped == 1) : nil
   }
 }

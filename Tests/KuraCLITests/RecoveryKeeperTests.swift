@@ -28,7 +28,7 @@ import Testing
     let path = NSTemporaryDirectory() + "kura-keeper-\(UUID())"
     try Data("precious".utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let nobody = Questioner(nil, program: "")
+    let nobody = Questioner(nil)
     #expect(throws: CommandError.exists(.file, path)) {
       _ = try RecoveryKeeper(.file(path), nobody)
     }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `without a terminal the key can be shown to nobody`() {
-    let nobody = Questioner(nil, program: "/bin/true")
+    let nobody = Questioner(AskingProgram(path: "/bin/true", kind: .askpass))
     #expect(throws: CommandError.noInteraction(.recoveryKeyShown)) {
       _ = try RecoveryKeeper(.terminal, nobody)
     }
@@ -45,7 +45,7 @@ import Testing
   @Test func `a key is kept in a file of the user's alone, with a newline`() throws {
     let path = NSTemporaryDirectory() + "kura-keeper-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    var nobody = Questioner(nil, program: "")
+    var nobody = Questioner(nil)
     var keeper = try RecoveryKeeper(.file(path), nobody)
     var failure: CommandError?
     let isKept = keeper.keep(Array(Self.key.utf8).span, &nobody, &failure)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/* Programs that are started to answer one question and end: kura-strength, and what KURA_ASKPASS
+/* Programs that are started to answer, and end: kura-strength, pinentry, and what KURA_ASKPASS
    names. */
 #ifndef KURA_ASKING_H
 #define KURA_ASKING_H
@@ -12,12 +12,40 @@
 
 /* Starts `program` with its stdout, and where `feeds` is set its stdin, on our socket; otherwise
    its stdin is /dev/null. `argument` is its only one, or NULL. Our environment goes with it where
-   `inherits` is set, with the mark; else none. 0 or a negated errno. */
+   `inherits` is set, with the mark; else none. It has an empty signal mask and default dispositions,
+   and ends when we do, however that is. 0 or a negated errno. */
 int kura_start_asked(
     const char *_Nonnull program, const char *_Nullable argument, int feeds, int inherits,
     struct kura_child *_Nonnull child);
 
 /* Tells the program that nothing more comes. */
 void kura_end_feed(int fd);
+
+/* What kura_asked_read answers instead of a count of bytes. */
+enum {
+  KURA_ASKED_ENDED = 0,
+  KURA_ASKED_FAILED = -1,
+  KURA_ASKED_TIMEOUT = -2,
+  KURA_ASKED_OTHER = -4, /* the other descriptor has something to read */
+};
+
+/* Waits at most `milliseconds` (-1: for ever) for words of the program, or for `other` (-1: none)
+   to be readable, and reads what there is. At least 1, or one of the answers above. */
+long kura_asked_read(
+    int fd, void *_Nonnull bytes, size_t count, int milliseconds, int other);
+
+/* Ends a program that is not to be asked any more: one that does not see by itself that nobody listens
+   gets SIGTERM, and the terminal that it asked on is put right. Waits for its end. */
+void kura_end_asked(int process);
+
+/* Whether a program can show itself on a terminal that a path names: our own is left alone, which we
+   do not read from either when this is asked. Keeps the terminal's settings. */
+int kura_can_show_on(const char *_Nonnull path);
+
+/* Puts the settings back that a program left behind which ended in its prompt. */
+void kura_show_ended(void);
+
+/* Whether a program needs a terminal to show itself, by the name of the file that it really is. */
+int kura_asks_on_terminal(const char *_Nonnull program);
 
 #endif

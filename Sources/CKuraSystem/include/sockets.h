@@ -19,6 +19,9 @@ enum {
    The descriptor is close-on-exec and does not block. */
 int kura_agent_connect(const char *_Nonnull directory, int milliseconds);
 
+/* The process that listens there, and whether it is stopped; 0 when that is not an agent's own. */
+int kura_agent_process(const char *_Nonnull directory, int *_Nonnull stopped);
+
 /* Sends some of the bytes, waiting at most `milliseconds` for room; never raises SIGPIPE. */
 ptrdiff_t kura_socket_send(
     int fd, const void *_Nonnull bytes, size_t count, int milliseconds);

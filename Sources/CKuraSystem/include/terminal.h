@@ -36,6 +36,9 @@ bool kura_is_terminal(int fd);
 /* The width in columns; 0 where the terminal does not say. */
 int kura_terminal_columns(int fd);
 
+/* The terminal's own name, such as pts/3, for people; its length, or a negated errno. */
+int kura_terminal_name(int fd, char *_Nonnull into, size_t capacity);
+
 /* Keeps other prompts off the same terminal, by flock(2) on it: a descriptor to close at the end,
    -EWOULDBLOCK while another prompt stands there, or another negated errno where the terminal
    cannot be told apart. */

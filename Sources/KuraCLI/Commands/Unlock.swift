@@ -39,11 +39,12 @@ enum Unlock {
     guard questioner.canAsk else {
       throw .noInteraction(try isUnlocked(access) ? .unlockAgain : .unlock)
     }
-    var connection = try access.connect()
-    let label = try access.question(order.kind, &connection)
-    try access.ask(&questioner, order.kind, label, watching: order.changesNothing) {
-      secret throws(ClientError) in try order.send(secret, &connection)
+    let connection = try access.connect()
+    guard order.changesNothing else {
+      _ = try access.askAlone(&questioner, order.kind, connection, order.send)
+      return
     }
+    _ = try access.ask(&questioner, order.kind, connection, order.send)
   }
 
   private static func isUnlocked(_ access: VaultAccess) throws(CommandError) -> Bool {

@@ -45,7 +45,7 @@ extension Diagnostic {
       )
     case .hungUp:
       return ("the agent ended before it answered", "try again; nothing half-done was kept")
-    case .timedOut: return ("the agent did not answer in time", stopHint)
+    case .timedOut: return silence(SilentAgent.find())
     case .broken: return ("the agent's answer was not understood", stopHint)
     case .input(let number):
       return ("the value could not be read: " + SystemMessage.text(number), nil)
@@ -55,6 +55,18 @@ extension Diagnostic {
     case .system(let number): return ("the system refused: " + SystemMessage.text(number), nil)
     default: return ("the agent could not be asked", stopHint)
     }
+  }
+
+  /// An agent that does not answer cannot be asked to end, either.
+  static func silence(_ agent: SilentAgent?) -> Words {
+    guard let agent else { return ("the agent did not answer in time", stopHint) }
+    let name = "the agent with process id \(agent.processID)"
+    if agent.isStopped {
+      return (name + " is stopped and does not answer", "'kill -CONT \(agent.processID)' lets it go on")
+    }
+    return (
+      name + " did not answer in time", "try again; 'kill \(agent.processID)' ends it if it stays so"
+    )
   }
 
   init(_ error: PathError) {
@@ -105,6 +117,21 @@ extension Diagnostic {
       "no passcode came from " + Self.shown(program),
       hint: "it is named by KURA_ASKPASS or SSH_ASKPASS",
       .cancelled)
+  }
+
+  init(_ fault: ProgramFault, of path: String) {
+    let program = Self.shown(path)
+    let message =
+      switch fault {
+      case .notStarted: "the program that asks cannot be started: " + program
+      case .ended: program + " ended before it gave a passcode"
+      case .silent: program + " did not answer in time"
+      case .notUnderstood: program + " does not speak as a pinentry does"
+      case .said(let words): program + " could not ask: " + Self.shown(words)
+      }
+    self.init(
+      message,
+      hint: "KURA_ASKPASS or KURA_PINENTRY names another; --passcode-file needs none", .failure)
   }
 
   init(locked facts: LockFacts) {

@@ -29,6 +29,7 @@ extension Diagnostic {
     case .client(let error): self.init(error)
     case .prompt(let error): self.init(error)
     case .askpass(let program): self.init(askpass: program)
+    case .program(let fault, let path): self.init(fault, of: path)
     case .path(let error): self.init(error)
     case .file(let action, let path, let number): self.init(action, path: path, errno: number)
     case .output(let number): self.init(output: number)

@@ -44,7 +44,12 @@ extension Diagnostic {
           + " asks for the passcode at each read",
         "run it at a terminal, or give the passcode with --passcode-file"
       )
-    case .cancelled: return ("cancelled", nil)
+    case .cancelled where refused.detail > 0:
+      return (
+        "cancelled: the prompt for this vault was cancelled a moment ago",
+        "try again in a few seconds"
+      )
+    case .cancelled: return ("cancelled at the prompt that this command waited for", nil)
     default: return slotWords(refused)
     }
   }

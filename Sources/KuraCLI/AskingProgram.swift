@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+
+/// A program that asks in place of a terminal.
+struct AskingProgram: Equatable, Sendable {
+  /// What it speaks.
+  enum Kind: Equatable, Sendable {
+    /// Nothing: the question is its argument, and the answer its output.
+    case askpass
+    /// The Assuan protocol of pinentry.
+    case pinentry(Surface)
+  }
+
+  /// Where a pinentry shows itself.
+  struct Surface: Equatable, Sendable {
+    /// A terminal that it may ask on; nil: it has a display.
+    let terminal: String?
+    let terminalType: String
+    let locale: String?
+  }
+
+  let path: String
+  let kind: Kind
+
+  /// What people at other prompts read: the name of its file.
+  var name: String {
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+    return String(Substring(name))
+  }
+}
+
+// MARK: - Which one
+
+extension AskingProgram {
+  /// `KURA_ASKPASS`, else `SSH_ASKPASS` unless that is Kura itself, else a pinentry that has where
+  /// to show itself.
+  static func find(_ variables: Variables) -> AskingProgram? {
+    if let path = variables["KURA_ASKPASS"] { return AskingProgram(path: path, kind: .askpass) }
+    if let path = variables["SSH_ASKPASS"] {
+      let program = AskingProgram(path: path, kind: .askpass)
+      if !program.name.utf8.starts(with: "kura".utf8) { return program }
+    }
+    return pinentry(variables)
+  }
+
+  private static func pinentry(_ variables: Variables) -> AskingProgram? {
+    let named = variables["KURA_PINENTRY"]
+    guard let path = look(for: named ?? "pinentry", variables["PATH"]) ?? named else { return nil }
+    let terminal = variables["GPG_TTY"].flatMap { unsafe kura_can_show_on($0) == 1 ? $0 : nil }
+    let hasDisplay = variables["DISPLAY"] != nil || variables["WAYLAND_DISPLAY"] != nil
+    let needsTerminal = unsafe kura_asks_on_terminal(path) == 1 || !hasDisplay
+    guard terminal != nil || !needsTerminal else { return nil }
+    let surface = Surface(
+      terminal: terminal, terminalType: variables["TERM"] ?? "vt100",
+      locale: variables["LC_ALL"] ?? variables["LC_CTYPE"] ?? variables["LANG"])
+    return AskingProgram(path: path, kind: .pinentry(surface))
+  }
+
+  /// The program's file; a name with a slash is one already.
+  private static func look(for name: String, _ directories: String?) -> String? {
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
+    for directory in (directories ?? "").utf8.split(separator: UInt8(ascii: ":")) {
+      let path = String(Substring(directory)) + "/" + name
+      guard unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1 else {
+        continue
+      }
+      return path
+    }
+    return nil
+  }
+}
+
+/// Why a program that was to ask did not.
+enum ProgramFault: Equatable, Sendable {
+  case notStarted
+  /// It ended in the middle.
+  case ended
+  /// It did not answer.
+  case silent
+  /// It does not speak as a pinentry does.
+  case notUnderstood
+  /// It could not ask, in its own words.
+  case said(String)
+}

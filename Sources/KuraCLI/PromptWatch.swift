@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+/// What goes on beside a question: it may be answered, or asked, elsewhere.
+protocol PromptWatch: ~Copyable {
+  /// Has something to read as soon as the question is of no use any more; -1: never.
+  var descriptor: Int32 { get }
+
+  /// A key was pressed.
+  mutating func noteKey()
+
+  /// The command is to be stopped, and cannot ask for a while.
+  mutating func stepAside()
+
+  /// The command goes on.
+  ///
+  /// - Returns: Whether the question still stands.
+  mutating func comeBack() -> Bool
+}
+
+/// Nobody else cares.
+struct NobodyElse: PromptWatch {
+  let descriptor: Int32 = -1
+  func noteKey() {}
+  func stepAside() {}
+  func comeBack() -> Bool { true }
+}
