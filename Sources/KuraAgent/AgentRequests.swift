@@ -146,6 +146,7 @@ extension Agent {
     case .protect(let name): try protect(name, payload, connection)
     case .unprotect(let name): try unprotect(name, payload, connection)
     case .prompt(let request): try prompt(request, payload, connection)
+    case .agentFacts: try agentFacts(connection)
     }
   }
 }

@@ -62,6 +62,8 @@ extension Denial {
     case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group)
     case .keyFileTooShort: Denial(.keyFileTooShort, UInt64(Credential.leastKeyFile))
     case .credentialStale: Denial(.wrongKey)
+    case .codesSpent(let failures): Denial(.localErased, UInt64(failures))
+    case .eraseRuleDamaged: Denial(.denied, text: .words("erase-rule-damaged"))
     case .codeTooShort: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooShort.rawValue))
     case .codeTooLong: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooLong.rawValue))
     case .deviceSecretMissing, .deviceSecretUnsafe:

@@ -103,6 +103,8 @@ extension Keeper {
   func unlock(_ opened: consuming UnlockedVault, asking asked: AskedTimes, at now: Moment) {
     if vault == nil {
       notices = opened.notices
+      // What could not be written now is at the next unlock.
+      try? opened.refreshEraseRules()
       vault = consume opened
       upkeepDeadline = now.monotonic
       rotation = RotationPace()

@@ -7,7 +7,7 @@ enum CommandTable {
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command, Protect.command, Unprotect.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, Verify.command, Config.command,
-    Reset.command, Vaults.command, AgentControl.command, Help.command,
+    Reset.command, Vaults.command, AgentControl.command, Doctor.command, Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

@@ -85,6 +85,13 @@ extension Connection {
     return AgentSummary(report, in: payload)
   }
 
+  /// What protects the agent's memory, as it finds it.
+  public mutating func agentFacts() throws(ClientError) -> AgentFacts {
+    try send { output throws(ProtocolError) in try output.putRequest(.agentFacts) }
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try AgentFacts(payload) }
+  }
+
   /// Locks all vaults and ends the agent; when this returns, their files are written back.
   public mutating func stopAgent() throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putRequest(.agentStop) }

@@ -14,6 +14,8 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
   case reuseWindow = 5
   /// Whether the access log is synced with each entry: 0 or 1.
   case logSync = 6
+  /// Wrong codes in a row until this machine's secrets for them are destroyed; 0 = never.
+  case eraseLocalAfter = 7
 
   /// What holds where nothing was set.
   public var standard: UInt64 {
@@ -22,7 +24,7 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
     case .maxSession: 28_800_000
     case .lockOnSleep: 1
     case .historyDepth: 10
-    case .reuseWindow, .logSync: 0
+    case .reuseWindow, .logSync, .eraseLocalAfter: 0
     }
   }
 
@@ -33,6 +35,7 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
     case .lockOnSleep, .logSync: 0...1
     case .historyDepth: 0...1000
     case .reuseWindow: 0...300_000
+    case .eraseLocalAfter: 0...100
     }
   }
 }

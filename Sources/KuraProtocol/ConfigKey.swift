@@ -14,6 +14,8 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
   case reuseWindow = 5
   /// When the access log reaches the disk.
   case logSync = 6
+  /// After how many wrong codes in a row this machine's secrets for them are destroyed; 0 = never.
+  case eraseLocalAfter = 7
 
   /// What its number counts.
   public enum Unit: Sendable {
@@ -31,6 +33,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .historyDepth: "history-depth"
     case .reuseWindow: "reuse-window"
     case .logSync: "log-sync"
+    case .eraseLocalAfter: "erase-local-after"
     }
   }
 
@@ -39,7 +42,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout, .maxSession, .reuseWindow: .milliseconds
     case .lockOnSleep, .logSync: .flag
-    case .historyDepth: .count
+    case .historyDepth, .eraseLocalAfter: .count
     }
   }
 
@@ -50,7 +53,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .maxSession: 28_800_000
     case .lockOnSleep: 1
     case .historyDepth: 10
-    case .reuseWindow, .logSync: 0
+    case .reuseWindow, .logSync, .eraseLocalAfter: 0
     }
   }
 
@@ -62,6 +65,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .lockOnSleep, .logSync: 0...1
     case .historyDepth: 0...1_000
     case .reuseWindow: 0...300_000
+    case .eraseLocalAfter: 0...100
     }
   }
 

@@ -35,6 +35,7 @@ public enum Request: Equatable, Sendable {
   case unprotect(name: Range<Int>)
   case prompt(PromptRequest)
   case rotate
+  case agentFacts
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -77,6 +78,7 @@ public enum Request: Equatable, Sendable {
     case .unprotect: .unprotect
     case .prompt: .prompt
     case .rotate: .rotate
+    case .agentFacts: .agentFacts
     }
   }
 
@@ -110,6 +112,7 @@ public enum Request: Equatable, Sendable {
     case .unprotect: .unprotect(name: try reader.field16())
     case .prompt: .prompt(try PromptRequest(&reader))
     case .rotate: .rotate
+    case .agentFacts: .agentFacts
     }
   }
 }

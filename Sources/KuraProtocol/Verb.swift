@@ -28,4 +28,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case unprotect = 26
   case prompt = 32
   case rotate = 28
+  case agentFacts = 36
 }

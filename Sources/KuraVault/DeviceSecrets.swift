@@ -64,6 +64,50 @@ struct DeviceSecrets: Sendable {
   }
 }
 
+// MARK: - When it is destroyed
+
+extension DeviceSecrets {
+  private func rulePlace(of slot: SlotID) throws(StorageError) -> FilePlace {
+    try FilePlace.resolve("\(directory)/\(slot.hexadecimal).erase")
+  }
+
+  /// After how many wrong codes the slot's secret is destroyed; 0 for never, and without a secret here.
+  ///
+  /// - Throws: ``VaultError/eraseRuleDamaged``, and those of the file.
+  func eraseLimit(of slot: SlotID) throws(VaultError) -> UInt64 {
+    guard let secret = try secret(of: slot) else { return 0 }
+    let bytes: [UInt8]
+    do {
+      bytes = try StateFile.peek(try rulePlace(of: slot), EraseRule.byteCount + 1)
+    } catch {
+      guard error == .missing else { throw VaultError(error, about: .slot) }
+      return 0
+    }
+    do {
+      return try EraseRule(decoding: bytes.span, secret: secret.bytes, slot: slot).limit
+    } catch {
+      throw error == .outOfMemory ? .outOfMemory : .eraseRuleDamaged
+    }
+  }
+
+  /// Brings the slot's copy of the setting up to date; nothing is done where its secret is not here.
+  func setEraseLimit(_ limit: UInt64, of slot: SlotID) throws(VaultError) {
+    guard has(slot), let secret = try secret(of: slot) else { return }
+    let isKnown = (try? eraseLimit(of: slot)) == limit
+    guard !isKnown else { return }
+    do {
+      let bytes = try EraseRule(slot: slot, limit: limit).encode(secret: secret.bytes)
+      let place = try rulePlace(of: slot)
+      let isNew = (try? place.identity()) == nil
+      let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: 50)
+      try file.write(bytes.span, at: 0, length: EraseRule.byteCount)
+      if isNew { try place.syncDirectory() }
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+}
+
 // MARK: - Making and ending
 
 extension DeviceSecrets {
@@ -93,6 +137,7 @@ extension DeviceSecrets {
     let zeros = [UInt8](repeating: 0, count: DeviceSecrets.byteCount)
     try? write(zeros.span, to: place)
     place.remove()
+    (try? rulePlace(of: slot))?.remove()
     try? place.syncDirectory()
   }
 

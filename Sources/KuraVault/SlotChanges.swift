@@ -59,6 +59,8 @@ extension UnlockedVault {
       let note = try devices.beginAdding(id, to: self.id)
       do throws(VaultError) {
         try devices.store(secret, of: id)
+        // The slot must not be there before what destroys its secret is.
+        try devices.setEraseLimit(policy[.eraseLocalAfter], of: id)
         let number = try put(slot, authorizedBy: fresh, replacing)
         note.end()
         return number

@@ -82,6 +82,23 @@ public struct UnlockAttempt: Sendable {
     slots.count { $0.header.kind == credential.slotKind }
   }
 
+  /// After how many wrong codes in a row the secrets of this machine are destroyed; 0 for never.
+  ///
+  /// - Throws: ``VaultError/eraseRuleDamaged``.
+  public func eraseLimit() throws(VaultError) -> UInt64 {
+    var least = UInt64.max
+    for slot in slots where slot.header.kind == .local {
+      let limit = try devices.eraseLimit(of: slot.header.id)
+      if limit > 0 { least = min(least, limit) }
+    }
+    return least == .max ? 0 : least
+  }
+
+  /// Destroys the secrets of this machine for the vault's codes; data is never touched.
+  public func eraseDeviceSecrets() {
+    for slot in slots where slot.header.kind == .local { devices.remove(slot.header.id) }
+  }
+
   /// Opens a slot; slow for a passcode, which goes through Argon2id once for each slot that is tried.
   ///
   /// - Parameters:

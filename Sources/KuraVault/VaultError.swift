@@ -114,6 +114,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case codeTooLong
   /// A code could open a slot, but its secret is not on this machine.
   case deviceSecretMissing
+  /// A code was wrong as often as the owner allows, or had been: this machine's secrets are to be destroyed.
+  case codesSpent(failures: UInt32)
+  /// What says when this machine's secret for a slot is destroyed cannot be read: no code is tried.
+  case eraseRuleDamaged
   /// Others can read this machine's secret for a slot.
   case deviceSecretUnsafe(UnsafeReason)
   /// The vault has no slot of this kind.

@@ -86,8 +86,8 @@ enum Examples {
     case .authorize(let authorize): touch(authorize.secret)
     case .protect(let name), .unprotect(let name): touch(name)
     case .prompt(let prompt): touch(prompt.place)
-    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots: break
-    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate:
+    case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
+      .agentFacts:
       break
     }
   }
@@ -155,6 +155,7 @@ enum Examples {
         request("prompt") {
           try $0.putPrompt(at: "pts/3".utf8.span, flags: .seesKeys)
         },
+        request("agent-facts") { try $0.putRequest(.agentFacts) },
       ]
     }
   }

@@ -105,6 +105,15 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = payload.extracting(try AgentReport(payload).release)
         },
+        reply("reply to agent-facts") {
+          var facts = AgentFacts()
+          (facts.lockLimit, facts.hardLockLimit) = (8_388_608, AgentFacts.unlimited)
+          (facts.lockedBytes, facts.availableMemory) = (65_536, 1 << 30)
+          (facts.bootTime, facts.monotonicTime, facts.keepsState) = (60_000, 30_000, true)
+          try $0.putAgentFactsReply(facts)
+        } reading: { payload throws(ProtocolError) in
+          _ = try AgentFacts(payload)
+        },
         reply("reply to config") {
           try $0.putConfigReply([Setting(key: ConfigKey.idleTimeout.rawValue, value: 60_000)])
         } reading: { payload throws(ProtocolError) in

@@ -243,3 +243,14 @@ def check_seen(seen, epoch, mark):
         raise Refused("seen", "rolled-back", f"{epoch} < {seen.epoch}")
     if seen and epoch == seen.epoch and mark != seen.fingerprint:
         raise Refused("seen", "forked")
+
+
+def read_erase_rule(data, secret, slot_id):
+    """After how many wrong codes a device secret is destroyed; 0 for never."""
+    if len(data) != 72:
+        raise Damaged("erase rule: length")
+    if keyed_hash(secret, 32, b"kura1/erase", data[:40]) != data[40:]:
+        raise Damaged("erase rule: hash")
+    if data[:8] != b"KURAERA1" or data[8:24] != slot_id or data[32:40] != bytes(8):
+        raise Damaged("erase rule: fields")
+    return int.from_bytes(data[24:32], "little")

@@ -44,9 +44,20 @@ struct Guess: Sendable {
   /// Opens a slot, once; slow for a passcode, and not before another engine's try has ended.
   ///
   /// - Throws: As ``UnlockAttempt/open(_:secret:)`` does; ``VaultError/throttled(milliseconds:)`` without
-  ///   trying, ``VaultError/triesNotKept``; ``VaultError/busy`` when another engine takes too long.
+  ///   trying, ``VaultError/triesNotKept``; ``VaultError/codesSpent(failures:)``, after which this
+  ///   machine's secrets are destroyed; ``VaultError/busy`` when another engine takes too long.
   mutating func open(
     _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
+  ) throws(VaultError) -> VaultKey {
+    do throws(VaultError) { return try derive(credential, secret, only: number) } catch {
+      if case .codesSpent = error { attempt.eraseDeviceSecrets() }
+      throw error
+    }
+  }
+
+  /// The same, but leaves it to the caller to destroy what a wrong code should.
+  mutating func derive(
+    _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
     guard let kind = TryKind(credential) else {
       let key = try attempt.open(credential, secret: secret, only: number)
@@ -57,6 +68,9 @@ struct Guess: Sendable {
     let before = record(file)
     begin(before)
     try check(tries.standing(kind, before))
+    let limit = kind == .local ? try attempt.eraseLimit() : 0
+    // Whoever was killed in the middle of the last try that is allowed has had it.
+    try checkLimit(limit, before)
     var counted = before
     isCounted = !tries.isKnown(secret, kind, vault)
     if isCounted {
@@ -69,7 +83,9 @@ struct Guess: Sendable {
       return key
     } catch {
       fail(error, kind, before, counted, &file)
-      if error == .wrongPasscode { tries.remember(secret, kind, vault) }
+      guard error == .wrongPasscode else { throw error }
+      tries.remember(secret, kind, vault)
+      try checkLimit(limit, counted)
       throw error
     }
   }
@@ -131,6 +147,11 @@ extension Guess {
 
   private func check(_ standing: TryStanding) throws(VaultError) {
     guard standing.isAllowed else { throw .throttled(milliseconds: standing.wait) }
+  }
+
+  private func checkLimit(_ limit: UInt64, _ record: TryRecord) throws(VaultError) {
+    let failures = record[.local].failures
+    if limit > 0, failures >= limit { throw .codesSpent(failures: failures) }
   }
 
   /// Puts the count on the disk before anything is derived: who is killed meanwhile has had a try.

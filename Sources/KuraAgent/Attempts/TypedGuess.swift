@@ -13,16 +13,26 @@ extension Guess {
       try checkPasscodeSlot()
       return try open(.passcode, secret: secret)
     }
-    do throws(VaultError) { return try open(.local, secret: secret) } catch {
-      switch error {
+    let failure: VaultError
+    do throws(VaultError) { return try derive(.local, secret) } catch { failure = error }
+    let isSpent = if case .codesSpent = failure { true } else { false }
+    do throws(VaultError) {
+      switch failure {
       // A code that has to wait, or cannot be counted, says nothing about a passcode.
-      case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing: break
-      default: throw error
+      case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
+        .codesSpent:
+        guard attempt.slotCount(for: .passcode) > 0 else { throw failure }
+      default: throw failure
       }
-      guard attempt.slotCount(for: .passcode) > 0 else { throw error }
+      return try open(.passcode, secret: secret)
+    } catch {
+      // It was no passcode either, which would have shown that the owner is there.
+      guard isSpent else { throw error }
+      attempt.eraseDeviceSecrets()
+      throw failure
     }
-    return try open(.passcode, secret: secret)
   }
+
   /// A vault that only codes open has no passcode; what is too long to be a code is a wrong one, at no
   /// cost to who guesses and to nobody else.
   private func checkPasscodeSlot() throws(VaultError) {

@@ -83,6 +83,7 @@ extension Agent {
     try work(on: keeper) { vault throws(VaultError) in
       guard let key = PolicyKey(rawValue: request.key) else { return }
       try vault.setPolicy(key, to: request.value)
+      if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
     noteChange(of: keeper)
     keeper.adjust(at: configuration.clock())

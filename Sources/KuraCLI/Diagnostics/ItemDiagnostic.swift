@@ -79,6 +79,11 @@ extension Diagnostic {
         "a short code is not tried while wrong ones cannot be counted",
         "make room on the disk, or unlock with the passcode"
       )
+    case .denied where refused.text == "erase-rule-damaged":
+      return (
+        "no code is tried: what says when this machine's secret for it is destroyed is damaged",
+        "unlock with the passcode or the recovery key, which writes it anew"
+      )
     default: return ("policy does not allow it" + named(refused.text), nil)
     }
   }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura doctor`: what of the promised protection holds on this machine.
+enum Doctor {
+  static let command = Command(
+    "doctor", abstract: "tell what of the promised protection holds on this machine",
+    options: [Option.json], run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let checks = try examine(try invocation.access())
+    if invocation.arguments.has(.json) {
+      try writeJSON(checks, &invocation.output)
+    } else {
+      try write(checks, &invocation.output)
+    }
+    return checks.contains { $0.verdict == .fail } ? .failure : .ok
+  }
+
+  private static func examine(_ access: VaultAccess) throws(CommandError) -> [Check] {
+    let clocks = Machine.clocks()
+    var checks = MachineChecks(machine: Machine()).all + MachineChecks.clocks(clocks)
+    checks += try places(access)
+    checks += try engine(access, clocks)
+    checks.append(
+      Check(
+        "screen-lock", .warn,
+        "no desktop program tells the agent of a locked screen or a logout: the clocks, sleep and"
+          + " 'kura lock' lock",
+        "let the screen locker run 'kura lock'"))
+    return checks
+  }
+
+  private static func places(_ access: VaultAccess) throws(CommandError) -> [Check] {
+    let checks = PlaceChecks(look: { Machine.place($0) })
+    do throws(PathError) {
+      let (state, runtime) = (try UserDirectory.state(), try UserDirectory.runtime())
+      let isSet = runtime != state + "/run"
+      return [
+        checks.runtime(runtime, isSet: isSet), checks.state(state), checks.vault(access.vault.path),
+      ]
+    } catch { throw .path(error) }
+  }
+}
+
+// MARK: - The engine
+
+extension Doctor {
+  /// What a running agent says; without one nothing is started unless `--no-agent` asks for it.
+  private static func engine(
+    _ access: VaultAccess, _ clocks: Machine.Clocks
+  ) throws(CommandError) -> [Check] {
+    guard var connection = try access.connectAnswering() else {
+      return [
+        Check(
+          "agent", .unknown, "no agent is running, so nothing is known of its memory or the vault",
+          "'kura --no-agent doctor' asks an engine of its own")
+      ]
+    }
+    do throws(ClientError) {
+      let facts = try connection.agentFacts()
+      let agent = AgentChecks(facts: facts, release: connection.release, clocks: clocks)
+      return agent.all + (try vault(access, &connection, facts.availableMemory))
+    } catch { throw .client(error) }
+  }
+
+  private static func vault(
+    _ access: VaultAccess, _ connection: inout Connection, _ memory: UInt64
+  ) throws(ClientError) -> [Check] {
+    guard access.vault.isThere else { return [] }
+    do throws(ClientError) {
+      let report = try connection.status()
+      let most = try connection.slots().all.map { $0.facts.cost.memory }.max() ?? 0
+      return VaultChecks(
+        weaknesses: report.weaknesses, neededMemory: most, availableMemory: memory
+      ).all
+    } catch {
+      guard case .refused(let refused) = error, refused.failure.isOfVault else { throw error }
+      let diagnostic = Diagnostic(refused)
+      return [Check("vault", .fail, diagnostic.message, diagnostic.hint ?? "")]
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension Doctor {
+  private static func write(
+    _ checks: [Check], _ output: inout Output
+  ) throws(CommandError) {
+    for check in checks {
+      try output.write(
+        HelpText.pad(check.verdict.rawValue, 9) + HelpText.pad(check.name, 19) + check.meaning
+          + "\n")
+      guard !check.advice.utf8.isEmpty else { continue }
+      try output.write(HelpText.pad("", 28) + "do: " + check.advice + "\n")
+    }
+    let open = checks.filter { $0.verdict == .fail || $0.verdict == .warn }
+    guard !open.isEmpty else { return try output.write("\neverything looked at holds here\n") }
+    try output.write("\nnot as promised here: ")
+    for (index, check) in open.enumerated() {
+      try output.write((index > 0 ? ", " : "") + check.name)
+    }
+    try output.write("\n")
+  }
+
+  private static func writeJSON(
+    _ checks: [Check], _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.key("checks")
+    try output.openArray()
+    for check in checks {
+      try output.openObject()
+      try output.member("name", check.name)
+      try output.member("verdict", check.verdict.rawValue)
+      try output.member("meaning", check.meaning)
+      try output.member("advice", check.advice)
+      try output.closeObject()
+    }
+    try output.closeArray()
+    try output.member("holds", !checks.contains { $0.verdict == .fail })
+    try output.closeDocument()
+  }
+}

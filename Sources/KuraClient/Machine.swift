@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import SecureMemory
+
+/// What this machine tells of itself in files, and of the places where Kura's files are.
+public struct Machine: Sendable {
+  /// A limit that is none.
+  public static let unlimited = UInt64.max
+
+  /// A file or directory.
+  public struct Place: Equatable, Sendable {
+    /// What kind of file system it is on, by `statfs(2)`.
+    public let fileSystem: UInt64
+    /// Its permission bits.
+    public let mode: UInt32
+    /// Whether it is the caller's.
+    public let isOwn: Bool
+
+    /// A place with what is known of it.
+    public init(fileSystem: UInt64, mode: UInt32, isOwn: Bool) {
+      self.fileSystem = fileSystem
+      self.mode = mode
+      self.isOwn = isOwn
+    }
+  }
+
+  /// The clocks, in ms.
+  public struct Clocks: Equatable, Sendable {
+    /// Since the machine's start, sleep counted.
+    public var boot: UInt64
+    /// The same, sleep left out.
+    public var monotonic: UInt64
+    /// Unix time.
+    public var wall: UInt64
+    /// Whether something keeps that right.
+    public var isSynchronised: Bool
+
+    /// A reading.
+    public init(boot: UInt64, monotonic: UInt64, wall: UInt64, isSynchronised: Bool) {
+      self.boot = boot
+      self.monotonic = monotonic
+      self.wall = wall
+      self.isSynchronised = isSynchronised
+    }
+  }
+
+  private let root: String
+
+  /// A machine.
+  ///
+  /// - Parameter root: What stands before `/proc` and `/sys`; a test's own directory, or nothing.
+  public init(root: String = "") { self.root = root }
+
+  /// The bytes of one of the kernel's files; nil where there is none, or it cannot be read.
+  public func file(_ path: String) -> [UInt8]? {
+    do throws(FileError) {
+      let descriptor = try Descriptor.open(path: root + path)
+      defer { Descriptor.close(descriptor) }
+      let buffer = try Descriptor.readAll(descriptor, limit: 65_536)
+      return [UInt8](copying: buffer.bytes)
+    } catch { return nil }
+  }
+
+  /// What stands at a path; nil for nothing.
+  public static func place(_ path: String) -> Place? {
+    var place = kura_place()
+    guard unsafe kura_place_look(path, &place) == 0 else { return nil }
+    return Place(fileSystem: place.file_system, mode: place.mode, isOwn: place.is_own != 0)
+  }
+
+  /// The clocks, now.
+  public static func clocks() -> Clocks {
+    var moment = kura_moment()
+    unsafe kura_moment_now(&moment)
+    return Clocks(
+      boot: moment.boot, monotonic: moment.monotonic, wall: moment.wall,
+      isSynchronised: kura_clock_is_synchronised() != 0)
+  }
+}

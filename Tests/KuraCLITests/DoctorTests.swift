@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraClient
+import KuraProtocol
+import Testing
+
+@testable import KuraCLI
+
+/// Checks of a machine whose kernel's files a test has written.
+@Suite struct DoctorTests {
+  /// A directory that stands before /proc and /sys.
+  private final class Files {
+    let root = NSTemporaryDirectory() + "kura-doctor-" + UUID().uuidString
+
+    init(_ files: [String: String]) throws {
+      for (path, text) in files {
+        let url = URL(filePath: root + path)
+        try FileManager.default.createDirectory(
+          at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+      }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: root) }
+  }
+
+  private func verdict(_ name: String, _ files: [String: String]) throws -> Check.Verdict? {
+    let files = try Files(files)
+    return MachineChecks(machine: Machine(root: files.root)).all.first { $0.name == name }?.verdict
+  }
+
+  private static let swaps = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+
+  @Test func `swap is fine where there is none, in memory, or encrypted`() throws {
+    #expect(try verdict("swap", [:]) == .unknown)
+    #expect(try verdict("swap", ["/proc/swaps": Self.swaps]) == .ok)
+    let zram = Self.swaps + "/dev/zram0                              partition\t1\t0\t-2\n"
+    #expect(try verdict("swap", ["/proc/swaps": zram]) == .ok)
+    let mapped = Self.swaps + "/dev/dm-1                               partition\t1\t0\t-2\n"
+    #expect(try verdict("swap", ["/proc/swaps": mapped]) == .warn)
+    let encrypted = ["/proc/swaps": mapped, "/sys/block/dm-1/dm/uuid": "CRYPT-PLAIN-swap\n"]
+    #expect(try verdict("swap", encrypted) == .ok)
+    #expect(try verdict("swap", ["/proc/swaps": zram + "/swap\\040file file\t1\t0\t-2\n"]) == .warn)
+  }
+
+  @Test func `hibernation matters where it would reach a disk in the clear`() throws {
+    let swap = Self.swaps + "/dev/sda2 partition\t1\t0\t-2\n"
+    let states = "freeze mem disk\n"
+    #expect(try verdict("hibernation", [:]) == .ok)
+    #expect(try verdict("hibernation", ["/sys/power/state": "freeze mem\n"]) == .ok)
+    #expect(try verdict("hibernation", ["/sys/power/state": states]) == .ok)
+    let all = ["/sys/power/state": states, "/proc/swaps": swap, "/sys/power/disk": "[platform]\n"]
+    #expect(try verdict("hibernation", all) == .warn)
+    let off = all.merging(["/sys/power/disk": "[disabled]\n"]) { $1 }
+    #expect(try verdict("hibernation", off) == .ok)
+  }
+
+  @Test func `without Yama every program may be traced`() throws {
+    #expect(try verdict("ptrace-scope", [:]) == .warn)
+    #expect(try verdict("ptrace-scope", ["/proc/sys/kernel/yama/ptrace_scope": "0\n"]) == .warn)
+    #expect(try verdict("ptrace-scope", ["/proc/sys/kernel/yama/ptrace_scope": "1\n"]) == .ok)
+  }
+
+  @Test func `core files of others are no fault`() throws {
+    #expect(try verdict("core-files", [:]) == .unknown)
+    #expect(try verdict("core-files", ["/proc/sys/kernel/core_pattern": "core\n"]) == .ok)
+    #expect(try verdict("core-files", ["/proc/sys/kernel/core_pattern": "|/bin/x %p\n"]) == .ok)
+  }
+
+  @Test func `clocks have to run, and the date to be of this time`() {
+    var clocks = Machine.Clocks(
+      boot: 10, monotonic: 5, wall: 1_760_000_000_000, isSynchronised: true)
+    #expect(MachineChecks.clocks(clocks).map(\.verdict) == [.ok, .ok])
+    clocks.isSynchronised = false
+    #expect(MachineChecks.clocks(clocks).map(\.verdict) == [.ok, .warn])
+    clocks.wall = 1_000
+    #expect(MachineChecks.clocks(clocks).map(\.verdict) == [.ok, .fail])
+    clocks.boot = 4
+    #expect(MachineChecks.clocks(clocks).map(\.verdict) == [.fail, .fail])
+  }
+}
+
+// MARK: - Places, agent and vault
+
+extension DoctorTests {
+  private static let memory: UInt64 = 0x0102_1994
+
+  private func place(_ kind: UInt64 = 0xEF53, _ mode: UInt32 = 0o700, own: Bool = true)
+    -> Machine.Place
+  {
+    Machine.Place(fileSystem: kind, mode: mode, isOwn: own)
+  }
+
+  @Test func `a runtime directory is in memory and its owner's alone`() {
+    let session = ["/run/user/1": place(Self.memory), "/run/user/1/kura": place(Self.memory)]
+    #expect(runtime(session) == .ok)
+    #expect(runtime(["/run/user/1": place(Self.memory)]) == .ok)
+    #expect(runtime(["/run/user/1": place()]) == .warn)
+    #expect(runtime(session, isSet: false) == .warn)
+    let open = session.merging(["/run/user/1/kura": place(Self.memory, 0o755)]) { $1 }
+    #expect(runtime(open) == .fail)
+    let others = session.merging(["/run/user/1/kura": place(Self.memory, own: false)]) { $1 }
+    #expect(runtime(others) == .fail)
+  }
+
+  private func runtime(_ places: [String: Machine.Place], isSet: Bool = true) -> Check.Verdict {
+    PlaceChecks { places[$0] }.runtime("/run/user/1/kura", isSet: isSet).verdict
+  }
+
+  @Test(arguments: [
+    (UInt64(0xEF53), Check.Verdict.ok), (0x6969, .warn), (0xFF53_4D42, .warn),
+    (0x0102_1994, .warn),
+  ])
+  func `a vault and its state belong on a local disk`(_ kind: UInt64, _ expected: Check.Verdict) {
+    let checks = PlaceChecks { _ in place(kind) }
+    #expect(checks.vault("/home/a/x.kura").verdict == expected)
+    #expect(checks.state("/home/a/state").verdict == expected)
+  }
+
+  @Test func `what is not there yet is no fault, what others can enter is one`() {
+    let nothing = PlaceChecks { _ in nil }
+    #expect(nothing.vault("/a/b").verdict == .ok)
+    #expect(nothing.state("/a").verdict == .ok)
+    #expect(PlaceChecks { _ in place(0xEF53, 0o750) }.state("/a").verdict == .fail)
+  }
+
+  private func agent(
+    release: String = Release.version, _ change: (inout AgentFacts) -> Void = { _ in }
+  ) -> [String] {
+    var facts = AgentFacts()
+    (facts.lockLimit, facts.lockedBytes, facts.keepsState) = (8 << 20, 65_536, true)
+    (facts.bootTime, facts.monotonicTime) = (60_000, 30_000)
+    change(&facts)
+    let clocks = Machine.Clocks(boot: 61_000, monotonic: 31_000, wall: 0, isSynchronised: true)
+    return AgentChecks(facts: facts, release: release, clocks: clocks).all
+      .filter { $0.verdict != .ok }.map { "\($0.name) \($0.verdict)" }
+  }
+
+  @Test func `an agent that is as it should be has nothing to report`() {
+    #expect(agent() == [])
+    #expect(agent(release: "0.0.1") == ["agent warn"])
+    #expect(agent { $0.unlockedBytes = 4_096 } == ["locked-memory fail"])
+    #expect(agent { $0.lockLimit = 65_536 } == ["locked-memory warn"])
+    #expect(agent { $0.lockLimit = AgentFacts.unlimited } == [])
+    #expect(agent { $0.isDumpable = true } == ["core-dumps fail"])
+    #expect(agent { $0.coreLimit = 1 } == ["core-dumps fail"])
+    #expect(agent { $0.bootTime = 600_000 } == ["agent-clock warn"])
+    #expect(agent { $0.monotonicTime = 60_001 } == ["agent-clock fail"])
+    #expect(agent { $0.keepsState = false } == ["state-kept fail"])
+  }
+
+  @Test func `a vault's weaknesses are told with what to do`() {
+    func faults(_ weaknesses: WeaknessSet, _ memory: UInt64) -> [String] {
+      VaultChecks(weaknesses: weaknesses, neededMemory: 256 << 20, availableMemory: memory).all
+        .filter { $0.verdict != .ok }.map { "\($0.name) \($0.verdict)" }
+    }
+    #expect(faults([], 1 << 30) == [])
+    let both = faults([.weakKDF, .noRecoveryKey], 1 << 30)
+    #expect(both == ["passcode-cost warn", "recovery-key warn"])
+    #expect(faults(.triesNotKept, 1 << 30) == ["wrong-tries fail"])
+    #expect(faults([], 1 << 20) == ["derivation-memory fail"])
+    #expect(faults([], 0) == ["derivation-memory unknown"])
+  }
+}
