@@ -66,7 +66,7 @@ int kura_start_agent(const char *program, struct kura_child *child) {
     kura_spawn_closing_from(&actions, 4);
     posix_spawn_file_actions_addchdir_np(&actions, "/");
     char *const arguments[] = {"kura-agent", "--ready-fd", "3", NULL};
-    failed = spawn(program, arguments, POSIX_SPAWN_SETSID, &actions, &child->process);
+    failed = spawn(program, arguments, 0, &actions, &child->process);
     posix_spawn_file_actions_destroy(&actions);
   }
   close(ends[1]);

@@ -34,8 +34,8 @@ enum AgentProgram {
     guard failed == 0 else { throw .system(-failed) }
     defer { kura_file_close(child.descriptor) }
     let said = try listen(to: child.descriptor)
-    if said.first == UInt8(ascii: "R") { return }
     let status = kura_child_wait(child.process, Patience.standard.process)
+    if said.first == UInt8(ascii: "R") { return }
     throw .agentFailed(status: status, text: String(repairing: said.span))
   }
 

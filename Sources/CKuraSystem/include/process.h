@@ -19,8 +19,10 @@ struct kura_child {
   int descriptor;
 };
 
-/* Starts an agent that stays: own process session, cwd /, nothing of ours open but a pipe on
-   descriptor 3, to which it writes `R` once it listens. 0 or a negated errno. */
+/* Starts an agent that stays: cwd /, nothing of ours open but a pipe on descriptor 3, to which it
+   writes `R` once it listens. What is started goes on in a process session of its own as a child
+   of nobody's and ends itself, so that no program that we become has a child it does not know.
+   0 or a negated errno. */
 int kura_start_agent(const char *_Nonnull program, struct kura_child *_Nonnull child);
 
 /* Starts an engine of our own that serves the socket on its descriptor 0 until we close ours.
