@@ -33,11 +33,22 @@ const char *kura_argument(int index) {
   return index >= 0 && index < count ? values[index] : NULL;
 }
 
+char *const *kura_arguments(int first) {
+  return first >= 0 && first < count ? values + first : NULL;
+}
+
 const char *kura_environment(const char *name) { return getenv(name); }
+
+static int filled[3];
 
 void kura_fill_descriptors(void) {
   static const int modes[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
   /* open(2) takes the lowest number that is free. */
   for (int fd = 0; fd <= 2; fd++)
-    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", modes[fd]);
+    if (fcntl(fd, F_GETFD) < 0) filled[fd] = open("/dev/null", modes[fd]) == fd;
+}
+
+void kura_unfill_descriptors(void) {
+  for (int fd = 0; fd <= 2; fd++)
+    if (filled[fd]) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }

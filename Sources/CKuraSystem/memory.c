@@ -160,15 +160,41 @@ struct kura_memory_status kura_secret_status(void) {
   };
 }
 
+/* Swift's backtracer prints the memory that registers point to. */
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT};
+enum { CRASHES = sizeof crashes / sizeof *crashes };
+
+static struct {
+  int is_hardened;
+  int was_ignored[CRASHES];
+  int has_core;
+  rlim_t core;
+  mode_t mask;
+} before;
+
 uint32_t kura_harden_process(void) {
-  /* Swift's backtracer prints the memory that registers point to. */
-  static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT};
-  for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i += 1) signal(crashes[i], SIG_DFL);
+  for (size_t i = 0; i < CRASHES; i += 1)
+    before.was_ignored[i] = signal(crashes[i], SIG_DFL) == SIG_IGN;
   prctl(PR_SET_DUMPABLE, 0);
   struct rlimit core;
   if (getrlimit(RLIMIT_CORE, &core) == 0) {
+    before.has_core = 1;
+    before.core = core.rlim_cur;
     core.rlim_cur = 0;
     setrlimit(RLIMIT_CORE, &core);
   }
-  return umask(077);
+  before.is_hardened = 1;
+  return before.mask = umask(077);
+}
+
+void kura_restore_process(void) {
+  if (!before.is_hardened) return;
+  for (size_t i = 0; i < CRASHES; i += 1)
+    if (before.was_ignored[i]) signal(crashes[i], SIG_IGN);
+  struct rlimit core;
+  if (before.has_core && getrlimit(RLIMIT_CORE, &core) == 0) {
+    core.rlim_cur = before.core;
+    setrlimit(RLIMIT_CORE, &core);
+  }
+  umask(before.mask);
 }

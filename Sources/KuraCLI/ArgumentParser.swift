@@ -13,20 +13,23 @@ struct ArgumentParser {
 
   private let arguments: [[UInt8]]
   private var next = 0
-  private var command: Command?
+  /// The verb, once it is known, whatever is wrong with the rest.
+  private(set) var command: Command?
   private var parsed = Arguments()
 
-  private init(_ arguments: [[UInt8]]) { self.arguments = arguments }
-
-  /// Reads all of it.
+  /// Prepares to read a command line.
   ///
   /// - Parameter arguments: What follows the program's name.
+  init(_ arguments: [[UInt8]]) { self.arguments = arguments }
+
+  /// Reads all of it.
   static func parse(_ arguments: [[UInt8]]) throws(UsageError) -> Result {
     var parser = ArgumentParser(arguments)
     return try parser.run()
   }
 
-  private mutating func run() throws(UsageError) -> Result {
+  /// Reads all of it, once.
+  mutating func run() throws(UsageError) -> Result {
     var optionsEnded = false
     while next < arguments.count {
       let argument = arguments[next]
@@ -35,6 +38,7 @@ struct ArgumentParser {
         try take(operand: argument)
       } else if argument.count == 2, argument[1] == Self.dash {
         optionsEnded = true
+        if command != nil { parsed.operandsBeforeSeparator = parsed.operands.count }
       } else if argument[1] == Self.dash {
         try take(long: argument[2...])
       } else {

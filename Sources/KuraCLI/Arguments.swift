@@ -12,6 +12,8 @@ struct Arguments: Sendable {
 
   var options: [Given] = []
   var operands: [[UInt8]] = []
+  /// How many operands stand before `--`; nil without one behind the verb.
+  var operandsBeforeSeparator: Int?
 
   /// Whether the option was given.
   func has(_ name: OptionName) -> Bool { options.contains { $0.name == name } }

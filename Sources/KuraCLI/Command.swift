@@ -38,18 +38,31 @@ struct Command: Sendable {
   let abstract: String
   let options: [Option]
   let unlocking: Unlocking
+  /// What every failure of Kura's own ends with, for a verb that otherwise ends as another program
+  /// does; nil: each with its own.
+  let failure: ExitStatus?
   let run: Run
 
   init(
     _ verb: String, _ operands: [Operand] = [], abstract: String, options: [Option] = [],
-    unlocking: Unlocking = .never, run: @escaping Run
+    unlocking: Unlocking = .never, failure: ExitStatus? = nil, run: @escaping Run
   ) {
     self.verb = verb
     self.operands = operands
     self.abstract = abstract
     self.options = options
     self.unlocking = unlocking
+    self.failure = failure
     self.run = run
+  }
+
+  /// The status that scripts see where it fails.
+  func status(of diagnostic: Diagnostic) -> ExitStatus {
+    guard let failure else { return diagnostic.status }
+    switch diagnostic.status {
+    case .notExecutable, .commandNotFound, .interrupted: return diagnostic.status
+    default: return failure
+    }
   }
 
   /// The options shared with other commands, in the order of the help.

@@ -39,6 +39,14 @@ enum CommandError: Error, Equatable, Sendable {
   case noSlot(UInt8)
   /// No new vault is made at the cost that was asked for.
   case costRefused(Refused)
+  /// Something is wrong with what stands at a place.
+  indirect case placed(Place, CommandError)
+  /// A file or template of several lines cannot be read as one.
+  case syntax(SyntaxFlaw)
+  /// A value does not fit where it was to go.
+  case unfit(Unfit)
+  /// The program that `run` was to become was not started.
+  case launch([UInt8], Successor.Failure)
   /// A passcode of a few digits; whether it could be a code for one machine.
   case shortCode(canBeLocal: Bool)
 }
@@ -93,6 +101,42 @@ enum Mismatch: Equatable, Sendable {
   case vaultName
   /// One that never came into force.
   case unkeptRecoveryKey
+}
+
+/// What is wrong with a line of a file of variables, or with a template.
+enum SyntaxFlaw: Error, Equatable, Sendable {
+  /// Neither a comment nor `NAME=VALUE`.
+  case notAVariable
+  /// A variable is called something else than letters, digits and `_`.
+  case variableName
+  /// A quote that is never closed.
+  case openQuote
+  /// Text behind a closed quote.
+  case behindQuote
+  /// A `\` in double quotes with something behind it that means nothing.
+  case escape
+  /// What a shell would put something else in the place of.
+  case substitution
+  /// A NUL, which no variable can hold.
+  case nul
+  /// `kura://` inside a value.
+  case referenceInside
+  /// `{{` and a reference, and no `}}` on the line.
+  case openBraces
+  /// More than is taken of such things.
+  case tooMany(Int)
+}
+
+/// Why a value cannot go where it was to go.
+enum Unfit: Equatable, Sendable {
+  /// It has a NUL byte.
+  case nul
+  /// It is longer than a variable can be.
+  case variable
+  /// The text that it stands in would be longer than is written.
+  case text(limit: Int)
+  /// A descriptor cannot have that number.
+  case descriptor(errno: Int32)
 }
 
 /// What is in the way.

@@ -13,15 +13,15 @@ public enum Entry {
     ProcessHardening.apply()
     kura_fill_descriptors()
     var messages = Messages()
+    var parser = ArgumentParser(commandLine())
     do throws(CommandError) {
-      let parsed = try parsing { () throws(UsageError) in
-        try ArgumentParser.parse(commandLine())
-      }
+      let parsed = try parsing { () throws(UsageError) in try parser.run() }
       return Int32(try perform(parsed, &messages).rawValue)
     } catch {
       let diagnostic = Diagnostic(error)
       messages.report(diagnostic)
-      return Int32(diagnostic.status.rawValue)
+      let status = parser.command?.status(of: diagnostic) ?? diagnostic.status
+      return Int32(status.rawValue)
     }
   }
 

@@ -8,11 +8,14 @@ enum OptionName: String, Sendable, CaseIterable {
   case delete
   case deleted
   case empty
+  case environment = "env"
+  case environmentFile = "env-file"
   case file
   case fileDescriptor = "fd"
   case help
   case idleTimeout = "idle-timeout"
   case ifRevision = "if-revision"
+  case input
   case json
   case kdfMemory = "kdf-memory"
   case kdfPasses = "kdf-passes"
@@ -29,6 +32,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case noInput = "no-input"
   case noRecoveryKey = "no-recovery-key"
   case null
+  case only
   case output
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
@@ -40,6 +44,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case replace
   case revision
   case rotate
+  case stdin
   case trim
   case unsorted
   case vault

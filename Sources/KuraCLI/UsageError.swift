@@ -26,12 +26,27 @@ enum UsageError: Error, Equatable, Sendable {
   case notAConfigValue(ConfigKey, [UInt8])
   case notAnAgentAction([UInt8])
   case notAReference(ItemReference.Flaw)
+  /// `--attr` beside a reference that says which.
+  case attributeInReference
+  /// Attributes have no earlier revisions.
+  case revisionOfAttribute
+  /// An option that takes `NAME=REFERENCE`, and got something without a `=`. What it got is not
+  /// told: it may be a secret.
+  case notABinding(OptionName)
+  case notAVariableName(OptionName, [UInt8])
+  case variableTwice([UInt8])
+  case notADescriptor(OptionName, [UInt8])
+  case descriptorTwice(Int32)
+  /// `run` without `--` before the command.
+  case separatorMissing(verb: String)
   /// A name, path or attribute that is not UTF-8.
   case notText([UInt8])
   /// Two options that contradict each other.
   case conflict(OptionName, OptionName)
   /// One descriptor cannot give both the passcode and the value.
   case sharedDescriptor(Int32)
+  /// Nor both the passcode and the template.
+  case sharedStdin
   /// What is asked for needs an agent that stays.
   case needsAgent(verb: String)
   case passcodeEmpty

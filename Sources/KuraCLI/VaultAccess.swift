@@ -17,9 +17,9 @@ struct VaultAccess {
   private let messages: Messages
 
   init(
-    _ arguments: Arguments, _ variables: Variables, _ messages: Messages, vault: String?
+    _ arguments: Arguments, _ variables: Variables, _ messages: Messages, vault: VaultPath
   ) throws(CommandError) {
-    do throws(PathError) { self.vault = try VaultPath.resolve(vault) } catch { throw .path(error) }
+    self.vault = vault
     isPrivate = arguments.has(.noAgent)
     asking = Asking(arguments, variables)
     patience = try parsing { () throws(UsageError) in
@@ -37,10 +37,14 @@ struct VaultAccess {
 extension Invocation {
   /// The vault that this command is about.
   ///
-  /// - Parameter vault: A vault that an operand names; it goes before `--vault`.
+  /// - Parameter vault: A vault's path; it goes before `--vault`.
   func access(vault: String? = nil) throws(CommandError) -> VaultAccess {
     let given = try text(.vault)
-    return try VaultAccess(arguments, variables, messages, vault: vault ?? given)
+    let path: VaultPath
+    do throws(PathError) { path = try VaultPath.resolve(vault ?? given) } catch {
+      throw .path(error)
+    }
+    return try VaultAccess(arguments, variables, messages, vault: path)
   }
 
   /// The same for a verb that needs an agent that stays.

@@ -19,6 +19,9 @@ public enum ExitStatus: UInt8, Sendable, CaseIterable {
   case busy = 14
   case agent = 15
   case inputOutput = 16
+  case runFailed = 125
+  case notExecutable = 126
+  case commandNotFound = 127
   case interrupted = 130
 
   /// The word for it, as the man page has it.
@@ -41,6 +44,9 @@ public enum ExitStatus: UInt8, Sendable, CaseIterable {
     case .busy: "busy"
     case .agent: "agent"
     case .inputOutput: "input-output"
+    case .runFailed: "run-failed"
+    case .notExecutable: "not-executable"
+    case .commandNotFound: "command-not-found"
     case .interrupted: "interrupted"
     }
   }
@@ -65,6 +71,9 @@ public enum ExitStatus: UInt8, Sendable, CaseIterable {
     case .busy: "busy, or the time ran out"
     case .agent: "the agent cannot be reached, or is of another version"
     case .inputOutput: "input, output or a full disk"
+    case .runFailed: "run did not come to start the command"
+    case .notExecutable: "run found the command and could not run it"
+    case .commandNotFound: "run did not find the command"
     case .interrupted: "interrupted"
     }
   }

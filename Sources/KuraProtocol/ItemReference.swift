@@ -3,6 +3,7 @@
 /// A reference to a value: `kura://NAME`, `kura://@VAULT/NAME`, either with `?attr=KEY`.
 ///
 /// `%XX` stands for one byte, so that a name with `?`, `%` or a leading `@` can be written.
+/// Everything that takes references reads them here.
 public struct ItemReference: Equatable, Sendable {
   /// What every reference begins with.
   public static let scheme = "kura://"
@@ -14,13 +15,15 @@ public struct ItemReference: Equatable, Sendable {
   /// The attribute meant, or nil for the value.
   public let attribute: String?
 
-  /// Why a text that begins as a reference is none.
+  /// Why a text that means to be a reference is none.
   public enum Flaw: Error, Equatable, Sendable {
+    /// It does not begin with `kura://` in lower case.
+    case scheme
     /// There is no name.
     case nameMissing
     /// `@` with no vault behind it, or no `/` behind the vault.
     case vaultMissing
-    /// Something else than `attr=KEY` behind the `?`.
+    /// Something else than one `attr=KEY` behind the `?`.
     case query
     /// A `%` without two hexadecimal digits.
     case escape
@@ -34,22 +37,27 @@ public struct ItemReference: Equatable, Sendable {
   }
 
   /// Reads a reference.
+  public init(_ text: String) throws(Flaw) { try self.init(bytes: Array(text.utf8)) }
+
+  /// Reads a reference from bytes that may be anything.
   ///
-  /// - Parameter text: Begins with ``scheme``.
-  public init(_ text: String) throws(Flaw) {
-    var rest = Array(text.utf8.dropFirst(Self.scheme.utf8.count))
+  /// - Throws: ``Flaw``: what is no reference never passes for one.
+  public init(bytes: [UInt8]) throws(Flaw) {
+    guard bytes.starts(with: Self.scheme.utf8) else { throw .scheme }
+    var rest = bytes[Self.scheme.utf8.count...]
     var attribute: String?
     if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
-      attribute = try Self.attribute(Array(rest[(mark + 1)...]))
-      rest.removeSubrange(mark...)
+      attribute = try Self.attribute(rest[(mark + 1)...])
+      rest = rest[..<mark]
     }
     var vault: String?
     if rest.first == UInt8(ascii: "@") {
-      guard let slash = rest.firstIndex(of: UInt8(ascii: "/")), slash > 1 else {
+      let named = rest.dropFirst()
+      guard let slash = named.firstIndex(of: UInt8(ascii: "/")), slash > named.startIndex else {
         throw .vaultMissing
       }
-      vault = try Self.text(Array(rest[1..<slash]))
-      rest.removeSubrange(...slash)
+      vault = try Self.text(named[..<slash])
+      rest = named[(slash + 1)...]
     }
     guard !rest.isEmpty else { throw .nameMissing }
     self.vault = vault
@@ -57,19 +65,23 @@ public struct ItemReference: Equatable, Sendable {
     name = try Self.text(rest)
   }
 
-  private static func attribute(_ query: [UInt8]) throws(Flaw) -> String {
-    let head = Array("attr=".utf8)
+  private static func attribute(_ query: ArraySlice<UInt8>) throws(Flaw) -> String {
+    let head = "attr=".utf8
     guard query.starts(with: head), query.count > head.count else { throw .query }
-    return try text(Array(query[head.count...]))
+    let key = query.dropFirst(head.count)
+    // A second `?` or `&` is a query of another kind; one in a key is written as %3F or %26.
+    guard !key.contains(UInt8(ascii: "?")), !key.contains(UInt8(ascii: "&")) else { throw .query }
+    return try text(key)
   }
 
   /// The text behind the escapes.
-  private static func text(_ bytes: [UInt8]) throws(Flaw) -> String {
+  private static func text(_ bytes: ArraySlice<UInt8>) throws(Flaw) -> String {
     var plain: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
+    plain.reserveCapacity(bytes.count)
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
       if bytes[index] == UInt8(ascii: "%") {
-        guard index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+        guard index + 2 < bytes.endIndex, let high = digit(bytes[index + 1]),
           let low = digit(bytes[index + 2])
         else { throw .escape }
         plain.append(high << 4 | low)
@@ -90,5 +102,50 @@ public struct ItemReference: Equatable, Sendable {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
     }
+  }
+}
+
+// MARK: - In a text
+
+extension ItemReference {
+  /// Whether a text says `kura://`, in upper or lower case, at some place: then it means a
+  /// reference, and what follows must be one.
+  public static func begins(_ text: Span<UInt8>, at start: Int) -> Bool {
+    let word = scheme.utf8
+    guard start >= 0, text.count - start >= word.count else { return false }
+    var index = start
+    for byte in word {
+      let other = text[index]
+      guard other == byte || (isUpper(other) && other | 0x20 == byte) else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// Where a bare reference ends: it takes in letters, digits, `-._~/@?=%+:` and all that is not
+  /// ASCII.
+  public static func end(in text: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < text.count, isBare(text[index]) { index += 1 }
+    return index
+  }
+
+  /// Whether a `kura://` behind this byte is the end of some other scheme.
+  public static func joins(_ byte: UInt8) -> Bool {
+    isAlphanumeric(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+      || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+  }
+
+  private static func isBare(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || isAlphanumeric(byte) || "-._~/@?=%+:".utf8.contains(byte)
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || isUpper(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+  }
+
+  private static func isUpper(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
   }
 }

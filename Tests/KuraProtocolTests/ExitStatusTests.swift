@@ -9,7 +9,8 @@ struct ExitStatusTests {
       "ok": 0, "failure": 1, "usage": 2, "not-found": 3, "locked": 4, "wrong-passcode": 5,
       "cancelled": 6, "denied": 7, "throttled": 8, "needs-interaction": 9, "ambiguous": 10,
       "exists": 11, "integrity": 12, "no-vault": 13, "busy": 14, "agent": 15,
-      "input-output": 16, "interrupted": 130,
+      "input-output": 16, "run-failed": 125, "not-executable": 126, "command-not-found": 127,
+      "interrupted": 130,
     ]
     let statuses = ExitStatus.allCases.map { ($0.name, $0.rawValue) }
     #expect(Dictionary(uniqueKeysWithValues: statuses) == expected)

@@ -9,6 +9,7 @@
 #include "directories.h"
 #include "events.h"
 #include "files.h"
+#include "launching.h"
 #include "machine.h"
 #include "memory.h"
 #include "process.h"

@@ -14,11 +14,17 @@ int kura_argument_count(void);
 /* One argument, alive until the process ends; NULL outside 0 ..< count. */
 const char *_Nullable kura_argument(int index);
 
+/* The arguments from one on, NULL behind the last; NULL outside 0 ..< count. */
+char *const _Nonnull *_Nullable kura_arguments(int first);
+
 /* A variable of the environment (getenv(3)), or NULL. */
 const char *_Nullable kura_environment(const char *_Nonnull name);
 
 /* Fills descriptors 0 to 2 where they were closed, so that no file or socket of ours gets one of
    those numbers; reading from 0 and writing to 1 still fail. */
 void kura_fill_descriptors(void);
+
+/* Closes them again for the program that this one becomes. */
+void kura_unfill_descriptors(void);
 
 #endif

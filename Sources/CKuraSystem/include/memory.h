@@ -29,4 +29,8 @@ struct kura_memory_status kura_secret_status(void);
  */
 uint32_t kura_harden_process(void);
 
+/* Undoes that for a program that this one becomes: mask, limit and ignored signals as they were.
+   The kernel makes a process dumpable again at execve(2). */
+void kura_restore_process(void);
+
 #endif

@@ -20,7 +20,7 @@ enum Get {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let wanted = try Wanted(invocation)
-    let access = try invocation.access(vault: wanted.vault)
+    let access = try wanted.access(invocation)
     if let file = try invocation.text(.output) {
       try write(wanted, access, toFile: file)
     } else if invocation.arguments.has(.json) {
@@ -38,7 +38,7 @@ extension Get {
   /// An item's value or one of its attributes.
   struct Wanted {
     let name: String
-    let vault: String?
+    private let reference: ItemReference?
     let attribute: String?
     let revision: UInt64
 
@@ -52,17 +52,27 @@ extension Get {
         try arguments.refuse(.json, with: .raw)
         return try arguments.number(.revision, atLeast: 1) ?? 0
       }
-      var name = text
-      var vault: String?
-      if ItemReference.isReference(text) {
-        let reference: ItemReference
-        do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
-          throw .usage(.notAReference(error))
-        }
-        (name, vault) = (reference.name, reference.vault)
-        attribute = attribute ?? reference.attribute
+      reference = try Self.reference(text)
+      name = reference?.name ?? text
+      if let inside = reference?.attribute {
+        if attribute != nil { throw .usage(.attributeInReference) }
+        if revision != 0 { throw .usage(.revisionOfAttribute) }
+        attribute = inside
       }
-      (self.name, self.vault, self.attribute) = (name, vault, attribute)
+      self.attribute = attribute
+    }
+
+    private static func reference(_ text: String) throws(CommandError) -> ItemReference? {
+      guard ItemReference.begins(text.utf8.span, at: 0) else { return nil }
+      do throws(ItemReference.Flaw) { return try ItemReference(text) } catch {
+        throw .usage(.notAReference(error))
+      }
+    }
+
+    /// The vault it is in.
+    func access(_ invocation: borrowing Invocation) throws(CommandError) -> VaultAccess {
+      guard let reference else { return try invocation.access() }
+      return try invocation.access(of: reference)
     }
 
     /// Fetches it, part by part.
@@ -70,15 +80,7 @@ extension Get {
       _ connection: inout Connection, revision: UInt64,
       into sink: (Span<UInt8>) throws(ClientError) -> Void
     ) throws(ClientError) -> ItemFacts? {
-      guard let attribute else { return try connection.get(name, revision: revision, into: sink) }
-      try Self.hand(try connection.attribute(attribute, of: name), to: sink)
-      return nil
-    }
-
-    private static func hand(
-      _ value: borrowing SecretBytes, to sink: (Span<UInt8>) throws(ClientError) -> Void
-    ) throws(ClientError) {
-      try sink(value.bytes)
+      try connection.read(name, attribute, revision: revision, into: sink)
     }
   }
 }

@@ -64,6 +64,10 @@ extension Diagnostic {
       self.init(words.message, hint: words.hint, refused.failure.exitStatus)
     case .noSlot(let number):
       self.init("there is no slot \(number)", hint: "'kura slot list' shows them", .notFound)
+    case .placed(let place, let error): self.init(place, error)
+    case .syntax(let flaw): self.init(flaw)
+    case .unfit(let unfit): self.init(unfit)
+    case .launch(let name, let failure): self.init(launch: name, failure)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -75,7 +75,10 @@ extension Diagnostic {
     case .notAConfigKey(let text):
       ("there is no setting " + quoted(text), "'kura config' lists the settings")
     case .notAConfigValue(let key, let text): configWords(key, text)
-    case .notAReference(let flaw): referenceWords(flaw)
+    case .notAReference, .attributeInReference, .revisionOfAttribute, .notABinding,
+      .notAVariableName, .variableTwice, .notADescriptor, .descriptorTwice, .separatorMissing,
+      .sharedStdin:
+      referenceWords(error)
     default: slotWords(error)
     }
   }
@@ -125,19 +128,6 @@ extension Diagnostic {
     case .milliseconds:
       "a length of time from " + TimeSpan(milliseconds: key.range.lowerBound).text + " to "
         + TimeSpan(milliseconds: key.range.upperBound).text
-    }
-  }
-
-  private static func referenceWords(
-    _ flaw: ItemReference.Flaw
-  ) -> Words {
-    let form = "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY behind it"
-    return switch flaw {
-    case .nameMissing: ("the reference names no item", form)
-    case .vaultMissing: ("the reference has @ but no vault", form)
-    case .query: ("what stands behind ? in the reference is not attr=KEY", form)
-    case .escape: ("a % in the reference has no two hexadecimal digits behind it", form)
-    case .notUTF8: ("the reference is not UTF-8 text", form)
     }
   }
 }

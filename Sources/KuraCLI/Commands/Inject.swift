@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura inject`: a text with the values of its references filled in.
+enum Inject {
+  static let command = Command(
+    "inject", abstract: "fill the values of references into a text",
+    options: [
+      Option(.input, letter: "i", .required("FILE"), help: "the text, in place of stdin"),
+      Option(
+        .output, letter: "o", .required("FILE"), help: "write it to FILE (0600), whole or not"),
+      Option(.raw, help: "no escapes on a terminal"),
+    ],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let path = try invocation.text(.output)
+    let template = try template(invocation)
+    let result = try fill(template, invocation)
+    if let path {
+      try write(result, toFile: path)
+    } else {
+      try write(result, &invocation)
+    }
+    return .ok
+  }
+
+  private static func template(
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) -> Template {
+    let arguments = invocation.arguments
+    try parsing { () throws(UsageError) in
+      try arguments.refuse(.output, with: .raw)
+      if !arguments.has(.input), try arguments.number(.passcodeFD, as: Int32.self) == 0 {
+        throw .sharedStdin
+      }
+    }
+    let path = try invocation.text(.input)
+    let text: SecretBuffer
+    do throws(FileError) {
+      let descriptor = try path.map { path throws(FileError) in try Descriptor.open(path: path) }
+      defer { if let descriptor { Descriptor.close(descriptor) } }
+      text = try Descriptor.readAll(descriptor ?? 0, limit: Template.limit)
+    } catch { throw .file(.read, path: path ?? "stdin", errno: error.errno) }
+    return try Template(text, name: path)
+  }
+}
+
+// MARK: - Values
+
+extension Inject {
+  /// Reads all values before anything is written.
+  private static func fill(
+    _ template: consuming Template, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> SecretBuffer {
+    let count = template.references.count
+    let reader = try ReferenceReader(template.references, invocation)
+    var values = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: 256)
+    }
+    var ranges = [Range<Int>](repeating: 0..<0, count: count)
+    var isTooLong = false
+    do throws(CommandError) {
+      try reader.read(
+        begin: { index throws(ClientError) in ranges[index] = values.count..<values.count },
+        into: { index, part throws(ClientError) in
+          isTooLong = values.count + part.count > Template.limit
+          if isTooLong { throw .stopped }
+          do throws(SecureMemoryError) { try values.append(part) } catch { throw .outOfMemory }
+          ranges[index] = ranges[index].lowerBound..<values.count
+        })
+    } catch { throw isTooLong ? .unfit(.text(limit: Template.limit)) : error }
+    return try template.filled(values, ranges)
+  }
+
+  private static func write(
+    _ result: borrowing SecretBuffer, toFile path: String
+  ) throws(CommandError) {
+    var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
+    do throws(FileError) {
+      try file.write(result.bytes)
+      try file.commit()
+    } catch { throw .file(.write, path: path, errno: error.errno) }
+  }
+
+  private static func write(
+    _ result: borrowing SecretBuffer, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    guard invocation.output.isTerminal, !invocation.arguments.has(.raw) else {
+      return try invocation.output.send(result.bytes)
+    }
+    var escaping = Escaping(.text)
+    try invocation.output.write(result.bytes, &escaping)
+    try invocation.output.finish(&escaping)
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// `kura run`: reads what references name, then becomes a command that is given the values.
+enum Run {
+  static let command = Command(
+    "run", [.init("-- CMD", .atLeastOne)], abstract: "run a command with the values of references",
+    options: [
+      Option(.environment, .required("VAR=REF"), help: "a variable; may be repeated"),
+      Option(.environmentFile, .required("FILE"), help: "variables from the lines of FILE"),
+      Option(.file, .required("VAR=REF"), help: "a file in memory; VAR is its path"),
+      Option(.stdin, .required("REF"), help: "the command's stdin"),
+      Option(.fileDescriptor, .required("N=REF"), help: "the command's descriptor N"),
+      Option(.only, help: "pass on no variables of the environment"),
+    ],
+    unlocking: .whenLocked, failure: .runFailed, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let arguments = invocation.arguments
+    try parsing { () throws(UsageError) in try checkSeparator(arguments) }
+    var plan = try LaunchPlan.make(arguments)
+    try plan.read(invocation)
+    throw plan.launch(arguments)
+  }
+
+  /// What the command is must never depend on which options this release knows.
+  static func checkSeparator(_ arguments: Arguments) throws(UsageError) {
+    guard let before = arguments.operandsBeforeSeparator else {
+      throw .separatorMissing(verb: command.verb)
+    }
+    guard before == 0 else {
+      throw .operandUnexpected(arguments.operands[0], verb: command.verb)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Reads what references name, all or nothing: one connection a vault, whose passcode is asked for
+/// once at most.
+struct ReferenceReader {
+  /// The references to one vault.
+  private struct Group {
+    let access: VaultAccess
+    var indices: [Int]
+  }
+
+  private let references: [PlacedReference]
+  private var groups: [Group] = []
+
+  /// Finds out which vaults are meant; nothing is asked of them yet.
+  init(
+    _ references: [PlacedReference], _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    self.references = references
+    for index in references.indices {
+      let access = try placing(references[index].place) { () throws(CommandError) in
+        try invocation.access(of: references[index].reference)
+      }
+      if let known = groups.firstIndex(where: { $0.access.vault.path == access.vault.path }) {
+        groups[known].indices.append(index)
+      } else {
+        groups.append(Group(access: access, indices: [index]))
+      }
+    }
+  }
+
+  /// Reads each value.
+  ///
+  /// - Parameters:
+  ///   - begin: A reference's value is about to come, perhaps a second time.
+  ///   - sink: Gets it, part by part.
+  func read(
+    begin: (Int) throws(ClientError) -> Void,
+    into sink: (Int, Span<UInt8>) throws(ClientError) -> Void
+  ) throws(CommandError) {
+    for group in groups {
+      var current = group.indices[0]
+      do throws(CommandError) {
+        try group.access.unlocked { connection throws(ClientError) in
+          for index in group.indices {
+            current = index
+            try begin(index)
+            let reference = references[index].reference
+            _ = try connection.read(reference.name, reference.attribute) {
+              part throws(ClientError) in try sink(index, part)
+            }
+          }
+        }
+      } catch { throw error.isOfReference ? .placed(references[current].place, error) : error }
+    }
+  }
+}
+
+// MARK: - Its parts
+
+extension Connection {
+  /// Reads a value or an attribute, part by part.
+  ///
+  /// - Returns: What is known of the item; nil for an attribute.
+  mutating func read(
+    _ name: String, _ attribute: String?, revision: UInt64 = 0,
+    into sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) -> ItemFacts? {
+    guard let attribute else { return try get(name, revision: revision, into: sink) }
+    try Self.hand(try self.attribute(attribute, of: name), to: sink)
+    return nil
+  }
+
+  private static func hand(
+    _ value: borrowing SecretBytes, to sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try sink(value.bytes)
+  }
+}
+
+extension Invocation {
+  /// The vault that a reference means. It names one, and never a path: a reference may come with
+  /// a template from somebody else.
+  func access(of reference: ItemReference) throws(CommandError) -> VaultAccess {
+    guard let name = reference.vault else { return try access() }
+    let path: VaultPath
+    do throws(PathError) { path = try VaultPath.named(name) } catch { throw .path(error) }
+    return try VaultAccess(arguments, variables, messages, vault: path)
+  }
+}
+
+extension CommandError {
+  /// Whether it is about what a reference names, rather than the agent, a prompt or the like.
+  fileprivate var isOfReference: Bool {
+    switch self {
+    case .path, .noVault, .notAVault: true
+    case .client(.refused(let refused)):
+      switch refused.failure {
+      case .notFound, .attributeNotFound, .nameInvalid, .attributeInvalid, .protected, .noVault,
+        .notAVault, .damaged:
+        true
+      default: false
+      }
+    default: false
+    }
+  }
+}
+
+/// Does something for a place, whose errors are told with it.
+func placing<Value>(
+  _ place: Place, _ body: () throws(CommandError) -> Value
+) throws(CommandError) -> Value {
+  do throws(CommandError) { return try body() } catch { throw .placed(place, error) }
+}

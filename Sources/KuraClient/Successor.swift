@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+public import SecureMemory
+
+/// The program that this process becomes, and what it gets.
+public enum Successor {
+  /// Why it did not come to that.
+  public enum Failure: Error, Equatable, Sendable {
+    /// There is no such program.
+    case notFound
+    /// The program is there; what its first line or its header names to run it is not.
+    case interpreterMissing
+    /// The system refused: errno.
+    case refused(Int32)
+  }
+
+  /// Hands a descriptor on, under a number of its own choice.
+  public static func pass(_ descriptor: Int32, as number: Int32) throws(FileError) {
+    try FileError.check(Int(kura_descriptor_pass(descriptor, number)))
+  }
+
+  /// Keeps back a descriptor that a passcode came from.
+  public static func withhold(_ descriptor: Int32) throws(FileError) {
+    guard descriptor <= 2 else { return kura_descriptor_withhold(descriptor) }
+    try FileError.check(Int(kura_descriptor_exhaust(descriptor)))
+  }
+
+  /// Closes the standard descriptors that were closed when this process began.
+  public static func closeFilled() { kura_unfill_descriptors() }
+
+  /// Becomes the program, as the user would have started it: umask, limits and signals as they
+  /// were. All the memory of this process is gone with it.
+  ///
+  /// - Parameters:
+  ///   - first: Which argument of this process names the program; its own follow.
+  ///   - variables: `NAME=VALUE` with a NUL behind each, no name twice.
+  ///   - inherits: Whether it gets the environment of this process, too, less those names.
+  public static func begin(
+    from first: Int, variables: borrowing SecretBuffer, inherits: Bool
+  ) -> Failure {
+    let failed = unsafe variables.bytes.withUnsafeBytes {
+      unsafe kura_execute(Int32(first), $0.baseAddress, $0.count, inherits ? 1 : 0)
+    }
+    switch failed {
+    case Int32(KURA_INTERPRETER_MISSING): return .interpreterMissing
+    case -ENOENT: return .notFound
+    default: return .refused(-failed)
+    }
+  }
+}
+
+// MARK: - The environment
+
+extension Environment {
+  /// A variable whose value begins with some text.
+  public struct Match: Equatable, Sendable {
+    public let name: [UInt8]
+    public let value: [UInt8]
+  }
+
+  /// The variables whose values a test picks; the others are not copied.
+  public static func variables(where isWanted: (Span<UInt8>) -> Bool) -> [Match] {
+    var found: [Match] = []
+    var index: Int32 = 0
+    while let text = unsafe kura_variable(index) {
+      index += 1
+      let start = unsafe UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
+      let entry = unsafe Span(_unsafeStart: start, count: strlen(text))
+      guard let equals = entry.indices.first(where: { entry[$0] == UInt8(ascii: "=") }) else {
+        continue
+      }
+      let value = entry.extracting((equals + 1)...)
+      guard isWanted(value) else { continue }
+      let name = entry.extracting(..<equals)
+      found.append(Match(name: Array(copying: name), value: Array(copying: value)))
+    }
+    return found
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+
+import SecureMemory
+import Testing
+
+@testable import KuraCLI
+
+/// What a file's text comes to: `NAME=value`, `NAME->name of an item`.
+private func read(_ text: [UInt8]) throws(CommandError) -> [String] {
+  var list = try VariableList.make()
+  var buffer: SecretBuffer
+  do { buffer = try SecretBuffer(capacity: text.count) } catch { throw .outOfMemory }
+  do { try buffer.append(text.span) } catch { throw .outOfMemory }
+  try list.add(buffer, of: "env")
+  var found: [String] = []
+  for entry in list.entries {
+    let name = String(decoding: entry.name, as: UTF8.self)
+    switch entry.source {
+    case .literal(let range):
+      let bytes = list.bytes(range)
+      let value = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+      found.append(name + "=" + value)
+    case .reference(let placed): found.append(name + "->" + placed.reference.name)
+    case .file: found.append(name + "!")
+    }
+  }
+  return found
+}
+
+private func read(_ text: String) throws(CommandError) -> [String] { try read(Array(text.utf8)) }
+
+@Suite struct EnvironmentFileTests {
+  @Test(arguments: [
+    ("A=b", ["A=b"]),
+    ("A=b\n", ["A=b"]),
+    ("A=b\r\nC=d\r\n", ["A=b", "C=d"]),
+    ("\u{FEFF}A=b", ["A=b"]),
+    ("", []),
+    ("\n\n# all of it\n   # a comment\n\t\n", []),
+    ("export A=b\nexport\tC=d", ["A=b", "C=d"]),
+    ("export=x", ["export=x"]),
+    ("export =x", ["export=x"]),
+    ("  A = b  ", ["A=b"]),
+    ("A=", ["A="]),
+    ("A=\n", ["A="]),
+    ("A=b c  d", ["A=b c  d"]),
+    ("A=b # c", ["A=b"]),
+    ("A=b#c", ["A=b#c"]),
+    ("A=#c", ["A=#c"]),
+    ("A= #c", ["A="]),
+    ("A=b=c==", ["A=b=c=="]),
+    ("A=C:\\new\\dir", ["A=C:\\new\\dir"]),
+    ("A={\"b\": 'c'}", ["A={\"b\": 'c'}"]),
+    ("A='b # c'  # d", ["A=b # c"]),
+    ("A='$b `c` \\n \"'", ["A=$b `c` \\n \""]),
+    ("A='b\nc'\nD=e", ["A=b\nc", "D=e"]),
+    ("A=\"b\nc\"", ["A=b\nc"]),
+    ("A=\"\\n\\t\\r\\\\\\\"\\$\\`\"", ["A=\n\t\r\\\"$`"]),
+    ("A=''", ["A="]),
+    ("A=100$ b", ["A=100$ b"]),
+    ("A=pa%s$", ["A=pa%s$"]),
+    ("_a9=b", ["_a9=b"]),
+    ("A=1\nB=2\nA=3", ["A=3", "B=2"]),
+    ("A=kura://db/password", ["A->db/password"]),
+    ("A=\"kura://db/pass word\" # c", ["A->db/pass word"]),
+    ("A=kura://x\nA=plain", ["A=plain"]),
+  ])
+  func `lines that mean variables`(_ text: String, _ expected: [String]) throws {
+    #expect(try read(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("A", SyntaxFlaw.notAVariable, 1), ("A=b\nB", .notAVariable, 2), ("A B=c", .notAVariable, 1),
+    ("export A", .notAVariable, 1), ("=b", .variableName, 1), ("1A=b", .variableName, 1),
+    ("A-B=c", .variableName, 1), ("é=c", .variableName, 1), ("A.B=c", .variableName, 1),
+    ("A='b", .openQuote, 1), ("\nA=\"b\nc\nd", .openQuote, 2), ("A=\"b\\", .openQuote, 1),
+    ("A='b'c", .behindQuote, 1), ("A='b'#c", .behindQuote, 1), ("A='b'\n'c'=d", .variableName, 2),
+    ("A=\"\\x\"", .escape, 1), ("A=$B", .substitution, 1), ("A=x${B}", .substitution, 1),
+    ("A=$(id)", .substitution, 1), ("A=`id`", .substitution, 1), ("A=\"$B\"", .substitution, 1),
+    ("A=$$", .substitution, 1), ("A=b\0c", .nul, 1), ("A='b\0'", .nul, 1),
+    ("A=x kura://b", .referenceInside, 1), ("A=postgres://kura://b", .referenceInside, 1),
+    ("A='x\nKURA://b'", .referenceInside, 2),
+  ])
+  func `lines that mean nothing are told by their number`(
+    _ text: String, _ flaw: SyntaxFlaw, _ line: Int
+  ) {
+    #expect(throws: CommandError.placed(.line(line, of: "env"), .syntax(flaw))) { try read(text) }
+  }
+
+  @Test(arguments: ["A=kura://", "A=KURA://b", "\nA=kura://b%2", "A=kura://b?c=d", "A=kura://@b"])
+  func `a broken reference is never passed on`(_ text: String) {
+    #expect(throws: CommandError.self) { try read(text) }
+  }
+
+  @Test func `what a message says of a line is not what stands in it`() {
+    let secret = "hunter2"
+    for text in [
+      "A=$(\(secret))", "\(secret)", "A='\(secret)", "A=kura://\(secret)%", "\(secret)-\(secret)=x",
+      "A=x kura://\(secret)", "A='\(secret)'\(secret)",
+    ] {
+      do {
+        _ = try read(text)
+        Issue.record("\(text) was read")
+      } catch {
+        let shown = Diagnostic(error)
+        #expect(!(shown.message + (shown.hint ?? "")).contains(secret), "\(shown.message)")
+        #expect(shown.message.hasPrefix("line 1 of env: "))
+        #expect(shown.status == .usage)
+      }
+    }
+  }
+
+  @Test func `there is an end to the number of variables`() {
+    let text = (0...VariableList.limit).map { "A\($0)=b\n" }.joined()
+    #expect(
+      throws: CommandError.placed(
+        .line(VariableList.limit + 1, of: "env"), .syntax(.tooMany(VariableList.limit)))
+    ) { try read(text) }
+  }
+
+  @Test func `any bytes are read or refused`() {
+    var state: UInt64 = 3
+    let alphabet = Array("A=\n'\"\\$ #kura://x\r\t`".utf8) + [0, 0xFF]
+    for _ in 0..<5_000 {
+      var text: [UInt8] = []
+      for _ in 0..<24 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        text.append(alphabet[Int(state >> 33) % alphabet.count])
+      }
+      _ = try? read(text)
+    }
+  }
+}
+
+@Suite struct VariableBindingTests {
+  private func bindings(_ words: String...) throws(CommandError) -> [VariableBinding] {
+    let line = ["run"] + words + ["--", "true"]
+    var parser = ArgumentParser(line.map { Array($0.utf8) })
+    let result: ArgumentParser.Result
+    do throws(UsageError) { result = try parser.run() } catch { throw .usage(error) }
+    guard case .run(_, let arguments) = result else { return [] }
+    _ = try DescriptorBinding.all(arguments)
+    return try VariableBinding.all(arguments)
+  }
+
+  @Test func `a variable and a reference, split at the first equals sign`() throws {
+    let found = try bindings("--env", "A=kura://b?attr=c", "--file", "B=kura://d")
+    #expect(found.map(\.name) == [Array("A".utf8), Array("B".utf8)])
+    guard case .reference(let first) = found[0].source, case .file(let second) = found[1].source
+    else {
+      Issue.record("\(found)")
+      return
+    }
+    #expect(first.reference.attribute == "c")
+    #expect(second.reference.name == "d")
+  }
+
+  @Test func `what is none is told without its value`() {
+    let name = Array("A".utf8)
+    #expect(throws: CommandError.usage(.notABinding(.environment))) { try bindings("--env", "A") }
+    #expect(throws: CommandError.usage(.variableTwice(name))) {
+      try bindings("--env", "A=kura://b", "--file", "A=kura://c")
+    }
+    #expect(throws: CommandError.usage(.notAVariableName(.file, Array("1".utf8)))) {
+      try bindings("--file", "1=kura://b")
+    }
+    #expect(
+      throws: CommandError.placed(.option(.environment, name), .usage(.notAReference(.scheme)))
+    ) { try bindings("--env", "A=hunter2") }
+    #expect(throws: CommandError.usage(.descriptorTwice(5))) {
+      try bindings("--fd", "5=kura://a", "--fd", "5=kura://b")
+    }
+    #expect(throws: CommandError.usage(.descriptorTwice(0))) {
+      try bindings("--stdin", "kura://a", "--stdin", "kura://b")
+    }
+    for number in ["0", "2", "-1", "x", "99999999999", ""] {
+      #expect(throws: CommandError.usage(.notADescriptor(.fileDescriptor, Array(number.utf8)))) {
+        try bindings("--fd", "\(number)=kura://a")
+      }
+    }
+  }
+}
