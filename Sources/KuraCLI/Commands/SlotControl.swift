@@ -32,7 +32,7 @@ enum SlotControl {
       let taken: [OptionName] =
         switch self {
         case .list: [.json]
-        case .add: SlotControl.command.options.map(\.name).filter { $0 != .json }
+        case .add: SlotControl.command.options.map { $0.name }.filter { $0 != .json }
         // A key file has its own refusal.
         case .remove, .test: [.recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD]
         }
