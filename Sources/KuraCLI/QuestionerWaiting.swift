@@ -10,10 +10,10 @@ extension Questioner {
   mutating func wait(
     for place: String, _ turn: inout Turn, hadTurn: Bool, _ messages: Messages
   ) throws(CommandError) {
-    let where_ = Self.words(place)
+    let words = Self.words(place)
     guard hasTerminal else {
       messages.note(
-        hadTurn ? "the prompt went to " + where_.to : "waiting for the prompt " + where_.at)
+        hadTurn ? "the prompt went to " + words.to : "waiting for the prompt " + words.at)
       return turn.awaitNews()
     }
     guard !self.place.utf8.elementsEqual(place.utf8) else {
@@ -21,7 +21,7 @@ extension Questioner {
       return turn.awaitNews()
     }
     let text =
-      (hadTurn ? "the prompt went to " + where_.to : "waiting for the prompt " + where_.at)
+      (hadTurn ? "the prompt went to " + words.to : "waiting for the prompt " + words.at)
       + " (Enter: ask here instead)"
     let other = turn.descriptor
     let end = try prompting { () throws(PromptError) in

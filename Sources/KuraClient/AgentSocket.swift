@@ -25,6 +25,12 @@ public struct SilentAgent: Equatable, Sendable {
   /// Whether it was stopped, by a signal or a debugger.
   public let isStopped: Bool
 
+  /// One that is known.
+  public init(processID: Int32, isStopped: Bool) {
+    self.processID = processID
+    self.isStopped = isStopped
+  }
+
   /// Looks for it without asking it; nil when it is not there, or somebody else listens for it.
   public static func find() -> SilentAgent? {
     guard let socket = try? AgentSocket.standard() else { return nil }

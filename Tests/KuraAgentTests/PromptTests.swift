@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Glibc
 import KuraAgent
 import KuraProtocol
 import SecureMemory
@@ -138,6 +139,34 @@ import Testing
     let late = try bench.client()
     #expect(try bench.ask(late, asking("pts/9")).failure == .busy)
     #expect(try bench.ask(late) { try $0.unlock(Bench.passcode) }.isOK)
+  }
+
+  @Test func `what a client that is gone wanted to write is not written, but a lock is`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    do {
+      // All of it is there before the agent looks, as after it was stopped.
+      let gone = try bench.client()
+      try gone.send { try $0.put("a", "1") }
+    }
+    try bench.turn(3)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+    do {
+      let gone = try bench.client()
+      try gone.send { try $0.putLock(.screenLock, scope: .vault) }
+    }
+    try bench.turn(3)
+    #expect(try bench.status(wire)?.lockReason == .screenLock)
+  }
+
+  @Test func `one that only sends no more is served`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let half = try bench.client()
+    try half.send { try $0.put("a", "1") }
+    shutdown(half.raw, Int32(SHUT_WR))
+    #expect(try bench.reply(on: half).isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
   }
 
   private func asking(_ place: String) -> (inout SecretBuffer) throws -> Void {

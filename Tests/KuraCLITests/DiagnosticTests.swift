@@ -171,7 +171,10 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   static let others: [(CommandError, KuraProtocol.ExitStatus)] = [
     (.prompt(.cancelled), .cancelled), (.prompt(.closed), .cancelled),
     (.prompt(.failed), .inputOutput), (.prompt(.outOfMemory), .failure),
-    (.askpass("/bin/ask"), .cancelled), (.file(.read, path: "f", errno: 2), .inputOutput),
+    (.askpass("/bin/ask"), .cancelled), (.program(.notStarted, "/p"), .failure),
+    (.program(.ended, "/p"), .failure), (.program(.silent, "/p"), .failure),
+    (.program(.notUnderstood, "/p"), .failure), (.program(.said("x"), "/p"), .failure),
+    (.file(.read, path: "f", errno: 2), .inputOutput),
     (.file(.write, path: "f", errno: 28), .inputOutput), (.output(28), .inputOutput),
     (.outOfMemory, .failure), (.noVault("/v"), .noVault), (.exists(.vault, "/v"), .exists),
     (.exists(.file, "/f"), .exists), (.locked(LockFacts()), .locked),
@@ -197,6 +200,15 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     let shown = Diagnostic(row.0)
     expectGood(shown, "\(row.0)")
     #expect(shown.status == row.1)
+  }
+
+  @Test func `an agent that is stopped is let go on, and one that is not is not`() {
+    let stopped = Diagnostic.silence(SilentAgent(processID: 7, isStopped: true))
+    #expect(stopped.message == "the agent with process id 7 is stopped and does not answer")
+    #expect(stopped.hint == "'kill -CONT 7' lets it go on")
+    let silent = Diagnostic.silence(SilentAgent(processID: 7, isStopped: false))
+    #expect(silent.hint?.contains("CONT") == false)
+    #expect(Diagnostic.silence(nil).hint == "run 'kura agent stop', then try again")
   }
 
   @Test func `the hint for what is new names the options of what is new`() {

@@ -39,7 +39,8 @@ long kura_asked_read(
 void kura_end_asked(int process);
 
 /* Whether a program can show itself on a terminal that a path names: our own is left alone, which we
-   do not read from either when this is asked. Keeps the terminal's settings. */
+   do not read from either when this is asked. Keeps the terminal's settings; from
+   now on a signal that ends us puts them back. */
 int kura_can_show_on(const char *_Nonnull path);
 
 /* Puts the settings back that a program left behind which ended in its prompt. */

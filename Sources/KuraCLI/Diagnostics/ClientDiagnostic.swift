@@ -62,10 +62,14 @@ extension Diagnostic {
     guard let agent else { return ("the agent did not answer in time", stopHint) }
     let name = "the agent with process id \(agent.processID)"
     if agent.isStopped {
-      return (name + " is stopped and does not answer", "'kill -CONT \(agent.processID)' lets it go on")
+      return (
+        name + " is stopped and does not answer",
+        "'kill -CONT \(agent.processID)' lets it go on"
+      )
     }
     return (
-      name + " did not answer in time", "try again; 'kill \(agent.processID)' ends it if it stays so"
+      name + " did not answer in time",
+      "try again; 'kill \(agent.processID)' ends it if it stays so"
     )
   }
 
