@@ -57,6 +57,13 @@ extension Arguments {
     return span.milliseconds
   }
 
+  /// A duration in milliseconds that a setting could have, too.
+  func limit(_ name: OptionName, as key: ConfigKey) throws(UsageError) -> UInt64? {
+    guard let text = value(name), let span = TimeSpan(text) else { return try duration(name) }
+    guard key.range.contains(span.milliseconds) else { throw .notAConfigValue(key, text) }
+    return span.milliseconds
+  }
+
   /// A size in bytes.
   func size(_ name: OptionName) throws(UsageError) -> UInt64? {
     guard let text = value(name) else { return nil }

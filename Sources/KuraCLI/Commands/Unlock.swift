@@ -67,7 +67,10 @@ extension Unlock {
     init(_ arguments: Arguments) throws(CommandError) {
       kind = Asking(arguments, .process).kind
       (idleTimeout, maxSession) = try parsing { () throws(UsageError) in
-        (try arguments.duration(.idleTimeout), try arguments.duration(.maxSession))
+        (
+          try arguments.limit(.idleTimeout, as: .idleTimeout),
+          try arguments.limit(.maxSession, as: .maxSession)
+        )
       }
       acceptsRollback = arguments.has(.acceptRollback)
     }
