@@ -10,7 +10,9 @@ struct ReferenceReader {
   /// The references to one vault.
   private struct Group {
     let access: VaultAccess
-    var indices: [Int]
+    var indices: [Int] = []
+    /// Whether a value is among them: it may be protected. Attributes never are.
+    var hasValue = false
   }
 
   private let references: [PlacedReference]
@@ -25,18 +27,19 @@ struct ReferenceReader {
       let access = try placing(references[index].place) { () throws(CommandError) in
         try invocation.access(of: references[index].reference)
       }
-      if let known = groups.firstIndex(where: { $0.access.vault.path == access.vault.path }) {
-        groups[known].indices.append(index)
-      } else {
-        groups.append(Group(access: access, indices: [index]))
-      }
+      let known = groups.firstIndex { $0.access.vault.path == access.vault.path }
+      let group = known ?? groups.count
+      if known == nil { groups.append(Group(access: access)) }
+      groups[group].indices.append(index)
+      if references[index].reference.attribute == nil { groups[group].hasValue = true }
     }
   }
 
   /// Reads each value.
   ///
   /// - Parameters:
-  ///   - begin: A reference's value is about to come, perhaps a second time.
+  ///   - begin: A reference's value is about to come, perhaps a second time: after an unlock, or
+  ///     a fresh proof of the passcode, which serves all protected values of a vault.
   ///   - sink: Gets it, part by part.
   func read(
     begin: (Int) throws(ClientError) -> Void,
@@ -45,7 +48,7 @@ struct ReferenceReader {
     for group in groups {
       var current = group.indices[0]
       do throws(CommandError) {
-        try group.access.unlocked { connection throws(ClientError) in
+        try group.access.unlocked(authorizing: group.hasValue) { connection throws(ClientError) in
           for index in group.indices {
             current = index
             try begin(index)
