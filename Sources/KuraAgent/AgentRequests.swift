@@ -147,6 +147,7 @@ extension Agent {
     case .unprotect(let name): try unprotect(name, payload, connection)
     case .prompt(let request): try prompt(request, payload, connection)
     case .agentFacts: try agentFacts(connection)
+    case .otp(let name): try makeCode(name, payload, connection)
     }
   }
 }

@@ -102,6 +102,8 @@ extension Denial {
       Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
     case .policyInvalid(let key):
       Denial(.configInvalid, UInt64(key.rawValue), key.range.lowerBound, key.range.upperBound)
+    case .otpInvalid(let rule): Denial(.otpInvalid, UInt64(rule.rawValue))
+    case .notOTP: Denial(.notOTP, text: name)
     case .tooLarge: Denial(.tooLarge)
     case .changed: Denial(.revisionConflict)
     case .protected: Denial(.protected, text: name)

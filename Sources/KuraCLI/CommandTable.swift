@@ -6,6 +6,7 @@ enum CommandTable {
     Init.command, Unlock.command, Lock.command, Status.command,
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command, Protect.command, Unprotect.command, Run.command, Inject.command,
+    Generate.command, Otp.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, Verify.command, Config.command,
     Reset.command, Vaults.command, AgentControl.command, Doctor.command, Help.command,
   ]

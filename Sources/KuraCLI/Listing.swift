@@ -156,6 +156,7 @@ extension Output {
     try member("created", moment: item.facts.created)
     try member("modified", moment: item.facts.modified)
     try member("class", item.facts.protection.name)
+    try member("kind", item.facts.kind.name)
     try key("attributes")
     try openObject()
     for attribute in item.attributes {

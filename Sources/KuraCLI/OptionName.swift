@@ -7,11 +7,13 @@ enum OptionName: String, Sendable, CaseIterable {
   case color
   case delete
   case deleted
+  case digits
   case empty
   case environment = "env"
   case environmentFile = "env-file"
   case file
   case fileDescriptor = "fd"
+  case generate
   case help
   case idleTimeout = "idle-timeout"
   case ifRevision = "if-revision"
@@ -22,17 +24,21 @@ enum OptionName: String, Sendable, CaseIterable {
   case keyFile = "key-file"
   case keyFileFD = "key-file-fd"
   case label
+  case length
   case local
   case long
+  case lower
   case maxSession = "max-session"
   case newPasscodeFD = "new-passcode-fd"
   case newPasscodeFile = "new-passcode-file"
   case newRecoveryKeyFile = "new-recovery-key-file"
+  case noAmbiguous = "no-ambiguous"
   case noAgent = "no-agent"
   case noInput = "no-input"
   case noRecoveryKey = "no-recovery-key"
   case null
   case only
+  case otp
   case output
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
@@ -45,14 +51,17 @@ enum OptionName: String, Sendable, CaseIterable {
   case revision
   case rotate
   case stdin
+  case symbols
   case trim
   case unsorted
+  case upper
   case vault
   case version
   case wait
   case weakKDF = "weak-kdf"
   case weakPasscode = "weak-passcode"
   case withProtected = "with-protected"
+  case words
 
   /// The option as it is typed.
   var spelling: String { "--" + rawValue }

@@ -72,6 +72,12 @@ enum UsageError: Error, Equatable, Sendable {
   case tooManyAttributes(limit: Int)
   /// An option that names a file, with nothing behind it.
   case fileMissing(OptionName)
+  /// What a value is to be made up of, not understood.
+  case notARecipe([UInt8])
+  case generatedLength(least: Int, most: Int)
+  case generatedWords(most: Int)
+  /// Fewer characters than classes that have to be among them.
+  case generatedTooShort(Int, classes: Int)
   /// An option of a verb's other action.
   case optionUnexpected(OptionName, verb: String)
 }

@@ -20,6 +20,8 @@ public enum FormatError: Error, Equatable, Sendable {
   case labelInvalid(TextRule)
   /// The recovery key was not typed as it was shown.
   case recoveryKeyInvalid(RecoveryKeyRule)
+  /// The text is no otpauth URI that codes can be made of.
+  case otpInvalid(OTPRule)
   /// A policy value is out of its range.
   case policyInvalid(PolicyKey)
   /// The value is longer than the format holds.

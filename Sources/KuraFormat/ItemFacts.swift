@@ -14,6 +14,8 @@ public enum ItemKind: UInt8, Sendable {
   case value = 0
   /// What is left of a deleted item: its history.
   case deleted = 1
+  /// An otpauth URI, which one-time codes are made of.
+  case otp = 2
 }
 
 /// What a row says of an item in the clear; its sealed parts are bound to all of it.

@@ -23,8 +23,17 @@ public enum ItemKind: UInt8, Sendable, CaseIterable {
   case value = 0
   /// Deleted, and kept in the history until it is purged.
   case deleted = 1
-  /// A seed of one-time codes; of a later release.
+  /// An otpauth URI, which one-time codes are made of.
   case otp = 2
+
+  /// The word for it.
+  public var name: String {
+    switch self {
+    case .value: "value"
+    case .deleted: "deleted"
+    case .otp: "otp"
+    }
+  }
 }
 
 /// What is known of an item beside its name, attributes and value.

@@ -117,6 +117,10 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
   /// need are destroyed. detail: failures.
   case localErased = 73
+  /// The value is no otpauth URI. detail: ``OTPRule``.
+  case otpInvalid = 76
+  /// The item gives no one-time codes. text: the name.
+  case notOTP = 77
 
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
@@ -137,9 +141,9 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
       .denied
     case .protected: .needsInteraction
     case .cancelled: .cancelled
-    case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound: .notFound
+    case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound, .notOTP: .notFound
     case .pathInvalid, .passcodeInvalid, .nameInvalid, .attributeInvalid, .valueEmpty,
-      .configInvalid, .labelInvalid, .keyFileTooShort:
+      .configInvalid, .labelInvalid, .keyFileTooShort, .otpInvalid:
       .usage
     }
   }

@@ -39,7 +39,11 @@ public struct PutRequest: Equatable, Sendable {
     public static let protect = Flags(rawValue: 8)
     /// The attributes take the place of all the item has; else they are added to them.
     public static let replaceAttributes = Flags(rawValue: 16)
-    static let all: Flags = [.replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes]
+    /// The value is an otpauth URI, in the request; the item gives one-time codes.
+    public static let otp = Flags(rawValue: 32)
+    static let all: Flags = [
+      .replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes, .otp,
+    ]
   }
 
   /// How the value travels.

@@ -36,6 +36,8 @@ public enum Request: Equatable, Sendable {
   case prompt(PromptRequest)
   case rotate
   case agentFacts
+  /// The name of the item.
+  case otp(name: Range<Int>)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -79,6 +81,7 @@ public enum Request: Equatable, Sendable {
     case .prompt: .prompt
     case .rotate: .rotate
     case .agentFacts: .agentFacts
+    case .otp: .otp
     }
   }
 
@@ -113,6 +116,7 @@ public enum Request: Equatable, Sendable {
     case .prompt: .prompt(try PromptRequest(&reader))
     case .rotate: .rotate
     case .agentFacts: .agentFacts
+    case .otp: .otp(name: try reader.field16())
     }
   }
 }

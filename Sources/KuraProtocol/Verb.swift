@@ -29,4 +29,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case prompt = 32
   case rotate = 28
   case agentFacts = 36
+  case otp = 40
 }

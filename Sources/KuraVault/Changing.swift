@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraCrypto
-internal import KuraFormat
+public import KuraFormat
 
 /// When a value is stored.
 public enum PutCondition: Equatable, Sendable {
@@ -31,21 +31,23 @@ extension UnlockedVault {
   ///   - condition: When to store at all.
   ///   - protecting: Whether the item is protected from now on, as by ``protect(_:)``; one that is
   ///     stays so.
+  ///   - kind: ``ItemKind/otp`` for an otpauth URI, which is checked.
   /// - Throws: ``VaultError/exists(revision:)``, ``VaultError/revisionConflict(current:)``,
   ///   ``VaultError/notFound`` for a condition that asks for a revision, ``VaultError/tooLarge``,
   ///   ``VaultError/busy`` and those of names, attributes and the file.
   public mutating func put(
     _ name: Span<UInt8>, value: Span<UInt8>, attributes: borrowing AttributeEdits,
-    condition: PutCondition, protecting: Bool = false
+    condition: PutCondition, protecting: Bool = false, kind: ItemKind = .value
   ) throws(VaultError) -> PutResult {
     guard value.count <= ItemBody.longestInline else { throw .tooLarge }
+    if kind == .otp { _ = try OTPSeed.read(value) }
     let name = try ItemName.checked(name)
     let tag = try keys.tag(of: name)
     let content = try NewContent(inline: value)
     let result = try writing { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       return try vault.put(
-        content, name, attributes, condition, protecting: protecting, change, &draft)
+        content, name, attributes, condition, protecting: protecting, change, &draft, kind)
     }
     try clearJournal()
     return result
@@ -55,14 +57,14 @@ extension UnlockedVault {
   mutating func put(
     _ content: borrowing NewContent, _ name: borrowing ItemName,
     _ edits: borrowing AttributeEdits, _ condition: PutCondition, protecting: Bool,
-    _ change: consuming ItemChange, _ draft: inout Draft
+    _ change: consuming ItemChange, _ draft: inout Draft, _ kind: ItemKind = .value
   ) throws(VaultError) -> PutResult {
     try change.check(condition)
     let previous = change.liveRevision ?? 0
     if change.isDeleted { try draft.countDeleted(false) }
     let meta = try change.newMeta(
       name, edits, size: content.size, modified: draft.root.time)
-    let revision = try finish(change, meta, content, .value, protecting: protecting, &draft)
+    let revision = try finish(change, meta, content, kind, protecting: protecting, &draft)
     return PutResult(revision: revision, previous: previous)
   }
 
@@ -87,7 +89,8 @@ extension UnlockedVault {
       let content = try vault.currentContent(tag)
       let meta = try change.newMeta(
         name, edits, size: content.size, modified: draft.root.time)
-      return try vault.finish(change, meta, content, .value, &draft)
+      let kind = change.kind ?? .value
+      return try vault.finish(change, meta, content, kind, &draft)
     }
   }
 

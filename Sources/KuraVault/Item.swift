@@ -37,6 +37,9 @@ public struct Item: ~Copyable, Sendable {
   /// Whether the value takes a fresh passcode.
   public var isProtected: Bool { facts.protection == .protected }
 
+  /// Whether its value is an otpauth URI, which one-time codes are made of.
+  public var isOTP: Bool { facts.kind == .otp }
+
   /// Whether only its history is left.
   public var isDeleted: Bool { facts.kind == .deleted }
 }

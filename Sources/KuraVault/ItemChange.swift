@@ -91,7 +91,15 @@ struct ItemChange: ~Copyable {
   /// The revision of a value that is there.
   var liveRevision: UInt64? {
     switch current {
-    case .some(let current): current.facts.kind == .value ? current.facts.revision : nil
+    case .some(let current): current.facts.kind != .deleted ? current.facts.revision : nil
+    case .none: nil
+    }
+  }
+
+  /// What the item is; nil for one that never was.
+  var kind: ItemKind? {
+    switch current {
+    case .some(let current): current.facts.kind
     case .none: nil
     }
   }
@@ -133,7 +141,7 @@ struct ItemChange: ~Copyable {
   ) throws(VaultError) -> ItemMeta {
     do {
       switch current {
-      case .some(let current) where current.facts.kind == .value:
+      case .some(let current) where current.facts.kind != .deleted:
         let attributes = try edits.applied(to: current.meta.attributes)
         return try ItemMeta(
           name: name.bytes, created: current.meta.created, modified: modified, size: size,
@@ -182,16 +190,21 @@ extension UnlockedVault {
   /// Writes the next revision: history, row, bucket, nodes, counts and, when it is time, one more
   /// level of the tree. What was protected stays so.
   ///
-  /// - Parameter protecting: Whether the item is protected from now on, with its history.
+  /// - Parameters:
+  ///   - protecting: Whether the item is protected from now on, with its history.
+  ///   - isKept: Whether the revision until now goes to the history.
   /// - Returns: The new revision.
   mutating func finish(
     _ change: consuming ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
-    _ kind: ItemKind, protecting: Bool = false, _ draft: inout Draft
+    _ kind: ItemKind, protecting: Bool = false, _ draft: inout Draft,
+    keepingCurrent isKept: Bool = true
   ) throws(VaultError) -> UInt64 {
     let tag = change.tag
     let isProtected = protecting || content.isProtected || change.isProtected
     let facts = try nextFacts(change, kind, isProtected ? .protected : .standard)
-    var history = try keepCurrent(change, newValue: content.value, &draft)
+    var history =
+      isKept
+      ? try keepCurrent(change, newValue: content.value, &draft) : change.kept?.1 ?? HistoryList()
     if isProtected && !change.isProtected {
       history = try reseal(history, of: facts.id, as: .protected, nil, &draft)
     }

@@ -72,12 +72,13 @@ extension UnlockedVault {
     }
   }
 
-  private mutating func currentValue(
+  /// The value of an item that is not deleted.
+  mutating func currentValue(
     _ tag: ItemTag, orElse absence: VaultError, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> Value {
     let value = try rows.withCurrent(tag, under: trust.root, keys) {
       found, keys throws(VaultError) in
-      guard found.facts.kind == .value else { throw absence }
+      guard found.facts.kind != .deleted else { throw absence }
       return try keys.openValue(found, key)
     }
     guard let value else { throw absence }
@@ -95,7 +96,7 @@ extension UnlockedVault {
       throw .revisionNotFound
     }
     return try rows.withKept(entry, of: facts.id, keys) { found, keys throws(VaultError) in
-      guard found.facts.kind == .value else { throw .revisionNotFound }
+      guard found.facts.kind != .deleted else { throw .revisionNotFound }
       return try keys.openValue(found, key)
     }
   }

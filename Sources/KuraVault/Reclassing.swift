@@ -137,7 +137,7 @@ extension UnlockedVault {
 
 extension ItemChange {
   /// What stands there, and the list of what stood there before.
-  fileprivate var kept: (ItemFacts, HistoryList)? {
+  var kept: (ItemFacts, HistoryList)? {
     switch current {
     case .some(let current): (current.facts, current.history)
     case .none: nil

@@ -135,6 +135,11 @@ public enum VaultError: Error, Equatable, Sendable {
   /// The credential does not carry what is needed, or was given for another state of the vault.
   case credentialStale
 
+  /// The value is no otpauth URI.
+  case otpInvalid(OTPRule)
+  /// The item's value is none that one-time codes are made of.
+  case notOTP
+
   /// No slot has this number.
   case slotNotFound(UInt8)
   /// The text cannot be a slot's label.
@@ -225,6 +230,7 @@ extension VaultError {
     case .passcodeInvalid(let rule): self = .passcodeInvalid(rule)
     case .labelInvalid(let rule): self = .labelInvalid(rule)
     case .recoveryKeyInvalid(let rule): self = .recoveryKeyTypo(rule)
+    case .otpInvalid(let rule): self = .otpInvalid(rule)
     case .policyInvalid(let key): self = .policyInvalid(key)
     case .valueTooLarge: self = .tooLarge
     case .kdfRefused(let refusal): self = .kdfRefused(refusal)

@@ -128,7 +128,6 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     (["--frob", "get"], .unknownOption(bytes("--frob"), verb: "")),
     (["get", "--", "a", "-q"], .operandUnexpected(bytes("-q"), verb: "get")),
     // Of a later release: not taken yet.
-    (["put", "a", "--generate"], .unknownOption(bytes("--generate"), verb: "put")),
     (["put", "--batch"], .unknownOption(bytes("--batch"), verb: "put")),
   ]
 

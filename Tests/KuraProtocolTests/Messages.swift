@@ -86,6 +86,7 @@ enum Examples {
     case .authorize(let authorize): touch(authorize.secret)
     case .protect(let name), .unprotect(let name): touch(name)
     case .prompt(let prompt): touch(prompt.place)
+    case .otp(let name): touch(name)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
       .agentFacts:
       break
@@ -156,6 +157,7 @@ enum Examples {
           try $0.putPrompt(at: "pts/3".utf8.span, flags: .seesKeys)
         },
         request("agent-facts") { try $0.putRequest(.agentFacts) },
+        request("otp") { try $0.putOTP(name: "a/b".utf8.span) },
       ]
     }
   }

@@ -133,6 +133,12 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try SlotReply(payload)
         },
+        reply("reply to otp") {
+          try $0.putOTPReply(
+            .time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span)
+        } reading: { payload throws(ProtocolError) in
+          _ = payload.extracting(try OTPReply(payload).code)
+        },
       ]
     }
   }

@@ -88,7 +88,7 @@ class Row:
                 and 0 <= self.kind < 256)
 
     def check_fields(self):
-        if not self.revision or self.cls > 1 or self.kind > 1:
+        if not self.revision or self.cls > 1 or self.kind > 2:
             raise Damaged("row fields")
 
     def leaf(self, tree_key, in_history=False):

@@ -42,7 +42,7 @@ def entry(vault, row):
     fact = {"revision": row.revision, "kind": row.kind, "class": row.cls, "size": meta.size,
             "created": meta.created, "modified": meta.modified,
             "attributes": {k.hex(): v.hex() for k, v in meta.attributes.items()}}
-    if row.kind == 0 and (row.cls == 0 or vault.protected_secret):
+    if row.kind != 1 and (row.cls == 0 or vault.protected_secret):
         value = vault.value(row)
         fact |= {"value": value.hex()} if len(value) <= 1024 else {"digest": digest(value)}
     return fact

@@ -191,8 +191,8 @@ class Vault:
         if not plain or plain[0] > 1:
             raise Refused("item", "body", "form")
         if plain[0] == 1:
-            if row.kind == 1:
-                raise Refused("item", "body", "deleted item with a value")
+            if row.kind:
+                raise Refused("item", "body", "form of the kind")
             return None, decoded("item", "body", Manifest.decode, plain[1:])
         if len(plain) - 1 > CHUNK_SIZE or (row.kind == 1 and len(plain) > 1):
             raise Refused("item", "body", "length")
@@ -320,7 +320,7 @@ class Vault:
         value_id = None
         if row.cls == 1:
             value_id = self.protected(row).value_id
-        elif row.kind == 0 and (manifest := self.body(row)[1]):
+        elif row.kind != 1 and (manifest := self.body(row)[1]):
             value_id = manifest.value_id
         self.db.execute("DELETE FROM history WHERE item = ? AND revision = ?", (item_id, revision))
         if value_id:

@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "memory.h"
 #include "process.h"
+#include "random.h"
 #include "sockets.h"
 #include "terminal.h"
 

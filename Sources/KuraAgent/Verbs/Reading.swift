@@ -117,7 +117,7 @@ extension KuraProtocol.ItemFacts {
     self.init(
       revision: item.revision, size: item.size, created: item.created, modified: item.modified,
       protection: item.isProtected ? .protected : .standard,
-      kind: item.isDeleted ? .deleted : .value)
+      kind: item.isDeleted ? .deleted : item.isOTP ? .otp : .value)
   }
 }
 

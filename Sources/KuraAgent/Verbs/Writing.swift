@@ -15,6 +15,8 @@ extension Agent {
     switch request.source {
     case .inline(let value):
       try put(request, payload, payload.extracting(value), edits, keeper, connection)
+    case .stream where request.flags.contains(.otp):
+      throw Denial(.otpInvalid, UInt64(KuraProtocol.OTPRule.tooLong.rawValue))
     case .stream: try beginUpload(request, payload, edits, keeper, connection)
     }
   }
@@ -27,7 +29,8 @@ extension Agent {
     let result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
       try vault.put(
         payload.extracting(request.name), value: value, attributes: edits,
-        condition: request.condition, protecting: request.flags.contains(.protect))
+        condition: request.condition, protecting: request.flags.contains(.protect),
+        kind: request.flags.contains(.otp) ? .otp : .value)
     }
     try answer(result, keeper, connection)
   }

@@ -8,10 +8,14 @@ internal import SecureMemory
 /// `kura put`: stores exactly the bytes that come in.
 enum Put {
   static let command = Command(
-    "put", [.init("NAME")], abstract: "store a value: from stdin, a file, or typed twice",
+    "put", [.init("NAME")], abstract: "store a value: from stdin, a file, typed twice, or made",
     options: [
       Option(.file, .required("FILE"), help: "store what FILE holds"),
       Option(.fileDescriptor, .required("N"), help: "store what descriptor N gives"),
+      Option(
+        .generate, .optional("SPEC"),
+        help: "store a new random value: 24,digits or words:5"),
+      Option(.otp, help: "the value is an otpauth URI, for kura otp"),
       Option(.attribute, .required("KEY=VALUE"), help: "set an attribute, too; may be repeated"),
       Option(.replace, help: "store over a value that is there"),
       Option.ifRevision,
@@ -27,6 +31,7 @@ enum Put {
     let order = try order(invocation)
     let access = try invocation.access()
     switch try source(invocation) {
+    case .generated(let recipe): try storeMade(order, access, recipe, invocation.messages)
     case .terminal: try storeTyped(order, access, allowsEmpty: invocation.arguments.has(.empty))
     case .descriptor(let descriptor, let closes):
       defer { if closes { Descriptor.close(descriptor) } }
@@ -41,6 +46,7 @@ enum Put {
 extension Put {
   private enum Source {
     case terminal
+    case generated(Recipe)
     case descriptor(Int32, closes: Bool)
   }
 
@@ -68,7 +74,16 @@ extension Put {
     let arguments = invocation.arguments
     let number = try parsing { () throws(UsageError) -> Int32? in
       try arguments.refuse(.file, with: .fileDescriptor)
+      try arguments.refuse(.generate, with: .file, .fileDescriptor, .trim, .empty, .otp)
+      try arguments.refuse(.otp, with: .empty)
       return try arguments.number(.fileDescriptor)
+    }
+    if arguments.has(.generate) {
+      return .generated(
+        try parsing { () throws(UsageError) in
+          try arguments.value(.generate).map { text throws(UsageError) in try Recipe(text) }
+            ?? .standard
+        })
     }
     if let number { return .descriptor(number, closes: false) }
     if let path = try invocation.text(.file) {
@@ -84,6 +99,7 @@ extension Put {
     var flags: PutRequest.Flags = []
     if arguments.has(.replace) { flags.insert(.replace) }
     if arguments.has(.empty) { flags.insert(.allowEmpty) }
+    if arguments.has(.otp) { flags.insert(.otp) }
     let (revision, pairs) = try parsing { () throws(UsageError) in
       try arguments.refuse(.replace, with: .ifRevision)
       return (
@@ -107,8 +123,9 @@ extension Put {
     _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32,
     _ invocation: borrowing Invocation
   ) throws(CommandError) {
-    var input = ValueInput(
-      descriptor: descriptor, trimsNewline: invocation.arguments.has(.trim))
+    // A URI never ends in a newline, what prints one does.
+    let trims = invocation.arguments.has(.trim) || order.flags.contains(.otp)
+    var input = ValueInput(descriptor: descriptor, trimsNewline: trims)
     do throws(CommandError) {
       try store(order, access, &input)
     } catch {
@@ -116,7 +133,7 @@ extension Put {
       guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
       try store(order.replacing(revision), access, &input)
     }
-    if input.endedInNewline, !invocation.arguments.has(.trim) {
+    if input.endedInNewline, !trims {
       invocation.messages.note("the value ends in a newline (--trim drops one)")
     }
   }
@@ -161,6 +178,29 @@ extension Put {
   }
 }
 
+// MARK: - Made
+
+extension Put {
+  /// Nothing is said of the value but how hard it is to guess.
+  private static func storeMade(
+    _ order: PutOrder, _ access: VaultAccess, _ recipe: Recipe, _ messages: Messages
+  ) throws(CommandError) {
+    let value = try recipe.make()
+    do throws(CommandError) {
+      _ = try access.unlocked { connection throws(ClientError) in
+        try connection.put(order, value: value.bytes)
+      }
+    } catch {
+      guard let revision = existingRevision(error) else { throw error }
+      guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
+      _ = try access.unlocked { connection throws(ClientError) in
+        try connection.put(order.replacing(revision), value: value.bytes)
+      }
+    }
+    messages.note(recipe.entropyWords)
+  }
+}
+
 // MARK: - Typed
 
 extension Put {
@@ -173,15 +213,30 @@ extension Put {
       order = order.replacing(revision)
     }
     var questioner = try access.asking.questioner()
-    let label = "value for " + Diagnostic.shown(order.name) + ": "
-    guard let value = try questioner.prompt?.twice(label, .value, allowsEmpty: allowsEmpty) else {
-      throw .noInteraction(.value)
-    }
+    let value = try typed(order, &questioner, allowsEmpty: allowsEmpty)
     // The terminal is given back before anything else asks.
     questioner.prompt = nil
     _ = try access.unlocked { connection throws(ClientError) in
       try connection.put(order, value: value.bytes)
     }
+  }
+
+  private static func typed(
+    _ order: PutOrder, _ questioner: inout Questioner, allowsEmpty: Bool
+  ) throws(CommandError) -> SecretBytes {
+    let name = Diagnostic.shown(order.name)
+    guard questioner.hasTerminal else { throw .noInteraction(.value) }
+    if order.flags.contains(.otp) {
+      // It is pasted, and checked by the agent: once is enough.
+      let uri = try questioner.ask("otpauth URI for " + name + ": ", isHidden: true)
+      questioner.endLine()
+      return uri
+    }
+    guard
+      let value = try questioner.prompt?.twice(
+        "value for " + name + ": ", .value, allowsEmpty: allowsEmpty)
+    else { throw .noInteraction(.value) }
+    return value
   }
 
   /// The revision to be replaced, after the person agreed; nil when there is no such item.

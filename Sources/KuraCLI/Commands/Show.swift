@@ -42,6 +42,7 @@ enum Show {
     try line("created", Moment.local(facts.created), &output)
     try line("modified", Moment.local(facts.modified), &output)
     try line("class", facts.protection.name, &output)
+    if facts.kind == .otp { try line("kind", "one-time codes", &output) }
     if !shown.revisions.isEmpty {
       try line("history", shown.revisions.map { "\($0)" }.joined(separator: " "), &output)
     }

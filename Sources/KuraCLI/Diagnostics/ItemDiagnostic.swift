@@ -130,6 +130,24 @@ extension Diagnostic {
       return (
         "this opens the vault, but no protected values", "give the passcode or the recovery key"
       )
+    default: return codeWords(refused)
+    }
+  }
+
+  /// Refusals that are about one-time codes.
+  private static func codeWords(_ refused: Refused) -> Words {
+    switch refused.failure {
+    case .otpInvalid:
+      let rule = OTPRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return (
+        rule?.text ?? "the otpauth URI cannot be used",
+        "it looks like otpauth://totp/NAME?secret=JBSWY3DPEHPK3PXP"
+      )
+    case .notOTP:
+      return (
+        "the item gives no one-time codes" + named(refused.text),
+        "'kura put --otp NAME' stores an otpauth URI"
+      )
     default: return ("the agent refused (code \(refused.code))", nil)
     }
   }

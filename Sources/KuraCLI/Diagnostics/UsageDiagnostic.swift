@@ -104,6 +104,25 @@ extension Diagnostic {
       ("the key file " + shown(name) + " has \(count) bytes, and needs 32 at least", least)
     case .keyFileTooLong(let name, let limit):
       ("the key file " + shown(name) + " has more than \(limit) bytes", least)
+    default: generatorWords(error)
+    }
+  }
+
+  private static func generatorWords(_ error: UsageError) -> Words {
+    switch error {
+    case .notARecipe(let text):
+      (
+        "a value cannot be made by " + quoted(text),
+        "write a length, lower, upper, digits, symbols, no-ambiguous, or words:N, as in 24,lower,digits"
+      )
+    case .generatedLength(let least, let most):
+      ("a value is made with \(least) to \(most) characters", nil)
+    case .generatedWords(let most): ("a value is made of 1 to \(most) words", nil)
+    case .generatedTooShort(let length, let classes):
+      (
+        "\(length) characters have no room for one out of each of \(classes) classes",
+        "name fewer classes, or a greater length"
+      )
     default: ("the command line was not understood", verbsHint)
     }
   }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// The verb that makes one-time codes: their seeds stay here.
+extension Agent {
+  func makeCode(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let grant = grant(of: connection, on: keeper)
+    let code = try work(on: keeper, item: name) { vault throws(VaultError) in
+      guard let grant else { return try vault.oneTimeCode(payload.extracting(name)) }
+      return try vault.oneTimeCode(payload.extracting(name), with: grant.key)
+    }
+    if code.isProtected, let grant {
+      guard use(grant, of: keeper, for: connection) else {
+        throw Denial(.protected, text: .field(name))
+      }
+    }
+    noteUse(of: keeper)
+    if code.hasMoved { noteChange(of: keeper) }
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(code) }
+  }
+}
+
+extension SecretBuffer {
+  fileprivate mutating func putReply(_ code: borrowing OneTimeCode) throws(ProtocolError) {
+    let algorithm: OTPReply.Algorithm =
+      switch code.algorithm {
+      case .sha1: .sha1
+      case .sha256: .sha256
+      case .sha512: .sha512
+      }
+    switch code.factor {
+    case .time(let period):
+      try putOTPReply(
+        .time, algorithm, period: period, left: code.left, counter: 0, code: code.text.bytes)
+    case .counter(let counter):
+      try putOTPReply(
+        .counter, algorithm, period: 0, left: 0, counter: counter, code: code.text.bytes)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+/// A one-time code; wiped when dropped.
+public struct OneTimeCode: ~Copyable {
+  /// The code's digits.
+  public let text: SecretBytes
+  public let kind: OTPReply.Kind
+  public let algorithm: OTPReply.Algorithm
+  /// The length of a time step, in seconds; 0 for a counter.
+  public let period: UInt32
+  /// How long it is good for, in ms; 0 for a counter.
+  public let left: UInt64
+  /// The counter that it was made with; 0 for a time step.
+  public let counter: UInt64
+}
+
+extension Connection {
+  /// Has the agent make the code that an item gives now; its seed is not sent. A counter has moved on
+  /// when this returns.
+  public mutating func oneTimeCode(of name: String) throws(ClientError) -> OneTimeCode {
+    try send { output throws(ProtocolError) in try output.putOTP(name: name.utf8.span) }
+    let payload = received(try answer())
+    let reply = try reading { () throws(ProtocolError) in try OTPReply(payload) }
+    let text = try allocating { () throws(SecureMemoryError) in
+      try SecretBytes(copying: payload.extracting(reply.code))
+    }
+    return OneTimeCode(
+      text: text, kind: reply.kind, algorithm: reply.algorithm, period: reply.period,
+      left: reply.left, counter: reply.counter)
+  }
+}
