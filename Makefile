@@ -15,7 +15,9 @@ EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
 MAN1 := kura.1 kura-agent.1
 MAN5 := kura-format.5 kura-protocol.5
-MAN7 := kura-security.7
+MAN7 := kura-helpers.7 kura-security.7
+# The names under which other programs look for a helper of theirs.
+LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
 
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
@@ -96,6 +98,7 @@ install: build install-units
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
 	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(DESTDIR)$(PREFIX)/bin
+	for link in $(LINKS); do ln -sf kura $(DESTDIR)$(PREFIX)/bin/$$link; done
 	install -m 755 $(OUT)/kura-strength $(DESTDIR)$(PREFIX)/libexec/kura
 	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(addprefix man/,$(MAN5)) $(DESTDIR)$(PREFIX)/share/man/man5

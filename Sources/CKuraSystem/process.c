@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -23,6 +24,18 @@ ptrdiff_t kura_program_path(char *into, size_t capacity) {
   ssize_t count = readlink("/proc/self/exe", into, capacity);
   if (count < 0) return -errno;
   return (size_t)count == capacity ? -ENAMETOOLONG : count;
+}
+
+ptrdiff_t kura_parent_name(char *into, size_t capacity) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  ssize_t count = read(fd, into, capacity);
+  int failed = errno;
+  close(fd);
+  if (count < 0) return -failed;
+  return count > 0 && into[count - 1] == '\n' ? count - 1 : count;
 }
 
 int kura_is_executable(const char *path) { return access(path, X_OK) == 0; }

@@ -47,6 +47,8 @@ enum CommandError: Error, Equatable, Sendable {
   case unfit(Unfit)
   /// The program that `run` was to become was not started.
   case launch([UInt8], Successor.Failure)
+  /// Another program's request, or the item for it, is not as it must be.
+  case credential(CredentialFlaw)
   /// A passcode of a few digits; whether it could be a code for one machine.
   case shortCode(canBeLocal: Bool)
 }

@@ -8,7 +8,8 @@ enum CommandTable {
     Remove.command, Protect.command, Unprotect.command, Run.command, Inject.command,
     Generate.command, Otp.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, Verify.command, Config.command,
-    Reset.command, Vaults.command, AgentControl.command, Doctor.command, Help.command,
+    Reset.command, Vaults.command, AgentControl.command, Doctor.command, Interpreter.command,
+    Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

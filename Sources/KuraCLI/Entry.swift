@@ -46,14 +46,15 @@ public enum Entry {
     return .ok
   }
 
-  /// What follows the program's name, byte for byte.
+  /// What the command line says, byte for byte.
   private static func commandLine() -> [[UInt8]] {
-    var arguments: [[UInt8]] = []
-    for index in 1..<max(kura_argument_count(), 1) {
+    var words: [[UInt8]] = []
+    for index in 0..<max(kura_argument_count(), 0) {
       guard let text = unsafe kura_argument(index) else { continue }
       let bytes = unsafe UnsafeBufferPointer(start: text, count: strlen(text))
-      arguments.append(unsafe bytes.map { UInt8(bitPattern: $0) })
+      words.append(unsafe bytes.map { UInt8(bitPattern: $0) })
     }
-    return arguments
+    guard let name = words.first else { return [] }
+    return ProgramName.arguments(calledAs: name, Array(words.dropFirst()))
   }
 }

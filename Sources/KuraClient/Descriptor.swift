@@ -11,6 +11,9 @@ public struct FileError: Error, Equatable, Sendable {
   /// Makes the error of an errno.
   public init(errno: Int32) { self.errno = errno }
 
+  /// More came than was to be read.
+  public static let tooLarge = EFBIG
+
   /// Throws when a count or a descriptor is a negated errno.
   static func check(_ result: Int) throws(FileError) {
     if result < 0 { throw FileError(errno: Int32(-result)) }
@@ -55,7 +58,7 @@ public enum Descriptor {
         return buffer
       }
     }
-    throw FileError(errno: EFBIG)
+    throw FileError(errno: FileError.tooLarge)
   }
 
   private static func room<Value: ~Copyable>(
@@ -67,7 +70,7 @@ public enum Descriptor {
   /// Reads some bytes behind those that a buffer holds, in room that was reserved.
   ///
   /// - Returns: Their number; 0 at the end.
-  static func read(
+  public static func read(
     _ descriptor: Int32, into buffer: inout SecretBuffer, upTo limit: Int
   ) throws(FileError) -> Int {
     try buffer.append(upTo: limit) { tail throws(FileError) in

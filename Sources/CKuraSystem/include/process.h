@@ -10,6 +10,10 @@
 /* The file of the running program, without a terminator; its length or a negated errno. */
 ptrdiff_t kura_program_path(char *_Nonnull into, size_t capacity);
 
+/* The name of the program that started this one, of 15 bytes at most, without a terminator; its
+   length or a negated errno. */
+ptrdiff_t kura_parent_name(char *_Nonnull into, size_t capacity);
+
 /* Whether a file can be executed by us. */
 int kura_is_executable(const char *_Nonnull path);
 

@@ -68,6 +68,7 @@ extension Diagnostic {
     case .syntax(let flaw): self.init(flaw)
     case .unfit(let unfit): self.init(unfit)
     case .launch(let name, let failure): self.init(launch: name, failure)
+    case .credential(let flaw): self.init(flaw)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

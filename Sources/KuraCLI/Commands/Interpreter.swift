@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// `kura helper`: speaks the credential protocols of other programs.
+enum Interpreter {
+  static let command = Command(
+    "helper", [.init("PROGRAM"), .init("ARGUMENT", .any)],
+    abstract: "be a credential helper: git, docker, cargo, aws or askpass",
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    try parsing { [arguments = invocation.arguments] () throws(UsageError) in
+      // What a program says on stdin is no passcode.
+      if try arguments.number(.passcodeFD, as: Int32.self) == 0 { throw .sharedDescriptor(0) }
+    }
+    let program = invocation.arguments.operands[0]
+    guard let run = programs.first(where: { $0.name.utf8.elementsEqual(program) })?.run else {
+      throw .credential(.unknownProgram(program))
+    }
+    return try run(&invocation)
+  }
+
+  private static let programs: [(name: String, run: Command.Run)] = [
+    ("git", { invocation throws(CommandError) in try GitCredential.run(&invocation) }),
+    ("docker", { invocation throws(CommandError) in try DockerCredential.run(&invocation) }),
+    ("cargo", { invocation throws(CommandError) in try CargoCredential.run(&invocation) }),
+    ("aws", { invocation throws(CommandError) in try AWSCredential.run(&invocation) }),
+    ("askpass", { invocation throws(CommandError) in try Askpass.run(&invocation) }),
+  ]
+}

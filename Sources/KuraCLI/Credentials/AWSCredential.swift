@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura helper aws NAME`: what `credential_process` of the AWS tools runs, version 1.
+///
+/// The item's value is the secret access key, and its attribute `access-key-id` the other half; or
+/// the value is the JSON that `aws iam create-access-key` or `aws sts …` printed, with a session token
+/// and an expiry where there are some.
+enum AWSCredential {
+  private static let keyAttribute = "access-key-id"
+
+  static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    guard invocation.arguments.operands.count == 2 else {
+      throw .usage(.operandMissing("the NAME of one item", verb: "helper aws"))
+    }
+    let name = try invocation.operand(1)
+    var value = try CredentialValue()
+    let item = try invocation.access().unlocked(authorizing: true) {
+      connection throws(ClientError) in
+      let item = try connection.show(name).item
+      value.removeAll()
+      try connection.get(name) { part throws(ClientError) in try value.take(part) }
+      return item
+    }
+    try value.checkText(name)
+    if value.bytes.count > 0, value.bytes[0] == UInt8(ascii: "{") {
+      try write(try document(value.finish(), name), name, &invocation.output)
+    } else {
+      try value.checkLine(name)
+      guard let id = item.attributes.first(where: { $0.key == keyAttribute })?.value,
+        UTF8Scanner.isText(id.span)
+      else { throw .credential(.attributeMissing(name, key: keyAttribute)) }
+      try begin(&invocation.output)
+      try invocation.output.member("AccessKeyId", bytes: id.span)
+      try invocation.output.member("SecretAccessKey", bytes: value.bytes)
+      try end(&invocation.output)
+    }
+    return .ok
+  }
+
+  private static func document(
+    _ value: consuming SecretBuffer, _ name: String
+  ) throws(CommandError) -> JSONDocument {
+    do throws(JSONFlaw) { return try JSONDocument(value) } catch {
+      throw .credential(.valueNotJSON(name, error))
+    }
+  }
+
+  /// Hands on what a document of the AWS tools' own says, where it says enough.
+  private static func write(
+    _ document: borrowing JSONDocument, _ name: String, _ output: inout Output
+  ) throws(CommandError) {
+    var value = try room()
+    let holder = try holder(of: document, &value)
+    for key in ["AccessKeyId", "SecretAccessKey"] {
+      guard try document.read(holder + [key], into: &value) else {
+        throw .credential(.memberMissing(name, key: key))
+      }
+    }
+    try begin(&output)
+    for key in ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"] {
+      guard try document.read(holder + [key], into: &value) else { continue }
+      try output.member(key, bytes: value.bytes)
+    }
+    try end(&output)
+  }
+
+  private static func room() throws(CommandError) -> SecretBuffer {
+    try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+  }
+
+  /// The key below which the tools of AWS print what was made; none in what this protocol prints.
+  private static func holder(
+    of document: borrowing JSONDocument, _ value: inout SecretBuffer
+  ) throws(CommandError) -> [String] {
+    for key in ["Credentials", "AccessKey"] {
+      if try document.read([key, "SecretAccessKey"], into: &value) { return [key] }
+    }
+    return []
+  }
+
+  private static func begin(_ output: inout Output) throws(CommandError) {
+    try output.openObject()
+    try output.member("Version", 1)
+  }
+
+  private static func end(_ output: inout Output) throws(CommandError) {
+    try output.closeObject()
+    try output.write("\n")
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura helper askpass`: what ssh, ssh-add, sudo and git run to ask for a secret. What an item
+/// holds is answered from the vault; everything else is a person's to answer.
+enum Askpass {
+  static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let text = invocation.arguments.operands.dropFirst().joined(separator: [0x20])
+    let question = Array(text)
+    switch AskpassPrompt(question, surroundings(invocation.variables)) {
+    case .confirm: try confirm(question, invocation)
+    case .notice: show(question, invocation.messages)
+    case .person(let isVisible): try ask(question, isVisible: isVisible, &invocation)
+    case .item(let name):
+      guard try answer(name, &invocation) else {
+        try ask(question, isVisible: false, &invocation)
+        return .ok
+      }
+    case .git(let place, let wantsUser):
+      guard try answer(place, wantsUser: wantsUser, &invocation) else {
+        try ask(question, isVisible: wantsUser, &invocation)
+        return .ok
+      }
+    }
+    return .ok
+  }
+
+  private static func surroundings(_ variables: Variables) -> AskpassPrompt.Surroundings {
+    unsafe AskpassPrompt.Surroundings(
+      hint: variables["SSH_ASKPASS_PROMPT"], caller: text { unsafe kura_parent_name($0, $1) },
+      directory: text { unsafe kura_current_directory($0, $1) })
+  }
+
+  /// What a call of the system's writes into a buffer; nothing where it fails.
+  private static func text(
+    _ call: (UnsafeMutablePointer<CChar>, Int) -> Int
+  ) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+      guard let start = buffer.baseAddress else { return 0 }
+      return unsafe call(start.assumingMemoryBound(to: CChar.self), buffer.count)
+    }
+    return Array(bytes[..<max(count, 0)])
+  }
+}
+
+// MARK: - From the vault
+
+extension Askpass {
+  /// Prints an item's value; false where there is no such item.
+  private static func answer(
+    _ name: String, _ invocation: inout Invocation
+  ) throws(CommandError) -> Bool {
+    var value = try CredentialValue()
+    let isThere = try invocation.access().unlocked(authorizing: true) {
+      connection throws(ClientError) in
+      try connection.read(name, into: &value)
+    }
+    guard isThere else { return false }
+    try value.checkLine(name)
+    try print(value.bytes, &invocation.output)
+    return true
+  }
+
+  /// Prints what is known of a place's user or password; false where nothing is.
+  private static func answer(
+    _ place: GitPlace, wantsUser: Bool, _ invocation: inout Invocation
+  ) throws(CommandError) -> Bool {
+    var value = try CredentialValue()
+    let found = try invocation.access().unlocked(authorizing: !wantsUser) {
+      connection throws(ClientError) -> GitCandidate? in
+      guard let best = try place.candidates(&connection).first, !best.isExpired else { return nil }
+      if !wantsUser {
+        guard try connection.read(best.item.name, into: &value) else { return nil }
+      }
+      return best
+    }
+    guard let found else { return false }
+    try value.checkLine(found.item.name)
+    try GitCredential.checkUser(found)
+    if wantsUser {
+      try print(found.user.span, &invocation.output)
+    } else {
+      try print(value.bytes, &invocation.output)
+    }
+    return true
+  }
+
+  private static func print(_ answer: Span<UInt8>, _ output: inout Output) throws(CommandError) {
+    try output.write(answer)
+    try output.write("\n")
+  }
+}
+
+// MARK: - From a person
+
+extension Askpass {
+  /// Hands a question on to a person, and the answer back.
+  private static func ask(
+    _ question: [UInt8], isVisible: Bool, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let asking = Asking(invocation.arguments, invocation.variables)
+    try print(typed: try asking.typed(lines(question), isHidden: !isVisible), &invocation.output)
+  }
+
+  private static func print(
+    typed answer: borrowing SecretBytes, _ output: inout Output
+  ) throws(CommandError) {
+    try print(answer.bytes, &output)
+  }
+
+  /// Asks for a yes. Its status is the answer.
+  private static func confirm(
+    _ question: [UInt8], _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    var questioner = try Asking(invocation.arguments, invocation.variables).questioner()
+    guard questioner.hasTerminal else { throw .credential(.nobodyToAsk) }
+    var lines = lines(question)
+    let last = lines.popLast() ?? ""
+    for line in lines { questioner.prompt?.say(line) }
+    let isYes = try prompting { () throws(PromptError) in
+      try questioner.prompt?.confirms(last) ?? false
+    }
+    guard isYes else { throw .credential(.refused) }
+  }
+
+  /// Shows a text that wants no answer.
+  private static func show(_ text: [UInt8], _ messages: Messages) {
+    for line in lines(text) { messages.write(line + "\n") }
+  }
+
+  /// The lines of a text that others wrote, with nothing in them that a terminal obeys.
+  private static func lines(_ text: [UInt8]) -> [String] {
+    text.split(separator: UInt8(ascii: "\n")).map { Diagnostic.shown(Array($0)) }
+  }
+}
+
+extension Asking {
+  /// What a person types below some lines and behind the last of them.
+  func typed(_ lines: [String], isHidden: Bool) throws(CommandError) -> SecretBytes {
+    var questioner = try questioner()
+    guard questioner.canAsk else { throw .credential(.nobodyToAsk) }
+    for line in lines.dropLast() { questioner.prompt?.say(line) }
+    let answer = try questioner.ask(lines.last ?? "", isHidden: isHidden)
+    questioner.endLine()
+    return answer
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import SecureMemory
+
+/// What another program says on stdin.
+enum CredentialInput {
+  /// Reads to the end.
+  static func all() throws(CommandError) -> SecretBuffer {
+    do throws(FileError) {
+      return try Descriptor.readAll(0, limit: CredentialLimit.bytes)
+    } catch {
+      guard error.errno == FileError.tooLarge else {
+        throw .file(.read, path: "stdin", errno: error.errno)
+      }
+      throw .credential(.requestTooLong(limit: CredentialLimit.bytes))
+    }
+  }
+}
+
+/// The lines of a conversation on stdin, one after another.
+struct CredentialLines: ~Copyable {
+  private var held: SecretBuffer
+  private var hasEnded = false
+
+  init() throws(CommandError) {
+    held = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+  }
+
+  /// The next line without its newline; nil at the end.
+  mutating func next() throws(CommandError) -> SecretBuffer? {
+    while true {
+      if let newline { return try take(newline, dropping: newline + 1) }
+      if hasEnded { return held.count == 0 ? nil : try take(held.count, dropping: held.count) }
+      guard held.count <= CredentialLimit.bytes else {
+        throw .credential(.requestTooLong(limit: CredentialLimit.bytes))
+      }
+      try readSome()
+    }
+  }
+
+  private var newline: Int? {
+    let bytes = held.bytes
+    return bytes.indices.first { bytes[$0] == UInt8(ascii: "\n") }
+  }
+
+  private mutating func take(
+    _ count: Int, dropping dropped: Int
+  ) throws(CommandError) -> SecretBuffer {
+    var line = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: count)
+    }
+    do throws(SecureMemoryError) {
+      try line.append(held.bytes.extracting(first: count))
+    } catch { throw .outOfMemory }
+    held.removeFirst(dropped)
+    return line
+  }
+
+  private mutating func readSome() throws(CommandError) {
+    do throws(SecureMemoryError) { try held.reserve(4_096) } catch { throw .outOfMemory }
+    do throws(FileError) {
+      hasEnded = try Descriptor.read(0, into: &held, upTo: 4_096) == 0
+    } catch { throw .file(.read, path: "stdin", errno: error.errno) }
+  }
+}

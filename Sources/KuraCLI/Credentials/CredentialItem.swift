@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// The most that is read of a request or handed out of a value.
+enum CredentialLimit {
+  static let bytes = 65_536
+}
+
+/// A secret on its way to another program.
+struct CredentialValue: ~Copyable {
+  private(set) var buffer: SecretBuffer
+  /// Whether there was more than ``CredentialLimit/bytes``.
+  private(set) var isTooLong = false
+
+  init() throws(CommandError) {
+    buffer = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+  }
+
+  var bytes: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { buffer.bytes }
+  }
+
+  /// Gives up the secret.
+  consuming func finish() -> SecretBuffer { buffer }
+
+  mutating func removeAll() {
+    buffer.removeAll()
+    isTooLong = false
+  }
+
+  /// Takes a part; what is too much is dropped.
+  mutating func take(_ part: Span<UInt8>) throws(ClientError) {
+    guard part.count <= CredentialLimit.bytes - buffer.count else {
+      isTooLong = true
+      return
+    }
+    do throws(SecureMemoryError) { try buffer.append(part) } catch { throw .outOfMemory }
+  }
+
+  /// Makes sure that a protocol of lines can carry it.
+  ///
+  /// - Parameter name: The item it came from.
+  func checkLine(_ name: String) throws(CommandError) {
+    if isTooLong { throw .credential(.valueTooLong(name, limit: CredentialLimit.bytes)) }
+    for index in bytes.indices where Self.endsLine(bytes[index]) {
+      throw .credential(.notOneLine(name))
+    }
+  }
+
+  /// Makes sure that a protocol of JSON can carry it.
+  func checkText(_ name: String) throws(CommandError) {
+    if isTooLong { throw .credential(.valueTooLong(name, limit: CredentialLimit.bytes)) }
+    guard UTF8Scanner.isText(bytes) else { throw .credential(.notText(name)) }
+  }
+
+  /// Whether a reader of lines may take it for more than a byte of one. Some end a line at a lone
+  /// carriage return (CVE-2024-50338), C programs end a text at a NUL.
+  static func endsLine(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0 }
+}
+
+// MARK: - Items that may not be there
+
+extension Connection {
+  /// An item but for its value; nil where there is none.
+  mutating func found(_ name: String) throws(ClientError) -> Item? {
+    do throws(ClientError) { return try show(name).item } catch {
+      guard error.isNotFound else { throw error }
+      return nil
+    }
+  }
+
+  /// Reads a value; false where there is no such item.
+  mutating func read(
+    _ name: String, into value: inout CredentialValue
+  ) throws(ClientError) -> Bool {
+    value.removeAll()
+    do throws(ClientError) {
+      try get(name) { part throws(ClientError) in try value.take(part) }
+      return true
+    } catch {
+      guard error.isNotFound else { throw error }
+      return false
+    }
+  }
+
+  /// Stores a value with attributes of the program's beside those that the item has; nothing is
+  /// written where all of it is stored already, since programs say what they know again and again.
+  ///
+  /// - Parameter dropping: Keys of attributes that the item must not keep.
+  mutating func keep(
+    _ secret: Span<UInt8>, as name: String, _ attributes: [Attribute], dropping: [String] = []
+  ) throws(ClientError) {
+    let item = try found(name)
+    let old = item?.attributes ?? []
+    let kept = old.filter { one in
+      !dropping.contains(one.key) && !attributes.contains { $0.key == one.key }
+    }
+    let new = (kept + attributes).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    if item != nil, old == new, try holds(name, secret) { return }
+    _ = try put(
+      PutOrder(
+        name: name, flags: [.replace, .allowEmpty, .replaceAttributes], attributes: new),
+      value: secret)
+  }
+
+  /// Whether an item's value is a secret; not where it takes a person to read it.
+  mutating func holds(_ name: String, _ secret: Span<UInt8>) throws(ClientError) -> Bool {
+    var value: CredentialValue
+    do throws(CommandError) { value = try CredentialValue() } catch { throw .outOfMemory }
+    do throws(ClientError) {
+      guard try read(name, into: &value) else { return false }
+    } catch {
+      guard case .refused(let refused) = error, refused.failure == .protected else { throw error }
+      return false
+    }
+    guard !value.isTooLong else { return false }
+    let held = value.finish().finish()
+    return held.isEqual(to: secret)
+  }
+
+  /// Removes an item, if it is still as it was seen; one that is gone is as good as removed.
+  mutating func drop(_ name: String, ifRevision: UInt64 = 0) throws(ClientError) {
+    do throws(ClientError) { try remove(name, ifRevision: ifRevision) } catch {
+      guard case .refused(let refused) = error,
+        refused.failure == .notFound || refused.failure == .revisionConflict
+      else { throw error }
+    }
+  }
+}
+
+extension ClientError {
+  fileprivate var isNotFound: Bool {
+    guard case .refused(let refused) = self else { return false }
+    return refused.failure == .notFound
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+internal import SecureMemory
+
+/// Why a text is no JSON, or not the JSON that was expected, and at which byte.
+struct JSONFlaw: Error, Equatable, Sendable {
+  enum Kind: Equatable, Sendable {
+    /// Something stands there that cannot.
+    case unexpected
+    /// The text ends inside a value.
+    case ended
+    case controlCharacter
+    case notUTF8
+    /// A `\` with something behind it that is no escape.
+    case escape
+    /// Half of a surrogate pair.
+    case surrogate
+    case repeatedKey
+    case tooDeep
+    case tooMany
+    /// A member is of another kind than it has to be.
+    case otherKind
+  }
+
+  let kind: Kind
+  let offset: Int
+}
+
+/// A JSON text (RFC 8259) that was read to its end and found whole. It is kept as it came, in
+/// guarded memory; a string leaves it only for guarded memory or, where it is no secret, as text.
+///
+/// It is strict, since two readers that disagree about one text are an attack: UTF-8 without a byte
+/// order mark, no key twice in an object, no lone surrogates, nothing behind the value.
+struct JSONDocument: ~Copyable {
+  enum Kind: Equatable, Sendable {
+    case object, array, string, number, literal
+  }
+
+  /// A value: where it stands, and in what.
+  struct Node: Sendable {
+    let parent: Int
+    let key: [UInt8]
+    let kind: Kind
+    /// Of a string, what is between the quotes.
+    var range: Range<Int>
+  }
+
+  private let text: SecretBuffer
+  private let nodes: [Node]
+
+  /// Reads all of a text.
+  init(_ text: consuming SecretBuffer) throws(JSONFlaw) {
+    var scanner = JSONScanner()
+    try scanner.scan(text.bytes)
+    self.text = text
+    nodes = scanner.nodes
+  }
+}
+
+// MARK: - Members
+
+extension JSONDocument {
+  /// Whether the document is an object.
+  var isObject: Bool { nodes[0].kind == .object }
+
+  /// Copies the string at a path of keys; false where nothing or `null` stands.
+  ///
+  /// - Parameter secret: What it held before goes.
+  func read(_ path: [String], into secret: inout SecretBuffer) throws(CommandError) -> Bool {
+    secret.removeAll()
+    guard let node = try node(path, .string) else { return false }
+    do throws(SecureMemoryError) {
+      try secret.reserve(node.range.count)
+      try JSONScanner.decode(text.bytes, node.range) { byte throws(SecureMemoryError) in
+        try secret.append(byte)
+      }
+    } catch { throw .outOfMemory }
+    return true
+  }
+
+  /// A string that is no secret; nil where nothing or `null` stands.
+  func bytes(_ path: String...) throws(CommandError) -> [UInt8]? {
+    guard let node = try node(path, .string) else { return nil }
+    return JSONScanner.array(text.bytes, node.range)
+  }
+
+  /// A whole number that is not negative; nil where nothing or `null` stands.
+  func number(_ path: String...) throws(CommandError) -> UInt64? {
+    guard let node = try node(path, .number) else { return nil }
+    var digits: [UInt8] = []
+    for index in node.range { digits.append(text.bytes[index]) }
+    guard let number = Decimal.parse(digits[...]) else { throw Self.otherKind(node) }
+    return number
+  }
+
+  private func node(_ path: [String], _ kind: Kind) throws(CommandError) -> Node? {
+    var current = 0
+    for key in path {
+      guard
+        let next = nodes.indices.first(where: {
+          $0 > 0 && nodes[$0].parent == current && nodes[current].kind == .object
+            && nodes[$0].key.elementsEqual(key.utf8)
+        })
+      else { return nil }
+      current = next
+    }
+    let found = nodes[current]
+    if found.kind == .literal, text.bytes[found.range.lowerBound] == UInt8(ascii: "n") {
+      return nil
+    }
+    guard found.kind == kind else { throw Self.otherKind(found) }
+    return found
+  }
+
+  private static func otherKind(_ node: Node) -> CommandError {
+    .credential(.notJSON(JSONFlaw(kind: .otherKind, offset: node.range.lowerBound)))
+  }
+}
+
+// MARK: - Requests
+
+extension JSONDocument {
+  /// Reads a request, which is an object.
+  static func request(_ text: consuming SecretBuffer) throws(CommandError) -> JSONDocument {
+    do throws(JSONFlaw) {
+      let document = try JSONDocument(text)
+      if document.isObject { return document }
+    } catch { throw .credential(.notJSON(error)) }
+    throw .credential(.notAnObject)
+  }
+}
