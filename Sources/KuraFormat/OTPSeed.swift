@@ -96,7 +96,8 @@ extension OTPSeed {
       message[index] = UInt8(truncatingIfNeeded: counter >> UInt64(56 - 8 * index))
     }
     let hash: SecretBytes
-    do throws(CryptoError) { hash = try algorithm.code.make(message.span, key: secret.bytes) } catch {
+    do throws(CryptoError) { hash = try algorithm.code.make(message.span, key: secret.bytes) } catch
+    {
       throw .outOfMemory
     }
     // RFC 4226 §5.3.
