@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import SecureMemory
 
 /// What this machine tells of itself in files, and of the places where Kura's files are.
 public struct Machine: Sendable {
@@ -52,14 +51,23 @@ public struct Machine: Sendable {
   /// - Parameter root: What stands before `/proc` and `/sys`; a test's own directory, or nothing.
   public init(root: String = "") { self.root = root }
 
-  /// The bytes of one of the kernel's files; nil where there is none, or it cannot be read.
+  /// The first 64 KiB of one of the kernel's files; nil where there is none, or it cannot be read.
   public func file(_ path: String) -> [UInt8]? {
-    do throws(FileError) {
-      let descriptor = try Descriptor.open(path: root + path)
-      defer { Descriptor.close(descriptor) }
-      let buffer = try Descriptor.readAll(descriptor, limit: 65_536)
-      return [UInt8](copying: buffer.bytes)
-    } catch { return nil }
+    let descriptor = unsafe kura_file_open(root + path)
+    guard descriptor >= 0 else { return nil }
+    defer { kura_file_close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    var count = 0
+    while count < bytes.count {
+      let part = unsafe bytes.withUnsafeMutableBytes { room in
+        unsafe kura_file_read(descriptor, room.baseAddress! + count, room.count - count)
+      }
+      guard part >= 0 else { return nil }
+      if part == 0 { break }
+      count += part
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 
   /// What stands at a path; nil for nothing.
