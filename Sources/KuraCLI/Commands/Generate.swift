@@ -38,7 +38,7 @@ enum Generate {
     ]
     return try Recipe(
       length: try arguments.number(.length),
-      options.filter { arguments.has($0.0) }.map(\.1),
+      options.filter { arguments.has($0.0) }.map { $0.1 },
       isUnambiguous: arguments.has(.noAmbiguous))
   }
 }
