@@ -19,6 +19,7 @@ MAN7 := kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
+SHELLS := $(DESTDIR)$(PREFIX)/share
 
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
   -Xlinker -z -Xlinker now -Xlinker -s
@@ -53,7 +54,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs debug demo test nightly bench lint install install-units clean
+.PHONY: all packages build programs debug demo test nightly bench lint install install-units install-completions clean
 
 all: build
 
@@ -94,7 +95,7 @@ bench: build
 	@.ci/packages bench
 	@Benchmarks/run $(OUT)
 
-install: build install-units
+install: build install-units install-completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
 	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(DESTDIR)$(PREFIX)/bin
@@ -103,6 +104,14 @@ install: build install-units
 	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(addprefix man/,$(MAN5)) $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 $(addprefix man/,$(MAN7)) $(DESTDIR)$(PREFIX)/share/man/man7
+
+# What the shells ask at each Tab comes from the program.
+install-completions: build
+	install -d $(SHELLS)/bash-completion/completions $(SHELLS)/zsh/site-functions \
+	  $(SHELLS)/fish/vendor_completions.d
+	$(OUT)/kura completion bash > $(SHELLS)/bash-completion/completions/kura
+	$(OUT)/kura completion zsh > $(SHELLS)/zsh/site-functions/_kura
+	$(OUT)/kura completion fish > $(SHELLS)/fish/vendor_completions.d/kura.fish
 
 # The units name the agent by its place.
 install-units:

@@ -9,7 +9,7 @@ enum CommandTable {
     Generate.command, Otp.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, Verify.command, Config.command,
     Reset.command, Vaults.command, AgentControl.command, Doctor.command, Interpreter.command,
-    Help.command,
+    Completion.command, Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

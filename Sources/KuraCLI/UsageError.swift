@@ -25,6 +25,7 @@ enum UsageError: Error, Equatable, Sendable {
   case notAConfigKey([UInt8])
   case notAConfigValue(ConfigKey, [UInt8])
   case notAnAgentAction([UInt8])
+  case notAShell([UInt8])
   case notAReference(ItemReference.Flaw)
   /// `--attr` beside a reference that says which.
   case attributeInReference

@@ -105,6 +105,27 @@ public struct ItemReference: Equatable, Sendable {
   }
 }
 
+// MARK: - Writing
+
+extension ItemReference {
+  /// A name as it stands in a reference, also in a bare one.
+  public static func escaped(_ name: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in name.utf8 {
+      if isAlphanumeric(byte) || byte >= 0x80 || "-._~/+:=".utf8.contains(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 0xF)]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+    digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
+  }
+}
+
 // MARK: - In a text
 
 extension ItemReference {

@@ -134,6 +134,18 @@ struct RandomReferenceTests {
     }
   }
 
+  @Test func `a name that is escaped is read back, and is a bare reference`() throws {
+    var random = Random(state: 3)
+    for _ in 0..<2_000 {
+      let name = Self.text(&random)
+      let written = "kura://" + ItemReference.escaped(name)
+      #expect(Array(try ItemReference(written).name.utf8) == Array(name.utf8), "\(written)")
+      let bytes = Array(written.utf8)
+      let end = ItemReference.end(in: bytes.span, from: 0)
+      #expect(end == bytes.count, "\(written)")
+    }
+  }
+
   @Test func `any bytes are a reference or have a flaw, and the parts are never empty`() {
     var random = Random(state: 2)
     let alphabet = Array("kura:/@?%=&attrKURA01fF".utf8) + [0, 0x0A, 0x80, 0xC3, 0xA9, 0xFF]
