@@ -150,6 +150,7 @@ extension LineCompletion {
       return current.starts(with: "kura:".utf8) ? .references(behind: []) : .itemNames
     case "-- CMD": return hasSeparator ? .command : .words([Word(text: "--")])
     case "KEY": return .words(Config.keys.map { Word(text: $0.name) })
+    case "PROGRAM": return .words(Interpreter.programs.map { Word(text: $0.name) })
     case "TOPIC": return .words(Self.verbs + [Word(text: "exit-status")])
     default: return Self.choices(operand.name)
     }

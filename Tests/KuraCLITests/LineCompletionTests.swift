@@ -59,6 +59,7 @@ private func words(_ typed: String...) -> [String] {
     #expect(candidates("get", "--", "-") == .itemNames)
     #expect(words("agent", "") == ["start", "stop", "status"])
     #expect(words("config", "").contains("idle-timeout"))
+    #expect(words("helper", "").contains("git"))
     #expect(words("help", "").contains("exit-status"))
     #expect(candidates("lock", "") == .nothing)
     #expect(candidates("run", "--", "") == .command)

@@ -21,7 +21,7 @@ enum Interpreter {
     return try run(&invocation)
   }
 
-  private static let programs: [(name: String, run: Command.Run)] = [
+  static let programs: [(name: String, run: Command.Run)] = [
     ("git", { invocation throws(CommandError) in try GitCredential.run(&invocation) }),
     ("docker", { invocation throws(CommandError) in try DockerCredential.run(&invocation) }),
     ("cargo", { invocation throws(CommandError) in try CargoCredential.run(&invocation) }),
