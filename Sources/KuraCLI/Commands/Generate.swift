@@ -21,12 +21,17 @@ enum Generate {
     let recipe = try parsing { [arguments = invocation.arguments] () throws(UsageError) in
       try Self.recipe(arguments)
     }
-    let value = try recipe.make()
-    try invocation.output.send(value.bytes)
+    try write(try recipe.make(), &invocation.output)
     if invocation.output.isTerminal { try invocation.output.write("\n") }
     try invocation.output.flush()
     invocation.messages.note(recipe.entropyWords)
     return .ok
+  }
+
+  private static func write(
+    _ value: consuming SecretBytes, _ output: inout Output
+  ) throws(CommandError) {
+    try output.send(value.bytes)
   }
 
   private static func recipe(_ arguments: Arguments) throws(UsageError) -> Recipe {
