@@ -129,6 +129,7 @@ extension Agent {
     case .remove(let request): try remove(request, payload, connection)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
+    case .rekey(let request): try rekey(request, payload, connection)
     case .config(let request): try configure(request, connection)
     case .status: try status(connection)
     case .create(let request): try create(request, payload, connection)

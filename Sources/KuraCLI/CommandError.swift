@@ -87,6 +87,8 @@ enum Need: Equatable, Sendable {
   case value
   /// The vault's name, typed to go on.
   case confirmation
+  /// A yes, where `--yes` says it too.
+  case agreement
 }
 
 extension CommandError {

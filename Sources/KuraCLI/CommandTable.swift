@@ -7,9 +7,9 @@ enum CommandTable {
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command, Protect.command, Unprotect.command, Run.command, Inject.command,
     Generate.command, Otp.command,
-    ChangePasscode.command, SlotControl.command, Rotate.command, Verify.command, Config.command,
-    Reset.command, Vaults.command, AgentControl.command, Doctor.command, Interpreter.command,
-    Completion.command, Help.command,
+    ChangePasscode.command, SlotControl.command, Rotate.command, RekeyVault.command, Verify.command,
+    Config.command, Reset.command, Vaults.command, AgentControl.command, Doctor.command,
+    Interpreter.command, Completion.command, Help.command,
   ]
 
   /// The verb with that name; it must be spelled in full.

@@ -62,6 +62,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case weakPasscode = "weak-passcode"
   case withProtected = "with-protected"
   case words
+  case yes
 
   /// The option as it is typed.
   var spelling: String { "--" + rawValue }

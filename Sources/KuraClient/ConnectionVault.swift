@@ -100,6 +100,48 @@ extension Connection {
   ///   the rotation goes on once it is unlocked again.
   public mutating func rotate(progress: (ProgressReport) -> Void) throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putRequest(.rotate) }
+    try followProgress(progress)
+  }
+}
+
+extension Connection {
+  /// Puts everything under a new vault key; all slots but those shown end. The vault must be unlocked.
+  ///
+  /// - Parameters:
+  ///   - passcode: What opens the vault now, and is to open it then.
+  ///   - keyFile: A key file that does, and is to.
+  ///   - confirm: Gets the new recovery key's text, empty without one. The bytes are gone when it
+  ///     returns.
+  ///   - progress: Called now and then.
+  /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was changed. The connection is of
+  ///   no further use then, nor when `confirm` threw.
+  public mutating func rekey(
+    passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?, flags: RekeyRequest.Flags,
+    confirm: (Span<UInt8>) throws(ClientError) -> Bool, progress: (ProgressReport) -> Void
+  ) throws(ClientError) {
+    switch keyFile {
+    case .some(let file): try sendRekey(passcode, file.bytes, flags)
+    case .none: try sendRekey(passcode, Span(), flags)
+    }
+    try withRecoveryKey { key throws(ClientError) in
+      guard try confirm(key) else { throw .stopped }
+    }
+    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try followProgress(progress)
+  }
+
+  private mutating func sendRekey(
+    _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags
+  ) throws(ClientError) {
+    let current = passcode.bytes
+    try send { output throws(ProtocolError) in
+      try output.putRekey(current: current, keyFile: keyFile, flags: flags)
+    }
+  }
+
+  private mutating func followProgress(
+    _ progress: (ProgressReport) -> Void
+  ) throws(ClientError) {
     while true {
       let frame = try next(patience: patience.stream)
       guard frame.type == .progress else { return try finish(frame) }

@@ -131,6 +131,25 @@ extension Ring {
       policy: policy, notes: notes)
   }
 
+  /// The ring under a new vault key: another data key alone, and the public half of another pair.
+  ///
+  /// - Parameters:
+  ///   - key: The new data key; its generation follows those there were.
+  ///   - created: Milliseconds since 1970.
+  ///   - protectedHalf: The new protected pair's public half, 32 bytes.
+  ///   - notes: What there is to say of the slots.
+  /// - Throws: ``FormatError/damaged`` when no generation is left.
+  public borrowing func rekeyed(
+    to key: consuming Key, created: UInt64, protectedHalf: [UInt8], notes: SlotNotes
+  ) throws(FormatError) -> Ring {
+    precondition(protectedHalf.count == ProtectedPair.byteCount, "a half has 32 bytes")
+    guard let last = generations.last?.number, last < .max else { throw .damaged }
+    let only = Generation(number: last + 1, state: .active, created: created)
+    return Ring(
+      generations: [only], keys: key.finish(), protectedHalf: protectedHalf, work: .none,
+      cursor: .zero, policy: policy, notes: notes)
+  }
+
   /// The same ring at the end of a rotation: only the active data key is left.
   ///
   /// - Throws: ``FormatError/outOfMemory``.

@@ -58,7 +58,11 @@ public struct SeenRecord: Equatable, Sendable {
     let hashed = bytes.extracting(first: SeenRecord.hashedByteCount)
     let digest = try SeenRecord.digest(hashed, key: key)
     guard digest.isEqual(to: bytes.extracting(last: Digest.byteCount)) else { throw .damaged }
-    var reader = ByteReader(hashed)
+    try self.init(unchecked: bytes, vault: vault)
+  }
+
+  private init(unchecked bytes: Span<UInt8>, vault: VaultID) throws(FormatError) {
+    var reader = ByteReader(bytes.extracting(first: SeenRecord.hashedByteCount))
     let magic = try reader.take(SeenRecord.magic.count)
     for index in magic.indices where magic[index] != SeenRecord.magic[index] {
       throw .damaged
@@ -161,6 +165,20 @@ extension SeenRecord {
       own == vault, let epoch: UInt64 = try? reader.integer()
     else { return nil }
     return (counter, epoch)
+  }
+
+  /// The highest epoch that a seen file claims for a vault, whoever wrote that: nothing is checked.
+  ///
+  /// - Returns: The record; nil when none has the form of one.
+  public static func claimed(in file: Span<UInt8>, vault: VaultID) -> SeenRecord? {
+    guard file.count == fileByteCount else { return nil }
+    var highest: SeenRecord?
+    for place in 0..<2 {
+      let bytes = file.extracting((place * byteCount)..<((place + 1) * byteCount))
+      guard let record = try? SeenRecord(unchecked: bytes, vault: vault) else { continue }
+      if record.epoch >= highest?.epoch ?? 0 { highest = record }
+    }
+    return highest
   }
 
   /// Where in the file the record belongs: even counters first, odd ones second.

@@ -38,6 +38,7 @@ public enum Request: Equatable, Sendable {
   case agentFacts
   /// The name of the item.
   case otp(name: Range<Int>)
+  case rekey(RekeyRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -82,6 +83,7 @@ public enum Request: Equatable, Sendable {
     case .rotate: .rotate
     case .agentFacts: .agentFacts
     case .otp: .otp
+    case .rekey: .rekey
     }
   }
 
@@ -117,6 +119,7 @@ public enum Request: Equatable, Sendable {
     case .rotate: .rotate
     case .agentFacts: .agentFacts
     case .otp: .otp(name: try reader.field16())
+    case .rekey: .rekey(try RekeyRequest(&reader))
     }
   }
 }

@@ -30,4 +30,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case rotate = 28
   case agentFacts = 36
   case otp = 40
+  case rekey = 29
 }

@@ -87,6 +87,13 @@ extension Storage {
     _ = try step(.storeItem)
   }
 
+  /// Deletes the current row of an item.
+  package mutating func deleteItem(_ tag: Span<UInt8>) throws(StorageError) {
+    let statement = unsafe try start(.deleteItem)
+    unsafe bind(statement, 1, borrowing: tag)
+    _ = try step(.deleteItem)
+  }
+
   @_lifetime(borrow self)
   private borrowing func itemRow(_ query: Query) throws(StorageError) -> ItemRow {
     let history = try blob(query, 6, Bounds.history, in: .item)

@@ -6,8 +6,8 @@ enum Query: Int, CaseIterable {
   case version, schema
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
-  case item, itemScan, itemGeneration, storeItem
-  case history, historyScan, historyKeys, historyGeneration, keepItem, storeHistory, resealHistory
+  case item, itemScan, itemGeneration, storeItem, deleteItem
+  case history, historyScan, historyKeys, historyGeneration, keepItem, storeHistory
   case deleteHistory
   case chunk, chunkKeys, storeChunk, deleteChunks
   case loose, nextLoose, storeLoose, deleteLoose
@@ -20,8 +20,8 @@ enum Query: Int, CaseIterable {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
-    case .item, .itemScan, .itemGeneration, .storeItem, .history, .historyScan, .historyKeys,
-      .historyGeneration, .keepItem, .storeHistory, .resealHistory, .deleteHistory:
+    case .item, .itemScan, .itemGeneration, .storeItem, .deleteItem, .history, .historyScan,
+      .historyKeys, .historyGeneration, .keepItem, .storeHistory, .deleteHistory:
       items
     case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
       .deleteLoose:
@@ -64,6 +64,7 @@ enum Query: Int, CaseIterable {
     case .itemGeneration: "SELECT id, generation, history FROM item WHERE tag = ?1"
     case .storeItem:
       "REPLACE INTO item (\(item)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+    case .deleteItem: "DELETE FROM item WHERE tag = ?1"
     case .history: "SELECT \(history) FROM history WHERE item = ?1 AND revision = ?2"
     case .historyScan: "SELECT \(history) FROM history WHERE item = ?1 ORDER BY revision"
     case .historyGeneration: "SELECT generation FROM history WHERE item = ?1 AND revision = ?2"

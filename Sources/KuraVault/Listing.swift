@@ -15,18 +15,23 @@ public struct Listing: ~Copyable {
   private static let bucketLimit = 1_024
 
   private let includesDeleted: Bool
+  /// The keys whose tags it goes by.
+  private let rekeyCount: UInt64
   /// The first tag that was not come to; nil at the end.
   private var cursor: ItemTag? = .zero
   /// Opened items, the next one last.
   private var opened: [OpenedItem] = []
 
-  init(includesDeleted: Bool) { self.includesDeleted = includesDeleted }
+  init(includesDeleted: Bool, rekeyCount: UInt64) {
+    self.includesDeleted = includesDeleted
+    self.rekeyCount = rekeyCount
+  }
 
   /// The next item.
   ///
   /// - Returns: nil at the end.
   /// - Throws: ``VaultError/damaged(_:)`` when an item or its bucket is not what the root says; the
-  ///   walk can not go on.
+  ///   walk can not go on. ``VaultError/busy`` after a rekey, which gave every item another place.
   public mutating func next(in vault: inout UnlockedVault) throws(VaultError) -> Item? {
     while opened.isEmpty, try advance(in: &vault) {}
     return takeItem()
@@ -47,6 +52,7 @@ public struct Listing: ~Copyable {
   /// - Throws: As ``next(in:)``.
   public mutating func advance(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
     guard let cursor else { return false }
+    guard rekeyCount == vault.rekeyCount else { throw .busy }
     let found = try vault.open(
       from: cursor, atLeast: Self.batch, within: Self.bucketLimit, includesDeleted)
     opened = found.items.reversed()
@@ -69,7 +75,7 @@ extension UnlockedVault {
   ///
   /// - Parameter includingDeleted: Whether deleted items come too.
   public func listing(includingDeleted: Bool = false) -> Listing {
-    Listing(includesDeleted: includingDeleted)
+    Listing(includesDeleted: includingDeleted, rekeyCount: rekeyCount)
   }
 
   /// Opens the items of some whole buckets.

@@ -66,6 +66,9 @@ struct ResealedRow {
   let facts: ItemFacts
   let meta: [UInt8]
   let body: [UInt8]
+
+  /// How much was sealed.
+  var byteCount: Int { meta.count + body.count }
 }
 
 extension UnlockedVault {
@@ -81,7 +84,7 @@ extension UnlockedVault {
       try keys.reseal(found, as: protection, key)
     }
     guard let row else { throw .damaged(.item) }
-    let leaf = try store(row, history)
+    let leaf = try rows.storage.store(row, history, keys)
     var path = change.path
     path.leaves.setLeaf(leaf, of: facts.tag)
     draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
@@ -100,38 +103,10 @@ extension UnlockedVault {
       let row = try rows.withKept(entry, of: item, keys) { found, keys throws(VaultError) in
         try keys.reseal(found, as: protection, key)
       }
-      result.append(revision: entry.revision, leaf: try storeKept(row))
+      result.append(revision: entry.revision, leaf: try rows.storage.store(kept: row, keys))
     }
     draft.leavesOldBodies = true
     return result
-  }
-
-  private mutating func store(
-    _ sealed: ResealedRow, _ history: HistoryList
-  ) throws(VaultError) -> Digest {
-    let (tag, id, list) = (sealed.facts.tag.bytes, sealed.facts.id.bytes, history.encoded)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: list.span,
-      meta: sealed.meta.span, body: sealed.body.span)
-    do {
-      try rows.storage.storeItem(row)
-      return try keys.leaf(of: row, sealed.facts)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
-  }
-
-  private mutating func storeKept(_ sealed: ResealedRow) throws(VaultError) -> Digest {
-    let (tag, id) = (sealed.facts.tag.bytes, sealed.facts.id.bytes)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: Span(),
-      meta: sealed.meta.span, body: sealed.body.span)
-    do {
-      try rows.storage.storeHistory(row)
-      return try keys.leaf(of: row, sealed.facts, isKept: true)
-    } catch {
-      throw VaultError(error, about: .history)
-    }
   }
 }
 

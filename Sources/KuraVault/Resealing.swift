@@ -3,10 +3,9 @@
 internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
-internal import SecureMemory
 
-/// How much one transaction of a rotation does, so that nobody waits for it: a few milliseconds.
-private struct Slice {
+/// How much one transaction or step does, so that nobody waits for it: a few milliseconds.
+struct Slice {
   /// In bytes of ciphertext, or what costs as much.
   private static let budget = 262_144
   private static let rowCost = 4_096
@@ -29,15 +28,6 @@ enum StaleRow {
   case at(ItemTag)
   case notBefore(ItemTag)
   case nowhere
-}
-
-/// The ciphertexts of a revision, sealed again.
-private struct Resealed {
-  let facts: ItemFacts
-  let meta: [UInt8]
-  let body: [UInt8]
-
-  var byteCount: Int { meta.count + body.count }
 }
 
 // MARK: - Looking
@@ -153,7 +143,7 @@ extension UnlockedVault {
       }
       history.setLeaf(try reseal(entry, of: current.facts.id, &slice), of: entry.revision)
     }
-    return try store(current, history)
+    return try rows.storage.store(current, history, keys)
   }
 
   private mutating func isStale(
@@ -175,42 +165,13 @@ extension UnlockedVault {
       try keys.reseal(found)
     }
     slice.countRow(kept.byteCount)
-    let (tag, id) = (kept.facts.tag.bytes, kept.facts.id.bytes)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: kept.facts.rowFacts, history: Span(),
-      meta: kept.meta.span, body: kept.body.span)
-    do {
-      try rows.storage.resealHistory(row)
-      return try keys.leaf(of: row, kept.facts, isKept: true)
-    } catch {
-      throw VaultError(error, about: .history)
-    }
-  }
-
-  private mutating func store(
-    _ current: Resealed, _ history: HistoryList
-  ) throws(VaultError) -> Digest {
-    let (tag, id, list) = (current.facts.tag.bytes, current.facts.id.bytes, history.encoded)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: current.facts.rowFacts, history: list.span,
-      meta: current.meta.span, body: current.body.span)
-    do {
-      try rows.storage.storeItem(row)
-      return try keys.leaf(of: row, current.facts)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    return try rows.storage.store(kept: kept, keys)
   }
 }
 
 extension Keyring {
-  /// Seals a row's meta and body again under the active key; nothing in them changes.
-  fileprivate borrowing func reseal(_ found: VerifiedRow) throws(VaultError) -> Resealed {
-    var facts = found.facts
-    facts.generation = ring.active
-    let meta = try openMeta(found.row.meta, found.facts)
-    let body = try openBody(found.row.body, found.facts)
-    return Resealed(
-      facts: facts, meta: try seal(meta, facts), body: try seal(body: body.bytes, facts))
+  /// Seals a row again under the active key; nothing in it changes.
+  fileprivate borrowing func reseal(_ found: VerifiedRow) throws(VaultError) -> ResealedRow {
+    try reseal(found, as: found.facts.protection, nil)
   }
 }

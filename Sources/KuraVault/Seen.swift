@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 
 /// The file that remembers what this machine last saw of a vault, held under its lock.
-private struct SeenFile: ~Copyable {
+struct SeenFile: ~Copyable {
   /// A lock holder has a read, a write and a sync to do; who takes longer was stopped.
   private static let patience = 50
 
@@ -14,6 +14,9 @@ private struct SeenFile: ~Copyable {
   let latest: SeenRecord?
   /// Whether the file has bytes, and none of them are a valid record.
   let isDamaged: Bool
+  /// What it claims where none of its records is valid: a copy from before a rekey meets the records
+  /// of the keys that came after.
+  let claim: SeenRecord?
 
   static func open(
     _ vault: VaultID, in directory: String, key: borrowing Key
@@ -22,7 +25,9 @@ private struct SeenFile: ~Copyable {
       let file = try lock(vault, in: directory)
       let bytes = try file.read(SeenRecord.fileByteCount)
       let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
-      return SeenFile(file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty)
+      return SeenFile(
+        file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty,
+        claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil)
     } catch {
       throw VaultError(error, about: .root)
     }
@@ -36,6 +41,12 @@ private struct SeenFile: ~Copyable {
     let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: patience)
     if isNew { try place.syncDirectory() }
     return file
+  }
+
+  /// What it claims beyond an epoch where none of its records is valid.
+  borrowing func newerClaim(than epoch: UInt64) -> SeenRecord? {
+    guard let claim, claim.epoch > epoch else { return nil }
+    return claim
   }
 
   /// Writes a record in the place of the older one.
@@ -170,13 +181,13 @@ extension UnlockedVault {
     try reading { _ throws(VaultError) in }
     if file.isDamaged { notices.insert(.seenFileDamaged) }
     if file.latest == nil, !file.isDamaged { notices.insert(.firstTimeHere) }
+    do {
+      if let seen = file.latest ?? file.newerClaim(than: trust.root.epoch) { try check(seen) }
+    } catch {
+      guard acceptingRollback else { throw error }
+      notices.insert(.rollbackAccepted)
+    }
     if let latest = file.latest {
-      do {
-        try check(latest)
-      } catch {
-        guard acceptingRollback else { throw error }
-        notices.insert(.rollbackAccepted)
-      }
       if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
         latest.path == noted(path: place.path)
       {
@@ -189,6 +200,22 @@ extension UnlockedVault {
       guard error == .diskFull else { throw error }
       notices.insert(.seenFileUnwritable)
     }
+  }
+
+  /// Notes a state that is about to be committed under other keys, beside what there is to note under
+  /// these: whichever of the two a kill leaves behind finds its own record.
+  ///
+  /// - Returns: The file, locked until this is dropped; nil where this machine can keep no state.
+  mutating func noteAhead(
+    _ next: Trust, _ nextKeys: borrowing Keyring
+  ) throws(VaultError) -> SeenFile? {
+    guard let file = try openSeenFile() else { return nil }
+    let record = SeenRecord(
+      counter: (file.latest?.counter ?? 0) &+ 1, vault: id, epoch: next.root.epoch,
+      fingerprint: next.fingerprint, logHead: next.root.logHead, time: options.now(),
+      path: Array(place.path.utf8))
+    try file.write(record, key: nextKeys.seen)
+    return file
   }
 
   /// Opens the seen file.

@@ -22,6 +22,12 @@ struct Sweeper {
 
   mutating func removeLast() { queue.removeLast() }
 
+  /// Begins the search anew; what is known to belong to nobody still does.
+  mutating func restart() {
+    search = nil
+    mustSearch = true
+  }
+
   /// Ends the search; what no item names is to be deleted.
   mutating func finishSearch() {
     if let search { queue += search.candidates }

@@ -74,7 +74,16 @@ extension UnlockedVault {
     do { try rows.storage.checkSchema() } catch { throw VaultError(error) }
     let front = try FrontRecords(&rows.storage)
     guard front.header == trust.header else { throw .damaged(.header) }
-    let next = try Trust(front, keys, checks: options.checks)
+    let next: Trust
+    do throws(VaultError) { next = try Trust(front, keys, checks: options.checks) } catch {
+      // Another engine put the vault under a new key, which leaves none of the slots: who proves to be
+      // its owner can unlock it again.
+      let known = trust.slots
+      guard case .damaged = error, !front.slots.contains(where: { known.contains($0) }) else {
+        throw error
+      }
+      throw .replaced
+    }
     try trust.check(successor: next, checks: options.checks)
     if front.ring != trust.sealedRing { try keys.reload(ring: front.ring) }
     trust = next

@@ -74,7 +74,7 @@ extension IntegrityTree {
   ///
   /// - Parameter lowest: The digests of the lowest level's nodes.
   /// - Returns: The tree's root.
-  private func raise(
+  func raise(
     _ lowest: [Digest], depth: UInt8, in storage: inout Storage, _ keys: borrowing Keyring
   ) throws -> Digest {
     var digests = lowest
@@ -97,5 +97,56 @@ extension IntegrityTree {
       digests = above
     }
     return digests[0]
+  }
+}
+
+/// An item's place in the tree.
+struct TreeEntry {
+  let tag: ItemTag
+  let leaf: Digest
+}
+
+extension IntegrityTree {
+  /// Writes a whole tree in the place of one of the same depth.
+  ///
+  /// - Parameter entries: All of them, ascending by tag.
+  /// - Returns: The tree's root.
+  func build(
+    _ entries: [TreeEntry], depth: UInt8, in storage: inout Storage, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
+    var next = 0
+    var lowest: [Digest] = []
+    do {
+      for index in 0..<(UInt32(1) << (6 * UInt32(depth - 1))) {
+        var node: [UInt8] = []
+        for number in (index << 6)..<((index + 1) << 6) {
+          var leaves: [UInt8] = []
+          while next < entries.count, Tree.bucket(of: entries[next].tag, depth: depth) == number {
+            leaves += entries[next].tag.bytes + entries[next].leaf.bytes
+            next += 1
+          }
+          try storage.storeBucket(number, leaves.span)
+          node += try keys.tree.bucket(number, depth: depth, leaves: leaves.span).bytes
+        }
+        lowest.append(try store(node, at: index, depth: depth, in: &storage, keys))
+      }
+      return try raise(lowest, depth: depth, in: &storage, keys)
+    } catch {
+      throw VaultError(error, about: .node)
+    }
+  }
+
+  /// Writes a node of the lowest level; one without children is none.
+  private func store(
+    _ node: [UInt8], at index: UInt32, depth: UInt8, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws -> Digest {
+    let id = Int64(Tree.nodeID(level: depth - 1, index: index))
+    guard node.contains(where: { $0 != 0 }) else {
+      try storage.storeNode(id, nil)
+      return .zero
+    }
+    try storage.storeNode(id, node.span)
+    return try keys.tree.node(level: depth - 1, index: index, depth: depth, digests: node.span)
   }
 }

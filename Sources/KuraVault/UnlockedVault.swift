@@ -71,9 +71,11 @@ public struct UnlockedVault: ~Copyable {
   var sweeper = Sweeper()
   /// How far the last look over a rotation that has come to its end is.
   var rotationCheck: RotationCheck?
+  /// How often this engine put the vault under a new key since the unlock.
+  var rekeyCount: UInt64 = 0
 
   /// The slot that opened the vault.
-  public let unlockSlot: UInt8
+  public internal(set) var unlockSlot: UInt8
 
   /// What the unlock has to tell.
   public internal(set) var notices: UnlockNotices = []
@@ -155,11 +157,12 @@ extension LockedVault {
     with key: consuming VaultKey, acceptingRollback: Bool = false
   ) throws(VaultError) -> UnlockedVault {
     let front = try readFrontRecords()
+    // After a change by another engine the key may be none of this vault's; the header digest vouches
+    // for the slots that stand there now.
+    guard front.slots.contains(key.row) else { throw .credentialStale }
     let keys = try Keyring.derive(
       from: key.payload.vaultKey, vault: header.vault, sealedRing: front.ring)
     let trust = try Trust(front, keys, checks: options.checks)
-    // The header digest vouches for the slots that stand there now, and for no others.
-    guard front.slots.contains(key.row) else { throw .credentialStale }
     let writer: WriterID
     do { writer = try WriterID.random() } catch { throw VaultError(error, about: .root) }
     var vault = UnlockedVault(self, keys: keys, trust: trust, writer: writer, slot: key.slot)

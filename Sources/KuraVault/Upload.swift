@@ -13,7 +13,6 @@ public struct Upload: ~Copyable {
   static let batch = 16
 
   let name: ItemName
-  let tag: ItemTag
   let edits: AttributeEdits
   let condition: PutCondition
   let isProtecting: Bool
@@ -36,12 +35,12 @@ public struct Upload: ~Copyable {
 
   /// An upload of which nothing was taken yet.
   static func begin(
-    _ name: consuming ItemName, _ tag: ItemTag, _ edits: consuming AttributeEdits,
+    _ name: consuming ItemName, _ edits: consuming AttributeEdits,
     _ condition: PutCondition, protecting: Bool
   ) throws(VaultError) -> Upload {
     do {
       return Upload(
-        name: name, tag: tag, edits: edits, condition: condition, isProtecting: protecting,
+        name: name, edits: edits, condition: condition, isProtecting: protecting,
         value: try ValueID.random(), key: try Key.random(),
         pending: try SecretBuffer(capacity: Manifest.chunkByteCount))
     } catch {
@@ -92,7 +91,7 @@ extension UnlockedVault {
     try reading { vault throws(VaultError) in
       try vault.beginChange(of: tag).check(condition)
     }
-    return try Upload.begin(name, tag, attributes, condition, protecting: protecting)
+    return try Upload.begin(name, attributes, condition, protecting: protecting)
   }
 
   /// Takes the next bytes of an upload.
@@ -118,7 +117,8 @@ extension UnlockedVault {
     let last = upload.length > UInt64(ItemBody.longestInline) ? try upload.seal(isLast: true) : nil
     let result = try writing { vault, draft throws(VaultError) in
       if let last { try vault.storeChunks(of: upload, last: last) }
-      let change = try vault.beginChange(of: upload.tag)
+      // A rekey meanwhile has given every name another tag.
+      let change = try vault.beginChange(of: try vault.keys.tag(of: upload.name))
       return try vault.put(
         content, upload.name, upload.edits, upload.condition, protecting: upload.isProtecting,
         change, &draft)

@@ -45,6 +45,10 @@ final class AgentDesk {
   private var attempted: (name: String, value: [UInt8])?
   /// What runs beside the puts until the agent is killed: arguments of `kura`.
   var companion: [String]?
+  /// How long an agent lives at most, in microseconds.
+  var patience: UInt32 = 60_000
+  /// How each of these ended.
+  private(set) var companionStatuses: [Int32] = []
   let scratch: Scratch
   private var counter = 0
 
@@ -67,8 +71,8 @@ final class AgentDesk {
     try unlock()
     let agent = try agentID()
     let beside = try companion.map { try start($0) }
-    defer { beside?.wait() }
-    let delay = UInt32.random(in: 0...60_000, using: &dice)
+    defer { if let status = beside?.wait() { companionStatuses.append(status) } }
+    let delay = UInt32.random(in: 0...patience, using: &dice)
     let strike = DispatchSemaphore(value: 0)
     Thread {
       usleep(delay)

@@ -87,6 +87,7 @@ enum Examples {
     case .protect(let name), .unprotect(let name): touch(name)
     case .prompt(let prompt): touch(prompt.place)
     case .otp(let name): touch(name)
+    case .rekey(let rekey): touch(rekey.authority.secret, rekey.keyFile)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
       .agentFacts:
       break
@@ -137,6 +138,10 @@ enum Examples {
         request("wait") { try $0.putWait(milliseconds: 30_000) },
         request("slots") { try $0.putRequest(.slots) },
         request("rotate") { try $0.putRequest(.rotate) },
+        request("rekey") {
+          try $0.putRekey(
+            current: "secret".utf8.span, keyFile: "bytes".utf8.span, flags: .recoveryKey)
+        },
         request("slot-add") {
           var order = SlotOrder(.keyFile)
           order.label = "usb"

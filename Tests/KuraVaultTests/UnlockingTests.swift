@@ -124,7 +124,7 @@ import Testing
 
   @Test func `with a key of another vault is refused`() throws {
     let (file, other) = (try TestVault(), try TestVault())
-    #expect(throws: VaultError.damaged(.ring)) {
+    #expect(throws: VaultError.credentialStale) {
       let key = try other.key()
       _ = try file.open().unlock(with: key)
     }

@@ -23,7 +23,8 @@ extension Agent {
     guard let pending = connection.errand as? any Confirmable else { throw Denial(.malformed) }
     try pending.confirmed(in: self, for: connection)
     connection.errand = nil
-    connection.phase = .ready
+    // What goes on in slices answers by itself.
+    connection.phase = connection.stream == nil ? .ready : .parked
     forgetWord(of: connection)
   }
 

@@ -195,6 +195,11 @@ extension Diagnostic {
       self.init(
         "the vault's name is to be typed, and nobody can be asked",
         hint: "run it at a terminal; nothing was changed", .needsInteraction)
+    case .agreement:
+      self.init(
+        "slots are to end, and nobody can be asked whether to go on",
+        hint: "run it at a terminal, or say --yes; 'kura slot list' shows the slots",
+        .needsInteraction)
     }
   }
 

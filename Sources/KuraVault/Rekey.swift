@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// A new vault key and a new protected pair for everything in a vault, under way.
+///
+/// It is one transaction of SQLite's on a connection of its own: until its last commit the vault is whole
+/// as it was, and after that whole under the new key, whatever happens in between. Others read meanwhile;
+/// what they write finds the vault busy. Drop it before the vault is locked, which undoes it.
+public struct Rekey: ~Copyable {
+  var rows: VaultRows
+  let keys: RekeyKeys
+  /// The state that it began with.
+  let root: RootRecord
+  /// What is to stand in front of the items.
+  let front: RekeyFront
+  /// Tags and leaves under the new keys, in the order in which they came.
+  var entries: [TreeEntry] = []
+  /// The bucket that is next.
+  private var bucket: UInt32 = 0
+
+  /// How many buckets there are.
+  private var bucketCount: UInt32 { 1 << (6 * UInt32(root.depth)) }
+
+  /// What it has done, and all that there is to do, in parts of the vault.
+  public var progress: (done: UInt64, total: UInt64) { (UInt64(bucket), UInt64(bucketCount)) }
+
+  init(
+    _ storage: consuming Storage, _ keys: RekeyKeys, _ root: RootRecord, _ front: RekeyFront,
+    checks: IntegrityChecks
+  ) {
+    rows = VaultRows(storage, checks: checks)
+    self.keys = keys
+    self.root = root
+    self.front = front
+  }
+
+  /// Does a few milliseconds of work.
+  ///
+  /// - Returns: Whether there is more to do before ``UnlockedVault/finish(_:)``.
+  /// - Throws: ``VaultError/damaged(_:)`` for a row that is not what the root says; ``VaultError/diskFull``
+  ///   and others of the file. Drop it then.
+  public mutating func step() throws(VaultError) -> Bool {
+    var slice = Slice()
+    let (keys, first) = (keys, bucket)
+    while bucket < bucketCount, !slice.isSpent, bucket - first < Slice.bucketLimit {
+      let bytes = try rows.tree.leaves(
+        ofBucket: bucket, under: root, in: &rows.storage, keys.old)
+      let leaves = BucketLeaves(bytes.span)
+      for index in 0..<leaves.count {
+        try reseal(leaves.tag(index), leaves.leaf(index), keys, &slice)
+      }
+      bucket += 1
+    }
+    return bucket < bucketCount
+  }
+
+  /// Moves an item to its tag under the new keys, with its history.
+  private mutating func reseal(
+    _ tag: ItemTag, _ leaf: Digest, _ keys: RekeyKeys, _ slice: inout Slice
+  ) throws(VaultError) {
+    let loaded = try rows.withCurrent(tag, leaf: leaf, keys.old) { found, _ throws(VaultError) in
+      (
+        try keys.reseal(found),
+        try HistoryList.checked(found.row.history, below: found.facts.revision)
+      )
+    }
+    guard let (current, before) = loaded else { throw .damaged(.item) }
+    slice.countRow(current.byteCount)
+    var history = HistoryList()
+    for entry in before.entries {
+      let kept = try rows.withKept(entry, of: current.facts.id, keys.old) {
+        found, _ throws(VaultError) in try keys.reseal(found)
+      }
+      slice.countRow(kept.byteCount)
+      history.append(
+        revision: entry.revision, leaf: try rows.storage.store(kept: kept, keys.next))
+    }
+    do { try rows.storage.deleteItem(tag.bytes.span) } catch { throw VaultError(error) }
+    let moved = try rows.storage.store(current, history, keys.next)
+    entries.append(TreeEntry(tag: current.facts.tag, leaf: moved))
+  }
+}
+
+/// What a rekey takes everything from, and to.
+final class RekeyKeys {
+  let old: Keyring
+  let next: Keyring
+  private let oldPair: ProtectedKey
+
+  init(_ old: consuming Keyring, _ next: consuming Keyring, _ oldPair: consuming ProtectedKey) {
+    self.old = old
+    self.next = next
+    self.oldPair = oldPair
+  }
+
+  /// Seals a row again under the new keys, inside too where it is protected.
+  func reseal(_ found: VerifiedRow) throws(VaultError) -> ResealedRow {
+    do {
+      let meta = try old.openMeta(found.row.meta, found.facts)
+      var facts = found.facts
+      facts.tag = try ItemName.tag(of: meta.name, under: next.name)
+      facts.generation = next.ring.active
+      var body = try old.openBody(found.row.body, found.facts)
+      if facts.protection == .protected {
+        let outer = try ProtectedBody.decode(body)
+        let inner = try outer.open(with: oldPair.pair, vault: old.vault, item: facts.id)
+        let moved = try ProtectedBody.seal(
+          inner, to: next.ring.protectedHalf, vault: old.vault, item: facts.id,
+          revision: outer.revision)
+        body = try SecretBytes(copying: moved.encoded)
+      }
+      return ResealedRow(
+        facts: facts, meta: try next.seal(meta, facts),
+        body: try next.seal(body: body.bytes, facts))
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+/// What stands in front of the items under the new vault key.
+struct RekeyFront {
+  let ring: [UInt8]
+  let slots: [SlotRow]
+  /// The slots that there were.
+  let before: [SlotRow]
+  /// The slot that opens by what opened the vault just now.
+  let slot: UInt8
+}
+
+// MARK: - Rows
+
+extension Storage {
+  /// Writes an item's row.
+  ///
+  /// - Returns: Its leaf.
+  mutating func store(
+    _ sealed: ResealedRow, _ history: HistoryList, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
+    let (tag, id, list) = (sealed.facts.tag.bytes, sealed.facts.id.bytes, history.encoded)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: list.span,
+      meta: sealed.meta.span, body: sealed.body.span)
+    do {
+      try storeItem(row)
+      return try keys.leaf(of: row, sealed.facts)
+    } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+
+  /// Writes a row of the history.
+  ///
+  /// - Returns: Its leaf.
+  mutating func store(
+    kept sealed: ResealedRow, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest {
+    let (tag, id) = (sealed.facts.tag.bytes, sealed.facts.id.bytes)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: Span(),
+      meta: sealed.meta.span, body: sealed.body.span)
+    do {
+      try storeHistory(row)
+      return try keys.leaf(of: row, sealed.facts, isKept: true)
+    } catch {
+      throw VaultError(error, about: .history)
+    }
+  }
+}

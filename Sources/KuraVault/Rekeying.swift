@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// The slots that a vault is to have under its new key.
+public struct RekeySlots: ~Copyable, Sendable {
+  let passcode: PreparedSlot
+  let keyFile: PreparedSlot?
+  /// The slot that the key file opened.
+  let keyFileNumber: UInt8
+  let recovery: PreparedSlot?
+
+  /// - Parameters:
+  ///   - passcode: For the passcode that was shown; it takes the place of the slot that this opened.
+  ///   - keyFile: For a key file that was shown.
+  ///   - keyFileNumber: The slot that this opened.
+  ///   - recovery: A fresh one.
+  public init(
+    passcode: consuming PreparedSlot, keyFile: consuming PreparedSlot?, keyFileNumber: UInt8,
+    recovery: consuming PreparedSlot?
+  ) {
+    self.passcode = passcode
+    self.keyFile = keyFile
+    self.keyFileNumber = keyFileNumber
+    self.recovery = recovery
+  }
+
+  /// The new recovery key as it is to be written down; without bytes when none is wanted.
+  public var recoveryKeyText: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get {
+      switch recovery {
+      case .some(let slot): slot.recoveryKeyText
+      case .none: Span()
+      }
+    }
+  }
+}
+
+extension UnlockedVault {
+  /// Begins to put everything under a new vault key, a new protected pair and the given slots; all other
+  /// slots end with it. Nothing is changed before ``finish(_:)``.
+  ///
+  /// - Parameter fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the passcode.
+  /// - Throws: ``VaultError/busy``: the same call again. ``VaultError/credentialStale``,
+  ///   ``VaultError/noProtectedHalf``, and those of the file.
+  public mutating func beginRekey(
+    authorizedBy fresh: borrowing VaultKey, _ slots: borrowing RekeySlots
+  ) throws(VaultError) -> Rekey {
+    let oldPair = try protectedKey(from: fresh)
+    let storage = try lockedStorage()
+    let vaultKey = try Key.forVault()
+    let pair = ProtectedPair(secretHalf: try Key.forVault().finish())
+    let (rows, notes) = try rows(of: slots, fresh, vaultKey, pair)
+    let next = try nextKeys(vaultKey, pair.publicHalf, notes)
+    let sealed = try next.sealedRing()
+    let old = try keys.copy(ring: trust.sealedRing)
+    return Rekey(
+      storage, RekeyKeys(old, next, oldPair), trust.root,
+      RekeyFront(ring: sealed, slots: rows, before: trust.slots, slot: fresh.slot),
+      checks: options.checks)
+  }
+
+  /// Another connection to the vault that has the write lock, at the state that is trusted.
+  private func lockedStorage() throws(VaultError) -> Storage {
+    do {
+      var storage = try Storage.open(at: place.path)
+      try storage.beginWrite()
+      // Somebody may have written since.
+      guard try storage.hasRoot(trust.sealedRoot) else { throw VaultError.busy }
+      return storage
+    } catch { throw VaultError(error, about: .root) }
+  }
+
+  private func nextKeys(
+    _ vaultKey: borrowing Key, _ half: [UInt8], _ notes: SlotNotes
+  ) throws(VaultError) -> Keyring {
+    do {
+      let ring = try keys.ring.rekeyed(
+        to: try Key.random(), created: options.now(), protectedHalf: half, notes: notes)
+      return try Keyring.derive(
+        from: vaultKey, vault: id,
+        sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
+    } catch { throw VaultError(error, about: .ring) }
+  }
+
+  private func rows(
+    of slots: borrowing RekeySlots, _ fresh: borrowing VaultKey, _ vaultKey: borrowing Key,
+    _ pair: borrowing ProtectedPair
+  ) throws(VaultError) -> ([SlotRow], SlotNotes) {
+    var plan = RekeyPlan(vault: id, now: options.now())
+    try plan.add(
+      slots.passcode, at: fresh.slot, label: fresh.payload.label, vaultKey, pair)
+    switch slots.keyFile {
+    case .some(let slot):
+      try plan.add(slot, at: slots.keyFileNumber, label: slot.naming.label, vaultKey, pair)
+    case .none: break
+    }
+    switch slots.recovery {
+    case .some(let slot):
+      try plan.add(slot, at: plan.freeNumber, label: slot.naming.label, vaultKey, pair)
+    case .none: break
+    }
+    return (plan.rows, plan.notes)
+  }
+}
+
+extension Key {
+  fileprivate static func forVault() throws(VaultError) -> Key {
+    do { return try random() } catch { throw VaultError(error, about: .ring) }
+  }
+}
+
+extension Storage {
+  /// Whether the root is this one.
+  fileprivate mutating func hasRoot(_ known: [UInt8]) throws(StorageError) -> Bool {
+    guard let root = try part(.root) else { return false }
+    return root.isEqual(to: known.span)
+  }
+}
+
+/// Slots being sealed for a new vault key.
+private struct RekeyPlan {
+  let vault: VaultID
+  let now: UInt64
+  var rows: [SlotRow] = []
+  var notes = SlotNotes()
+
+  init(vault: VaultID, now: UInt64) {
+    self.vault = vault
+    self.now = now
+  }
+
+  /// The lowest number that is not taken.
+  var freeNumber: UInt8 {
+    let taken = Set(rows.map(\.number))
+    return (0..<UInt8(KDFLimits.mostSlots)).first { !taken.contains($0) } ?? 0
+  }
+
+  mutating func add(
+    _ slot: borrowing PreparedSlot, at number: UInt8, label: [UInt8], _ vaultKey: borrowing Key,
+    _ pair: borrowing ProtectedPair
+  ) throws(VaultError) {
+    do {
+      let payload = try SlotPayload(vaultKey: try vaultKey.copy(), created: now, label: label)
+      notes.set(
+        try SlotNote(
+          slot: slot.header.id, created: now, isWeakCostMeant: slot.isWeakCostMeant, label: label,
+          place: slot.naming.place))
+      let row = try slot.row(number, holding: payload, protected: pair.secretHalf, vault: vault)
+      rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
+    } catch { throw VaultError(error, about: .slot) }
+  }
+}
+
+// MARK: - The end
+
+extension UnlockedVault {
+  /// Commits a rekey that has nothing left to do; the vault stays unlocked, under the new keys.
+  ///
+  /// What stood under the old ones is overwritten in the file, and the journal is cleared.
+  ///
+  /// - Throws: Errors of the file, after which the vault is as it was.
+  public mutating func finish(_ rekey: consuming Rekey) throws(VaultError) {
+    let keys = rekey.keys
+    let next = try keys.next.copy(ring: rekey.front.ring)
+    let trust = try write(&rekey)
+    // Held until the commit, so that nobody writes over the record that is to count after it.
+    let seen = try noteAhead(trust, keys.next)
+    do { try rekey.rows.storage.commit() } catch { throw VaultError(error) }
+    _ = consume seen
+    adopt(trust, next, rekey.front)
+    rekey.close()
+    // Another reader may be in the way; the next flush tries again.
+    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+    noteTwice()
+  }
+
+  /// Writes all but the items.
+  ///
+  /// - Returns: What is trusted once it is committed.
+  private func write(_ rekey: inout Rekey) throws(VaultError) -> Trust {
+    let (keys, front) = (rekey.keys, rekey.front)
+    var root = rekey.root
+    root.epoch += 1
+    root.previous = trust.fingerprint
+    root.writer = writer
+    root.time = options.now()
+    rekey.entries.sort { $0.tag < $1.tag }
+    root.treeRoot = try rekey.rows.tree.build(
+      rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)
+    root.headerDigest = try keys.next.headerDigest(
+      header: trust.header, ring: front.ring, slots: front.slots)
+    let sealed = try keys.next.seal(root)
+    do {
+      for row in front.before { try rekey.rows.storage.deleteSlot(row.number) }
+      for row in front.slots { try rekey.rows.storage.storeSlot(row) }
+      try rekey.rows.storage.storePart(.ring, front.ring.span)
+      try rekey.rows.storage.storePart(.root, sealed.span)
+    } catch { throw VaultError(error) }
+    return Trust(
+      root: root, sealedRoot: sealed, fingerprint: try keys.next.fingerprint(of: root),
+      header: trust.header, sealedRing: front.ring, slots: front.slots)
+  }
+
+  /// Leaves no record of the old key in the seen file: a copy from before is told by that.
+  private mutating func noteTwice() {
+    seenEpoch = trust.root.epoch - 1
+    try? flushSeen()
+  }
+
+  private mutating func adopt(_ next: Trust, _ keys: consuming Keyring, _ front: RekeyFront) {
+    self.keys = keys
+    trust = next
+    rows.tree.forget()
+    rekeyCount += 1
+    // What goes by tags begins anew.
+    rotationCheck = nil
+    sweeper.restart()
+    seenEpoch = next.root.epoch
+    unlockSlot = front.slot
+    mustTruncate = true
+    let kept = Set(front.slots.compactMap(\.id))
+    let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
+    for id in front.before.compactMap(\.id) where !kept.contains(id) { devices.remove(id) }
+  }
+}
+
+extension Rekey {
+  /// Closes its connection.
+  fileprivate consuming func close() {}
+}
