@@ -41,6 +41,7 @@ extension Agent {
     connection.isClosed = true
     leavePrompt(connection)
     connection.errand = nil
+    connection.grant = nil
     forgetWord(of: connection)
     abandonAttempts(of: connection)
     noteRest(of: connection)

@@ -218,17 +218,6 @@ extension Storage {
     guard try step(.historyGeneration) else { return nil }
     return UInt32(try integer(.historyGeneration, 0, 0...Int64(UInt32.max), in: .history))
   }
-
-  /// Puts other ciphertexts in the place of those of a kept revision.
-  package mutating func resealHistory(_ row: borrowing ItemRow) throws(StorageError) {
-    let statement = unsafe try start(.resealHistory)
-    unsafe bind(statement, 1, borrowing: row.id)
-    unsafe bind(statement, 2, Int64(row.facts.revision))
-    unsafe bind(statement, 3, Int64(row.facts.generation))
-    unsafe bind(statement, 4, borrowing: row.meta)
-    unsafe bind(statement, 5, borrowing: row.body)
-    _ = try step(.resealHistory)
-  }
 }
 
 // MARK: - Numbers

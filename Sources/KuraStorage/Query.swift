@@ -68,10 +68,6 @@ enum Query: Int, CaseIterable {
     case .history: "SELECT \(history) FROM history WHERE item = ?1 AND revision = ?2"
     case .historyScan: "SELECT \(history) FROM history WHERE item = ?1 ORDER BY revision"
     case .historyGeneration: "SELECT generation FROM history WHERE item = ?1 AND revision = ?2"
-    case .resealHistory:
-      """
-      UPDATE history SET generation = ?3, meta = ?4, body = ?5 WHERE item = ?1 AND revision = ?2
-      """
     case .historyKeys:
       """
       SELECT item, revision FROM history WHERE (item, revision) > (?1, ?2) \

@@ -20,6 +20,8 @@ final class AuthorizeJob: Job, @unchecked Sendable {
     self.secret = consume secret
   }
 
+  func mayBegin() -> Bool { guess.reach(credential) }
+
   func run() {
     guard let secret = secret.take() else { return }
     do throws(VaultError) {

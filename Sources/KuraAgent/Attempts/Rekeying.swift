@@ -31,6 +31,8 @@ final class RekeyJob: Job, @unchecked Sendable {
     self.wantsRecoveryKey = wantsRecoveryKey
   }
 
+  func mayBegin() -> Bool { guess.reach(.passcode) }
+
   func run() {
     guard let passcode = passcode.take() else { return }
     do throws(VaultError) {
@@ -162,7 +164,7 @@ extension Agent {
     }
     let keeper = try unlocked(connection)
     var vault = try openLocked(connection)
-    try checkTries(.passcode, at: vault.id, keeper)
+    try checkTries(.passcode, at: vault, keeper)
     let known = try work(on: keeper) { vault throws(VaultError) in try vault.slotReports() }
     let passcode = try secret(payload.extracting(request.authority.secret))
     let file = payload.extracting(request.keyFile)
