@@ -26,9 +26,9 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case authorize = 24
   case protect = 25
   case unprotect = 26
-  case prompt = 32
   case rotate = 28
+  case rekey = 29
+  case prompt = 32
   case agentFacts = 36
   case otp = 40
-  case rekey = 29
 }
