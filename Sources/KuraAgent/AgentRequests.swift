@@ -127,6 +127,8 @@ extension Agent {
     case .show(let name): try show(name, payload, connection)
     case .attributes(let request): try changeAttributes(request, payload, connection)
     case .remove(let request): try remove(request, payload, connection)
+    case .move, .history, .restore, .purge:
+      try serveHistory(request, payload, connection)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
     case .rekey(let request): try rekey(request, payload, connection)
@@ -230,7 +232,8 @@ extension Verb {
   /// what locks is meant.
   fileprivate var diesWithClient: Bool {
     switch self {
-    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots:
+    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
+      .history:
       false
     default: true
     }

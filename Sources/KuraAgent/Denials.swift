@@ -95,6 +95,7 @@ extension Denial {
     switch error {
     case .notFound: Denial(.notFound, text: name)
     case .revisionNotFound: Denial(.revisionNotFound)
+    case .notDeleted, .revisionCurrent: Denial(revisionOf: error, name)
     case .exists(let revision): Denial(.exists, revision, text: name)
     case .revisionConflict(let current): Denial(.revisionConflict, current)
     case .nameInvalid(let rule): Denial(.nameInvalid, UInt64(KuraProtocol.NameRule(rule).rawValue))

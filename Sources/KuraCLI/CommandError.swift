@@ -89,6 +89,8 @@ enum Need: Equatable, Sendable {
   case confirmation
   /// A yes, where `--yes` says it too.
   case agreement
+  /// A word that something may go for good.
+  case purge
 }
 
 extension CommandError {

@@ -5,7 +5,8 @@ enum CommandTable {
   static let all: [Command] = [
     Init.command, Unlock.command, Lock.command, Status.command,
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
-    Remove.command, Protect.command, Unprotect.command, Run.command, Inject.command,
+    Remove.command, Move.command, History.command, Restore.command, PurgeItem.command,
+    Protect.command, Unprotect.command, Run.command, Inject.command,
     Generate.command, Otp.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, RekeyVault.command, Verify.command,
     Config.command, Reset.command, Vaults.command, AgentControl.command, Doctor.command,

@@ -137,7 +137,7 @@ extension Listing {
     try output.write("\0")
   }
 
-  private static func padded(_ text: String, _ width: Int) -> String {
+  static func padded(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.utf8.count)) + text
   }
 }

@@ -13,8 +13,10 @@ enum OptionName: String, Sendable, CaseIterable {
   case environmentFile = "env-file"
   case file
   case fileDescriptor = "fd"
+  case force
   case generate
   case help
+  case history
   case idleTimeout = "idle-timeout"
   case ifRevision = "if-revision"
   case input

@@ -53,6 +53,11 @@ public struct HistoryList: Equatable, Sendable {
     entries[index] = Entry(revision: revision, leaf: leaf)
   }
 
+  /// Drops one revision, whose row has to go with it; without it, does nothing.
+  public mutating func remove(_ revision: UInt64) {
+    entries.removeAll { $0.revision == revision }
+  }
+
   /// Drops the oldest revisions.
   ///
   /// - Parameter depth: How many to keep; at most ``mostEntries`` are kept in any case.

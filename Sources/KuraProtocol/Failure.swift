@@ -122,16 +122,23 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// The item gives no one-time codes. text: the name.
   case notOTP = 77
 
+  /// The item is there, and no earlier revision was named. detail: its revision; text: the name.
+  case notDeleted = 88
+  /// The revision is the current one. detail: it.
+  case revisionCurrent = 89
+  /// What was purged is gone from the vault, but not yet from its journal, which another reader holds.
+  case journalKept = 90
+
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
     switch self {
     case .fault, .malformed, .unsupported, .outOfMemory, .newerFormat, .slotsFull, .tooLarge:
       .failure
     case .otherVersion, .stopping: .agent
-    case .busy, .timedOut, .unconfirmed: .busy
+    case .busy, .timedOut, .unconfirmed, .journalKept: .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
-    case .vaultExists, .exists, .revisionConflict: .exists
+    case .vaultExists, .exists, .revisionConflict, .notDeleted, .revisionCurrent: .exists
     case .damaged, .rolledBack, .forked: .integrity
     case .permissionDenied, .diskFull, .inputOutput: .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode

@@ -39,6 +39,11 @@ public enum Request: Equatable, Sendable {
   /// The name of the item.
   case otp(name: Range<Int>)
   case rekey(RekeyRequest)
+  case move(MoveRequest)
+  /// The name of the item.
+  case history(name: Range<Int>)
+  case restore(RestoreRequest)
+  case purge(PurgeRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -84,6 +89,10 @@ public enum Request: Equatable, Sendable {
     case .agentFacts: .agentFacts
     case .otp: .otp
     case .rekey: .rekey
+    case .move: .move
+    case .history: .history
+    case .restore: .restore
+    case .purge: .purge
     }
   }
 
@@ -120,6 +129,10 @@ public enum Request: Equatable, Sendable {
     case .agentFacts: .agentFacts
     case .otp: .otp(name: try reader.field16())
     case .rekey: .rekey(try RekeyRequest(&reader))
+    case .move: .move(try MoveRequest(&reader))
+    case .history: .history(name: try reader.field16())
+    case .restore: .restore(try RestoreRequest(&reader))
+    case .purge: .purge(try PurgeRequest(&reader))
     }
   }
 }

@@ -31,4 +31,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case prompt = 32
   case agentFacts = 36
   case otp = 40
+  case move = 48
+  case history = 49
+  case restore = 50
+  case purge = 51
 }

@@ -61,6 +61,9 @@ extension [UInt8] {
     replaceSubrange(entryRange(of: tag), with: tag.bytes + leaf.bytes)
   }
 
+  /// Takes the entry of a tag out of a bucket's bytes; without one, does nothing.
+  mutating func removeLeaf(of tag: ItemTag) { removeSubrange(entryRange(of: tag)) }
+
   /// Where the entry of a tag stands, or is to stand.
   private func entryRange(of tag: ItemTag) -> Range<Int> {
     let leaves = BucketLeaves(span)

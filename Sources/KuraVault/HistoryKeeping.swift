@@ -40,7 +40,7 @@ extension UnlockedVault {
   }
 
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
-  private mutating func looseValues(
+  mutating func looseValues(
     of dropped: [HistoryList.Entry], keeping kept: HistoryList, _ newValue: ValueID?,
     _ facts: ItemFacts, _ draft: inout Draft
   ) throws(VaultError) {
@@ -82,7 +82,7 @@ extension UnlockedVault {
     return values
   }
 
-  private mutating func currentValueID(_ tag: ItemTag) throws(VaultError) -> ValueID? {
+  mutating func currentValueID(_ tag: ItemTag) throws(VaultError) -> ValueID? {
     let value = try rows.withCurrent(tag, under: trust.root, keys) {
       found, keys throws(VaultError) in
       try keys.valueID(found)

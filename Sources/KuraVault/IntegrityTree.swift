@@ -27,9 +27,6 @@ struct IntegrityTree: ~Copyable {
     for (id, node) in staged { cache.keep(id, node.span) }
     staged.removeAll()
   }
-
-  /// Forgets the nodes that were written in a transaction that came to nothing.
-  mutating func dropStaged() { staged.removeAll() }
 }
 
 // MARK: - Reading
@@ -209,9 +206,13 @@ extension IntegrityTree {
         var node = path.nodes[Int(level)]
         let start = place.child * Digest.byteCount
         node.replaceSubrange(start..<(start + Digest.byteCount), with: digest.bytes)
-        try storage.storeNode(Int64(place.id), node.span)
-        digest = try keys.tree.node(
-          level: level, index: place.index, depth: path.depth, digests: node.span)
+        if digest == .zero, node.allSatisfy({ $0 == 0 }) {
+          try storage.storeNode(Int64(place.id), nil)
+        } else {
+          try storage.storeNode(Int64(place.id), node.span)
+          digest = try keys.tree.node(
+            level: level, index: place.index, depth: path.depth, digests: node.span)
+        }
         staged.append((place.id, node))
       }
       return digest

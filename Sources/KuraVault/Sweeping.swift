@@ -62,7 +62,7 @@ extension UnlockedVault {
   /// Deletes some chunks of a value.
   ///
   /// - Returns: Whether that was all of it.
-  private mutating func sweepSlice(_ value: ValueID) throws(VaultError) -> Bool {
+  mutating func sweepSlice(_ value: ValueID) throws(VaultError) -> Bool {
     try checkInPlace()
     let bytes = value.bytes
     do {

@@ -31,14 +31,17 @@ extension UnlockedVault {
   ) throws(VaultError) -> Result {
     try checkInPlace()
     do { try rows.storage.beginWrite() } catch { throw VaultError(error) }
+    var isCommitted = false
     defer {
       rows.storage.end()
-      rows.tree.dropStaged()
+      // What is kept of the tree may be of rows that came to nothing.
+      if !isCommitted { rows.tree.forget() }
     }
     try trustRoot()
     var draft = try Draft(after: trust, by: writer, at: options.now())
     let result = try body(&self, &draft)
     try commit(draft)
+    isCommitted = true
     return result
   }
 

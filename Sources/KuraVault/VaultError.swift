@@ -159,6 +159,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case notFound
   /// The item has no such revision any more.
   case revisionNotFound
+  /// The item is there, at this revision, and which earlier one to bring back was not said.
+  case notDeleted(revision: UInt64)
+  /// The revision is the current one, which goes with the item only.
+  case revisionCurrent
   /// The item exists, at this revision.
   case exists(revision: UInt64)
   /// The item is at another revision, this one.

@@ -88,6 +88,10 @@ enum Examples {
     case .prompt(let prompt): touch(prompt.place)
     case .otp(let name): touch(name)
     case .rekey(let rekey): touch(rekey.authority.secret, rekey.keyFile)
+    case .otp(let name), .history(let name): touch(name)
+    case .move(let move): touch(move.name, move.new)
+    case .restore(let restore): touch(restore.name)
+    case .purge(let purge): touch(purge.name)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
       .agentFacts:
       break
@@ -163,6 +167,14 @@ enum Examples {
         },
         request("agent-facts") { try $0.putRequest(.agentFacts) },
         request("otp") { try $0.putOTP(name: "a/b".utf8.span) },
+        request("move") {
+          try $0.putMove(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace)
+        },
+        request("history") { try $0.putHistory(name: "a/b".utf8.span) },
+        request("restore") {
+          try $0.putRestore(name: "a/b".utf8.span, revision: 2, ifRevision: 3)
+        },
+        request("purge") { try $0.putPurge(name: "a/b".utf8.span, .revision, revision: 2) },
       ]
     }
   }

@@ -228,7 +228,8 @@ extension UnlockedVault {
     return try protect(name.span)
   }
 
-  fileprivate mutating func get(
+  /// The whole value, protected or not.
+  mutating func get(
     _ name: String, revision: UInt64? = nil, with key: borrowing ProtectedKey?
   ) throws -> [UInt8] {
     let name = Array(name.utf8)

@@ -200,6 +200,10 @@ extension Diagnostic {
         "slots are to end, and nobody can be asked whether to go on",
         hint: "run it at a terminal, or say --yes; 'kura slot list' shows the slots",
         .needsInteraction)
+    case .purge:
+      self.init(
+        "it would be gone for good, and nobody can be asked",
+        hint: "--force does it without a question; nothing was changed", .needsInteraction)
     }
   }
 

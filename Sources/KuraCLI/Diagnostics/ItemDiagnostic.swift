@@ -130,7 +130,29 @@ extension Diagnostic {
       return (
         "this opens the vault, but no protected values", "give the passcode or the recovery key"
       )
+    case .notDeleted, .revisionCurrent, .journalKept: return historyWords(refused)
     default: return codeWords(refused)
+    }
+  }
+
+  /// Refusals that are about earlier revisions.
+  private static func historyWords(_ refused: Refused) -> Words {
+    switch refused.failure {
+    case .notDeleted:
+      return (
+        "the item is not deleted" + named(refused.text) + " (revision \(refused.detail))",
+        "--revision brings an earlier one back; 'kura history NAME' lists them"
+      )
+    case .revisionCurrent:
+      return (
+        "this is the current revision, not an earlier one",
+        "'kura purge NAME' removes the item; store another value to make this an earlier one"
+      )
+    default:
+      return (
+        "it is gone from the vault, but not yet from its journal, which another program reads",
+        "it goes when the vault is locked; 'kura lock' does that"
+      )
     }
   }
 

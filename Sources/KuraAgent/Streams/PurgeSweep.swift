@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// The end of a purge: the pieces of its large values, some of them a slice, then the journal.
+final class PurgeSweep: Stream {
+  /// How often another writer is waited for, a slice each.
+  private static let patience = 200
+
+  let keeper: Keeper
+  let isUse = false
+  private var purge: Purge
+  private var refusals = 0
+
+  init(_ purge: Purge, of keeper: Keeper) {
+    self.purge = purge
+    self.keeper = keeper
+  }
+
+  func advance(
+    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+  ) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      if !purge.isSwept {
+        _ = try vault.advance(&purge)
+        return true
+      }
+      try vault.finishPurge()
+    } catch {
+      guard error == .busy else { throw error }
+      refusals += 1
+      if refusals < Self.patience { return true }
+      try write { () throws(ProtocolError) in try output.putRefusal(.journalKept, as: .end) }
+      return false
+    }
+    try write { () throws(ProtocolError) in try output.putEnd() }
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Verbs that are about an item's name and its earlier revisions.
+extension Agent {
+  func serveHistory(
+    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    switch request {
+    case .move(let request): try move(request, payload, connection)
+    case .history(let name): try history(name, payload, connection)
+    case .restore(let request): try restore(request, payload, connection)
+    case .purge(let request): try purge(request, payload, connection)
+    default: throw Denial(.fault, text: .words("history"))
+    }
+  }
+
+  private func move(
+    _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let result: MoveResult
+    do throws(Denial) {
+      result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+        try vault.move(
+          payload.extracting(request.name), to: payload.extracting(request.new),
+          replacing: request.flags.contains(.replace))
+      }
+    } catch {
+      // What is in the way is called by the new name.
+      guard error.failure == .exists else { throw error }
+      throw Denial(.exists, error.detail, text: .field(request.new))
+    }
+    if !result.isSame { noteChange(of: keeper) }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putPutReply(
+        revision: result.revision, replaced: result.isSame ? result.revision : 0)
+    }
+  }
+
+  private func history(
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    // What is not there is refused with a reply.
+    _ = try work(on: keeper, item: name) { vault throws(VaultError) in
+      try vault.revisions(payload.extracting(name))
+    }
+    let copy: SecretBytes
+    do throws(SecureMemoryError) { copy = try SecretBytes(copying: payload.extracting(name)) } catch {
+      throw Denial(.outOfMemory)
+    }
+    connection.stream = RevisionList(copy, of: keeper)
+    connection.phase = .parked
+  }
+
+  private func restore(
+    _ request: RestoreRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let revision = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      try vault.restore(
+        payload.extracting(request.name),
+        revision: request.revision == 0 ? nil : request.revision,
+        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+    }
+    noteUse(of: keeper)
+    noteChange(of: keeper)
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putRevisionReply(revision)
+    }
+  }
+
+  private func purge(
+    _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    let scope: PurgeScope =
+      switch request.scope {
+      case .item: .item
+      case .history: .history
+      case .revision: .revision(request.revision)
+      }
+    let purge = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      try vault.purge(payload.extracting(request.name), scope)
+    }
+    noteChange(of: keeper)
+    connection.stream = PurgeSweep(purge, of: keeper)
+    connection.phase = .parked
+  }
+}
+
+extension Denial {
+  init(revisionOf error: VaultError, _ name: Text) {
+    switch error {
+    case .notDeleted(let revision): self.init(.notDeleted, revision, text: name)
+    default: self.init(.revisionCurrent)
+    }
+  }
+}

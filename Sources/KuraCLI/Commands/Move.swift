@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura mv`: gives an item another name.
+enum Move {
+  static let command = Command(
+    "mv", [.init("OLD"), .init("NEW")],
+    abstract: "rename an item; its revision and its history stay",
+    options: [Option(.replace, help: "even if NEW exists; it is deleted, and kept under OLD")],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let (old, new) = (try invocation.operand(0), try invocation.operand(1))
+    let replaces = invocation.arguments.has(.replace)
+    let isSame = try invocation.access().unlocked { connection throws(ClientError) in
+      try connection.move(old, to: new, replacing: replaces)
+    }
+    if isSame { invocation.messages.note("it has that name already; nothing was changed") }
+    return .ok
+  }
+}

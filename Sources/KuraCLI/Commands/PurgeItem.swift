@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// `kura purge`: takes an item, or what it was before, out of the vault for good.
+enum PurgeItem {
+  static let command = Command(
+    "purge", [.init("NAME")], abstract: "remove an item for good, with its history",
+    options: [
+      Option(.revision, .required("N"), help: "only that earlier revision"),
+      Option(.history, help: "only its earlier revisions"),
+      Option(.force, letter: "f", help: "do not ask"),
+    ],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let arguments = invocation.arguments
+    let name = try invocation.operand(0)
+    let revision = try parsing { () throws(UsageError) in
+      try arguments.refuse(.revision, with: .history)
+      return try arguments.number(.revision, atLeast: UInt64(1)) ?? 0
+    }
+    let scope: PurgeRequest.Scope =
+      revision != 0 ? .revision : arguments.has(.history) ? .history : .item
+    let access = try invocation.access()
+    if !arguments.has(.force) { try confirm(name, scope, revision, access) }
+    try access.unlocked { connection throws(ClientError) in
+      try connection.purge(name, scope, revision: revision)
+    }
+    return .ok
+  }
+
+  /// Asks; what is not there is said before anybody is asked.
+  private static func confirm(
+    _ name: String, _ scope: PurgeRequest.Scope, _ revision: UInt64, _ access: VaultAccess
+  ) throws(CommandError) {
+    var count = 0
+    try access.unlocked { connection throws(ClientError) in
+      count = 0
+      try connection.history(name) { _ throws(ClientError) in count += 1 }
+    }
+    var questioner = try access.asking.questioner()
+    let what = Diagnostic.shown(name)
+    let question =
+      switch scope {
+      case .revision: "remove revision \(revision) of " + what
+      case .history: "remove \(count - 1) earlier revisions of " + what
+      case .item: "remove " + what + ", \(count) " + (count == 1 ? "revision" : "revisions") + ","
+      }
+    let answer = try prompting { () throws(PromptError) in
+      try questioner.prompt?.confirms(question + " for good?")
+    }
+    guard let answer else { throw .noInteraction(.purge) }
+    guard answer else { throw .prompt(.cancelled) }
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+
+// MARK: - Names and earlier revisions
+
+extension Connection {
+  /// Gives an item another name; revision and history stay.
+  ///
+  /// - Parameter replacing: Whether a value may stand under the new name: it is deleted into its history,
+  ///   which the old name has then.
+  /// - Returns: Whether it had that name already, so that nothing was changed.
+  public mutating func move(
+    _ name: String, to new: String, replacing: Bool = false
+  ) throws(ClientError) -> Bool {
+    try send { output throws(ProtocolError) in
+      try output.putMove(
+        name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [])
+    }
+    let payload = received(try answer())
+    let reply = try reading { () throws(ProtocolError) in try PutReply(payload) }
+    return reply.replaced != 0
+  }
+
+  /// Lists the revisions of an item, deleted or not, in order: the current one is the last.
+  public mutating func history(
+    _ name: String, each: (Item) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putHistory(name: name.utf8.span) }
+    while true {
+      let frame = try next(patience: patience.stream)
+      guard frame.type == .data else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      let batch = try reading { () throws(ProtocolError) in try EntryBatch(payload) }
+      try batch.forEach(in: payload) { entry throws(ClientError) in
+        try each(Item(entry, in: payload))
+      }
+    }
+  }
+
+  /// Brings an earlier revision back as the next one.
+  ///
+  /// - Parameters:
+  ///   - revision: The one to bring back; 0 = the newest value of a deleted item.
+  ///   - ifRevision: The revision the item must have, deleted or not; 0 = any.
+  /// - Returns: The item's new revision.
+  public mutating func restore(
+    _ name: String, revision: UInt64 = 0, ifRevision: UInt64 = 0
+  ) throws(ClientError) -> UInt64 {
+    try send { output throws(ProtocolError) in
+      try output.putRestore(name: name.utf8.span, revision: revision, ifRevision: ifRevision)
+    }
+    let payload = received(try answer())
+    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+  }
+
+  /// Takes an item, or earlier revisions of it, out of the vault for good.
+  ///
+  /// - Parameter revision: Which one; 0 for every other scope.
+  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/journalKept`` when all is gone but for what the
+  ///   journal keeps until another reader ends.
+  public mutating func purge(
+    _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in
+      try output.putPurge(name: name.utf8.span, scope, revision: revision)
+    }
+    while true {
+      let frame = try next(patience: patience.stream)
+      if frame.type != .progress { return try finish(frame) }
+    }
+  }
+}

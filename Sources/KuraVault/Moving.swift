@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// What a new name came to.
+public struct MoveResult: Equatable, Sendable {
+  /// The item's revision, which stays.
+  public let revision: UInt64
+  /// Whether the item had that name already, so that nothing was changed.
+  public let isSame: Bool
+}
+
+extension UnlockedVault {
+  /// Gives an item another name, in one transaction. Its id, its revision and its history stay; nothing of
+  /// its value is opened, so that a protected one takes no key.
+  ///
+  /// What stood under the new name is lost in no case: it takes the old name, as a deleted item with all
+  /// its history.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - new: The name it is to have, likewise.
+  ///   - replacing: Whether a value may stand under the new name.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/exists(revision:)``, and those of names and the file.
+  public mutating func move(
+    _ name: Span<UInt8>, to new: Span<UInt8>, replacing: Bool = false
+  ) throws(VaultError) -> MoveResult {
+    let old = try ItemName.checked(name)
+    let new = try ItemName.checked(new)
+    let (tag, newTag) = (try keys.tag(of: old), try keys.tag(of: new))
+    if tag == newTag {
+      let revision = try item(name).revision
+      return MoveResult(revision: revision, isSame: true)
+    }
+    let revision = try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: nil)
+      guard let (_, history) = change.kept else { throw .notFound }
+      let row = try vault.renamed(tag, new, newTag)
+      try vault.vacate(newTag, to: change, old, replacing: replacing, &draft)
+      try vault.place(row, history, &draft)
+      return row.facts.revision
+    }
+    return MoveResult(revision: revision, isSame: false)
+  }
+}
+
+// MARK: - Within a write transaction
+
+extension UnlockedVault {
+  /// An item's row under another name, to be written there.
+  private mutating func renamed(
+    _ tag: ItemTag, _ new: borrowing ItemName, _ newTag: ItemTag
+  ) throws(VaultError) -> ResealedRow {
+    let row = try rows.withCurrent(tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in try keys.renamed(found, new, newTag)
+    }
+    guard let row else { throw .damaged(.item) }
+    return row
+  }
+
+  /// Takes the row of an old name away. What stands under the new one, deleted or not, takes its place.
+  private mutating func vacate(
+    _ newTag: ItemTag, to old: consuming ItemChange, _ name: borrowing ItemName, replacing: Bool,
+    _ draft: inout Draft
+  ) throws(VaultError) {
+    let (oldTag, path) = (old.tag, old.path)
+    let other = try beginChange(of: newTag)
+    if let revision = other.liveRevision {
+      guard replacing else { throw .exists(revision: revision) }
+      try retire(other, to: oldTag, path, name, &draft)
+    } else if let (_, history) = other.kept {
+      let row = try renamed(newTag, name, oldTag)
+      try store(row, history, at: path, &draft)
+    } else {
+      try removeRow(oldTag, path, &draft)
+    }
+    // The new name's path goes through these.
+    rows.tree.keepStaged()
+  }
+
+  /// Deletes an item into its history, and gives it another name.
+  private mutating func retire(
+    _ other: consuming ItemChange, to tag: ItemTag, _ path: TreePath,
+    _ name: borrowing ItemName, _ draft: inout Draft
+  ) throws(VaultError) {
+    try draft.countDeleted(true)
+    let content = try NewContent(inline: Span())
+    let meta = try other.newMeta(name, AttributeEdits(), size: 0, modified: draft.root.time)
+    let moved = other.moved(to: tag, path)
+    _ = try finish(moved, meta, content, .deleted, &draft)
+  }
+
+  /// Writes a row under its new name.
+  private mutating func place(
+    _ row: ResealedRow, _ history: HistoryList, _ draft: inout Draft
+  ) throws(VaultError) {
+    let path = try rows.tree.path(to: row.facts.tag, under: draft.root, in: &rows.storage, keys)
+    try store(row, history, at: path, &draft)
+  }
+
+  /// Writes a row, and its leaf on a path that was verified.
+  mutating func store(
+    _ row: ResealedRow, _ history: HistoryList, at path: consuming TreePath,
+    _ draft: inout Draft
+  ) throws(VaultError) {
+    path.leaves.setLeaf(try rows.storage.store(row, history, keys), of: row.facts.tag)
+    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
+  }
+
+  /// Takes an item's row and its leaf away.
+  mutating func removeRow(
+    _ tag: ItemTag, _ path: consuming TreePath, _ draft: inout Draft
+  ) throws(VaultError) {
+    let bytes = tag.bytes
+    do { try rows.storage.deleteItem(bytes.span) } catch { throw VaultError(error, about: .item) }
+    path.leaves.removeLeaf(of: tag)
+    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
+  }
+}
+
+extension ItemChange {
+  /// The same item, whose next revision stands under another name.
+  consuming func moved(to tag: ItemTag, _ path: TreePath) -> ItemChange {
+    ItemChange(tag: tag, path: path, current: current)
+  }
+}
+
+extension Keyring {
+  /// A row with another name in its meta. The body, which does not know of names, stays as it is, unless
+  /// its key is one that is being replaced.
+  fileprivate borrowing func renamed(
+    _ found: VerifiedRow, _ name: borrowing ItemName, _ tag: ItemTag
+  ) throws(VaultError) -> ResealedRow {
+    let before = try openMeta(found.row.meta, found.facts)
+    let old = found.facts
+    let facts = ItemFacts(
+      tag: tag, id: old.id, revision: old.revision, generation: ring.active,
+      protection: old.protection, kind: old.kind)
+    let meta: ItemMeta
+    do {
+      meta = try ItemMeta(
+        name: name.bytes, created: before.created, modified: before.modified, size: before.size,
+        attributes: before.attributes)
+    } catch { throw VaultError(error, about: .item) }
+    let body: [UInt8]
+    if old.generation == ring.active {
+      body = [UInt8](copying: found.row.body)
+    } else {
+      let plaintext = try openBody(found.row.body, old)
+      body = try seal(body: plaintext.bytes, facts)
+    }
+    return ResealedRow(facts: facts, meta: try seal(meta, facts), body: body)
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import SecureMemory
+import Testing
+
+@testable import KuraVault
+
+@Suite struct `An earlier revision` {
+  @Test func `comes back as the next one`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.upload("a", pattern(70_000))
+    try vault.put("a", [2], .replace, ["k": "v"])
+    try vault.put("a", [3], .replace, [:], replacingAll: true)
+    #expect(try vault.restore("a", 2) == 4)
+    #expect(try vault.get("a") == [2])
+    #expect(try vault.attributes(of: "a") == ["k": "v"])
+    #expect(try vault.restore("a", 1) == 5)
+    #expect(try vault.get("a") == pattern(70_000))
+    #expect(try vault.revisions("a") == [1, 2, 3, 4])
+    #expect(throws: VaultError.revisionNotFound) { _ = try vault.restore("a", 9) }
+    #expect(throws: VaultError.notDeleted(revision: 5)) { _ = try vault.restore("a") }
+    #expect(throws: VaultError.notFound) { _ = try vault.restore("b") }
+    #expect(try vault.findings() == [])
+  }
+
+  @Test(arguments: [5, 70_000])
+  func `comes back after the item was deleted`(count: Int) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.setHistoryDepth(1)
+    try vault.store("a", pattern(count))
+    try vault.remove("a")
+    // The deletion itself pushes the value out of the history that it comes from.
+    #expect(try vault.restore("a") == 3)
+    #expect(try vault.get("a") == pattern(count))
+    #expect(vault.summary.itemCount == 1 && vault.summary.deletedCount == 0)
+    try vault.sweepAll()
+    #expect(try vault.get("a") == pattern(count))
+    #expect(throws: VaultError.revisionNotFound) { _ = try vault.restore("a", 2) }
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `that was not kept does not come back`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.setHistoryDepth(0)
+    try vault.put("a", "1")
+    try vault.remove("a")
+    #expect(throws: VaultError.revisionNotFound) { _ = try vault.restore("a") }
+  }
+
+  @Test(arguments: [5, 70_000])
+  func `of a protected item comes back without a key, as it was`(count: Int) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store("a", pattern(count))
+    try vault.put("a", "2")
+    let name = Array("a".utf8)
+    _ = try vault.protect(name.span)
+    try vault.remove("a")
+    _ = try vault.restore("a", 1)
+    #expect(throws: VaultError.protected) { try vault.get("a") }
+    let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
+    #expect(try vault.get("a", with: key) == pattern(count))
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `is listed with those after it`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    try vault.put("a", "22")
+    try vault.remove("a")
+    #expect(try vault.revisionList("a", 1) == ["1 1 a", "2 2 a", "3 deleted a"])
+    #expect(try vault.revisionList("a", 2) == ["1 1 a", "2 2 a", "3 deleted a"])
+    #expect(try vault.revisionList("a", 100) == ["1 1 a", "2 2 a", "3 deleted a"])
+    #expect(throws: VaultError.notFound) { _ = try vault.revisionList("b", 1) }
+  }
+}
+
+@Suite struct `What is purged` {
+  @Test(arguments: [5, 900, 5_000, 60_000, 200_000], [false, true])
+  func `is nowhere in the file`(count: Int, isDeleted: Bool) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for index in 0..<20 { try vault.put("other\(index)", pattern(300 * index)) }
+    for seed in 1...3 { try vault.store("a", pattern(count, seed: seed)) }
+    if isDeleted { try vault.remove("a") }
+    for index in 0..<20 { try vault.put("other\(index)", pattern(200 * index)) }
+    let old = try file.sealed("a", vault.rowID("a"))
+    #expect(old.count > 3)
+    #expect(file.shows(old) == old.count)
+    try vault.purgeAll("a", .item)
+    #expect(file.shows(old) == 0)
+    #expect(throws: VaultError.notFound) { _ = try vault.revisions("a") }
+    #expect(vault.summary.itemCount == 20 && vault.summary.deletedCount == 0)
+    #expect(try vault.findings() == [])
+    try vault.put("a", "new")
+    #expect(try vault.item("a").revision == 1)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test(arguments: [5, 5_000, 200_000])
+  func `may be one revision, or all earlier ones`(count: Int) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for seed in 1...4 { try vault.store("a", pattern(count, seed: seed)) }
+    let old = try file.sealed("a", vault.rowID("a"), revision: 2)
+    #expect(file.shows(old) == old.count && !old.isEmpty)
+    try vault.purgeAll("a", .revision(2))
+    #expect(file.shows(old) == 0)
+    #expect(try vault.revisions("a") == [1, 3])
+    #expect(try vault.get("a", revision: 1) == pattern(count, seed: 1))
+    #expect(throws: VaultError.revisionNotFound) { try vault.purgeAll("a", .revision(2)) }
+    #expect(throws: VaultError.revisionCurrent) { try vault.purgeAll("a", .revision(4)) }
+    try vault.purgeAll("a", .history)
+    #expect(try vault.revisions("a") == [])
+    #expect(try vault.get("a") == pattern(count, seed: 4))
+    #expect(try vault.item("a").revision == 4)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `keeps the pieces that another revision has, too`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store("a", pattern(200_000))
+    _ = try vault.setAttributes(Array("a".utf8).span, try edits(["k": "v"]))
+    try vault.purgeAll("a", .history)
+    #expect(try vault.get("a") == pattern(200_000))
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `leaves an empty tree as a new vault has it`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for index in 0..<50 { try vault.put("n\(index)", "\(index)") }
+    for index in 0..<50 { try vault.purgeAll("n\(index)", .item) }
+    #expect(try vault.names(includingDeleted: true) == [])
+    #expect(file.attack("SELECT count(*) FROM bucket") == ["0"])
+    #expect(file.attack("SELECT count(*) FROM node") == ["0"])
+    #expect(vault.summary.itemCount == 0)
+    #expect(try vault.findings() == [])
+  }
+}
+
+extension TestVault {
+  /// All ciphertexts of an item, or of one earlier revision, from the file.
+  fileprivate func sealed(_ name: String, _ id: String, revision: Int? = nil) -> [[UInt8]] {
+    let part = revision.map { " AND revision = \($0)" } ?? ""
+    let current = revision == nil ? " WHERE hex(id) = '\(id)'" : " WHERE 0"
+    var rows: [String] = []
+    for column in ["meta", "body"] {
+      rows += attack("SELECT hex(\(column)) FROM item" + current)
+      rows += attack("SELECT hex(\(column)) FROM history WHERE hex(item) = '\(id)'" + part)
+    }
+    if revision == nil { rows += attack("SELECT hex(data) FROM chunk") }
+    return rows.map { row in
+      let digits = Array(row.utf8)
+      return stride(from: 0, to: digits.count, by: 2).map { index in
+        UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) ?? 0
+      }
+    }
+  }
+
+  /// How many of some texts show in the vault's files: each window of 16 bytes has one of these words.
+  fileprivate func shows(_ old: [[UInt8]]) -> Int {
+    var windows: Set<UInt64> = []
+    for name in files {
+      guard let content = try? [UInt8](content(of: name)) else { continue }
+      // Aligned words of the texts, at any place of the files.
+      var word: UInt64 = 0
+      for (index, byte) in content.enumerated() {
+        word = word << 8 | UInt64(byte)
+        if index >= 7 { windows.insert(word) }
+      }
+    }
+    return old.filter { text in
+      stride(from: 0, through: text.count - 8, by: 8).contains { start in
+        windows.contains(text[start..<(start + 8)].reduce(0) { $0 << 8 | UInt64($1) })
+      }
+    }.count
+  }
+}
+
+extension UnlockedVault {
+  /// The item's id, in hexadecimal digits.
+  fileprivate mutating func rowID(_ name: String) throws -> String {
+    let name = Array(name.utf8)
+    let tag = try tag(of: name.span)
+    return try reading { vault throws(VaultError) in
+      guard let (facts, _) = try vault.verifiedHistory(tag) else { throw .notFound }
+      return facts.id.hexadecimal.uppercased()
+    }
+  }
+
+  fileprivate mutating func store(_ name: String, _ value: [UInt8]) throws {
+    if value.count > 65_536 { try upload(name, value) } else { try put(name, value) }
+  }
+
+  fileprivate mutating func setHistoryDepth(_ depth: UInt64) throws {
+    try setPolicy(.historyDepth, to: depth)
+  }
+
+  fileprivate mutating func purgeAll(_ name: String, _ scope: PurgeScope) throws(VaultError) {
+    let name = Array(name.utf8)
+    var purge = try purge(name.span, scope)
+    while try advance(&purge) {}
+    try finishPurge()
+  }
+
+  fileprivate mutating func revisionList(
+    _ name: String, _ limit: Int
+  ) throws(VaultError) -> [String] {
+    let name = Array(name.utf8)
+    var (found, last): ([String], UInt64) = ([], 0)
+    while try eachRevision(
+      of: name.span, after: last, limit: limit,
+      { (item: borrowing Item) throws(VaultError) in
+        last = item.revision
+        let size = item.isDeleted ? "deleted" : "\(item.size)"
+        found.append("\(item.revision) \(size) \(text(of: item.name))")
+      })
+    {}
+    return found
+  }
+}
