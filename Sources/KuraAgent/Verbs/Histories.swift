@@ -50,9 +50,9 @@ extension Agent {
       try vault.revisions(payload.extracting(name))
     }
     let copy: SecretBytes
-    do throws(SecureMemoryError) { copy = try SecretBytes(copying: payload.extracting(name)) } catch {
-      throw Denial(.outOfMemory)
-    }
+    do throws(SecureMemoryError) {
+      copy = try SecretBytes(copying: payload.extracting(name))
+    } catch { throw Denial(.outOfMemory) }
     connection.stream = RevisionList(copy, of: keeper)
     connection.phase = .parked
   }
