@@ -3,6 +3,7 @@
 # make demo    install what is missing, build, run the main job in a throw-away vault
 # make test    install what is missing, build, lint, run every test a change must pass
 # make build   the released programs, in .build/release
+# make docs    the documentation of the two libraries, in .build/docs
 # make bench   speed, as ratios within one run (QUICK=1: fewer rounds)
 
 PREFIX ?= /usr/local
@@ -54,7 +55,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs debug demo test nightly bench lint install install-units install-completions clean
+.PHONY: all packages build programs debug demo docs test nightly bench lint install install-units install-completions clean
 
 all: build
 
@@ -78,6 +79,9 @@ demo: build
 
 debug: packages
 	@$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+
+docs: debug
+	@.ci/docs .build/debug .build/docs
 
 lint: packages
 	@.ci/packages test

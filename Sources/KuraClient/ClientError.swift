@@ -59,8 +59,11 @@ public struct Refused: Equatable, Sendable {
   public let failure: Failure
   /// The code as it came: another than `failure`'s when a newer agent sent one not known here.
   public let code: UInt16
+  /// What a number belongs to it; said at each case of `Failure`.
   public let detail: UInt64
+  /// A second number.
   public let detail2: UInt64
+  /// A third number.
   public let detail3: UInt64
   /// A path or a name, never a secret.
   public let text: String

@@ -20,7 +20,9 @@ public enum Clock {
 
   /// A time where the user is, by a format of strftime(3).
   ///
-  /// - Parameter milliseconds: Unix time.
+  /// - Parameters:
+  ///   - milliseconds: Unix time.
+  ///   - format: As `%H:%M`.
   /// - Returns: The text; empty when it has more than 128 bytes.
   public static func local(_ milliseconds: UInt64, _ format: String) -> String {
     var bytes = [UInt8](repeating: 0, count: 128)

@@ -88,7 +88,10 @@ public struct Connection: ~Copyable {
 
   /// Speaks over a socket that is connected already, and closes it at its end.
   ///
-  /// - Parameter descriptor: A stream socket that does not block; its other end is trusted.
+  /// - Parameters:
+  ///   - descriptor: A stream socket that does not block; its other end is trusted.
+  ///   - vault: The vault that the requests will be about; it need not be there.
+  ///   - terminal: The name of the client's terminal; empty for none.
   public static func over(
     descriptor: Int32, vault: VaultPath, terminal: String = ""
   ) throws(ClientError) -> Connection {

@@ -7,8 +7,11 @@ public import KuraProtocol
 extension Connection {
   /// Gives an item another name; revision and history stay.
   ///
-  /// - Parameter replacing: Whether a value may stand under the new name: it is deleted into its history,
-  ///   which the old name has then.
+  /// - Parameters:
+  ///   - name: The name it has.
+  ///   - new: The name it is to have.
+  ///   - replacing: Whether a value may stand under the new name: it is deleted into its history,
+  ///     which the old name has then.
   /// - Returns: Whether it had that name already, so that nothing was changed.
   public mutating func move(
     _ name: String, to new: String, replacing: Bool = false
@@ -41,6 +44,7 @@ extension Connection {
   /// Brings an earlier revision back as the next one.
   ///
   /// - Parameters:
+  ///   - name: The item's name.
   ///   - revision: The one to bring back; 0 = the newest value of a deleted item.
   ///   - ifRevision: The revision the item must have, deleted or not; 0 = any.
   /// - Returns: The item's new revision.
@@ -56,8 +60,11 @@ extension Connection {
 
   /// Takes an item, or earlier revisions of it, out of the vault for good.
   ///
-  /// - Parameter revision: Which one; 0 for every other scope.
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/journalKept`` when all is gone but for what the
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - scope: What is to go.
+  ///   - revision: Which one; 0 for every other scope.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when all is gone but for what the
   ///   journal keeps until another reader ends.
   public mutating func purge(
     _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0

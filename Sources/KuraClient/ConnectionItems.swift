@@ -9,6 +9,7 @@ extension Connection {
   /// Reads a value.
   ///
   /// - Parameters:
+  ///   - name: The item's name.
   ///   - revision: An earlier revision that is kept; 0 = the current one.
   ///   - sink: Gets a value of at most 64 KiB in one call, a longer one in order, part by part,
   ///     each proved whole by the agent. The bytes are gone when it returns.
@@ -110,7 +111,11 @@ extension Connection {
 extension Connection {
   /// Sets and deletes attributes.
   ///
-  /// - Parameter ifRevision: The revision the item must have; 0 = any.
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - set: Those that are to be there, with these values.
+  ///   - delete: The keys of those that are to go.
+  ///   - ifRevision: The revision the item must have; 0 = any.
   /// - Returns: The item's new revision.
   public mutating func setAttributes(
     of name: String, set: [Attribute], delete: [String], ifRevision: UInt64 = 0
@@ -130,7 +135,9 @@ extension Connection {
 
   /// Deletes an item; its revisions stay in the history.
   ///
-  /// - Parameter ifRevision: The revision the item must have; 0 = any.
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - ifRevision: The revision the item must have; 0 = any.
   public mutating func remove(_ name: String, ifRevision: UInt64 = 0) throws(ClientError) {
     try send { output throws(ProtocolError) in
       try output.putRemove(name: name.utf8.span, ifRevision: ifRevision)

@@ -22,8 +22,8 @@ extension Connection {
   /// - Parameters:
   ///   - place: Where this client would ask, for people at other prompts to read.
   ///   - seesKeys: Whether it will say when a key was pressed.
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/cancelled`` a moment after a cancel, and
-  ///   with ``Failure/unsupported`` by an agent that does not know of turns.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.cancelled` a moment after a cancel, and
+  ///   with `Failure.unsupported` by an agent that does not know of turns.
   public mutating func beginPrompt(
     at place: String, seesKeys: Bool
   ) throws(ClientError) -> PromptTurn {
@@ -36,7 +36,7 @@ extension Connection {
 
   /// Reads whose turn it is now, the newest of what has come.
   ///
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/cancelled`` when somebody cancelled.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.cancelled` when somebody cancelled.
   public mutating func nextTurn() throws(ClientError) -> PromptTurn {
     var turn = try readTurn()
     while isAhead, turn != .unlocked { turn = try readTurn() }

@@ -14,6 +14,7 @@ extension Connection {
   /// Unlocks the vault.
   ///
   /// - Parameters:
+  ///   - kind: What the secret is.
   ///   - secret: As typed, or the bytes of a key file; prepared by the agent.
   ///   - idleTimeout: In ms; 0 = the vault's policy.
   ///   - maxSession: In ms; 0 = the vault's policy.
@@ -37,10 +38,12 @@ extension Connection {
   }
 
   /// Proves a credential afresh, so that protected values can be read on this connection, by any number
-  /// of requests, until ``AuthorizeRequest/lifetime`` is over or the vault is locked.
+  /// of requests, until `AuthorizeRequest.lifetime` is over or the vault is locked.
   ///
-  /// - Parameter secret: As for an unlock.
-  /// - Throws: ``ClientError/refused(_:)``, among others with ``Failure/opensNoProtected``.
+  /// - Parameters:
+  ///   - kind: What the secret is.
+  ///   - secret: As for an unlock.
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.opensNoProtected`.
   public mutating func authorize(
     _ kind: CredentialKind, secret: borrowing SecretBytes
   ) throws(ClientError) -> Notice {
@@ -60,7 +63,7 @@ extension Connection {
 
   /// Waits until somebody unlocks the vault.
   ///
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked`` when the time ran out.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked` when the time ran out.
   public mutating func wait(milliseconds: UInt64) throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
     let longest = UInt64(Int32.max - patience.answer)

@@ -40,6 +40,7 @@ extension Connection {
   /// - Parameters:
   ///   - kind: What `current` is: a passcode or the recovery key.
   ///   - current: What opens the vault now.
+  ///   - order: What slot it is to be.
   ///   - secret: What is to open the slot; without bytes for a recovery key.
   ///   - confirm: Gets a new recovery key's text, and is not called for other kinds. The bytes are
   ///     gone when it returns.
@@ -66,6 +67,7 @@ extension Connection {
   /// Removes a way to open the vault; an unlocked vault stays so.
   ///
   /// - Parameters:
+  ///   - number: The slot's number.
   ///   - kind: What `current` is: a passcode or the recovery key.
   ///   - current: What opens the vault now.
   public mutating func removeSlot(
@@ -80,7 +82,10 @@ extension Connection {
 
   /// Tries a secret, and unlocks nothing.
   ///
-  /// - Parameter number: The only slot to try; nil for all of the kind.
+  /// - Parameters:
+  ///   - number: The only slot to try; nil for all of the kind.
+  ///   - kind: What the secret is.
+  ///   - secret: As for an unlock.
   /// - Returns: The number of the slot that it opens.
   public mutating func testSlot(
     _ number: UInt8?, _ kind: CredentialKind, secret: borrowing SecretBytes

@@ -8,6 +8,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - passcode: As typed; prepared by the agent.
+  ///   - cost: What a guess at it is to cost.
+  ///   - flags: What else is wanted, such as a recovery key.
   ///   - confirm: Gets the recovery key's text, empty without one. The bytes are gone when it
   ///     returns.
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: no vault was made. The connection is
@@ -30,7 +32,11 @@ extension Connection {
   /// Changes the passcode; an unlocked vault stays so.
   ///
   /// - Parameters:
+  ///   - kind: What `current` is: a passcode or the recovery key.
   ///   - current: What opens the vault now.
+  ///   - new: The new passcode, as typed; prepared by the agent.
+  ///   - cost: What a guess at it is to cost.
+  ///   - flags: What else is wanted, such as a new recovery key.
   ///   - confirm: Gets the new recovery key's text; called only when one was asked for. The bytes are
   ///     gone when it returns, and only then is anything changed.
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was changed. The connection is of
@@ -96,7 +102,7 @@ extension Connection {
   /// Seals everything again under a new data key, or joins the rotation that is under way.
   ///
   /// - Parameter progress: Called now and then.
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked`` when the vault was locked meanwhile:
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked` when the vault was locked meanwhile:
   ///   the rotation goes on once it is unlocked again.
   public mutating func rotate(progress: (ProgressReport) -> Void) throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putRequest(.rotate) }
@@ -110,6 +116,7 @@ extension Connection {
   /// - Parameters:
   ///   - passcode: What opens the vault now, and is to open it then.
   ///   - keyFile: A key file that does, and is to.
+  ///   - flags: What else is wanted, such as a new recovery key.
   ///   - confirm: Gets the new recovery key's text, empty without one. The bytes are gone when it
   ///     returns.
   ///   - progress: Called now and then.

@@ -45,7 +45,9 @@ public enum Descriptor {
 
   /// Reads to the end.
   ///
-  /// - Parameter limit: The most that is taken; more is `EFBIG`.
+  /// - Parameters:
+  ///   - descriptor: What to read from; it stays open.
+  ///   - limit: The most bytes that are taken; more is `EFBIG`.
   public static func readAll(
     _ descriptor: Int32, limit: Int
   ) throws(FileError) -> SecretBuffer {

@@ -5,6 +5,7 @@ public import KuraProtocol
 /// An attribute of an item. It is given on command lines and shown in lists: no place for a
 /// secret.
 public struct Attribute: Equatable, Sendable {
+  /// UTF-8 without `=`, at most 255 bytes.
   public var key: String
   /// Any bytes.
   public var value: [UInt8]
@@ -18,7 +19,9 @@ public struct Attribute: Equatable, Sendable {
 
 /// An item, all but its value.
 public struct Item: Equatable, Sendable {
+  /// The normalised name.
   public var name: String
+  /// Revision, size, times, class and kind.
   public var facts: ItemFacts
   /// In the order of the vault: ascending by the bytes of their keys.
   public var attributes: [Attribute]
@@ -37,6 +40,7 @@ public struct Item: Equatable, Sendable {
 
 /// What `show` tells.
 public struct ShownItem: Equatable, Sendable {
+  /// The item as it is now.
   public var item: Item
   /// The earlier revisions that are kept, ascending.
   public var revisions: [UInt64]
@@ -44,10 +48,13 @@ public struct ShownItem: Equatable, Sendable {
 
 /// What to store, but for the value.
 public struct PutOrder: Equatable, Sendable {
+  /// The item's name.
   public var name: String
+  /// When to store, and how.
   public var flags: PutRequest.Flags
-  /// The revision the item must have, with ``PutRequest/Flags/ifRevision``; else 0.
+  /// The revision the item must have, with `PutRequest.Flags.ifRevision`; else 0.
   public var revision: UInt64
+  /// The attributes to set.
   public var attributes: [Attribute]
 
   /// A value for that name.
@@ -64,11 +71,13 @@ public struct PutOrder: Equatable, Sendable {
 
 /// What to list; what is empty asks for nothing.
 public struct ListOrder: Equatable, Sendable {
+  /// Which items, and what of them.
   public var flags: ListRequest.Flags
   /// What names begin with.
   public var prefix: String
   /// An attribute that items have, with ``filterValue``.
   public var filterKey: String
+  /// The bytes that the attribute has.
   public var filterValue: [UInt8]
   /// What a name or an attribute holds.
   public var text: String
@@ -88,7 +97,9 @@ public struct ListOrder: Equatable, Sendable {
 
 /// What an agent says of itself.
 public struct AgentSummary: Equatable, Sendable {
+  /// Its process id.
   public let processID: UInt32
+  /// Its release, such as `0.1.0`.
   public let release: String
   /// Vaults that are unlocked.
   public let sessionCount: UInt16

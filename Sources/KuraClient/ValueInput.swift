@@ -29,7 +29,9 @@ public struct ValueInput: ~Copyable {
 
   /// Reads from a descriptor, which stays open.
   ///
-  /// - Parameter trimsNewline: Leave out one newline at the very end.
+  /// - Parameters:
+  ///   - descriptor: What to read from.
+  ///   - trimsNewline: Leave out one newline at the very end.
   public init(descriptor: Int32, trimsNewline: Bool = false) {
     self.descriptor = descriptor
     self.trimsNewline = trimsNewline

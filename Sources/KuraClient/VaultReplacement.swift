@@ -13,7 +13,11 @@ public struct VaultReplacement: Sendable {
   /// Where the old one stands afterwards: `NAME.kura.old-YYYYMMDD-HHMMSS`, by the local time.
   public let old: String
 
-  /// - Parameter milliseconds: Now, in ms of Unix time.
+  /// The names for a replacement that begins now.
+  ///
+  /// - Parameters:
+  ///   - vault: The vault that is to be replaced.
+  ///   - milliseconds: Now, in ms of Unix time.
   public init(of vault: VaultPath, at milliseconds: UInt64) {
     let time = Clock.local(milliseconds, "%Y%m%d-%H%M%S")
     path = vault.path

@@ -31,7 +31,7 @@ extension UnlockedVault {
   ///   - condition: When to store at all.
   ///   - protecting: Whether the item is protected from now on, as by ``protect(_:)``; one that is
   ///     stays so.
-  ///   - kind: ``ItemKind/otp`` for an otpauth URI, which is checked.
+  ///   - kind: `ItemKind.otp` for an otpauth URI, which is checked.
   /// - Throws: ``VaultError/exists(revision:)``, ``VaultError/revisionConflict(current:)``,
   ///   ``VaultError/notFound`` for a condition that asks for a revision, ``VaultError/tooLarge``,
   ///   ``VaultError/busy`` and those of names, attributes and the file.

@@ -14,7 +14,7 @@ public enum KDFCalibration {
   /// Measures Argon2id; slow.
   ///
   /// Three passes over 256 MiB, twice as much as long as that takes at most 0.75 s and a quarter of the
-  /// memory there is; less on a small machine, but never less than ``KDFLimits/floor``.
+  /// memory there is; less on a small machine, but never less than `KDFLimits.floor`.
   ///
   /// - Parameter availableMemory: What the machine leaves, in bytes; nil when it does not say.
   /// - Throws: ``VaultError/outOfMemory``, ``VaultError/entropyUnavailable``.

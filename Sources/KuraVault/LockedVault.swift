@@ -16,7 +16,7 @@ public struct SlotSummary: Equatable, Sendable {
 
 /// A vault file that is open, and of which nothing secret is known.
 ///
-/// It stays on the thread that opened it; what travels to a worker is ``attempt()``.
+/// It stays on the thread that opened it; what travels to a worker is ``attempt(availableMemory:)``.
 public struct LockedVault: ~Copyable {
   var storage: Storage
   let place: FilePlace

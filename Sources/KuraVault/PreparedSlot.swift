@@ -113,7 +113,7 @@ extension PreparedSlot {
   /// - Parameters:
   ///   - passcode: As typed, without a line end; prepared here, only borrowed.
   ///   - kdf: What a guess is to cost.
-  ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
+  ///   - allowsWeak: Whether it may cost less than `KDFLimits.floor`.
   ///   - naming: What it is to be known by; without a label, one that takes another's place keeps that
   ///     one's.
   ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
@@ -155,6 +155,7 @@ extension PreparedSlot {
   /// - Parameters:
   ///   - file: The file's bytes; only borrowed.
   ///   - withProtected: Whether it opens protected values, too.
+  ///   - naming: What it is to be known by.
   /// - Throws: ``VaultError/keyFileTooShort``, ``VaultError/outOfMemory``.
   public static func keyFile(
     _ file: borrowing SecretBytes, withProtected: Bool = false, naming: SlotNaming = .none
@@ -176,7 +177,11 @@ extension PreparedSlot {
   ///
   /// - Parameters:
   ///   - code: As typed, ``Credential/codeLengths`` characters; only borrowed.
+  ///   - kdf: What a guess is to cost.
+  ///   - allowsWeak: Whether it may cost less than `KDFLimits.floor`.
   ///   - withProtected: Whether it opens protected values, too.
+  ///   - naming: What it is to be known by.
+  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
   /// - Throws: ``VaultError/codeTooShort``, ``VaultError/codeTooLong`` and those of a passcode.
   public static func local(
     _ code: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool = false,

@@ -25,7 +25,7 @@ public struct Purge: Sendable {
 
 extension UnlockedVault {
   /// Takes an item, or earlier revisions of it, out of the vault for good. The rows are gone with this
-  /// call; ``advance(_:)`` and ``clearJournal()`` do the rest, at once.
+  /// call; ``advance(_:)`` and `clearJournal()` do the rest, at once.
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.

@@ -43,7 +43,9 @@ extension UnlockedVault {
   /// Begins to put everything under a new vault key, a new protected pair and the given slots; all other
   /// slots end with it. Nothing is changed before ``finish(_:)``.
   ///
-  /// - Parameter fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the passcode.
+  /// - Parameters:
+  ///   - fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the passcode.
+  ///   - slots: What is to open the vault afterwards.
   /// - Throws: ``VaultError/busy``: the same call again. ``VaultError/credentialStale``,
   ///   ``VaultError/noProtectedHalf``, and those of the file.
   public mutating func beginRekey(

@@ -14,7 +14,7 @@ extension UnlockedVault {
   /// A copy of the file from before still opens with the old passcode: this is no revocation.
   ///
   /// - Parameters:
-  ///   - fresh: What ``UnlockAttempt/open(_:secret:)`` gave just now for the current passcode or the
+  ///   - fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the current passcode or the
   ///     recovery key.
   ///   - passcode: The new passcode's slot; nil to keep the old one.
   ///   - recovery: The new recovery key's slot; nil to keep the old one.

@@ -148,7 +148,7 @@ extension LockedVault {
   /// Unlocks the vault: its root, header digest and freshness are checked.
   ///
   /// - Parameters:
-  ///   - key: What ``UnlockAttempt/open(_:secret:)`` gave for this vault.
+  ///   - key: What ``UnlockAttempt/open(_:secret:only:)`` gave for this vault.
   ///   - acceptingRollback: Whether an older or other copy than the one that this machine saw is
   ///     taken for the vault from now on.
   /// - Throws: ``VaultError/rolledBack(_:epoch:)``, ``VaultError/forked(_:epoch:)``,

@@ -80,7 +80,7 @@ extension UnlockedVault {
 
   /// Begins to store a value of any length; nothing is written yet.
   ///
-  /// - Parameters: As for ``put(_:value:attributes:condition:protecting:)``. The condition is checked now, and
+  /// - Parameters: As for ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:)``. The condition is checked now, and
   ///   again at the end.
   public mutating func beginUpload(
     _ name: Span<UInt8>, attributes: consuming AttributeEdits, condition: PutCondition,
@@ -96,7 +96,9 @@ extension UnlockedVault {
 
   /// Takes the next bytes of an upload.
   ///
-  /// - Parameter bytes: At most ``longestAppend`` bytes; only borrowed.
+  /// - Parameters:
+  ///   - bytes: At most ``longestAppend`` bytes; only borrowed.
+  ///   - upload: What they belong to.
   /// - Throws: ``VaultError/busy`` and other errors of writing: nothing was taken, and the same call
   ///   can be made again. ``VaultError/uploadLost``, ``VaultError/tooLarge``: the upload is over.
   public mutating func append(
@@ -110,7 +112,7 @@ extension UnlockedVault {
 
   /// Stores what was uploaded.
   ///
-  /// - Throws: As ``put(_:value:attributes:condition:protecting:)`` does, and ``VaultError/uploadLost``. After
+  /// - Throws: As ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:)`` does, and ``VaultError/uploadLost``. After
   ///   ``VaultError/busy`` the same call can be made again.
   public mutating func commit(_ upload: inout Upload) throws(VaultError) -> PutResult {
     let content = try content(of: upload)

@@ -51,7 +51,7 @@ extension VaultDraft {
   ///   - options: Where this machine's state stands, and the time.
   ///   - passcode: As typed, without a line end; only borrowed.
   ///   - kdf: What a guess at the passcode is to cost.
-  ///   - allowsWeak: Whether it may cost less than ``KDFLimits/floor``.
+  ///   - allowsWeak: Whether it may cost less than `KDFLimits.floor`.
   ///   - wantsRecoveryKey: Whether there is to be a recovery key.
   ///   - isCode: Whether the passcode is a code for this machine alone; the recovery key opens the vault
   ///     on others, and must be wanted.
