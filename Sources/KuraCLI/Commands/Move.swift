@@ -8,7 +8,7 @@ enum Move {
   static let command = Command(
     "mv", [.init("OLD"), .init("NEW")],
     abstract: "rename an item; its revision and its history stay",
-    options: [Option(.replace, help: "even if NEW exists; it is deleted, and kept under OLD")],
+    options: [Option(.replace, help: "even if NEW exists; OLD keeps it, deleted")],
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
