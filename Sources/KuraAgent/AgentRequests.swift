@@ -151,6 +151,7 @@ extension Agent {
     case .prompt(let request): try prompt(request, payload, connection)
     case .agentFacts: try agentFacts(connection)
     case .otp(let name): try makeCode(name, payload, connection)
+    case .watch: try awaitLock(connection)
     }
   }
 }
@@ -233,7 +234,7 @@ extension Verb {
   fileprivate var diesWithClient: Bool {
     switch self {
     case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
-      .history:
+      .history, .watch:
       false
     default: true
     }

@@ -38,6 +38,13 @@ final class Wait: Errand {
   init(deadline: UInt64) { self.deadline = deadline }
 }
 
+/// Waits until the vault is locked, which answers it.
+final class Watch: Errand {
+  let keeper: Keeper?
+
+  init(_ keeper: Keeper) { self.keeper = keeper }
+}
+
 /// Writes a message as part of work on a vault; what can fail is memory.
 func write<Result: ~Copyable>(
   _ body: () throws(ProtocolError) -> Result

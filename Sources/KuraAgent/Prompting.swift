@@ -41,10 +41,7 @@ extension Agent {
     let now = configuration.clock()
     let wait = desk.line.coolDownLeft(at: now)
     guard wait == 0 else { throw Denial(.cancelled, wait) }
-    let prompting = connections.count { $0?.errand is Prompting }
-    guard prompting + Self.spared < configuration.limits.connections else {
-      throw Denial(.busy).final(when: true)
-    }
+    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
     lastAsker += 1
     let place = String(decoding: Self.copy(payload.extracting(request.place)), as: UTF8.self)
     desk.line.join(
@@ -56,6 +53,12 @@ extension Agent {
 
   /// Of the connections, so many are not for clients that ask or wait: an answer has to come in.
   private static let spared = 8
+
+  /// Whether one more may ask, or wait for a lock.
+  var hasRoomToWait: Bool {
+    let count = connections.count { $0?.errand is Prompting || $0?.errand is Watch }
+    return count + Self.spared < configuration.limits.connections
+  }
 
   private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
     bytes.indices.map { bytes[$0] }

@@ -80,6 +80,19 @@ extension Connection {
   /// Reads the answer to ``beginWait(milliseconds:)``.
   public mutating func endWait() throws(ClientError) { try done() }
 
+  /// Asks to be told of the vault's lock, and goes on: ``watched`` has something to read then, and when
+  /// the agent ends. It extends no session. Some request must have been answered before.
+  public mutating func beginWatch() throws(ClientError) {
+    precondition(!release.isEmpty, "the agent's hello would be taken for the answer")
+    try send { output throws(ProtocolError) in try output.putRequest(.watch) }
+  }
+
+  /// Reads the answer to ``beginWatch()``.
+  ///
+  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked``, or with ``Failure/unsupported`` by
+  ///   an agent that tells nobody.
+  public mutating func endWatch() throws(ClientError) { try done() }
+
   /// What the agent says of itself.
   public mutating func agentStatus() throws(ClientError) -> AgentSummary {
     try send { output throws(ProtocolError) in try output.putRequest(.agentStatus) }

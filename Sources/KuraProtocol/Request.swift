@@ -44,6 +44,8 @@ public enum Request: Equatable, Sendable {
   case history(name: Range<Int>)
   case restore(RestoreRequest)
   case purge(PurgeRequest)
+  /// Refused as locked as soon as the vault is.
+  case watch
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -93,6 +95,7 @@ public enum Request: Equatable, Sendable {
     case .history: .history
     case .restore: .restore
     case .purge: .purge
+    case .watch: .watch
     }
   }
 
@@ -133,6 +136,7 @@ public enum Request: Equatable, Sendable {
     case .history: .history(name: try reader.field16())
     case .restore: .restore(try RestoreRequest(&reader))
     case .purge: .purge(try PurgeRequest(&reader))
+    case .watch: .watch
     }
   }
 }

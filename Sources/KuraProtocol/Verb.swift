@@ -35,4 +35,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case history = 49
   case restore = 50
   case purge = 51
+  case watch = 54
 }

@@ -93,7 +93,7 @@ enum Examples {
     case .restore(let restore): touch(restore.name)
     case .purge(let purge): touch(purge.name)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
-      .agentFacts:
+      .agentFacts, .watch:
       break
     }
   }
@@ -175,6 +175,7 @@ enum Examples {
           try $0.putRestore(name: "a/b".utf8.span, revision: 2, ifRevision: 3)
         },
         request("purge") { try $0.putPurge(name: "a/b".utf8.span, .revision, revision: 2) },
+        request("watch") { try $0.putRequest(.watch) },
       ]
     }
   }

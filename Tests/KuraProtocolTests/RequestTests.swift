@@ -13,7 +13,9 @@ struct RequestTests {
     return (try Request(payload.span), payload)
   }
 
-  @Test(arguments: [Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts])
+  @Test(arguments: [
+    Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch,
+  ])
   func `a request without fields`(_ verb: Verb) throws {
     let (request, payload) = try read { try $0.putRequest(verb) }
     #expect(request.verb == verb)

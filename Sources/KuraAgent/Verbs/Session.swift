@@ -43,6 +43,14 @@ extension Agent {
     connection.phase = .parked
   }
 
+  /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
+  func awaitLock(_ connection: Connection) throws(Denial) {
+    let keeper = try unlocked(connection)
+    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
+    connection.errand = Watch(keeper)
+    connection.phase = .parked
+  }
+
   func agentStatus(_ connection: Connection) throws(Denial) {
     let memory = LockedMemory.status
     try wire { () throws(ProtocolError) in
