@@ -46,7 +46,8 @@ extension AskingProgram {
 
   private static func pinentry(_ variables: Variables) -> AskingProgram? {
     let named = variables["KURA_PINENTRY"]
-    guard let path = look(for: named ?? "pinentry", variables["PATH"]) ?? named else { return nil }
+    let found = Program.look(for: named ?? "pinentry", variables["PATH"])
+    guard let path = found ?? named else { return nil }
     let terminal = variables["GPG_TTY"].flatMap { unsafe kura_can_show_on($0) == 1 ? $0 : nil }
     let hasDisplay = variables["DISPLAY"] != nil || variables["WAYLAND_DISPLAY"] != nil
     let needsTerminal = unsafe kura_asks_on_terminal(path) == 1 || !hasDisplay
@@ -55,19 +56,6 @@ extension AskingProgram {
       terminal: terminal, terminalType: variables["TERM"] ?? "vt100",
       locale: variables["LC_ALL"] ?? variables["LC_CTYPE"] ?? variables["LANG"])
     return AskingProgram(path: path, kind: .pinentry(surface))
-  }
-
-  /// The program's file; a name with a slash is one already.
-  private static func look(for name: String, _ directories: String?) -> String? {
-    if name.utf8.contains(UInt8(ascii: "/")) { return name }
-    for directory in (directories ?? "").utf8.split(separator: UInt8(ascii: ":")) {
-      let path = String(Substring(directory)) + "/" + name
-      guard unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1 else {
-        continue
-      }
-      return path
-    }
-    return nil
   }
 }
 

@@ -49,6 +49,8 @@ enum CommandError: Error, Equatable, Sendable {
   case launch([UInt8], Successor.Failure)
   /// Another program's request, or the item for it, is not as it must be.
   case credential(CredentialFlaw)
+  /// A value does not get to a clipboard.
+  case clipboard(ClipboardFlaw)
   /// A passcode of a few digits; whether it could be a code for one machine.
   case shortCode(canBeLocal: Bool)
 }

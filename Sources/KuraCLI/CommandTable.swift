@@ -7,7 +7,7 @@ enum CommandTable {
     Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command, Move.command, History.command, Restore.command, PurgeItem.command,
     Protect.command, Unprotect.command, Run.command, Inject.command,
-    Generate.command, Otp.command,
+    Generate.command, Otp.command, Copy.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, RekeyVault.command, Verify.command,
     Config.command, Reset.command, Vaults.command, AgentControl.command, Doctor.command,
     Interpreter.command, Completion.command, Help.command,

@@ -4,6 +4,7 @@
 enum OptionName: String, Sendable, CaseIterable {
   case acceptRollback = "accept-rollback"
   case attribute = "attr"
+  case clear
   case color
   case delete
   case deleted
@@ -54,6 +55,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case rotate
   case stdin
   case symbols
+  case to
   case trim
   case unsorted
   case upper

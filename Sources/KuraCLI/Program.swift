@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// Programs that belong to this one.
+/// Programs that belong to this one, and others.
 enum Program {
   /// The path of a program beside this one, or where it is installed; nil where it is not. Never by
   /// PATH: what stands there first would get a passcode.
@@ -12,6 +12,19 @@ enum Program {
       directory + "/" + name, (parent(of: directory) ?? "") + "/libexec/kura/" + name,
     ]
     return candidates.first { unsafe kura_is_executable($0) == 1 }
+  }
+
+  /// The file of somebody else's program; a name with a slash is one already.
+  static func look(for name: String, _ directories: String?) -> String? {
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
+    for directory in (directories ?? "").utf8.split(separator: UInt8(ascii: ":")) {
+      let path = String(Substring(directory)) + "/" + name
+      guard unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1 else {
+        continue
+      }
+      return path
+    }
+    return nil
   }
 
   private static func ownPath() -> String? {

@@ -81,4 +81,7 @@ enum UsageError: Error, Equatable, Sendable {
   case generatedTooShort(Int, classes: Int)
   /// An option of a verb's other action.
   case optionUnexpected(OptionName, verb: String)
+  case notAClipboard([UInt8])
+  /// A time is given for what cannot be read back.
+  case cannotClear
 }

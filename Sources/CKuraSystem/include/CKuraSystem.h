@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "asking.h"
+#include "clipboard.h"
 #include "directories.h"
 #include "events.h"
 #include "files.h"

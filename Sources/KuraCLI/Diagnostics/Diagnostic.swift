@@ -69,6 +69,7 @@ extension Diagnostic {
     case .unfit(let unfit): self.init(unfit)
     case .launch(let name, let failure): self.init(launch: name, failure)
     case .credential(let flaw): self.init(flaw)
+    case .clipboard(let flaw): self.init(flaw)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -72,6 +72,7 @@ extension Diagnostic {
       (OptionName.color.spelling + " takes auto, always or never, not " + quoted(text), nil)
     case .notAnAgentAction(let text):
       ("agent does not know " + quoted(text), "say start, stop or status")
+    case .notAClipboard, .cannotClear: clipboardWords(error)
     case .notAShell(let text):
       ("there is no completion for " + quoted(text), "say bash, zsh or fish")
     case .notAConfigKey(let text):

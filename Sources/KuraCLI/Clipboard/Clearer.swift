@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+
+/// What clears a display's clipboard when the time is over or the vault is locked, if the value is
+/// still there: a process that outlives the command and the terminal. It keeps a mark of the value,
+/// not the value. A display has one; the next copy ends it.
+struct Clearer {
+  let tool: ClipboardTool
+  /// A mark of nothing yet.
+  let mark: ValueMark
+  /// That of the value.
+  let tag: ValueMark.Tag
+  /// When the time is over, on the clock since boot.
+  let deadline: UInt64
+  let access: VaultAccess
+
+  /// How long the clearing process may take to begin, in ms.
+  private static let patience: Int32 = 10_000
+
+  /// Starts the process, which does not come back from here; false where that is not possible.
+  func start(_ messages: Messages) throws(CommandError) -> Bool {
+    var ready: Int32 = -1
+    let process = unsafe kura_clip_detach(&ready)
+    guard process >= 0 else { return false }
+    if process == 0 {
+      clear(ready, messages)
+      kura_clip_leave()
+    }
+    var word: UInt8 = 0
+    let count = unsafe kura_pipe_read(ready, &word, 1, Self.patience)
+    kura_file_close(ready)
+    return count == 1
+  }
+
+  /// Ends the one of an earlier copy: what it would clear is not there any more.
+  static func endOther(of tool: ClipboardTool) {
+    let taken = take(tool)
+    if taken >= 0 { kura_file_close(taken) }
+  }
+
+  /// Takes the display for this process. Where that fails, another one looks at the value, too, before
+  /// it clears anything.
+  private static func take(_ tool: ClipboardTool) -> Int32 {
+    guard let directory = try? UserDirectory.runtime() else { return -1 }
+    let letters = tool.display.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
+    let name = String(decoding: letters.suffix(100), as: UTF8.self)
+    return unsafe kura_clip_take(
+      directory, directory + "/clipboard-" + tool.kind.display.name + name)
+  }
+}
+
+// MARK: - In the process
+
+extension Clearer {
+  private func clear(_ ready: Int32, _ messages: Messages) {
+    _ = Self.take(tool)
+    var watch = LockWatch(access)
+    kura_clip_ready(ready)
+    wait(&watch)
+    switch tool.read(mark) {
+    case .text(tag):
+      if !tool.clear() { messages.warn("the clipboard could not be cleared: clear it by hand") }
+    case .text, .nothing: return
+    case .failed:
+      messages.warn("the clipboard could not be read, and was not cleared: clear it by hand")
+    }
+  }
+
+  private func wait(_ watch: inout LockWatch) {
+    while true {
+      let now = Clock.boot()
+      guard now < deadline else { return }
+      // The clock of poll(2) stands while the machine sleeps.
+      let left = Int32(min(deadline - now, 5_000))
+      if kura_terminal_await(watch.descriptor, left), watch.sawLock() { return }
+    }
+  }
+}
+
+/// Sees the vault's lock, and the agent's end; nothing where a private engine serves the command.
+private struct LockWatch: ~Copyable {
+  private var connection: Connection?
+  /// Has something to read when there are news; -1: never.
+  private(set) var descriptor: Int32 = -1
+
+  init(_ access: VaultAccess) {
+    connection = nil
+    guard !access.isPrivate else { return }
+    do throws(CommandError) {
+      guard var connection = try access.connectRunning() else { return }
+      try running { () throws(ClientError) in
+        _ = try connection.agentStatus()
+        try connection.beginWatch()
+      }
+      descriptor = connection.watched
+      self.connection = consume connection
+    } catch {}
+  }
+
+  /// Reads the news; an agent that cannot tell of locks is not asked again.
+  mutating func sawLock() -> Bool {
+    do throws(ClientError) { try connection?.endWatch() } catch {
+      guard case .refused(let refused) = error, refused.failure != .locked else { return true }
+    }
+    descriptor = -1
+    connection = nil
+    return false
+  }
+}

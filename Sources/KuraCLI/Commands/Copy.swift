@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura copy`: a value to the clipboard, for a while.
+enum Copy {
+  static let command = Command(
+    "copy", [.init("NAME")], abstract: "copy a value to the clipboard, and clear it after 45 s",
+    options: [
+      Option(.attribute, .required("KEY"), help: "an attribute in place of the value"),
+      Option(.otp, help: "the one-time code that the item gives now"),
+      Option(.clear, .required("TIME"), help: "clear the clipboard after TIME, or never"),
+      Option(.to, .required("WHERE"), help: "wayland, x11 or osc52; at first what there is"),
+    ],
+    unlocking: .whenLocked, run: run)
+
+  /// How long a value stays, in ms, where nothing is said.
+  private static let standardTime: UInt64 = 45_000
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let arguments = invocation.arguments
+    let time = try parsing { () throws(UsageError) in
+      try arguments.refuse(.otp, with: .attribute)
+      return try Self.time(arguments)
+    }
+    let wanted = try Get.Wanted(invocation)
+    let isCode = arguments.has(.otp)
+    if isCode, wanted.attribute != nil { throw .usage(.conflict(.otp, .attribute)) }
+    let clipboard = try Clipboard.choose(arguments.value(.to), invocation.variables)
+    if case .terminal = clipboard, time != nil, arguments.has(.clear) {
+      throw .usage(.cannotClear)
+    }
+    let access = try wanted.access(invocation)
+    let value = try fetch(wanted, access, isCode: isCode, limit: clipboard.limit)
+    switch clipboard {
+    case .terminal(let terminal):
+      try terminal.send(value.bytes)
+      invocation.messages.note(words(terminal))
+    case .display(let tool):
+      try hold(value, with: tool, until: time, access, invocation.messages)
+    }
+    return .ok
+  }
+
+  /// nil for never.
+  private static func time(_ arguments: Arguments) throws(UsageError) -> UInt64? {
+    guard let text = arguments.value(.clear) else { return standardTime }
+    for never in ["never", "0", "0s"] where never.utf8.elementsEqual(text) { return nil }
+    return try arguments.duration(.clear)
+  }
+}
+
+// MARK: - The value
+
+extension Copy {
+  private static func fetch(
+    _ wanted: Get.Wanted, _ access: VaultAccess, isCode: Bool, limit: Int
+  ) throws(CommandError) -> SecretBuffer {
+    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    var isLong = false
+    try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+      value.removeAll()
+      if isCode {
+        let code = try connection.oneTimeCode(of: wanted.name)
+        return try gather(code.text.bytes, &value)
+      }
+      _ = try wanted.fetch(&connection, revision: 0) { part throws(ClientError) in
+        isLong = isLong || value.count + part.count > limit
+        if !isLong { try gather(part, &value) }
+      }
+    }
+    if isLong { throw .clipboard(.tooLong(limit: limit)) }
+    try check(&value)
+    return value
+  }
+
+  private static func gather(
+    _ part: Span<UInt8>, _ value: inout SecretBuffer
+  ) throws(ClientError) {
+    do throws(SecureMemoryError) { try value.append(part) } catch { throw .outOfMemory }
+  }
+
+  /// Only text is pasted; a line's end would send off what it is pasted into.
+  private static func check(_ value: inout SecretBuffer) throws(CommandError) {
+    if value.count > 0, value.bytes[value.count - 1] == UInt8(ascii: "\n") { value.removeLast(1) }
+    let bytes = value.bytes
+    if bytes.isEmpty { throw .clipboard(.empty) }
+    guard UTF8Scanner.isText(bytes), !bytes.indices.contains(where: { bytes[$0] == 0 }) else {
+      throw .clipboard(.notText)
+    }
+  }
+}
+
+// MARK: - A display
+
+extension Copy {
+  private static func hold(
+    _ value: borrowing SecretBuffer, with tool: ClipboardTool, until time: UInt64?,
+    _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) {
+    let isSecretKnown = tool.knowsSecrets()
+    let mark = try ValueMark()
+    var marked = mark
+    marked.take(value.bytes)
+    try tool.hold(value.bytes, isSecretKnown: isSecretKnown)
+    let place =
+      "copied to the clipboard of " + tool.kind.display.name + " by " + tool.kind.rawValue
+      + (isSecretKnown ? " as a secret" : "")
+    guard let time else {
+      Clearer.endOther(of: tool)
+      return messages.note(place + "; it is not cleared")
+    }
+    let clearer = Clearer(
+      tool: tool, mark: mark, tag: marked.tag(), deadline: Clock.boot() + time, access: access)
+    guard try clearer.start(messages) else {
+      return messages.warn(place + ", and cannot be cleared: no process could be started")
+    }
+    messages.note(
+      place + "; it is cleared in " + TimeSpan(milliseconds: time).words
+        + (access.isPrivate ? "" : ", and when the vault is locked"))
+  }
+
+  private static func words(_ terminal: TerminalClipboard) -> String {
+    let through =
+      switch terminal.wrapping {
+      case .none: ""
+      case .tmux: " through tmux, which must have allow-passthrough on"
+      case .screen: " through screen"
+      }
+    return "sent to the terminal (OSC 52)" + through
+      + "; whether it took it cannot be known, nor is it cleared: copy something else afterwards"
+  }
+}
