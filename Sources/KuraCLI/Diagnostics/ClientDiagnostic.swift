@@ -200,12 +200,13 @@ extension Diagnostic {
         "slots are to end, and nobody can be asked whether to go on",
         hint: "run it at a terminal, or say --yes; 'kura slot list' shows the slots",
         .needsInteraction)
-    case .purge:
-      self.init(
-        "it would be gone for good, and nobody can be asked",
-        hint: "--force does it without a question; nothing was changed", .needsInteraction)
+    case .purge: self = .purgeUnasked
     }
   }
+
+  private static let purgeUnasked = Diagnostic(
+    "it would be gone for good, and nobody can be asked",
+    hint: "--yes does it without a question; nothing was changed", .needsInteraction)
 
   init(_ mismatch: Mismatch) {
     switch mismatch {
