@@ -10,7 +10,7 @@ enum PurgeItem {
     options: [
       Option(.revision, .required("N"), help: "only that earlier revision"),
       Option(.history, help: "only its earlier revisions"),
-      Option(.force, letter: "f", help: "do not ask"),
+      Option(.yes, help: "do not ask"),
     ],
     unlocking: .whenLocked, run: run)
 
@@ -24,7 +24,7 @@ enum PurgeItem {
     let scope: PurgeRequest.Scope =
       revision != 0 ? .revision : arguments.has(.history) ? .history : .item
     let access = try invocation.access()
-    if !arguments.has(.force) { try confirm(name, scope, revision, access) }
+    if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
     try access.unlocked { connection throws(ClientError) in
       try connection.purge(name, scope, revision: revision)
     }
