@@ -14,7 +14,6 @@ enum OptionName: String, Sendable, CaseIterable {
   case environmentFile = "env-file"
   case file
   case fileDescriptor = "fd"
-  case force
   case generate
   case help
   case history
