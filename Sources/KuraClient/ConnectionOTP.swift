@@ -31,4 +31,16 @@ extension Connection {
       text: text, kind: reply.kind, algorithm: reply.algorithm, period: reply.period,
       left: reply.left, counter: reply.counter)
   }
+
+  /// The same, when only the code's digits are wanted.
+  public mutating func appendOneTimeCode(
+    of name: String, to buffer: inout SecretBuffer
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in try output.putOTP(name: name.utf8.span) }
+    let payload = received(try answer())
+    let reply = try reading { () throws(ProtocolError) in try OTPReply(payload) }
+    try allocating { () throws(SecureMemoryError) in
+      try buffer.append(payload.extracting(reply.code))
+    }
+  }
 }

@@ -57,9 +57,10 @@ struct Clearer {
 extension Clearer {
   private func clear(_ ready: Int32, _ messages: Messages) {
     _ = Self.take(tool)
-    var watch = LockWatch(access)
-    kura_clip_ready(ready)
-    wait(&watch)
+    if !waitForLock(ready) {
+      kura_clip_ready(ready)
+      waitForNews(-1)
+    }
     switch tool.read(mark) {
     case .text(tag):
       if !tool.clear() { messages.warn("the clipboard could not be cleared: clear it by hand") }
@@ -69,44 +70,41 @@ extension Clearer {
     }
   }
 
-  private func wait(_ watch: inout LockWatch) {
-    while true {
-      let now = Clock.boot()
-      guard now < deadline else { return }
-      // The clock of poll(2) stands while the machine sleeps.
-      let left = Int32(min(deadline - now, 5_000))
-      if kura_terminal_await(watch.descriptor, left), watch.sawLock() { return }
-    }
-  }
-}
-
-/// Sees the vault's lock, and the agent's end; nothing where a private engine serves the command.
-private struct LockWatch: ~Copyable {
-  private var connection: Connection?
-  /// Has something to read when there are news; -1: never.
-  private(set) var descriptor: Int32 = -1
-
-  init(_ access: VaultAccess) {
-    connection = nil
-    guard !access.isPrivate else { return }
+  /// Waits for the lock, the agent's end or the time; false where nobody tells of locks: a private
+  /// engine, or an agent that knows of no such thing.
+  private func waitForLock(_ ready: Int32) -> Bool {
+    guard !access.isPrivate else { return false }
     do throws(CommandError) {
-      guard var connection = try access.connectRunning() else { return }
+      guard var connection = try access.connectRunning() else { return false }
       try running { () throws(ClientError) in
         _ = try connection.agentStatus()
         try connection.beginWatch()
       }
-      descriptor = connection.watched
-      self.connection = consume connection
-    } catch {}
+      // What cannot be watched is refused at once.
+      if kura_terminal_await(connection.watched, 200) {
+        try running { () throws(ClientError) in try connection.endWatch() }
+      }
+      kura_clip_ready(ready)
+      waitForNews(connection.watched)
+      return true
+    } catch {
+      guard case .client(.refused(let refused)) = error, refused.failure == .locked else {
+        return false
+      }
+      kura_clip_ready(ready)
+      return true
+    }
   }
 
-  /// Reads the news; an agent that cannot tell of locks is not asked again.
-  mutating func sawLock() -> Bool {
-    do throws(ClientError) { try connection?.endWatch() } catch {
-      guard case .refused(let refused) = error, refused.failure != .locked else { return true }
+  /// Whether a descriptor has something to read before the time is over.
+  @discardableResult
+  private func waitForNews(_ descriptor: Int32) -> Bool {
+    while true {
+      let now = Clock.boot()
+      guard now < deadline else { return false }
+      // The clock of poll(2) stands while the machine sleeps.
+      let left = Int32(min(deadline - now, 5_000))
+      if kura_terminal_await(descriptor, left) { return true }
     }
-    descriptor = -1
-    connection = nil
-    return false
   }
 }

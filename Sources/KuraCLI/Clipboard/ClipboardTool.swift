@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import SecureMemory
 
 /// A program that holds the clipboard of a display, reads it and clears it.
 struct ClipboardTool: Equatable, Sendable {
@@ -175,14 +174,15 @@ extension ClipboardTool {
 
   /// Hears a program to its end; false when it says nothing for too long.
   private static func listen(_ descriptor: Int32, _ body: (Span<UInt8>) -> Void) -> Bool {
-    guard var heard = try? SecretBytes(count: 4_096) else { return false }
+    let room = 4_096
+    // A SecretBytes cannot end in Embedded Swift where an error is swallowed.
+    guard let heard = unsafe kura_secret_allocate(room) else { return false }
+    defer { unsafe kura_secret_free(heard, room) }
     while true {
-      let count = unsafe heard.withUnsafeMutableBytes { bytes in
-        guard let start = bytes.baseAddress else { return 0 }
-        return unsafe kura_asked_read(descriptor, start, bytes.count, patience, -1)
-      }
+      let count = unsafe kura_asked_read(descriptor, heard, room, patience, -1)
       guard count > 0 else { return count == 0 }
-      body(heard.bytes.extracting(first: count))
+      let bytes = unsafe UnsafeRawBufferPointer(start: heard, count: count)
+      unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
     }
   }
 

@@ -34,7 +34,8 @@ enum Copy {
       throw .usage(.cannotClear)
     }
     let access = try wanted.access(invocation)
-    let value = try fetch(wanted, access, isCode: isCode, limit: clipboard.limit)
+    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    try fetch(wanted, access, isCode: isCode, limit: clipboard.limit, into: &value)
     switch clipboard {
     case .terminal(let terminal):
       try terminal.send(value.bytes)
@@ -57,16 +58,13 @@ enum Copy {
 
 extension Copy {
   private static func fetch(
-    _ wanted: Get.Wanted, _ access: VaultAccess, isCode: Bool, limit: Int
-  ) throws(CommandError) -> SecretBuffer {
-    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    _ wanted: Get.Wanted, _ access: VaultAccess, isCode: Bool, limit: Int,
+    into value: inout SecretBuffer
+  ) throws(CommandError) {
     var isLong = false
     try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
       value.removeAll()
-      if isCode {
-        let code = try connection.oneTimeCode(of: wanted.name)
-        return try gather(code.text.bytes, &value)
-      }
+      if isCode { return try connection.appendOneTimeCode(of: wanted.name, to: &value) }
       _ = try wanted.fetch(&connection, revision: 0) { part throws(ClientError) in
         isLong = isLong || value.count + part.count > limit
         if !isLong { try gather(part, &value) }
@@ -74,7 +72,6 @@ extension Copy {
     }
     if isLong { throw .clipboard(.tooLong(limit: limit)) }
     try check(&value)
-    return value
   }
 
   private static func gather(
