@@ -29,19 +29,28 @@ extension VaultAccess {
   private func authorize(
     _ connection: inout Connection, _ refused: Refused
   ) throws(CommandError) {
-    if let passcode = try asking.givenPasscode() {
+    let kind = asking.authority
+    if let secret = try asking.givenCredential(as: kind) {
       let notices = try running { () throws(ClientError) in
-        try connection.authorize(.passcode, secret: passcode)
+        try connection.authorize(kind, secret: secret)
       }
-      return note(notices, after: .passcode)
+      return note(notices, after: kind)
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else { throw .client(.refused(refused)) }
-    let label = try question(.passcode, &connection, toOpen: Diagnostic.shown(refused.text))
-    let notices = try questioner.attempts(label, .passcode) { secret throws(ClientError) in
-      try connection.authorize(.passcode, secret: secret)
+    let asked = try lacksPasscode(&connection) ? .recoveryKey : kind
+    let label = try question(asked, &connection, toOpen: Diagnostic.shown(refused.text))
+    let notices = try questioner.attempts(label, asked) { secret throws(ClientError) in
+      try connection.authorize(asked, secret: secret)
     }
-    note(notices, after: .passcode)
+    note(notices, after: asked)
+  }
+
+  /// Whether only the recovery key opens what is protected: no passcode does.
+  private func lacksPasscode(_ connection: inout Connection) throws(CommandError) -> Bool {
+    let report = try running { () throws(ClientError) in try connection.status() }
+    return !report.tries.contains { $0.kind == .passcode }
+      && !report.weaknesses.contains(.noRecoveryKey)
   }
 }
 

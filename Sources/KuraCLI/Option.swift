@@ -58,6 +58,12 @@ extension Option {
     Option(.wait, .optional("TIME"), help: "when locked, wait for an unlock, at most TIME")
   ]
 
+  /// Taken by each verb that a recovery key can be given to in place of the passcode.
+  static let recoveryKeys = [
+    Option(.recoveryKey, help: "ask for the recovery key, not the passcode"),
+    Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
+  ]
+
   /// Taken by each verb that a key file is shown to.
   static let keyFiles = [
     Option(.keyFile, .required("FILE"), help: "the key file: at least 32 bytes"),

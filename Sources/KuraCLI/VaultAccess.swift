@@ -160,12 +160,13 @@ extension VaultAccess {
   private func unlock(
     _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool
   ) throws(CommandError) -> Connection {
-    if let passcode = try asking.givenPasscode() {
+    let kind = asking.authority
+    if let secret = try asking.givenCredential(as: kind) {
       var connection = try existing.orConnect(self)
       note(
         try running { () throws(ClientError) in
-          try connection.unlock(.passcode, secret: passcode, authorizing: authorizing)
-        }, after: .passcode)
+          try connection.unlock(kind, secret: secret, authorizing: authorizing)
+        }, after: kind)
       return connection
     }
     if let patience {
@@ -179,8 +180,8 @@ extension VaultAccess {
       throw .locked(facts)
     }
     let connection = try existing.orConnect(self)
-    return try ask(&questioner, .passcode, connection) { secret, engine throws(ClientError) in
-      try engine.unlock(.passcode, secret: secret, authorizing: authorizing)
+    return try ask(&questioner, kind, connection) { secret, engine throws(ClientError) in
+      try engine.unlock(kind, secret: secret, authorizing: authorizing)
     }
   }
 
@@ -265,7 +266,7 @@ extension VaultAccess {
   func question(
     _ kind: CredentialKind, _ connection: inout Connection, toOpen item: String? = nil
   ) throws(CommandError) -> String {
-    guard kind == .passcode else { return label(kind) }
+    guard kind == .passcode else { return label(kind, toOpen: item) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let isCode = report.takesOnlyCodes
     let wait = isCode ? report.wait(.local) : report.passcodeWait

@@ -86,6 +86,25 @@ import Testing
     #expect(change.failure == .wrongPasscode)
   }
 
+  @Test func `take a code while passcodes wait, and nothing once both must`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try add(SlotOrder(.local), "2468", on: wire, bench).isOK)
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    for number in 0..<5 {
+      let wrong = try bench.ask(wire) { try $0.unlock("much too long for a code \(number)") }
+      #expect(wrong.failure == .wrongPasscode)
+    }
+    #expect(try bench.ask(wire) { try $0.unlock("too long, and sixth") }.failure == .throttled)
+    let tested = try bench.ask(wire) {
+      try $0.putSlotTest(.passcode, secret: "2468".utf8.span, number: nil)
+    }
+    #expect(tested.slot == SlotAnswer(number: 1, kind: .local))
+    #expect(try bench.ask(wire) { try $0.unlock("1357") }.failure == .throttled)
+    #expect(try bench.status(wire)?.tries.map(\.failures) == [5, 1])
+    #expect(try bench.ask(wire) { try $0.unlock("2468") }.isOK)
+  }
+
   @Test func `are tried without unlocking the vault`() throws {
     let bench = try Bench()
     try bench.create()

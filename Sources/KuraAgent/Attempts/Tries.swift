@@ -97,6 +97,20 @@ extension Agent {
     }
   }
 
+  /// The same for what was typed where a passcode is asked for: what may be a code waits only when
+  /// both must; the worker tries it as what may be tried.
+  func checkTries(
+    _ credential: CredentialKind, typed secret: borrowing SecretBytes, _ guess: Guess,
+    at vault: borrowing LockedVault, _ keeper: Keeper
+  ) throws(Denial) {
+    if credential == .passcode, guess.attempt.mayBeCode(secret),
+      tries.standing(.local, tries.look(at: vault.id)).isAllowed
+    {
+      return
+    }
+    try checkTries(credential, at: vault, keeper)
+  }
+
   /// What `status` shows, for the kinds of slots that a vault has.
   func tryReports(of vault: VaultID, _ slots: [SlotSummary]) -> [TryReport] {
     let record = tries.look(at: vault)

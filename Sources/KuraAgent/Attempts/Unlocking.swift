@@ -142,9 +142,9 @@ extension Agent {
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
     let keeper = keeper(of: vault, at: connection.vaultPath)
-    try checkTries(request.credential, at: vault, keeper)
-    let job = UnlockJob(
-      try guess(at: &vault, of: connection), Credential(request.credential), secret)
+    let guess = try guess(at: &vault, of: connection)
+    try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
+    let job = UnlockJob(guess, Credential(request.credential), secret)
     start(Unlocking(request, job, vault, keeper), for: connection)
   }
 }

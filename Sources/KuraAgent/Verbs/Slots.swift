@@ -88,10 +88,15 @@ extension Agent {
     var vault = try openLocked(connection)
     if case .add(let request) = task { try checkRoom(for: request, in: vault) }
     let keeper = keeper(of: vault, at: connection.vaultPath)
-    try checkTries(authority.credential, at: vault, keeper)
     let current = try secret(payload.extracting(authority.secret))
+    let guess = try guess(at: &vault, of: connection)
+    if case .test = task {
+      try checkTries(authority.credential, typed: current, guess, at: vault, keeper)
+    } else {
+      try checkTries(authority.credential, at: vault, keeper)
+    }
     let job = SlotJob(
-      try guess(at: &vault, of: connection), task, authority.credential, current: current,
+      guess, task, authority.credential, current: current,
       new: new, naming: naming, unlocks: !keeper.isUnlocked)
     start(SlotWork(job, vault, keeper), for: connection)
   }

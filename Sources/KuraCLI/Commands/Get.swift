@@ -15,7 +15,7 @@ enum Get {
       Option(.revision, .required("N"), help: "an earlier revision"),
       Option(.raw, help: "no escapes on a terminal"),
       Option.json,
-    ],
+    ] + Option.recoveryKeys,
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {

@@ -7,7 +7,7 @@ internal import KuraProtocol
 enum Unprotect {
   static let command = Command(
     "unprotect", [.init("NAME")], abstract: "no longer ask for the passcode at each read",
-    unlocking: .whenLocked, run: run)
+    options: Option.recoveryKeys, unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let name = try invocation.operand(0)

@@ -128,7 +128,9 @@ extension Diagnostic {
       return ("this value is out of range for " + key.name, "it is " + rangeWords(key))
     case .opensNoProtected:
       return (
-        "this opens the vault, but no protected values", "give the passcode or the recovery key"
+        "this opens the vault, but no protected values",
+        "give the passcode or, with --recovery-key, the recovery key; "
+          + "'kura slot add passcode' adds a passcode"
       )
     case .notDeleted, .revisionCurrent, .journalKept: return historyWords(refused)
     default: return codeWords(refused)
