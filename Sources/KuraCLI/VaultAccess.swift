@@ -268,7 +268,7 @@ extension VaultAccess {
   ) throws(CommandError) -> String {
     guard kind == .passcode else { return label(kind, toOpen: item) }
     let report = try running { () throws(ClientError) in try connection.status() }
-    let isCode = report.takesOnlyCodes
+    let isCode = report.takesOnlyCodes || (report.passcodeWait > 0 && report.takesCodesNow)
     let wait = isCode ? report.wait(.local) : report.passcodeWait
     guard wait == 0 else {
       let hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
@@ -308,6 +308,9 @@ extension StatusReport {
   var takesOnlyCodes: Bool {
     tries.contains { $0.kind == .local } && !tries.contains { $0.kind == .passcode }
   }
+
+  /// Whether a code for this machine does not have to wait.
+  var takesCodesNow: Bool { tries.contains { $0.kind == .local && $0.wait == 0 } }
 
   func wait(_ kind: TryReport.Kind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
 }
