@@ -150,6 +150,28 @@ int kura_child_wait(int process, int milliseconds) {
   }
 }
 
+static char last_words[1024];
+static size_t last_words_count;
+static struct sigaction interrupt_before;
+
+/* write, signal and raise are async-signal-safe (POSIX.1-2017, 2.4.3). */
+static void say_and_end(int number) {
+  ssize_t ignored = write(STDERR_FILENO, last_words, last_words_count);
+  (void)ignored;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void kura_interrupt_says(const char *text, size_t count) {
+  last_words_count = count < sizeof last_words ? count : sizeof last_words;
+  memcpy(last_words, text, last_words_count);
+  struct sigaction action = {.sa_handler = say_and_end};
+  sigaction(SIGINT, NULL, &interrupt_before);
+  if (interrupt_before.sa_handler == SIG_DFL) sigaction(SIGINT, &action, NULL);
+}
+
+void kura_interrupt_says_nothing(void) { sigaction(SIGINT, &interrupt_before, NULL); }
+
 void kura_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
 
 size_t kura_local_time(

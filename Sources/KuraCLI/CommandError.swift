@@ -53,6 +53,12 @@ enum CommandError: Error, Equatable, Sendable {
   case clipboard(ClipboardFlaw)
   /// A passcode of a few digits; whether it could be a code for one machine.
   case shortCode(canBeLocal: Bool)
+  /// The end of the agent's work was not seen.
+  case lost(Lost, ClientError)
+  /// A code was given where a passcode is wanted.
+  case codeForPasscode
+  /// The vault has no passcode, which its new vault key would take.
+  case noPasscode
 }
 
 /// What was done with a file.

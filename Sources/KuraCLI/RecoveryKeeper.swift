@@ -8,12 +8,12 @@ internal import SecureMemory
 /// back.
 struct RecoveryKeeper: ~Copyable {
   /// Where it is kept.
-  enum Place: Equatable {
+  enum Place: Equatable, Sendable {
     case nowhere, terminal
     case file(String)
   }
 
-  private let place: Place
+  let place: Place
   private var file: OutputFile?
 
   /// Makes sure that it can be kept before it is made: no file is overwritten, and somebody looks

@@ -191,7 +191,9 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     (.noInteraction(.unlock), .locked), (.mismatch(.passcode), .cancelled),
     (.mismatch(.value), .cancelled), (.mismatch(.recoveryKey), .cancelled),
     (.mismatch(.unkeptRecoveryKey), .cancelled), (.findings(2), .integrity),
-    (.agentNotRunning, .agent),
+    (.agentNotRunning, .agent), (.lost(.unbegunRekey, .hungUp), .agent),
+    (.lost(.rekey(.terminal), .hungUp), .agent), (.lost(.rekey(.nowhere), .timedOut), .busy),
+    (.lost(.rotation, .hungUp), .agent), (.codeForPasscode, .denied), (.noPasscode, .denied),
   ]
 
   @Test(arguments: others)
@@ -242,6 +244,20 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test func `who interrupts knows it already`() {
     #expect(Diagnostic(.prompt(.interrupted)).message.isEmpty)
     #expect(Diagnostic(.prompt(.interrupted)).status == .interrupted)
+  }
+
+  @Test func `a rekey whose end was not seen is not called undone`() {
+    let begun = Diagnostic(.lost(.rekey(.file("new")), .hungUp))
+    #expect(begun.message == "the agent ended before it answered: the rekey may have been done")
+    #expect(begun.hint?.contains("kura slot test --recovery-key-file new'") == true)
+    let unbegun = Diagnostic(.lost(.unbegunRekey, .hungUp))
+    #expect(unbegun.message == "the agent ended before it answered")
+    #expect(unbegun.hint == "try again; nothing was changed")
+  }
+
+  @Test func `only a lost connection leaves the end open`() {
+    #expect(Lost.rotation.from(.hungUp) == .lost(.rotation, .hungUp))
+    #expect(Lost.rotation.from(.outOfMemory) == .client(.outOfMemory))
   }
 
   @Test func `a full disk is called so`() {

@@ -43,6 +43,12 @@ int kura_child_wait(int process, int milliseconds);
 /* Sleeps. */
 void kura_pause(int milliseconds);
 
+/* SIGINT writes this to stderr before it ends the process as ever; one that is ignored stays so. */
+void kura_interrupt_says(const char *_Nonnull text, size_t count);
+
+/* SIGINT does again what it did before. */
+void kura_interrupt_says_nothing(void);
+
 /* A local time by strftime(3), without a terminator; 0 when it does not fit. */
 size_t kura_local_time(
     uint64_t unix_milliseconds, const char *_Nonnull format, char *_Nonnull into,

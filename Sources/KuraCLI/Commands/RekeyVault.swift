@@ -50,18 +50,26 @@ enum RekeyVault {
     _ questioner: inout Questioner, _ connection: inout Connection,
     _ invocation: borrowing Invocation
   ) throws(CommandError) {
-    var bar = ProgressBar("rekeying", invocation.messages)
-    defer { bar.clear() }
+    let messages = invocation.messages
+    var bar = ProgressBar("rekeying", messages)
     var failure: CommandError?
+    var lost = Lost.unbegunRekey
+    defer {
+      bar.clear()
+      lost.withdraw(messages)
+    }
     let flags: RekeyRequest.Flags = invocation.arguments.has(.noRecoveryKey) ? [] : .recoveryKey
     do throws(ClientError) {
       try connection.rekey(passcode: plan.passcode, keyFile: keyFile, flags: flags) {
         key throws(ClientError) in
-        keeper.keep(key, &questioner, &failure)
+        guard keeper.keep(key, &questioner, &failure) else { return false }
+        lost = .rekey(keeper.place)
+        lost.announceAtInterrupt(messages)
+        return true
       } progress: {
         bar.show($0)
       }
-    } catch { throw failure?.beforeRekey ?? .client(error) }
+    } catch { throw failure?.beforeRekey ?? lost.from(error) }
   }
 }
 
@@ -80,12 +88,17 @@ extension RekeyVault {
       _ access: VaultAccess, _ keyFile: borrowing SecretBytes?, _ questioner: inout Questioner,
       _ connection: inout Connection
     ) throws(CommandError) -> Plan {
+      let known = try running { () throws(ClientError) in try connection.slots().all }
+      guard known.contains(where: { $0.facts.kind == .passcode }) else { throw .noPasscode }
       var credential = try ChangePasscode.Credential.take(
         access, &questioner, &connection, as: .passcode)
       var kept: [UInt8] = []
       try credential.attempts(&questioner) { kind, secret throws(ClientError) in
         kept.append(try connection.testSlot(nil, kind, secret: secret))
       }
+      // What opens as a passcode may be a code.
+      guard !known.contains(where: { $0.facts.kind == .local && kept.contains($0.facts.number) })
+      else { throw .codeForPasscode }
       let secret = credential.secret
       switch keyFile {
       case .some(let file):
@@ -119,7 +132,8 @@ extension RekeyVault {
       }
       if dropped.isEmpty { lines = ["\(title) gets a new vault key; no slot ends"] }
       guard !arguments.has(.yes) else {
-        for line in lines { messages.note(line) }
+        // That slots end is never hidden.
+        for line in lines { dropped.isEmpty ? messages.note(line) : messages.warn(line) }
         return
       }
       for line in lines { questioner.prompt?.say(line) }

@@ -13,7 +13,19 @@ enum Rotate {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let messages = invocation.messages
     let access = try invocation.access()
-    try access.unlocked { connection throws(ClientError) in try rotate(&connection, messages) }
+    var isBegun = false
+    do throws(CommandError) {
+      try access.unlocked { connection throws(ClientError) in
+        isBegun = true
+        do throws(ClientError) { try rotate(&connection, messages) } catch {
+          isBegun = LockFacts(error) == nil && error != .noAgent
+          throw error
+        }
+      }
+    } catch {
+      guard isBegun, case .client(let error) = error else { throw error }
+      throw Lost.rotation.from(error)
+    }
     messages.note(done)
     return .ok
   }
@@ -33,7 +45,7 @@ enum Rotate {
       try rotate(&connection, messages)
     } catch {
       messages.note("the passcode is changed; 'kura rotate' goes on from where this ends")
-      throw .client(error)
+      throw Lost.rotation.from(error)
     }
     messages.note(done)
   }
@@ -44,7 +56,11 @@ enum Rotate {
     _ connection: inout Connection, _ messages: Messages
   ) throws(ClientError) {
     var bar = ProgressBar("rotating", messages)
-    defer { bar.clear() }
+    Lost.rotation.announceAtInterrupt(messages)
+    defer {
+      bar.clear()
+      Lost.rotation.withdraw(messages)
+    }
     try connection.rotate { bar.show($0) }
   }
 }

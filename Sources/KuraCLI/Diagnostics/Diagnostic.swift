@@ -70,6 +70,14 @@ extension Diagnostic {
     case .launch(let name, let failure): self.init(launch: name, failure)
     case .credential(let flaw): self.init(flaw)
     case .clipboard(let flaw): self.init(flaw)
+    case .lost(let lost, let error): self.init(lost, error)
+    case .codeForPasscode:
+      self.init(
+        "a code changes no slot; it takes the passcode", hint: "nothing was changed", .denied)
+    case .noPasscode:
+      self.init(
+        "a new vault key takes a passcode, and the vault has none",
+        hint: "first: kura passcode --recovery-key", .denied)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+
+/// Work of the agent's whose end this command did not see.
+enum Lost: Equatable, Sendable {
+  /// A rekey that was not yet told to begin.
+  case unbegunRekey
+  /// A rekey, and where its new recovery key is.
+  case rekey(RecoveryKeeper.Place)
+  case rotation
+}
+
+extension Lost {
+  /// The failure of a command that waited for it; only of one that did not hear the end.
+  func from(_ error: ClientError) -> CommandError {
+    switch error {
+    case .hungUp, .timedOut, .broken, .system: .lost(self, error)
+    default: .client(error)
+    }
+  }
+
+  /// Has an interrupt say what is known, until ``withdraw()``.
+  func announceAtInterrupt(_ messages: Messages) {
+    guard let text = interruption, self != .rotation || !messages.isQuiet else { return }
+    let bytes = Array((messages.isTerminal ? "\n" : "").utf8) + Array(text.utf8)
+    unsafe bytes.withUnsafeBytes {
+      unsafe kura_interrupt_says($0.baseAddress!, $0.count)
+    }
+  }
+
+  /// An interrupt ends the command without a word again.
+  func withdraw(_ messages: Messages) {
+    guard interruption != nil, self != .rotation || !messages.isQuiet else { return }
+    kura_interrupt_says_nothing()
+  }
+
+  private var interruption: String? {
+    switch self {
+    case .unbegunRekey: nil
+    case .rekey: "kura: warning: the rekey may have been done; " + hint + "\n"
+    case .rotation: "kura: notice: " + hint + "\n"
+    }
+  }
+}
