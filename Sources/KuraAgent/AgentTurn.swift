@@ -186,7 +186,8 @@ extension Agent {
   func settle() {
     while let connection = resumed.popLast() { pump(connection) }
     letGoOfReplies()
-    for keeper in keepers { keeper.leave() }
+    // Before anything waits for a disk: the work of a client that ended may hold keys.
     ended.removeAll(keepingCapacity: true)
+    for keeper in keepers { keeper.leave() }
   }
 }

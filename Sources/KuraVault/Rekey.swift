@@ -107,6 +107,7 @@ final class RekeyKeys {
       var body = try old.openBody(found.row.body, found.facts)
       if facts.protection == .protected {
         let outer = try ProtectedBody.decode(body)
+        guard outer.revision <= facts.revision else { throw FormatError.damaged }
         let inner = try outer.open(with: oldPair.pair, vault: old.vault, item: facts.id)
         let moved = try ProtectedBody.seal(
           inner, to: next.ring.protectedHalf, vault: old.vault, item: facts.id,

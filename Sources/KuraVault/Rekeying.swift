@@ -175,9 +175,11 @@ extension UnlockedVault {
     _ = consume seen
     adopt(trust, next, rekey.front)
     rekey.close()
-    // Another reader may be in the way; the next flush tries again.
-    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
     noteTwice()
+    // The vault is under the new keys whatever happens now: what is left to clear, the next flush
+    // clears, and so does the last one who closes the file.
+    mustTruncate = true
+    try? truncateJournal()
   }
 
   /// Writes all but the items.

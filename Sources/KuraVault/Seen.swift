@@ -17,6 +17,8 @@ struct SeenFile: ~Copyable {
   /// What it claims where none of its records is valid: a copy from before a rekey meets the records
   /// of the keys that came after.
   let claim: SeenRecord?
+  /// Whether one of its records is not valid: it was torn, or other keys made it.
+  let hasForeignRecord: Bool
 
   static func open(
     _ vault: VaultID, in directory: String, key: borrowing Key
@@ -27,10 +29,24 @@ struct SeenFile: ~Copyable {
       let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
       return SeenFile(
         file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty,
-        claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil)
+        claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil,
+        hasForeignRecord: hasForeignRecord(in: bytes, key: key, vault))
     } catch {
       throw VaultError(error, about: .root)
     }
+  }
+
+  private static func hasForeignRecord(
+    in bytes: [UInt8], key: borrowing Key, _ vault: VaultID
+  ) -> Bool {
+    let half = SeenRecord.fileByteCount / 2
+    guard bytes.count == 2 * half else { return false }
+    for start in [0, half] where bytes[start..<start + half].contains(where: { $0 != 0 }) {
+      var alone = [UInt8](repeating: 0, count: bytes.count)
+      alone.replaceSubrange(start..<start + half, with: bytes[start..<start + half])
+      if (try? SeenRecord.latest(in: alone.span, key: key, vault: vault)) == nil { return true }
+    }
+    return false
   }
 
   /// Opens the file, which is made when it is missing, and locks it.
@@ -189,7 +205,7 @@ extension UnlockedVault {
     }
     if let latest = file.latest {
       if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
-        latest.path == noted(path: place.path)
+        latest.path == noted(path: place.path), !file.hasForeignRecord
       {
         seenEpoch = latest.epoch
         seenCounter = latest.counter

@@ -122,6 +122,8 @@ extension PasscodeChange: Confirmable {
         try changeLocked()
       }
     } catch { throw denial(error, client) }
+    // What proved the old passcode reads no more.
+    agent.revokeGrants(of: owner)
     if owner.isUnlocked { agent.noteChange(of: owner) }
   }
 

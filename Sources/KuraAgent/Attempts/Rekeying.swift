@@ -115,6 +115,7 @@ extension RekeyAttempt: Confirmable {
     let rekey = try agent.work(on: owner) { vault throws(VaultError) in
       try vault.beginRekey(authorizedBy: rekeyJob.key!, rekeyJob.slots!)
     }
+    agent.revokeGrants(of: owner)
     client.stream = RekeyWork(rekey, of: owner)
   }
 }

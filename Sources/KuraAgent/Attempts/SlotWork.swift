@@ -172,6 +172,8 @@ extension SlotWork: Confirmable {
       // The unlock took the vault and left none: another try would find nothing to work with.
       throw Denial(error, at: owner.path).final(when: vault == nil && opened == nil)
     }
+    // What a slot proved that is gone reads no more.
+    if case .remove = slotJob.task { agent.revokeGrants(of: owner) }
     if owner.isUnlocked { agent.noteChange(of: owner) }
     try wire { () throws(ProtocolError) in
       switch slotJob.task {
