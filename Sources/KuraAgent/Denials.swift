@@ -59,7 +59,7 @@ extension Denial {
     case .throttled(let wait): Denial(.throttled, wait)
     case .triesNotKept: Denial(.denied, text: .words("tries-not-kept"))
     case .passcodeInvalid(let rule): Denial(.passcodeInvalid, UInt64(PasscodeRule(rule).rawValue))
-    case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group)
+    case .recoveryKeyTypo(let rule): Denial(.recoveryKeyTypo, rule.group, rule.wrongCount)
     case .keyFileTooShort: Denial(.keyFileTooShort, UInt64(Credential.leastKeyFile))
     case .credentialStale: Denial(.wrongKey)
     case .codesSpent(let failures): Denial(.localErased, UInt64(failures))
@@ -197,6 +197,9 @@ extension RecoveryKeyRule {
     case .length, .severalGroups: 0
     }
   }
+
+  /// How many signs there are, where that is what is wrong, else 0.
+  var wrongCount: UInt64 { if case .length(let count) = self { UInt64(count) } else { 0 } }
 }
 
 extension KDFRefusal {

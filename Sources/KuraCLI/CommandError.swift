@@ -51,14 +51,26 @@ enum CommandError: Error, Equatable, Sendable {
   case credential(CredentialFlaw)
   /// A value does not get to a clipboard.
   case clipboard(ClipboardFlaw)
-  /// A passcode of a few digits; whether it could be a code for one machine.
-  case shortCode(canBeLocal: Bool)
+  /// A passcode of a few digits.
+  case shortCode(ShortCodeRemedy)
   /// The end of the agent's work was not seen.
   case lost(Lost, ClientError)
   /// A code was given where a passcode is wanted.
   case codeForPasscode
   /// The vault has no passcode, which its new vault key would take.
   case noPasscode
+}
+
+/// How a few digits could be taken instead of as a passcode.
+enum ShortCodeRemedy: Equatable, Sendable {
+  /// As the code that a new vault begins with.
+  case initialCode
+  /// The same, if the vault had a recovery key.
+  case initialCodeWithRecoveryKey
+  /// As the code of another slot.
+  case slot
+  /// Not even as a code: they are too few.
+  case tooFew
 }
 
 /// What was done with a file.

@@ -131,11 +131,15 @@ extension Questioner {
   private static func sentence(_ error: ClientError) -> String? {
     guard case .refused(let refused) = error else { return nil }
     switch refused.failure {
+    case .wrongPasscode where refused.isUntakenCode && refused.detail2 == 0:
+      return "Wrong passcode, and a code changes no slot; try again."
     case .wrongPasscode where refused.detail2 > 0:
       return "Wrong passcode; the next try is possible in " + Diagnostic.wait(refused.detail2)
         + "."
     case .wrongPasscode: return "Wrong passcode, try again."
     case .wrongKey: return "Wrong recovery key, try again."
+    case .recoveryKeyTypo where refused.detail2 > 0:
+      return "It has \(refused.detail2) signs, a recovery key has 36; try again."
     case .recoveryKeyTypo where refused.detail > 0:
       return "There is a typing error in group \(refused.detail), try again."
     case .recoveryKeyTypo: return "There is a typing error, try again."

@@ -73,16 +73,21 @@ enum GuessTime {
 extension StrengthRemark {
   /// Takes the passcode that a script hands over, or asks for one twice; tells how strong it is.
   ///
-  /// - Parameter need: What is missing where nobody can be asked.
+  /// - Parameters:
+  ///   - need: What is missing where nobody can be asked.
+  ///   - judgesShort: Whether a few digits are judged, too: not where they can only become a code.
   func newPasscode(
     given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner,
-    _ messages: Messages
+    _ messages: Messages, judgesShort: Bool = true
   ) throws(CommandError) -> SecretBytes {
     guard let passcode = given.take() else {
       guard questioner.canAsk else { throw .noInteraction(need) }
-      return try questioner.twice("new passcode: ", .passcode) { remark($0) }
+      return try questioner.twice("new passcode: ", .passcode) {
+        judgesShort || !$0.isShortCode ? remark($0) : ""
+      }
     }
     guard passcode.count > 0 else { throw .usage(.passcodeEmpty) }
+    guard judgesShort || !passcode.isShortCode else { return passcode }
     if let logarithm = Self.measure(passcode) {
       let (text, isWeak) = words(logarithm: logarithm)
       if isWeak { messages.warn(text) } else { messages.note(text) }

@@ -54,11 +54,13 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case pathInvalid = 28
 
   /// The passcode is wrong. detail: failures so far; detail2: ms until the next try; detail3: 1 when the
-  /// vault has a recovery key.
+  /// vault has a recovery key, plus 2 when it could be a code, which this request does not take.
   case wrongPasscode = 32
-  /// The recovery key or key file opens no slot.
+  /// The recovery key or key file opens no slot. detail: ``CredentialKind``; 0 when what was proved ended
+  /// meanwhile.
   case wrongKey = 33
-  /// The recovery key has a typing error. detail: the group it is in, 1…9; 0 if not known.
+  /// The recovery key has a typing error. detail: the group it is in, 1…9; 0 if not known;
+  /// detail2: how many signs it has, when they are too few or too many, else 0.
   case recoveryKeyTypo = 34
   /// The vault has no slot of that kind. detail: ``CredentialKind``; detail2: one more than the number of
   /// the slot that was meant, which is of another kind.

@@ -84,6 +84,7 @@ import Testing
     // It opened the vault, and allows no change of it.
     let change = try bench.ask(wire) { try $0.changePasscode("2468", to: "x") }
     #expect(change.failure == .wrongPasscode)
+    #expect(change.refusal.map { $0.detail3 & 2 } == 2)
   }
 
   @Test func `take a code while passcodes wait, and nothing once both must`() throws {

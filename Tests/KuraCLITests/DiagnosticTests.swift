@@ -117,6 +117,35 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     }
   }
 
+  @Test func `a wrong key file is not called a recovery key`() throws {
+    let keyFile = try refused(.wrongKey, UInt64(CredentialKind.keyFile.rawValue))
+    #expect(diagnostic(keyFile).message.contains("key file"))
+    let recoveryKey = try refused(.wrongKey, UInt64(CredentialKind.recoveryKey.rawValue))
+    #expect(diagnostic(recoveryKey).message.contains("recovery key"))
+    #expect(!diagnostic(try refused(.wrongKey)).message.contains("key"))
+  }
+
+  @Test func `who showed a code where a passcode is needed is told so`() throws {
+    let wrong = diagnostic(try refused(.wrongPasscode, 1, 0, 1))
+    #expect(wrong.hint?.contains("code changes") == false)
+    let hint = diagnostic(try refused(.wrongPasscode, 1, 5_000, 3)).hint
+    #expect(hint?.hasPrefix("a code changes no slot: give the passcode or --recovery-key") == true)
+    #expect(hint?.hasSuffix("in 5 s") == true)
+    #expect(diagnostic(try refused(.wrongPasscode, 1, 0, 2)).hint?.contains("--recovery") == false)
+  }
+
+  @Test func `no way to unlock is advised that the vault has not`() throws {
+    let noKey = try refused(.noSuchSlot, UInt64(CredentialKind.recoveryKey.rawValue))
+    #expect(diagnostic(noKey).hint == "unlock it with the passcode")
+    let noPasscode = try refused(.noSuchSlot, UInt64(CredentialKind.passcode.rawValue))
+    #expect(diagnostic(noPasscode).hint?.contains("--recovery-key") == true)
+  }
+
+  @Test func `a recovery key of another length is told its own`() throws {
+    let message = diagnostic(try refused(.recoveryKeyTypo, 0, 35)).message
+    #expect(message == "it has 35 signs, a recovery key has 36")
+  }
+
   @Test func `a typing error names its group`() throws {
     #expect(diagnostic(try refused(.recoveryKeyTypo, 2)).message.contains("group 2"))
     #expect(!diagnostic(try refused(.recoveryKeyTypo)).message.contains("group"))
@@ -238,6 +267,18 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     #expect(Notice.texts(notices, after: .passcode).count == 2)
     for kind in [CredentialKind.recoveryKey, .keyFile, .local] {
       #expect(Notice.texts(notices, after: kind) == Notice.texts(.firstSeen, after: kind))
+    }
+  }
+
+  @Test func `a note that noticed an older copy is not called damaged`() {
+    let both: Notice = [.seenDamaged, .rollbackAccepted]
+    let accepted = Notice.texts(.rollbackAccepted, after: .passcode)
+    #expect(Notice.texts(both, after: .passcode) == accepted)
+  }
+
+  @Test func `a few digits are advised only what can be done with them`() {
+    for remedy in [ShortCodeRemedy.initialCode, .initialCodeWithRecoveryKey, .tooFew] {
+      #expect(Diagnostic(.shortCode(remedy)).hint?.contains("slot add") == false)
     }
   }
 

@@ -34,6 +34,8 @@ struct Guess: Sendable {
   private var patienceEnd: UInt64?
   /// Whether this was one wrong try more.
   private(set) var isCounted = false
+  /// Whether what was tried as a passcode could be a code for this machine.
+  private var mayBeCode = false
 
   init(_ attempt: UnlockAttempt, at vault: VaultID, _ tries: Tries) {
     self.attempt = attempt
@@ -64,6 +66,7 @@ struct Guess: Sendable {
       clear(credential)
       return key
     }
+    if credential == .passcode { mayBeCode = attempt.mayBeCode(secret) }
     var file = try hold(kind)
     let before = record(file)
     begin(before)
@@ -218,14 +221,21 @@ extension Guess {
 
 extension Guess {
   /// What an error of the try means to a client.
+  ///
+  /// - Parameter takesCode: Whether a code would have done, too.
   func denial(
-    _ error: VaultError, at path: String, showing credential: CredentialKind
+    _ error: VaultError, at path: String, showing credential: CredentialKind,
+    takesCode: Bool = true
   ) -> Denial {
     let recoveryKeys: UInt64 = attempt.slotCount(for: .recoveryKey) > 0 ? 1 : 0
     if case .throttled(let wait) = error { return Denial(.throttled, wait, recoveryKeys) }
     guard error == .wrongPasscode else { return Denial(error, at: path) }
-    if credential == .recoveryKey || credential == .keyFile { return Denial(.wrongKey) }
-    return Denial(.wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0, recoveryKeys)
+    if credential == .recoveryKey || credential == .keyFile {
+      return Denial(.wrongKey, UInt64(credential.rawValue))
+    }
+    let code: UInt64 = mayBeCode && !takesCode ? 2 : 0
+    return Denial(
+      .wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0, recoveryKeys | code)
   }
 
   /// What a right try has to say; a client's own mistakes are no news to it.

@@ -87,7 +87,7 @@ final class PasscodeChange: Attempt {
   private func denial(_ error: VaultError, _ client: Connection) -> Denial {
     if passcodeJob.guess.isCounted { client.mistakes += 1 }
     let denial = passcodeJob.guess.denial(
-      error, at: owner.path, showing: passcodeJob.credential)
+      error, at: owner.path, showing: passcodeJob.credential, takesCode: false)
     return denial.final(when: isSpent)
   }
 

@@ -137,7 +137,9 @@ final class SlotWork: Attempt {
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     if let failure = slotJob.failure {
       if slotJob.guess.isCounted { client.mistakes += 1 }
-      let denial = slotJob.guess.denial(failure, at: owner.path, showing: slotJob.credential)
+      let isTest = if case .test = slotJob.task { true } else { false }
+      let denial = slotJob.guess.denial(
+        failure, at: owner.path, showing: slotJob.credential, takesCode: isTest)
       throw denial.final(when: true)
     }
     client.mistakes = 0

@@ -30,12 +30,29 @@ enum ChangePasscode {
       given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
       &questioner, invocation.messages)
     guard !new.isShortCode || invocation.arguments.has(.weakPasscode) else {
-      throw .shortCode(canBeLocal: false)
+      throw .shortCode(new.isLongEnoughForCode ? .slot : .tooFew)
     }
+    let choice = try choice(credential.kind, &connection)
     try change.make(credential, new, &questioner, &connection)
+    if let choice { invocation.messages.warn(choice) }
     guard invocation.arguments.has(.rotate) else { return .ok }
     try Rotate.run(after: new, access, connection, invocation.messages)
     return .ok
+  }
+}
+
+extension ChangePasscode {
+  /// What is said where a recovery key replaces one passcode of several: the one of the first slot.
+  private static func choice(
+    _ kind: CredentialKind, _ connection: inout Connection
+  ) throws(CommandError) -> String? {
+    guard kind == .recoveryKey else { return nil }
+    let slots = try running { () throws(ClientError) in try connection.slots() }.all
+      .filter { $0.facts.kind == .passcode }
+    guard slots.count > 1 else { return nil }
+    let label = slots[0].label.utf8.isEmpty ? "" : " (" + Diagnostic.shown(slots[0].label) + ")"
+    return "the new passcode replaced that of slot \(slots[0].facts.number)" + label
+      + "; the other passcodes stay: 'kura slot list' shows them"
   }
 }
 

@@ -39,10 +39,7 @@ enum Init {
   ) throws(CommandError) {
     var order = order
     var keeper = try RecoveryKeeper(order.place, questioner)
-    let strength = StrengthRemark(order.cost)
-    let passcode = try strength.newPasscode(
-      given: try access.asking.givenPasscode(), orNeeds: .passcode, &questioner,
-      invocation.messages)
+    let passcode = try order.secret(access, &questioner, invocation)
     try order.judge(passcode, invocation.arguments, &questioner)
     var connection = isOwn ? try access.connectOwn() : try access.connectRunningOrOwn()
     var failure: CommandError?
@@ -81,6 +78,19 @@ extension Init {
       self.flags = flags
     }
 
+    /// What is to open the vault: a passcode, or a code.
+    fileprivate func secret(
+      _ access: VaultAccess, _ questioner: inout Questioner, _ invocation: borrowing Invocation
+    ) throws(CommandError) -> SecretBytes {
+      let given = try access.asking.givenPasscode()
+      guard !flags.contains(.localCode) else {
+        return try SlotAdding.newCode(given: given, orNeeds: .passcode, &questioner)
+      }
+      return try StrengthRemark(cost).newPasscode(
+        given: given, orNeeds: .passcode, &questioner, invocation.messages,
+        judgesShort: invocation.arguments.has(.weakPasscode))
+    }
+
     /// A few digits are offered as a code for this machine, and refused as a passcode.
     fileprivate mutating func judge(
       _ passcode: borrowing SecretBytes, _ arguments: Arguments, _ questioner: inout Questioner
@@ -88,9 +98,10 @@ extension Init {
       guard passcode.isShortCode, !flags.contains(.localCode), !arguments.has(.weakPasscode) else {
         return
       }
-      let canBeLocal = flags.contains(.recoveryKey) && passcode.count >= 4
-      guard canBeLocal, questioner.hasTerminal, try accepts(&questioner) else {
-        throw .shortCode(canBeLocal: canBeLocal)
+      guard passcode.isLongEnoughForCode else { throw .shortCode(.tooFew) }
+      guard flags.contains(.recoveryKey) else { throw .shortCode(.initialCodeWithRecoveryKey) }
+      guard questioner.hasTerminal, try accepts(&questioner) else {
+        throw .shortCode(.initialCode)
       }
       flags.insert(.localCode)
     }
@@ -107,6 +118,9 @@ extension Init {
 }
 
 extension SecretBytes {
+  /// Whether that many digits can be a code for one machine.
+  var isLongEnoughForCode: Bool { borrowing get { count >= 4 } }
+
   /// Whether it is at most 6 digits, all of which can be tried within the hour.
   var isShortCode: Bool {
     borrowing get {

@@ -28,7 +28,7 @@ struct SlotAdding: ~Copyable {
     let order = try order(kind, invocation)
     let secret = try secret(kind, keyFile, order, access, &questioner, invocation.messages)
     guard kind != .passcode || !secret.isShortCode || invocation.arguments.has(.weakPasscode) else {
-      throw .shortCode(canBeLocal: false)
+      throw .shortCode(secret.isLongEnoughForCode ? .slot : .tooFew)
     }
     var adding = SlotAdding(order: order, secret: secret, keeper: keeper)
     let number = try adding.make(credential, &questioner, &connection)
@@ -122,13 +122,28 @@ extension SlotAdding {
         given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
         &questioner, messages)
     case .local:
-      if let code = try access.asking.secret(.newPasscodeFD, .newPasscodeFile) { return code }
-      guard questioner.canAsk else { throw .noInteraction(.newPasscode) }
-      return try questioner.twice("code for this machine: ", .passcode) { _ in
-        "Without a secret in this machine's state directory nobody can try it."
-      }
+      return try newCode(
+        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
+        &questioner)
     case .recoveryKey, .keyFile:
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }
+  }
+
+  /// Takes the code that a script hands over, or asks for one twice. How long a thief with the file would
+  /// need to guess it is not said: without this machine's secret nobody can begin.
+  ///
+  /// - Parameter need: What is missing where nobody can be asked.
+  static func newCode(
+    given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner
+  ) throws(CommandError) -> SecretBytes {
+    guard let code = given.take() else {
+      guard questioner.canAsk else { throw .noInteraction(need) }
+      return try questioner.twice("code for this machine: ", .passcode) { _ in
+        "Without a secret in this machine's state directory nobody can try it."
+      }
+    }
+    guard code.count > 0 else { throw .usage(.passcodeEmpty) }
+    return code
   }
 }

@@ -52,13 +52,10 @@ extension Diagnostic {
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
-    case .shortCode(let canBeLocal):
+    case .shortCode(let remedy):
       self.init(
         "a passcode of so few digits falls within the hour to whoever has the vault's file",
-        hint: canBeLocal
-          ? "--local makes it a code for this machine, beside a recovery key; --weak-passcode insists"
-          : "'kura slot add local' makes it a code for this machine; --weak-passcode insists",
-        .denied)
+        hint: Self.words(remedy) + "; --weak-passcode insists", .denied)
     case .costRefused(let refused):
       let words = Self.newCostWords(refused)
       self.init(words.message, hint: words.hint, refused.failure.exitStatus)

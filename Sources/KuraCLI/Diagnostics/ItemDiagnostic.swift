@@ -8,8 +8,8 @@ extension Diagnostic {
   static func credentialWords(_ refused: Refused) -> Words {
     switch refused.failure {
     case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
-    case .wrongKey: return ("this recovery key does not open the vault", nil)
-    case .recoveryKeyTypo: return (typoMessage(refused.detail), "look at it again, sign by sign")
+    case .wrongKey: return (wrongKeyMessage(refused.detail), nil)
+    case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, sign by sign")
     case .noSuchSlot where refused.detail2 > 0:
       let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return (
@@ -17,12 +17,8 @@ extension Diagnostic {
         "'kura slot list' shows what opens it"
       )
     case .noSuchSlot:
-      let isPasscode = refused.detail == UInt64(CredentialKind.passcode.rawValue)
-      return (
-        noSlotMessage(refused.detail),
-        isPasscode
-          ? "'kura slot list' shows what it has" : "unlock it with the passcode or recovery key"
-      )
+      let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      return (noSlotMessage(kind), noSlotHint(kind))
     case .throttled:
       return throttledWords(refused.detail, hasRecoveryKey: refused.detail2 == 1)
     case .passcodeInvalid:
@@ -190,11 +186,24 @@ extension Diagnostic {
   }
 
   private static func wrongPasscodeHint(_ refused: Refused) -> String? {
+    let hasRecoveryKey = refused.detail3 & 1 > 0
+    if refused.isUntakenCode {
+      return "a code changes no slot: give the passcode"
+        + (hasRecoveryKey ? " or --recovery-key" : "")
+        + (refused.detail2 > 0 ? "; the next try is possible in " + wait(refused.detail2) : "")
+    }
     guard refused.detail2 > 0 else {
-      return refused.detail3 == 1
-        ? "'kura unlock --recovery-key' opens it without the passcode" : nil
+      return hasRecoveryKey ? "'kura unlock --recovery-key' opens it without the passcode" : nil
     }
     return "the next try is possible in " + wait(refused.detail2)
+  }
+
+  private static func wrongKeyMessage(_ kind: UInt64) -> String {
+    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: kind)) {
+    case .recoveryKey: "this recovery key does not open the vault"
+    case .keyFile: "this key file does not open the vault"
+    case .passcode, .local, nil: "this does not open the vault any more"
+    }
   }
 
   /// A wait is rounded up: who tries a moment early would wait again.
@@ -202,8 +211,8 @@ extension Diagnostic {
     TimeSpan(milliseconds: (milliseconds + 999) / 1_000 * 1_000).words
   }
 
-  private static func noSlotMessage(_ kind: UInt64) -> String {
-    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: kind)) {
+  private static func noSlotMessage(_ kind: CredentialKind?) -> String {
+    switch kind {
     case .recoveryKey: "the vault has no recovery key"
     case .keyFile: "the vault has no key file"
     case .passcode: "the vault has no passcode"
@@ -212,10 +221,24 @@ extension Diagnostic {
     }
   }
 
-  private static func typoMessage(_ group: UInt64) -> String {
-    group == 0
+  /// There is always a passcode or a recovery key.
+  private static func noSlotHint(_ kind: CredentialKind?) -> String {
+    switch kind {
+    case .passcode: "--recovery-key takes the recovery key; 'kura slot list' shows what it has"
+    case .recoveryKey: "unlock it with the passcode"
+    case .keyFile, .local, nil: "unlock it with the passcode or recovery key"
+    }
+  }
+
+  private static func typoMessage(_ refused: Refused) -> String {
+    if refused.detail2 > 0 { return countMessage(refused.detail2) }
+    return refused.detail == 0
       ? "the recovery key has a typing error"
-      : "the recovery key has a typing error in group \(group)"
+      : "the recovery key has a typing error in group \(refused.detail)"
+  }
+
+  private static func countMessage(_ count: UInt64) -> String {
+    "it has \(count) sign" + (count == 1 ? "" : "s") + ", a recovery key has 36"
   }
 
   private static func cost(_ refused: Refused) -> String {
@@ -243,4 +266,9 @@ extension Diagnostic {
   private static func sizeMessage(_ limit: UInt64) -> String {
     limit == 0 ? "it is too large" : "it is too large: the limit is " + ByteSize(count: limit).words
   }
+}
+
+extension Refused {
+  /// Whether the wrong passcode could be a code for this machine, which is not taken here.
+  var isUntakenCode: Bool { failure == .wrongPasscode && detail3 & 2 > 0 }
 }

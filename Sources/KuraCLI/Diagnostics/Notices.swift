@@ -7,7 +7,9 @@ extension Notice {
   ///
   /// - Parameter kind: What unlocked the vault. What a passcode is worth is told only to who has it.
   static func texts(_ notices: Notice, after kind: CredentialKind) -> [String] {
-    let notices = kind == .passcode ? notices : notices.subtracting(.weakSlot)
+    var notices = kind == .passcode ? notices : notices.subtracting(.weakSlot)
+    // The older copy was noticed, by a note that only the newer one can prove.
+    if notices.contains(.rollbackAccepted) { notices.remove(.seenDamaged) }
     let table: [(Notice, String)] = [
       (
         .seenDamaged,

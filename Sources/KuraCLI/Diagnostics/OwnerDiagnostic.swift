@@ -20,4 +20,15 @@ extension Diagnostic {
       )
     }
   }
+
+  /// What to do with a few digits that are refused as a passcode.
+  static func words(_ remedy: ShortCodeRemedy) -> String {
+    switch remedy {
+    case .initialCode: "--local makes it a code for this machine, beside a recovery key"
+    case .initialCodeWithRecoveryKey:
+      "--local in place of --no-recovery-key makes it a code for this machine"
+    case .slot: "'kura slot add local' makes it a code for this machine"
+    case .tooFew: "take a longer one"
+    }
+  }
 }

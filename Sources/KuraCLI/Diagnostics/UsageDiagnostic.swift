@@ -64,7 +64,11 @@ extension Diagnostic {
         "give the passcode with --passcode-file, or the value with --file"
       )
     case .notADuration(let text):
-      (quoted(text) + " is not a length of time", "write 30s, 15m, 8h or 1h30m")
+      (
+        quoted(text) + " is not a length of time"
+          + (Decimal.parse(text[...]) == nil ? "" : ": it has no unit"),
+        "write 30s, 15m, 8h or 1h30m"
+      )
     case .notASize(let text): (quoted(text) + " is not a size", "write 256MiB or 1GiB")
     case .notAnAttribute(let text): (quoted(text) + " is not KEY=VALUE", nil)
     case .attributeTwice(let key): ("the attribute " + quoted(key) + " is given twice", nil)
@@ -133,7 +137,8 @@ extension Diagnostic {
   private static func configWords(
     _ key: ConfigKey, _ text: [UInt8]
   ) -> Words {
-    let message = key.name + " cannot be " + quoted(text)
+    let lacksUnit = key.unit == .milliseconds && Decimal.parse(text[...]) != nil
+    let message = key.name + " cannot be " + quoted(text) + (lacksUnit ? ": it has no unit" : "")
     guard key == .reuseWindow else { return (message, "it is " + rangeWords(key)) }
     return (
       message,
