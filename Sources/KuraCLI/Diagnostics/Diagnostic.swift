@@ -52,10 +52,7 @@ extension Diagnostic {
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
-    case .shortCode(let remedy):
-      self.init(
-        "a passcode of so few digits falls within the hour to whoever has the vault's file",
-        hint: Self.words(remedy) + "; --weak-passcode insists", .denied)
+    case .shortCode(let remedy): self.init(shortCode: remedy)
     case .costRefused(let refused):
       let words = Self.newCostWords(refused)
       self.init(words.message, hint: words.hint, refused.failure.exitStatus)
@@ -68,13 +65,8 @@ extension Diagnostic {
     case .credential(let flaw): self.init(flaw)
     case .clipboard(let flaw): self.init(flaw)
     case .lost(let lost, let error): self.init(lost, error)
-    case .codeForPasscode:
-      self.init(
-        "a code changes no slot; it takes the passcode", hint: "nothing was changed", .denied)
-    case .noPasscode:
-      self.init(
-        "a new vault key takes a passcode, and the vault has none",
-        hint: "first: kura passcode --recovery-key", .denied)
+    case .codeForPasscode: self = .codeForPasscode
+    case .noPasscode: self = .noPasscode
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }
@@ -82,6 +74,19 @@ extension Diagnostic {
   static let outOfMemory = Diagnostic(
     "no memory is left", hint: "end some programs, or raise the limit on memory, and try again",
     .failure)
+
+  private static let codeForPasscode = Diagnostic(
+    "a code changes no slot; it takes the passcode", hint: "nothing was changed", .denied)
+
+  private static let noPasscode = Diagnostic(
+    "a new vault key takes a passcode, and the vault has none",
+    hint: "first: kura passcode --recovery-key", .denied)
+
+  private init(shortCode remedy: ShortCodeRemedy) {
+    self.init(
+      "a passcode of so few digits falls within the hour to whoever has the vault's file",
+      hint: Self.words(remedy) + "; --weak-passcode insists", .denied)
+  }
 
   private init(findings count: Int) {
     self.init(
