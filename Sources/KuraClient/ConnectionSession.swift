@@ -89,7 +89,7 @@ extension Connection {
 
   /// Reads the answer to ``beginWatch()``.
   ///
-  /// - Throws: ``ClientError/refused(_:)`` with ``Failure/locked``, or with ``Failure/unsupported`` by
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked`, or with `Failure.unsupported` by
   ///   an agent that tells nobody.
   public mutating func endWatch() throws(ClientError) { try done() }
 
