@@ -42,7 +42,8 @@ extension Storage {
     guard !path.utf8.contains(0) else { throw .missing }
     var handle: OpaquePointer?
     let all = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
-    let code = unsafe sqlite3_open_v2(path, &handle, all, nil)
+    guard let files = unsafe CleanPages.name else { throw .outOfMemory }
+    let code = unsafe sqlite3_open_v2(path, &handle, all, files)
     guard let handle = unsafe handle else { throw .outOfMemory }
     let storage = unsafe Storage(owning: handle)
     guard code == SQLITE_OK else { throw storage.failure(code) }
@@ -93,6 +94,7 @@ extension Storage {
     try execute("PRAGMA temp_store=MEMORY")
     try execute("PRAGMA cache_size=-4096")
     try execute("PRAGMA secure_delete=ON")
+    try execute("PRAGMA max_page_count=\(CleanPages.mostPages)")
     try execute("PRAGMA synchronous=FULL")
     try execute("PRAGMA journal_size_limit=8388608")
   }

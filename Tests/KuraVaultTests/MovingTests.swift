@@ -13,8 +13,11 @@ import Testing
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.upload("a", pattern(70_000))
-    try count > 65_536
-      ? vault.upload("a", pattern(count, seed: 3)) : vault.put("a", pattern(count, seed: 3))
+    if count > 65_536 {
+      try vault.upload("a", pattern(count, seed: 3))
+    } else {
+      try vault.put("a", pattern(count, seed: 3))
+    }
     try vault.setAttributes("a", ["k": "v"])
     #expect(try vault.move("a", "b/c") == MoveResult(revision: 3, isSame: false))
     #expect(throws: VaultError.notFound) { try vault.get("a") }
