@@ -39,24 +39,25 @@ enum CleanPages {
 }
 
 /// Opens a file as SQLite itself does, and puts ``write`` and ``close`` in front of a database's own.
-private let open: @convention(c) (
-  UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?,
-  Int32, UnsafeMutablePointer<Int32>?
-) -> Int32 = { _, path, file, flags, outFlags in
-  guard let original = unsafe sqlite3_vfs_find("unix"), let open = unsafe original.pointee.xOpen
-  else { return SQLITE_CANTOPEN }
-  let code = unsafe open(original, path, file, flags, outFlags)
-  guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file = unsafe file,
-    let plain = unsafe file.pointee.pMethods
-  else { return code }
-  let methods = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
-  unsafe methods.initialize(to: Methods(own: plain.pointee, original: plain))
-  unsafe methods.pointee.own.xWrite = unsafe write
-  unsafe methods.pointee.own.xClose = unsafe close
-  unsafe file.pointee.pMethods = UnsafePointer(
-    UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self))
-  return code
-}
+private let open:
+  @convention(c) (
+    UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?,
+    Int32, UnsafeMutablePointer<Int32>?
+  ) -> Int32 = { _, path, file, flags, outFlags in
+    guard let original = unsafe sqlite3_vfs_find("unix"), let open = unsafe original.pointee.xOpen
+    else { return SQLITE_CANTOPEN }
+    let code = unsafe open(original, path, file, flags, outFlags)
+    guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file = unsafe file,
+      let plain = unsafe file.pointee.pMethods
+    else { return code }
+    let methods = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
+    unsafe methods.initialize(to: Methods(own: plain.pointee, original: plain))
+    unsafe methods.pointee.own.xWrite = unsafe write
+    unsafe methods.pointee.own.xClose = unsafe close
+    unsafe file.pointee.pMethods = UnsafePointer(
+      UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self))
+    return code
+  }
 
 private let close: @convention(c) (UnsafeMutablePointer<sqlite3_file>?) -> Int32 = { file in
   guard let file = unsafe file, let methods = unsafe methods(of: file),
@@ -67,22 +68,23 @@ private let close: @convention(c) (UnsafeMutablePointer<sqlite3_file>?) -> Int32
   return code
 }
 
-private let write: @convention(c) (
-  UnsafeMutablePointer<sqlite3_file>?, UnsafeRawPointer?, Int32, sqlite3_int64
-) -> Int32 = { file, data, count, offset in
-  guard let file = unsafe file, let methods = unsafe methods(of: file), let data = unsafe data,
-    let write = unsafe methods.pointee.original.pointee.xWrite
-  else { return SQLITE_IOERR }
-  let page = unsafe UnsafeRawBufferPointer(start: data, count: Int(count))
-  guard let gap = unsafe unusedMiddle(of: page, header: offset == 0 ? 100 : 0),
-    unsafe page[gap].contains(where: { $0 != 0 })
-  else { return unsafe write(file, data, count, offset) }
-  return unsafe withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
-    unsafe copy.copyMemory(from: page)
-    for index in gap { unsafe copy[index] = 0 }
-    return unsafe write(file, copy.baseAddress, count, offset)
+private let write:
+  @convention(c) (
+    UnsafeMutablePointer<sqlite3_file>?, UnsafeRawPointer?, Int32, sqlite3_int64
+  ) -> Int32 = { file, data, count, offset in
+    guard let file = unsafe file, let methods = unsafe methods(of: file), let data = unsafe data,
+      let write = unsafe methods.pointee.original.pointee.xWrite
+    else { return SQLITE_IOERR }
+    let page = unsafe UnsafeRawBufferPointer(start: data, count: Int(count))
+    guard let gap = unsafe unusedMiddle(of: page, header: offset == 0 ? 100 : 0),
+      unsafe page[gap].contains(where: { $0 != 0 })
+    else { return unsafe write(file, data, count, offset) }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
+      unsafe copy.copyMemory(from: page)
+      for index in gap { unsafe copy[index] = 0 }
+      return unsafe write(file, copy.baseAddress, count, offset)
+    }
   }
-}
 
 private func methods(
   of file: UnsafeMutablePointer<sqlite3_file>
