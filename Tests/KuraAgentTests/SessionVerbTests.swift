@@ -192,7 +192,7 @@ extension SessionVerbTests {
     try asker?.send { try $0.unlock(Bench.passcode) }
     try bench.turn()
     asker = nil
-    for _ in 0..<1_000 where try bench.status(other)?.state != .locked { try bench.turn() }
+    try bench.settle(other)
     #expect(try bench.status(other)?.state == .locked)
     #expect(try bench.reply(on: third).isOK)
     #expect(try bench.status(other)?.state == .locked)

@@ -227,6 +227,7 @@ extension TryTests {
     let third = try bench.client()
     _ = try bench.ask(third) { try $0.putLock(.asked, scope: .vault) }
     #expect(try bench.reply(on: wire).failure == .locked)
+    try bench.settle(third)
     #expect(try bench.status(third)?.state == .locked)
     try wire.send { try $0.unlock(Bench.passcode) }
     var reply: Received?
