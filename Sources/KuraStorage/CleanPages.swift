@@ -17,6 +17,7 @@ enum CleanPages {
   nonisolated(unsafe) static let name: UnsafePointer<CChar>? = unsafe register()
 
   private static func register() -> UnsafePointer<CChar>? {
+    kura_sqlite_count_no_memory()
     guard let original = unsafe sqlite3_vfs_find("unix") else { return nil }
     let text: StaticString = "kura"
     let name = unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
