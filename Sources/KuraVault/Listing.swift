@@ -85,6 +85,10 @@ extension UnlockedVault {
     from cursor: ItemTag, atLeast batch: Int, within bucketLimit: Int, _ includesDeleted: Bool
   ) throws(VaultError) -> (items: [OpenedItem], next: ItemTag?) {
     try reading { vault throws(VaultError) in
+      let tag = cursor.bytes
+      do throws(StorageError) {
+        try vault.rows.storage.scanItems(from: tag.span)
+      } catch { throw VaultError(error) }
       let depth = vault.trust.root.depth
       let first = Tree.bucket(of: cursor, depth: depth)
       var items: [OpenedItem] = []
@@ -110,7 +114,7 @@ extension UnlockedVault {
       ofBucket: number, under: trust.root, in: &rows.storage, keys)
     let leaves = BucketLeaves(bytes.span)
     for index in 0..<leaves.count where leaves.tag(index) >= cursor {
-      let item = try rows.withCurrent(leaves.tag(index), leaf: leaves.leaf(index), keys) {
+      let item = try rows.withNext(leaves.tag(index), leaf: leaves.leaf(index), keys) {
         found, keys throws(VaultError) in
         Item(try keys.openMeta(found.row.meta, found.facts), found.facts)
       }
