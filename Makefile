@@ -15,7 +15,7 @@ MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
 MAN1 := kura.1 kura-agent.1
-MAN5 := kura-format.5 kura-protocol.5
+MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass

@@ -101,8 +101,8 @@ import Testing
     let names = Set(pages.map { String($0.path.dropFirst("man/".count)) })
     #expect(
       names.isSuperset(of: [
-        "kura.1", "kura-agent.1", "kura-format.5", "kura-helpers.7", "kura-protocol.5",
-        "kura-security.7",
+        "kura.1", "kura-agent.1", "kura-format.5", "kura-helpers.7", "kura-json.5",
+        "kura-protocol.5", "kura-security.7",
       ]))
     for page in pages {
       for line in page.lines {

@@ -16,7 +16,11 @@ enum AgentControl {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let text = invocation.arguments.operands[0]
     let access = try invocation.agentAccess(verb: command.verb)
-    switch Action.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text) }) {
+    let action = Action.allCases.first { $0.rawValue.utf8.elementsEqual(text) }
+    if let action, action != .status, invocation.arguments.has(.json) {
+      throw .usage(.optionUnexpected(.json, verb: "agent " + action.rawValue))
+    }
+    switch action {
     case .start: try start(access)
     case .stop: try stop(access)
     case .status: try showStatus(access, &invocation)

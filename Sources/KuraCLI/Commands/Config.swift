@@ -26,6 +26,9 @@ enum Config {
     }
     let access = try invocation.access()
     if let key = change.key, let value = change.value {
+      if invocation.arguments.has(.json) {
+        throw .usage(.optionUnexpected(.json, verb: "config KEY VALUE"))
+      }
       _ = try access.unlocked { connection throws(ClientError) in
         try connection.set(key, to: value)
       }
