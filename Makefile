@@ -2,6 +2,7 @@
 #
 # make demo    install what is missing, build, run the main job in a throw-away vault
 # make test    install what is missing, build, lint, run every test a change must pass
+# make nightly the same at full size, then make fuzz: libFuzzer on what reads what others wrote
 # make build   the released programs, in .build/release
 # make docs    the documentation of the two libraries, in .build/docs
 # make bench   speed, as ratios within one run (QUICK=1: fewer rounds)
@@ -55,7 +56,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs debug demo docs test nightly bench lint install install-units install-completions clean
+.PHONY: all packages build programs debug demo docs test nightly fuzz bench lint install install-units install-completions clean
 
 all: build
 
@@ -94,6 +95,10 @@ test: packages
 nightly: packages
 	@.ci/packages test
 	@KURA_NIGHTLY=1 .ci/test
+	@.ci/fuzz
+
+fuzz: packages
+	@.ci/fuzz
 
 bench: build
 	@.ci/packages bench

@@ -26,6 +26,20 @@ func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
     : names.map { .linkedLibrary(":lib\($0).a") } + support.map { .linkedLibrary($0) }
 }
 
+/// The readers of what others wrote, under Swift Testing or, for `.ci/fuzz`, under libFuzzer, which
+/// brings a `main` of its own.
+let isFuzzer = Context.environment["KURA_FUZZ"] != nil
+let read: [Target.Dependency] = [
+  "KuraCLI", "KuraFormat", "KuraProtocol", "KuraCrypto", "SecureMemory",
+]
+let fuzzing: Target =
+  isFuzzer
+  ? .executableTarget(
+    name: "kura-fuzz", dependencies: read, path: "Tests/FuzzTests", exclude: ["FuzzTests.swift"],
+    swiftSettings: tests + [.unsafeFlags(["-parse-as-library"])])
+  : .testTarget(
+    name: "FuzzTests", dependencies: read, exclude: ["Fuzzer.swift"], swiftSettings: tests)
+
 let package = Package(
   name: "kura",
   products: [
@@ -133,6 +147,7 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CKuraSystem", "juice"], swiftSettings: tests),
+    fuzzing,
     .target(name: "CMemoryScan", path: "Tests/CMemoryScan"),
     .testTarget(
       name: "FaultTests",

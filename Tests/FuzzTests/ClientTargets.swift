@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraProtocol
+import SecureMemory
+
+@testable import KuraCLI
+
+/// What the client reads: files of people's, other programs' requests, and the command line.
+enum ClientTargets {
+  static var all: [FuzzTarget] { files + requests + words }
+
+  private static func buffer(_ bytes: [UInt8]) throws -> SecretBuffer {
+    var buffer = try SecretBuffer(capacity: bytes.count)
+    try buffer.append(bytes.span)
+    return buffer
+  }
+
+  private static var files: [FuzzTarget] {
+    let words = bytes(
+      "kura://", "{{ ", " }}", "\\", "\n", "'", "\"", "$", "`", "export ", "=", "#", "%", "\r\n",
+      "KURA://", "@v/", "?attr=", "\u{FEFF}", "\0")
+    return [
+      FuzzTarget(
+        name: "template",
+        seeds: bytes("a {{ kura://a/b }} \\{{ kura://x }}", "\\\\kura://@v/a?attr=b c\n", "plain"),
+        words: words
+      ) { input throws(Flaw) in
+        try isTaken {
+          let template = try Template(try buffer(input), name: nil)
+          let count = template.references.count
+          let ranges = [Range<Int>](repeating: 0..<0, count: count)
+          let filled = try template.filled(try buffer([]), ranges)
+          try hold(filled.count <= input.count, "more than there was")
+          let isPlain = !input.contains(UInt8(ascii: "\\")) && count == 0
+          try hold(!isPlain || copy(filled.bytes) == input, "a text without references is changed")
+        }
+      },
+      FuzzTarget(
+        name: "env-file",
+        seeds: bytes(
+          "A=b\nexport C='d # e'\n", "# x\nD=\"a\\n\\\"b\"\r\nE=kura://a/b # c\n", "F=", ""),
+        words: words
+      ) { input throws(Flaw) in
+        try isTaken {
+          var list = try VariableList.make()
+          try list.add(try buffer(input), of: "env")
+          for entry in list.entries {
+            try hold(VariableName.isValid(entry.name), "a name that is none")
+            guard case .literal(let range) = entry.source else { continue }
+            let value = copy(list.bytes(range))
+            try hold(!value.contains(0), "a value with a NUL")
+            try hold(
+              !ItemReference.begins(value.span, at: 0), "a reference is passed on as it stands")
+          }
+        }
+      },
+    ]
+  }
+
+  private static var words: [FuzzTarget] {
+    [
+      FuzzTarget(
+        name: "command-line", seeds: bytes("get\n--json\nname", "-qq\nlist\n-l0\n--\nx", "put\n-"),
+        words: bytes("--", "\n", "=", "--vault", "-", "run", "kura://", "--attr=k=v", "é", "\u{1B}")
+      ) { input throws(Flaw) in
+        let arguments = input.split(separator: 10, omittingEmptySubsequences: false).map(Array.init)
+        let completion = LineCompletion(arguments)
+        try hold(completion.current.count <= input.count, "more is completed than was typed")
+        return try isTaken { _ = try ArgumentParser.parse(arguments) }
+      },
+      FuzzTarget(name: "time-span", seeds: bytes("15m", "1h30m", "2d", "0s", "7ms")) {
+        input throws(Flaw) in
+        guard let span = TimeSpan(input) else { return false }
+        try hold(TimeSpan(Array(span.text.utf8)) == span, "written again it is another time")
+        return true
+      },
+      FuzzTarget(name: "byte-size", seeds: bytes("256MiB", "1GiB", "10")) { input throws(Flaw) in
+        ByteSize(input) != nil
+      },
+      FuzzTarget(
+        name: "utf-8", seeds: bytes("aé🗝", "\u{10FFFF}\u{800}"),
+        words: [[0xED, 0xA0, 0x80], [0xF4, 0x90], [0xC0, 0x80], [0xE2, 0x80]]
+      ) { input throws(Flaw) in
+        let isText = String(validating: input, as: UTF8.self) != nil
+        try hold(UTF8Scanner.isText(input.span) == isText, "Swift's strings see it otherwise")
+        return isText
+      },
+      FuzzTarget(
+        name: "terminal", seeds: bytes("plain", "a\u{1B}[31m", "\u{202E}\u{9B}é"),
+        words: [[0xC2, 0x9B], [0x1B, 0x5D], [0xE2, 0x80, 0xAE], [0xC2]]
+      ) { input throws(Flaw) in
+        _ = try isTaken {
+          var escaping = Escaping(.line)
+          var shown = try SecretBuffer(capacity: input.count)
+          try escaping.append(input.span, to: &shown)
+          try escaping.finish(into: &shown)
+          let text = String(validating: copy(shown.bytes), as: UTF8.self)
+          try hold(text != nil, "what is shown is no text")
+          let harmful = text?.unicodeScalars.contains { Escaping.isHarmful($0.value, .line) }
+          try hold(harmful == false, "a terminal would obey it")
+        }
+        return UTF8Scanner.isText(input.span)
+      },
+    ]
+  }
+}
+
+// MARK: - Other programs
+
+extension ClientTargets {
+  private static var requests: [FuzzTarget] {
+    [
+      FuzzTarget(
+        name: "git-request",
+        seeds: bytes(
+          "protocol=https\nhost=h:8\npath=a=b\nusername=u\npassword=p\n\n",
+          "host=h\nprotocol=http\nwwwauth[]=x\n",
+          "protocol=https\nhost=\noauth_refresh_token=x\nephemeral=1\n"),
+        words: bytes("host=", "protocol=", "\n", "\r", "\0", "=", "password=", "\n\n")
+      ) { input throws(Flaw) in
+        try isTaken {
+          let request = try GitRequest.read(input.span)
+          for field in [request.scheme, request.host, request.path, request.user, request.expiry] {
+            let isLine = field?.allSatisfy { $0 != 10 && $0 != 13 && $0 != 0 } ?? true
+            try hold(isLine, "a value goes past its line")
+          }
+          let hasHost = request.host?.isEmpty == false
+          if let place = try request.place() {
+            try hold(hasHost, "no host is any host: \(place.name(of: []))")
+          }
+        }
+      },
+      json("json", bytes(#"{"a":[1,-2.5e3,true,null,"\u00e9\ud83d\udd11\n"],"b":{"c":""}}"#, "[]")),
+      json(
+        "docker-credentials",
+        bytes(#"{"ServerURL":"https://h/v1/","Username":"u","Secret":"p\"\\"}"#)),
+      json(
+        "cargo-request",
+        bytes(
+          #"{"v":1,"kind":"get","operation":"read","registry":{"index-url":"sparse+https://h"},"#
+            + #""args":[],"headers":[]}"#)),
+      json(
+        "aws-credentials",
+        bytes(
+          #"{"Credentials":{"AccessKeyId":"A","SecretAccessKey":"s","SessionToken":"t","#
+            + #""Expiration":"2026-11-21T00:00:00Z"}}"#)),
+      FuzzTarget(
+        name: "askpass-prompt",
+        seeds: bytes(
+          "Enter passphrase for key '/home/a/.ssh/id': ", "Password for 'https://u@h.example': ",
+          "ada@host.example's password: ", "[sudo] password for ada: "),
+        words: bytes("'", ": ", "https://", "@", "%", "/../", "\n", "(yes/no")
+      ) { input throws(Flaw) in
+        let around = AskpassPrompt.Surroundings(caller: bytes("sudo")[0], directory: bytes("/w")[0])
+        switch AskpassPrompt(input, around) {
+        case .item(let name):
+          try hold(!name.utf8.contains(10) && !name.contains("/../"), "a name that leads astray")
+          return true
+        case .git: return true
+        default: return false
+        }
+      },
+      FuzzTarget(
+        name: "name-part", seeds: bytes("plain", "a%2Fb", "%", "%2E"), words: bytes("%", "%2F")
+      ) { input throws(Flaw) in
+        let part = NamePart.encode(input)
+        try hold(NamePart.decode(part.utf8) == input, "decoded it is something else")
+        try hold(!part.isEmpty && !part.contains("/") && part != "..", "it is no part of a name")
+        guard let decoded = NamePart.decode(input) else { return false }
+        try hold(Array(NamePart.encode(decoded).utf8) == input, "two parts mean the same bytes")
+        return true
+      },
+    ]
+  }
+
+  /// What is taken must be JSON to Foundation, too, and its strings the same.
+  private static func json(_ name: String, _ seeds: [[UInt8]]) -> FuzzTarget {
+    FuzzTarget(
+      name: name, seeds: seeds,
+      words: bytes(
+        "\\u", "\\ud83d", "\\udd11", "\"", "{", "}", "[", "]", ",", ":", "null", "\\", "1e5", "-0",
+        "\u{FEFF}", "\0", "{\"a\":1,\"a\":2}", "Secret")
+    ) { input throws(Flaw) in
+      try isTaken {
+        let document = try JSONDocument(try buffer(input))
+        try compare(document, with: input)
+      }
+    }
+  }
+
+  private static func compare(
+    _ document: borrowing JSONDocument, with input: [UInt8]
+  ) throws {
+    let other = try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)
+    // Foundation refuses numbers that no double holds.
+    let isLong = String(decoding: input, as: UTF8.self).contains(/[0-9][eE]|[0-9]{16}/)
+    try hold(other != nil || isLong, "Foundation finds no JSON")
+    guard let object = other as? [String: Any] else { return }
+    try hold(document.isObject, "Foundation finds an object")
+    var value = try SecretBuffer(capacity: 64)
+    for key in ["ServerURL", "Username", "Secret", "kind", "operation", "a"] {
+      guard let text = object[key] as? String else { continue }
+      let isThere = try document.read([key], into: &value)
+      try hold(isThere && copy(value.bytes) == Array(text.utf8), "another text in \(key)")
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+
+/// What client and agent say to each other, and references.
+enum ProtocolTargets {
+  static var all: [FuzzTarget] {
+    [
+      stream("frames-from-client", .client, requests) { type, payload in
+        switch type {
+        case .clientHello: try inside(try Hello(payload), payload.count)
+        case .request: try inside(try Request(payload), payload.count)
+        case .clientEnd: try inside(try UploadEnd(payload), payload.count)
+        case .clientData: try inside(try? PromptWord(payload), payload.count)
+        default: return
+        }
+      },
+      stream("frames-from-agent", .agent, replies) { type, payload in
+        switch type {
+        case .agentHello: try inside(try HelloReply(payload), payload.count)
+        case .reply: try readAll(payload)
+        case .data:
+          try inside(try? EntryBatch(payload), payload.count)
+          try inside(try? FindingBatch(payload), payload.count)
+          try inside(try? PromptNews(payload), payload.count)
+        default: return
+        }
+      },
+      reference,
+    ]
+  }
+
+  /// A reply tells nothing of its verb, so that each reader gets each.
+  private static func readAll(_ payload: Span<UInt8>) throws {
+    let count = payload.count
+    try inside(try Reply(payload), count)
+    try inside(try? PutReply(payload), count)
+    try inside(try? StatusReport(payload), count)
+    try inside(try? AgentReport(payload), count)
+    try inside(try? AgentFacts(payload), count)
+    try inside(try? Setting.all(payload), count)
+    try inside(try? SlotList(payload), count)
+    try inside(try? SlotReply(payload), count)
+    try inside(try? OTPReply(payload), count)
+    try inside(try? FieldReply.recoveryKey(payload), count)
+    try inside(try? FieldReply.attribute(payload), count)
+    try inside(try? FieldReply.notices(payload), count)
+    if let shown = try? ShowReply(payload) {
+      try inside(shown, count)
+      _ = shown.revisionNumbers(in: payload)
+    }
+  }
+
+  /// Complains of a range in what was read that is not in what it was read from.
+  private static func inside<Value>(_ value: Value, _ count: Int) throws(Flaw) {
+    if let range = value as? Range<Int> {
+      return try hold(range.lowerBound >= 0 && range.upperBound <= count, "\(range) of \(count)")
+    }
+    for child in Mirror(reflecting: value).children { try inside(child.value, count) }
+  }
+
+  /// Frame after frame, to the end or the first that is refused.
+  private static func stream(
+    _ name: String, _ side: Side, _ seeds: [[UInt8]],
+    _ read: @escaping @Sendable (FrameType, Span<UInt8>) throws -> Void
+  ) -> FuzzTarget {
+    FuzzTarget(name: name, seeds: seeds + [Array(seeds.joined())]) { input throws(Flaw) in
+      try isTaken {
+        var rest = input[...]
+        while !rest.isEmpty {
+          let bytes = Array(rest)
+          guard let frame = try Frame.next(in: bytes.span, sentBy: side) else { return }
+          try hold(frame.payload.upperBound <= bytes.count, "a frame that is not all there")
+          try read(frame.type, bytes.span.extracting(frame.payload))
+          rest = rest.dropFirst(frame.byteCount)
+        }
+      }
+    }
+  }
+
+  private static var reference: FuzzTarget {
+    FuzzTarget(
+      name: "reference",
+      seeds: bytes("kura://a/b", "kura://@work/a%20b?attr=user", "kura://%C3%A9"),
+      words: bytes("kura://", "@", "?attr=", "%", "%00", "%C3", "/", "é", "&")
+    ) { input throws(Flaw) in
+      try isTaken {
+        let read = try ItemReference(bytes: input)
+        var text = ItemReference.scheme
+        if let vault = read.vault { text += "@" + part(vault) + "/" }
+        text += part(read.name)
+        if let attribute = read.attribute { text += "?attr=" + part(attribute) }
+        let again = try? ItemReference(text)
+        try hold(again == read, "written again it refers to something else: \(text)")
+      }
+    }
+  }
+
+  /// The part of a reference that means a text, a `/` or `@` in it included.
+  private static func part(_ text: String) -> String {
+    ItemReference.escaped(text).replacing("/", with: "%2F")
+  }
+}
+
+// MARK: - Seeds
+
+extension ProtocolTargets {
+  private static func written(_ write: (inout SecretBuffer) throws -> Void) -> [UInt8] {
+    guard var buffer = try? SecretBuffer(capacity: 16), (try? write(&buffer)) != nil else {
+      return []
+    }
+    return copy(buffer.bytes)
+  }
+
+  private static var requests: [[UInt8]] {
+    [
+      written { try $0.putHello(vault: "/home/u/a.kura".utf8.span, terminal: "pts/3".utf8.span) },
+      written { try $0.putRequest(.status) },
+      written {
+        try $0.putUnlock(
+          .passcode, secret: "secret".utf8.span, idleTimeout: 3_000, maxSession: 0, flags: [])
+      },
+      written { try $0.putGet(name: "a/b".utf8.span, revision: 2) },
+      written {
+        try $0.putPut(
+          name: "a/b".utf8.span, flags: .replace, revision: 0, value: "hello".utf8.span,
+          attributeCount: 1
+        ) { buffer throws(ProtocolError) in
+          try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
+        }
+      },
+      written {
+        try $0.putAttributes(
+          name: "a/b".utf8.span, ifRevision: 0, setCount: 1,
+          set: { buffer throws(ProtocolError) in
+            try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
+          }, deleteCount: 1,
+          delete: { buffer throws(ProtocolError) in try buffer.put16(text: "old") })
+      },
+      written {
+        var order = SlotOrder(.keyFile)
+        (order.label, order.place) = ("usb", "/m/key")
+        try $0.putSlotAdd(.passcode, current: "secret".utf8.span, order, secret: "b".utf8.span)
+      },
+      written { try $0.putMove(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace) },
+      written { try $0.putData("hello".utf8.span, from: .client) },
+      written { try $0.putUploadEnd(.commit) },
+    ]
+  }
+
+  private static var replies: [[UInt8]] {
+    let facts = ItemFacts(
+      revision: 3, size: 5, created: 1, modified: 2, protection: .standard, kind: .value)
+    return [
+      written { try $0.putHelloReply(release: "0.1.0") },
+      written { try $0.putReply() },
+      written { try $0.putRefusal(.locked, detail: 1, detail2: 2, detail3: 3) },
+      written { try $0.putRecoveryKeyReply("0123-4567".utf8.span) },
+      written { try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "x".utf8.span) },
+      written { try $0.putConfigReply([Setting(key: 1, value: 60_000)]) },
+      written {
+        try $0.putOTPReply(
+          .time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span)
+      },
+      written { buffer in
+        let batch = try buffer.openBatch()
+        try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)
+        try buffer.closeBatch(batch, count: 1)
+      },
+      written { try $0.putPromptNews(elsewhere: "pts/3".utf8.span) },
+    ]
+  }
+}
