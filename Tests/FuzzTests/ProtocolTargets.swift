@@ -83,7 +83,7 @@ enum ProtocolTargets {
     FuzzTarget(
       name: "reference",
       seeds: bytes("kura://a/b", "kura://@work/a%20b?attr=user", "kura://%C3%A9"),
-      words: bytes("kura://", "@", "?attr=", "%", "%00", "%C3", "/", "é", "&")
+      words: bytes("kura://", "@", "?attr=", "%", "%25", "%00", "%C3", "/", "é", "&")
     ) { input throws(Flaw) in
       try isTaken {
         let read = try ItemReference(bytes: input)
