@@ -20,6 +20,11 @@ enum FormatTargets {
       [1] + little(UInt16(1)) + generation + half + [0] + [UInt8](repeating: 0, count: 16)
       + little(UInt16(1)) + [1] + little(UInt64(5_000))
     let label = Array("Büro".utf8)
+    let slot: SlotID = identifier(2)
+    let note =
+      slot.bytes + little(UInt64(70)) + [1] + little(UInt16(label.count)) + label
+      + little(UInt16(2)) + Array("/a".utf8)
+    let noted = [2] + ring.dropFirst() + [1] + note
     let payload = half + little(UInt64(5)) + little(UInt16(label.count)) + label
     return [
       FuzzTarget(name: "vault-header", seeds: [VaultHeader(vault: identifier(9)).encoded]) {
@@ -36,7 +41,7 @@ enum FormatTargets {
           return copy(secret.bytes)
         }
       },
-      FuzzTarget(name: "key-ring", seeds: [ring]) { input throws(Flaw) in
+      FuzzTarget(name: "key-ring", seeds: [ring, noted]) { input throws(Flaw) in
         try same(input) {
           let ring = try Ring.decode(input.span)
           let key = try ring.dataKey(ring.active)
