@@ -3,6 +3,10 @@
 #define _GNU_SOURCE
 #include "memory.h"
 
+#include <features.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -144,6 +148,12 @@ void kura_secret_wipe(void *block, size_t count) { explicit_bzero(block, count);
 __attribute__((noinline)) void kura_stack_wipe(void) {
   unsigned char remains[65536];
   explicit_bzero(remains, sizeof remains);
+}
+
+void kura_memory_trim(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 int kura_secret_equal(const void *left, const void *right, size_t count) {

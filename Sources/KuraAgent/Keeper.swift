@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraFormat
 internal import KuraProtocol
 internal import KuraSession
@@ -140,7 +141,10 @@ extension Keeper {
   /// Notes the newest state of a locked vault, folds its log into its file and closes it; needs no key.
   func leave() {
     try? note.take()?.write()
-    leaving.take()?.close()
+    guard let locked = leaving.take() else { return }
+    locked.close()
+    // Pages of the file were most of what an unlocked agent holds.
+    kura_memory_trim()
   }
 
   private var limits: SessionLimits {

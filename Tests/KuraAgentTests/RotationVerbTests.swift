@@ -69,7 +69,8 @@ import Testing
     #expect(try bench.next(on: one).type == .progress)
     try two.send { try $0.putRequest(.rotate) }
     for wire in [one, two] {
-      while case let frame = try bench.next(on: wire) {
+      while true {
+        let frame = try bench.next(on: wire)
         guard frame.type != .progress else { continue }
         #expect(frame.type == .end)
         break

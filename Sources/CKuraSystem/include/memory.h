@@ -21,6 +21,8 @@ void kura_secret_free(void *block, size_t count);
 void kura_secret_wipe(void *block, size_t count);
 /* Zeroes what calls that have returned left on the calling thread's stack, 64 KiB deep. */
 void kura_stack_wipe(void);
+/* Gives memory that was freed back to the system, where the C library can. */
+void kura_memory_trim(void);
 /* Whether both hold the same bytes, in time that depends on `count` only. */
 int kura_secret_equal(const void *left, const void *right, size_t count);
 struct kura_memory_status kura_secret_status(void);
