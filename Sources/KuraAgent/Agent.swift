@@ -165,7 +165,7 @@ extension Agent {
     var process: Int32 = 0
     try check("socket", unsafe kura_server_adopt(fd, &user, &process))
     endsWithClients = true
-    try admit(Descriptor(owning: fd), of: user)
+    try admit(Descriptor(owning: fd), of: user, process)
   }
 
   private func takeSignals() {

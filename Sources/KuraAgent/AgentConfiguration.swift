@@ -54,6 +54,9 @@ public struct AgentLimits: Equatable, Sendable {
   /// Between a change and the note of the newest state.
   public var upkeep: UInt64 = 500
 
+  /// Between an entry for the access log and the file.
+  public var log: UInt64 = 900
+
   /// The limits that the manual states.
   public init() {}
 }

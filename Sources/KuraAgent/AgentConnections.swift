@@ -17,7 +17,7 @@ extension Agent {
     var process: Int32 = 0
     let result = unsafe kura_server_accept(socket, &user, &process)
     guard result < 0 else {
-      try? admit(Descriptor(owning: result), of: user)
+      try? admit(Descriptor(owning: result), of: user, process)
       return
     }
     // No descriptor is left: the queue would be reported again and again.
@@ -25,11 +25,14 @@ extension Agent {
   }
 
   /// Gives a client its place; another user's is closed without a word.
-  func admit(_ descriptor: consuming Descriptor, of user: UInt32) throws(AgentError) {
+  func admit(
+    _ descriptor: consuming Descriptor, of user: UInt32, _ process: Int32
+  ) throws(AgentError) {
     guard user == owner, let place = connections.firstIndex(where: { $0 == nil }) else {
       return
     }
     let connection = try Connection(descriptor, place: place, tenant: tenants[place])
+    connection.process = process
     try poller.add(connection.raw, for: .readable, as: connection.source)
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
     connections[place] = connection

@@ -19,7 +19,10 @@ extension Agent {
 
   /// Locks a vault: keys wiped, then the state, then the clients that were at work on it
   /// answered; what waits for a disk comes at the end of the turn, and needs no key.
-  func lock(_ keeper: Keeper, _ reason: LockReason) {
+  ///
+  /// - Parameter connection: The client that asked for it.
+  func lock(_ keeper: Keeper, _ reason: LockReason, for connection: Connection? = nil) {
+    noteLock(of: keeper, reason, by: connection)
     revokeGrants(of: keeper)
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(keeper)

@@ -102,7 +102,9 @@ extension Agent {
     }
     connection.mayCrossEnd = false
     if request.verb.diesWithClient { try checkThere(connection) }
+    connection.verb = request.verb
     try serve(request, payload, connection)
+    noteServed(request, payload, connection)
   }
 
   /// Does nothing for a client that is gone: it has told its person that nothing was done. An
@@ -152,6 +154,7 @@ extension Agent {
     case .agentFacts: try agentFacts(connection)
     case .otp(let name): try makeCode(name, payload, connection)
     case .watch: try awaitLock(connection)
+    case .log: try readLog(connection)
     }
   }
 }
@@ -234,7 +237,7 @@ extension Verb {
   fileprivate var diesWithClient: Bool {
     switch self {
     case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
-      .history, .watch:
+      .history, .watch, .log:
       false
     default: true
     }

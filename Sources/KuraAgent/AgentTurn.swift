@@ -66,6 +66,7 @@ extension Agent {
   /// Notes the newest state beside a vault that changed, and sweeps what nothing refers to.
   func maintain() {
     for keeper in keepers {
+      writeLogIfDue(of: keeper)
       guard let deadline = keeper.upkeepDeadline else { continue }
       let now = configuration.clock().monotonic
       guard now >= deadline else { continue }
@@ -108,7 +109,7 @@ extension Agent {
   }
 
   private func deadline(of keeper: Keeper) -> UInt64 {
-    let upkeep = keeper.upkeepDeadline ?? .max
+    let upkeep = min(keeper.upkeepDeadline ?? .max, keeper.logDeadline ?? .max)
     return keeper.isRotating ? min(upkeep, keeper.rotation.deadline) : upkeep
   }
 

@@ -34,6 +34,12 @@ final class Connection {
   var outbox: Outbox
 
   var phase = Phase.greeting
+  /// The process that connected, as the kernel tells it.
+  var process: Int32 = 0
+  /// Who that is, as far as it was looked up: once, for the first entry of the access log.
+  private(set) lazy var peer = Peer(process: process)
+  /// What the client asked last.
+  var verb = Verb.status
   /// Whose vault the requests are about.
   var vaultPath = ""
   /// Whether the client speaks a version of the protocol that this agent does not.

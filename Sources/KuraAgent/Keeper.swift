@@ -10,6 +10,8 @@ internal import KuraVault
 final class Keeper {
   let id: FileID
   let path: String
+  /// The vault's own id, under which this machine keeps what it notes of it.
+  let vaultID: VaultID
 
   var session: Session
   /// What the last unlock asked for; it outlives a change of the policy.
@@ -19,19 +21,22 @@ final class Keeper {
   private(set) var vault: UnlockedVault?
   /// A vault whose keys are gone and whose file is yet to be folded up.
   private var leaving: LockedVault?
-  /// What is to be noted of it then.
-  private var note: SeenNote?
+  /// What is to be written of it then.
+  private var notes: LockNotes?
 
   /// What opens protected values for the whole session, while its owner's window lasts.
   var grant: Grant?
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?
+  /// When entries of the access log have to be written, on the monotonic clock.
+  var logDeadline: UInt64?
   /// When a rotation of the vault goes on.
   var rotation = RotationPace()
 
-  init(id: FileID, path: String, at now: Moment) {
+  init(id: FileID, vault: VaultID, path: String, at now: Moment) {
     self.id = id
+    self.vaultID = vault
     self.path = path
     session = Session(at: now)
   }
@@ -128,19 +133,20 @@ extension Keeper {
   func lock(_ reason: LockReason, at now: Moment) {
     grant = nil
     if let open = vault.take() {
-      let newest = open.seenNote
+      let newest = open.lockNotes
       let locked = open.lock()
       leave()
-      note = newest
+      notes = newest
       leaving = consume locked
     }
     upkeepDeadline = nil
+    logDeadline = nil
     session.lock(reason, at: now)
   }
 
-  /// Notes the newest state of a locked vault, folds its log into its file and closes it; needs no key.
+  /// Writes what is left of a locked vault, folds its journal into its file and closes it; needs no key.
   func leave() {
-    try? note.take()?.write()
+    notes.take()?.write()
     guard let locked = leaving.take() else { return }
     locked.close()
     // Pages of the file were most of what an unlocked agent holds.

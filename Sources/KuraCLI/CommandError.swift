@@ -34,6 +34,8 @@ enum CommandError: Error, Equatable, Sendable {
   case mismatch(Mismatch)
   /// `verify` found that much.
   case findings(Int)
+  /// The access log is not as it was written; how many things are wrong with it.
+  case logFindings(Int)
   case agentNotRunning
   /// No slot of the vault has that number.
   case noSlot(UInt8)

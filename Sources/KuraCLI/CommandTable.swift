@@ -9,6 +9,7 @@ enum CommandTable {
     Protect.command, Unprotect.command, Run.command, Inject.command,
     Generate.command, Otp.command, Copy.command,
     ChangePasscode.command, SlotControl.command, Rotate.command, RekeyVault.command, Verify.command,
+    AccessLog.command,
     Config.command, Reset.command, Vaults.command, AgentControl.command, Doctor.command,
     Interpreter.command, Completion.command, Help.command,
   ]

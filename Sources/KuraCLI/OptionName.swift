@@ -59,6 +59,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case unsorted
   case upper
   case vault
+  case verify
   case version
   case wait
   case weakKDF = "weak-kdf"

@@ -16,6 +16,12 @@ public enum Label: Sendable {
   case eraseRule
   /// The inner key of a protected value.
   case protectedValue
+  /// The log's pair, from its key; followed by the vault id.
+  case logPair
+  /// The inner key of what is logged while the vault is locked.
+  case logEntry
+  /// The log's chain.
+  case logChain
 
   /// The label's ASCII bytes.
   public var text: StaticString {
@@ -34,6 +40,9 @@ public enum Label: Sendable {
     case .deviceSecret: "kura1/2skd"
     case .eraseRule: "kura1/erase"
     case .protectedValue: "kura1/protected"
+    case .logPair: "kura1/log-pair"
+    case .logEntry: "kura1/log-entry"
+    case .logChain: "kura1/log-chain"
     }
   }
 }

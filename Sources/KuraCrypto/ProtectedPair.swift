@@ -54,35 +54,43 @@ extension ProtectedPair {
 
   /// A fresh key that only the secret half of a pair can find again.
   ///
-  /// - Parameter publicHalf: The pair's public half, 32 bytes.
+  /// - Parameters:
+  ///   - publicHalf: The pair's public half, 32 bytes.
+  ///   - label: What the key is for.
   /// - Throws: ``CryptoError/damaged`` when the half is none, ``CryptoError/outOfMemory``,
   ///   ``CryptoError/entropyUnavailable``.
-  public static func sealingKey(to publicHalf: [UInt8]) throws(CryptoError) -> Sealing {
+  public static func sealingKey(
+    to publicHalf: [UInt8], for label: Label = .protectedValue
+  ) throws(CryptoError) -> Sealing {
     let once = try random()
     let key = try valueKey(
-      once.secretHalf, with: publicHalf.span, ephemeral: once.publicHalf.span,
+      label, once.secretHalf, with: publicHalf.span, ephemeral: once.publicHalf.span,
       publicHalf: publicHalf.span)
     return Sealing(ephemeral: once.publicHalf, key: key)
   }
 
   /// The key that a value was sealed with for this pair.
   ///
-  /// - Parameter ephemeral: What stands beside the value, 32 bytes.
+  /// - Parameters:
+  ///   - ephemeral: What stands beside the value, 32 bytes.
+  ///   - label: What the key is for.
   /// - Throws: ``CryptoError/damaged`` when it is no public half, ``CryptoError/outOfMemory``.
-  public borrowing func openingKey(ephemeral: Span<UInt8>) throws(CryptoError) -> Key {
+  public borrowing func openingKey(
+    ephemeral: Span<UInt8>, for label: Label = .protectedValue
+  ) throws(CryptoError) -> Key {
     try ProtectedPair.valueKey(
-      secretHalf, with: ephemeral, ephemeral: ephemeral, publicHalf: publicHalf.span)
+      label, secretHalf, with: ephemeral, ephemeral: ephemeral, publicHalf: publicHalf.span)
   }
 
-  /// `H(X25519(secret, other), 32; "kura1/protected" ‖ ephemeral ‖ the pair's public half)`.
+  /// `H(X25519(secret, other), 32; label ‖ ephemeral ‖ the pair's public half)`.
   private static func valueKey(
-    _ secret: borrowing SecretBytes, with other: Span<UInt8>, ephemeral: Span<UInt8>,
+    _ label: Label, _ secret: borrowing SecretBytes, with other: Span<UInt8>, ephemeral: Span<UInt8>,
     publicHalf: Span<UInt8>
   ) throws(CryptoError) -> Key {
     guard other.count == byteCount else { throw .damaged }
     let shared = try agree(secret, other)
     var hash = try KeyedHash(keyBytes: shared.bytes)
-    hash.update(.protectedValue)
+    hash.update(label)
     hash.update(ephemeral)
     hash.update(publicHalf)
     return Key(try hash.finalizeSecret())

@@ -14,6 +14,9 @@ public struct AssociatedData: Sendable {
     case body = 6
     case chunk = 7
     case protectedValue = 8
+    case logStart = 9
+    case logBlock = 10
+    case logLocked = 11
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -69,6 +72,33 @@ extension AssociatedData {
   /// The root.
   public static func root(vault: VaultID) -> AssociatedData {
     var data = AssociatedData(.root)
+    data.append(vault)
+    return data
+  }
+}
+
+// MARK: - The access log
+
+extension AssociatedData {
+  /// Where a log begins, and to whom is sealed what is noted while the vault is locked.
+  static func logStart(vault: VaultID, publicHalf: [UInt8]) -> AssociatedData {
+    var data = AssociatedData(.logStart)
+    data.append(vault)
+    for byte in publicHalf { data.append(integer: byte) }
+    return data
+  }
+
+  /// Entries of a log.
+  static func logBlock(vault: VaultID, count: UInt16) -> AssociatedData {
+    var data = AssociatedData(.logBlock)
+    data.append(vault)
+    data.append(integer: count)
+    return data
+  }
+
+  /// An entry that was made while the vault was locked.
+  static func logLocked(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.logLocked)
     data.append(vault)
     return data
   }

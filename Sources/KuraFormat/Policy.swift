@@ -16,6 +16,8 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
   case logSync = 6
   /// Wrong codes in a row until this machine's secrets for them are destroyed; 0 = never.
   case eraseLocalAfter = 7
+  /// Entries kept in the access log of each machine; 0 = none is kept.
+  case logEntries = 8
 
   /// What holds where nothing was set.
   public var standard: UInt64 {
@@ -25,6 +27,7 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
     case .lockOnSleep: 1
     case .historyDepth: 10
     case .reuseWindow, .logSync, .eraseLocalAfter: 0
+    case .logEntries: 10_000
     }
   }
 
@@ -36,6 +39,7 @@ public enum PolicyKey: UInt8, CaseIterable, Sendable {
     case .historyDepth: 0...1000
     case .reuseWindow: 0...300_000
     case .eraseLocalAfter: 0...100
+    case .logEntries: 0...100_000
     }
   }
 }

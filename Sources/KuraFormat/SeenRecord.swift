@@ -112,6 +112,14 @@ public struct SeenRecord: Equatable, Sendable {
   }
 }
 
+/// What a record in a seen file says, whoever wrote it.
+public struct SeenClaim: Equatable, Sendable {
+  public let counter: UInt64
+  public let epoch: UInt64
+  public let fingerprint: Digest
+  public let logHead: Digest
+}
+
 // MARK: - The file
 
 extension SeenRecord {
@@ -137,16 +145,14 @@ extension SeenRecord {
     return latest
   }
 
-  /// What a seen file says of itself, without a key to check it: the higher counter, and its epoch.
+  /// What a seen file says of itself, without a key to check it: the record with the higher counter.
   ///
   /// Only good for leaving a file alone that somebody else has written since.
   ///
   /// - Returns: nil when nothing in it looks like a record of the vault.
-  public static func claim(
-    in file: Span<UInt8>, vault: VaultID
-  ) -> (counter: UInt64, epoch: UInt64)? {
+  public static func claim(in file: Span<UInt8>, vault: VaultID) -> SeenClaim? {
     guard file.count == fileByteCount else { return nil }
-    var latest: (counter: UInt64, epoch: UInt64)?
+    var latest: SeenClaim?
     for place in 0..<2 {
       let bytes = file.extracting((place * byteCount)..<((place + 1) * byteCount))
       guard let claim = claim(ofRecord: bytes, vault: vault) else { continue }
@@ -155,16 +161,15 @@ extension SeenRecord {
     return latest
   }
 
-  private static func claim(
-    ofRecord bytes: Span<UInt8>, vault: VaultID
-  ) -> (counter: UInt64, epoch: UInt64)? {
+  private static func claim(ofRecord bytes: Span<UInt8>, vault: VaultID) -> SeenClaim? {
     var reader = ByteReader(bytes)
     guard let magic = try? reader.take(SeenRecord.magic.count) else { return nil }
     for index in magic.indices where magic[index] != SeenRecord.magic[index] { return nil }
     guard let counter: UInt64 = try? reader.integer(), let own: VaultID = try? reader.identifier(),
-      own == vault, let epoch: UInt64 = try? reader.integer()
+      own == vault, let epoch: UInt64 = try? reader.integer(),
+      let fingerprint = try? reader.digest(), let logHead = try? reader.digest()
     else { return nil }
-    return (counter, epoch)
+    return SeenClaim(counter: counter, epoch: epoch, fingerprint: fingerprint, logHead: logHead)
   }
 
   /// The highest epoch that a seen file claims for a vault, whoever wrote that: nothing is checked.

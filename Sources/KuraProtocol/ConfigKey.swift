@@ -16,6 +16,8 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
   case logSync = 6
   /// After how many wrong codes in a row this machine's secrets for them are destroyed; 0 = never.
   case eraseLocalAfter = 7
+  /// Entries kept in the access log of each machine; 0 = none is kept.
+  case logEntries = 8
 
   /// What its number counts.
   public enum Unit: Sendable {
@@ -34,6 +36,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .reuseWindow: "reuse-window"
     case .logSync: "log-sync"
     case .eraseLocalAfter: "erase-local-after"
+    case .logEntries: "log-entries"
     }
   }
 
@@ -42,7 +45,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout, .maxSession, .reuseWindow: .milliseconds
     case .lockOnSleep, .logSync: .flag
-    case .historyDepth, .eraseLocalAfter: .count
+    case .historyDepth, .eraseLocalAfter, .logEntries: .count
     }
   }
 
@@ -54,6 +57,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .lockOnSleep: 1
     case .historyDepth: 10
     case .reuseWindow, .logSync, .eraseLocalAfter: 0
+    case .logEntries: 10_000
     }
   }
 
@@ -66,6 +70,7 @@ public enum ConfigKey: UInt8, Sendable, CaseIterable {
     case .historyDepth: 0...1_000
     case .reuseWindow: 0...300_000
     case .eraseLocalAfter: 0...100
+    case .logEntries: 0...100_000
     }
   }
 

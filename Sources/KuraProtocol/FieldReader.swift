@@ -59,6 +59,14 @@ struct FieldReader: ~Escapable {
     return offset..<bytes.count
   }
 
+  /// A copy of a field that is no secret.
+  func copy(_ field: Range<Int>) -> [UInt8] {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(field.count)
+    for index in field { copy.append(bytes[index]) }
+    return copy
+  }
+
   /// A message ends where its last field does: a longer one is refused.
   func finish() throws(ProtocolError) {
     guard remaining == 0 else { throw .trailingBytes(remaining) }

@@ -46,6 +46,8 @@ public enum Request: Equatable, Sendable {
   case purge(PurgeRequest)
   /// Refused as locked as soon as the vault is.
   case watch
+  /// What this machine has noted of the vault's use.
+  case log
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -96,6 +98,7 @@ public enum Request: Equatable, Sendable {
     case .restore: .restore
     case .purge: .purge
     case .watch: .watch
+    case .log: .log
     }
   }
 
@@ -137,6 +140,7 @@ public enum Request: Equatable, Sendable {
     case .restore: .restore(try RestoreRequest(&reader))
     case .purge: .purge(try PurgeRequest(&reader))
     case .watch: .watch
+    case .log: .log
     }
   }
 }

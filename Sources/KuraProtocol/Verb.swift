@@ -36,4 +36,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case restore = 50
   case purge = 51
   case watch = 54
+  case log = 56
 }

@@ -162,6 +162,12 @@ extension FilePlace {
     }
   }
 
+  /// Puts a finished file in the place of the one that stands here, if any.
+  package func replace(with draft: FilePlace) throws(StorageError) {
+    guard unsafe rename(draft.path, path) == 0 else { throw StorageError(systemError: errno) }
+    try syncDirectory()
+  }
+
   /// Removes the file and its journal; what is not there needs no removing.
   package func remove() {
     for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }

@@ -43,6 +43,17 @@ package struct StateFile: ~Copyable, Sendable {
     return file
   }
 
+  /// Opens a file for reading, without its lock.
+  ///
+  /// - Throws: ``StorageError/missing``.
+  package static func reading(_ place: FilePlace) throws(StorageError) -> StateFile {
+    // Nothing that stands there in a file's place may keep the caller waiting.
+    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    let descriptor = unsafe Glibc.open(place.path, flags)
+    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
+    return StateFile(descriptor: descriptor)
+  }
+
   /// Reads a file from the start without waiting for its lock; what is being written may come torn.
   ///
   /// - Parameters:
@@ -50,11 +61,8 @@ package struct StateFile: ~Copyable, Sendable {
   ///   - limit: How many bytes at most.
   /// - Throws: ``StorageError/missing``.
   package static func peek(_ place: FilePlace, _ limit: Int) throws(StorageError) -> [UInt8] {
-    // Nothing that stands there in a file's place may keep the caller waiting.
-    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-    let descriptor = unsafe Glibc.open(place.path, flags)
-    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    return try StateFile(descriptor: descriptor).read(limit)
+    let file = try reading(place)
+    return try file.read(limit)
   }
 
   /// Reads from the start.
@@ -62,20 +70,7 @@ package struct StateFile: ~Copyable, Sendable {
   /// - Parameter limit: How many bytes at most.
   /// - Returns: What there is, which may be less.
   package borrowing func read(_ limit: Int) throws(StorageError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: limit)
-    var count = 0
-    while count < limit {
-      let part = unsafe bytes.withUnsafeMutableBytes { bytes in
-        guard let start = bytes.baseAddress else { return 0 }
-        return unsafe pread(descriptor, start + count, limit - count, off_t(count))
-      }
-      if part < 0 && errno == EINTR { continue }
-      guard part >= 0 else { throw StorageError(systemError: errno) }
-      if part == 0 { break }
-      count += part
-    }
-    bytes.removeLast(limit - count)
-    return bytes
+    try bytes(at: 0, count: limit)
   }
 
   /// Writes in place and waits for the disk.
@@ -87,6 +82,54 @@ package struct StateFile: ~Copyable, Sendable {
   package borrowing func write(
     _ bytes: Span<UInt8>, at offset: Int, length: Int
   ) throws(StorageError) {
+    try put(bytes, at: offset)
+    if try byteCount() < length { try cut(to: length) }
+    try sync()
+  }
+}
+
+// MARK: - Files that grow
+
+extension StateFile {
+  /// The file's length, in bytes.
+  package borrowing func byteCount() throws(StorageError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(systemError: errno) }
+    return Int(status.st_size)
+  }
+
+  /// Whether the path still names the file.
+  package borrowing func isStill(at place: FilePlace) -> Bool {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return false }
+    let identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    return (try? place.identity()) == identity
+  }
+
+  /// Reads a part of the file.
+  ///
+  /// - Returns: What there is of it.
+  package borrowing func bytes(
+    at offset: Int, count wanted: Int
+  ) throws(StorageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: wanted)
+    var count = 0
+    while count < wanted {
+      let part = unsafe bytes.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        return unsafe pread(descriptor, start + count, wanted - count, off_t(offset + count))
+      }
+      if part < 0 && errno == EINTR { continue }
+      guard part >= 0 else { throw StorageError(systemError: errno) }
+      if part == 0 { break }
+      count += part
+    }
+    bytes.removeLast(wanted - count)
+    return bytes
+  }
+
+  /// Writes in place; ``sync()`` waits for the disk.
+  package borrowing func put(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
     var count = 0
     while count < bytes.count {
       let part = unsafe bytes.withUnsafeBytes { bytes in
@@ -98,11 +141,15 @@ package struct StateFile: ~Copyable, Sendable {
       guard part > 0 else { throw StorageError(systemError: part < 0 ? errno : EIO) }
       count += part
     }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(systemError: errno) }
-    if status.st_size < length, ftruncate(descriptor, off_t(length)) != 0 {
-      throw StorageError(systemError: errno)
-    }
+  }
+
+  /// Gives the file another length.
+  package borrowing func cut(to length: Int) throws(StorageError) {
+    guard ftruncate(descriptor, off_t(length)) == 0 else { throw StorageError(systemError: errno) }
+  }
+
+  /// Waits until what was written is on the disk.
+  package borrowing func sync() throws(StorageError) {
     guard fdatasync(descriptor) == 0 else { throw StorageError(systemError: errno) }
   }
 }

@@ -16,6 +16,8 @@ struct Keyring: ~Copyable {
   let root: Key
   /// For the seen file.
   let seen: Key
+  /// For the access log.
+  let log: LogKeys
   /// For the integrity tree.
   let tree: TreeHash
   /// The data keys and the policy.
@@ -33,6 +35,7 @@ struct Keyring: ~Copyable {
         vault: vault, name: try vaultKey.subkey(.name, vault: id.span), ringKey: ringKey,
         root: try vaultKey.subkey(.root, vault: id.span),
         seen: try vaultKey.subkey(.seen, vault: id.span),
+        log: try LogKeys(try vaultKey.subkey(.log, vault: id.span), vault: vault),
         tree: TreeHash(key: try vaultKey.subkey(.tree, vault: id.span), vault: vault),
         ring: ring)
     } catch {
@@ -50,7 +53,7 @@ struct Keyring: ~Copyable {
     do {
       return Keyring(
         vault: vault, name: try name.copy(), ringKey: try ringKey.copy(), root: try root.copy(),
-        seen: try seen.copy(), tree: try tree.copy(),
+        seen: try seen.copy(), log: try log.copy(), tree: try tree.copy(),
         ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault))
     } catch {
       throw VaultError(error, about: .ring)

@@ -169,11 +169,14 @@ extension UnlockedVault {
     let keys = rekey.keys
     let next = try keys.next.copy(ring: rekey.front.ring)
     let trust = try write(&rekey)
+    let log = rekeyedLog(keys.next.log)
+    let logEnd = end(of: log)
     // Held until the commit, so that nobody writes over the record that is to count after it.
-    let seen = try noteAhead(trust, keys.next)
+    let seen = try noteAhead(trust, keys.next, logHead: logEnd)
     do { try rekey.rows.storage.commit() } catch { throw VaultError(error) }
     _ = consume seen
     adopt(trust, next, rekey.front)
+    publish(log)
     rekey.close()
     noteTwice()
     // The vault is under the new keys whatever happens now: what is left to clear, the next flush
@@ -207,6 +210,20 @@ extension UnlockedVault {
     return Trust(
       root: root, sealedRoot: sealed, fingerprint: try keys.next.fingerprint(of: root),
       header: trust.header, sealedRing: front.ring, slots: front.slots)
+  }
+
+  private func end(of log: borrowing RekeyedLog?) -> Digest {
+    switch log {
+    case .some(let log): log.end
+    case .none: .zero
+    }
+  }
+
+  private mutating func publish(_ log: consuming RekeyedLog?) {
+    if let log { log.publish() }
+    self.log.position = nil
+    self.log.unnoted = nil
+    self.log.isDirty = false
   }
 
   /// Leaves no record of the old key in the seen file: a copy from before is told by that.

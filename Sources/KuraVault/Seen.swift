@@ -131,12 +131,20 @@ public struct SeenNote: Sendable {
       let bytes = try file.read(SeenRecord.fileByteCount)
       let claim = SeenRecord.claim(in: bytes.span, vault: vault)
       let next = records.first { claim.map { $0.counter } ?? 0 < $0.record.counter }
-      guard let next, claim.map({ $0.epoch < next.record.epoch }) ?? true else { return }
+      guard let next, claim.map({ next.record.isNews(after: $0) }) ?? true else { return }
       try file.write(
         next.bytes.span, at: next.record.offset, length: SeenRecord.fileByteCount)
     } catch {
       throw VaultError(error, about: .root)
     }
+  }
+}
+
+extension SeenRecord {
+  /// Whether there is more in it than what a file claims: a newer state, or more of the log at the same.
+  fileprivate func isNews(after claim: SeenClaim) -> Bool {
+    epoch > claim.epoch || epoch == claim.epoch && fingerprint == claim.fingerprint
+      && logHead != claim.logHead
   }
 }
 
@@ -151,16 +159,20 @@ extension UnlockedVault {
   public var needsFlush: Bool { trust.root.epoch > seenEpoch || mustTruncate }
 
   /// What is left to note once the keys are gone; nil when the file is up to date.
-  public var seenNote: SeenNote? {
-    guard trust.root.epoch > seenEpoch else { return nil }
-    return try? SeenNote(record(after: seenCounter), key: keys.seen, in: options.stateDirectory)
+  ///
+  /// - Parameter end: The chain's end of the access log, where the file does not have it.
+  func seenNote(logEnd end: Digest?) -> SeenNote? {
+    guard trust.root.epoch > seenEpoch || end != nil else { return nil }
+    return try? SeenNote(
+      record(after: seenCounter, logHead: end ?? seenLogHead), key: keys.seen,
+      in: options.stateDirectory)
   }
 
   /// Wipes the keys, then notes the newest state and closes the file.
   public consuming func fold() {
-    let note = seenNote
+    let notes = lockNotes
     let locked = lock()
-    try? note?.write()
+    notes.write()
     locked.close()
   }
 
@@ -180,8 +192,7 @@ extension UnlockedVault {
     if let latest = file.latest {
       // Another engine is ahead: what it saw stands.
       if latest.epoch > trust.root.epoch {
-        seenEpoch = latest.epoch
-        seenCounter = latest.counter
+        adopt(latest)
         return
       }
       try check(latest)
@@ -207,8 +218,7 @@ extension UnlockedVault {
       if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
         latest.path == noted(path: place.path), !file.hasForeignRecord
       {
-        seenEpoch = latest.epoch
-        seenCounter = latest.counter
+        adopt(latest)
         return
       }
     }
@@ -221,17 +231,42 @@ extension UnlockedVault {
   /// Notes a state that is about to be committed under other keys, beside what there is to note under
   /// these: whichever of the two a kill leaves behind finds its own record.
   ///
+  /// - Parameter logHead: The end of the log under the other keys.
   /// - Returns: The file, locked until this is dropped; nil where this machine can keep no state.
   mutating func noteAhead(
-    _ next: Trust, _ nextKeys: borrowing Keyring
+    _ next: Trust, _ nextKeys: borrowing Keyring, logHead: Digest
   ) throws(VaultError) -> SeenFile? {
     guard let file = try openSeenFile() else { return nil }
     let record = SeenRecord(
       counter: (file.latest?.counter ?? 0) &+ 1, vault: id, epoch: next.root.epoch,
-      fingerprint: next.fingerprint, logHead: next.root.logHead, time: options.now(),
+      fingerprint: next.fingerprint, logHead: logHead, time: options.now(),
       path: Array(place.path.utf8))
     try file.write(record, key: nextKeys.seen)
     return file
+  }
+
+  /// Notes how far the access log goes, whatever else there is to note.
+  mutating func noteLogHead() throws(VaultError) {
+    guard let head = log.unnoted, let file = try openSeenFile() else { return }
+    guard var latest = file.latest, latest.epoch > trust.root.epoch else {
+      if let latest = file.latest { try check(latest) }
+      return try note(in: file)
+    }
+    // Another engine is ahead: what it saw stands.
+    latest.counter &+= 1
+    latest.logHead = head
+    try file.write(latest, key: keys.seen)
+    adopt(latest)
+    log.unnoted = nil
+  }
+
+  /// How far the access log went when that was noted last; zero where nothing is noted.
+  func notedLogHead() -> Digest {
+    guard let place = try? FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).seen"),
+      let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount),
+      let latest = try? SeenRecord.latest(in: bytes.span, key: keys.seen, vault: id)
+    else { return .zero }
+    return latest.logHead
   }
 
   /// Opens the seen file.
@@ -260,16 +295,23 @@ extension UnlockedVault {
   }
 
   private mutating func note(in file: borrowing SeenFile) throws(VaultError) {
-    let record = record(after: file.latest?.counter ?? 0)
+    let record = record(
+      after: file.latest?.counter ?? 0, logHead: log.unnoted ?? file.latest?.logHead ?? .zero)
     try file.write(record, key: keys.seen)
-    seenEpoch = record.epoch
-    seenCounter = record.counter
+    adopt(record)
+    log.unnoted = nil
   }
 
-  private borrowing func record(after counter: UInt64) -> SeenRecord {
+  private mutating func adopt(_ record: SeenRecord) {
+    seenEpoch = record.epoch
+    seenCounter = record.counter
+    seenLogHead = record.logHead
+  }
+
+  private borrowing func record(after counter: UInt64, logHead: Digest) -> SeenRecord {
     SeenRecord(
       counter: counter &+ 1, vault: id, epoch: trust.root.epoch, fingerprint: trust.fingerprint,
-      logHead: trust.root.logHead, time: options.now(), path: Array(place.path.utf8))
+      logHead: logHead, time: options.now(), path: Array(place.path.utf8))
   }
 
   /// A path as a record keeps it.

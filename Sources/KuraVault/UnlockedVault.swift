@@ -66,6 +66,10 @@ public struct UnlockedVault: ~Copyable {
   var seenEpoch: UInt64 = 0
   /// The counter that its newest record had when it was last read or written.
   var seenCounter: UInt64 = 0
+  /// The end of the access log that it had then.
+  var seenLogHead = Digest.zero
+  /// The access log of this machine.
+  var log = AccessLog()
   /// Whether old pages still stand in the journal that should not.
   var mustTruncate = false
   var sweeper = Sweeper()
@@ -97,8 +101,8 @@ public struct UnlockedVault: ~Copyable {
 
   /// Wipes all keys and everything that was read with them.
   ///
-  /// What was committed since ``flushSeen()`` is not noted in the seen file by this: take ``seenNote``
-  /// before.
+  /// What was committed since ``flushSeen()`` is not noted in the seen file by this, nor what waits for
+  /// the access log: take ``lockNotes`` before.
   ///
   /// - Returns: The file, still open; ``LockedVault/close()`` leaves it as one file.
   public consuming func lock() -> LockedVault {

@@ -177,7 +177,7 @@ extension FrameTests {
     var ends: [Int32] = [0, 0]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
     let wire = Wire(owning: ends[1])
-    try bench.agent.admit(Descriptor(owning: ends[0]), of: getuid() + 1)
+    try bench.agent.admit(Descriptor(owning: ends[0]), of: getuid() + 1, getpid())
     wire.receive()
     #expect(wire.isAtEnd)
   }

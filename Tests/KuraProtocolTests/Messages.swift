@@ -86,14 +86,13 @@ enum Examples {
     case .authorize(let authorize): touch(authorize.secret)
     case .protect(let name), .unprotect(let name): touch(name)
     case .prompt(let prompt): touch(prompt.place)
-    case .otp(let name): touch(name)
     case .rekey(let rekey): touch(rekey.authority.secret, rekey.keyFile)
     case .otp(let name), .history(let name): touch(name)
     case .move(let move): touch(move.name, move.new)
     case .restore(let restore): touch(restore.name)
     case .purge(let purge): touch(purge.name)
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
-      .agentFacts, .watch:
+      .agentFacts, .watch, .log:
       break
     }
   }
@@ -176,6 +175,7 @@ enum Examples {
         },
         request("purge") { try $0.putPurge(name: "a/b".utf8.span, .revision, revision: 2) },
         request("watch") { try $0.putRequest(.watch) },
+        request("log") { try $0.putRequest(.log) },
       ]
     }
   }

@@ -173,6 +173,20 @@ extension Examples {
             _ = payload.extracting(place)
           }
         },
+        reply("data: of the access log") {
+          let batch = try $0.openBatch()
+          try $0.putLogDropped(7)
+          var facts = LogEntryFacts(number: 8, time: 1_700_000_000_000, verb: 5)
+          (facts.process, facts.parent) = (4_242, 4_200)
+          facts.program = Array("kura".utf8)
+          facts.parentProgram = Array("/bin/sh".utf8)
+          facts.terminal = Array("pts/3".utf8)
+          try $0.putLogEntry(facts, name: "a/b".utf8.span, other: Span())
+          try $0.putLogFinding(5, number: 9, count: 0)
+          try $0.closeBatch(batch, count: 3)
+        } reading: { payload throws(ProtocolError) in
+          _ = try LogBatch(payload)
+        },
         reply("data: findings") { buffer in
           let batch = try buffer.openBatch()
           try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)

@@ -14,7 +14,7 @@ struct RequestTests {
   }
 
   @Test(arguments: [
-    Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch,
+    Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch, .log,
   ])
   func `a request without fields`(_ verb: Verb) throws {
     let (request, payload) = try read { try $0.putRequest(verb) }

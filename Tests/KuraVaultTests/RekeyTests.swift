@@ -111,7 +111,7 @@ import Testing
       let trust = Trust(
         root: vault.trust.root, sealedRoot: [], fingerprint: .zero, header: [], sealedRing: [],
         slots: [])
-      _ = try vault.noteAhead(trust, rekey.keys.next)
+      _ = try vault.noteAhead(trust, rekey.keys.next, logHead: .zero)
     }
     vault.lock().close()
     try file.fill { vault in #expect(vault.notices == [.weakKDF]) }

@@ -12,16 +12,25 @@ protocol Attempt: Errand {
   /// Uses what the job found; its client still waits for it, and the vault was not locked since.
   func finish(in agent: Agent, for client: Connection) throws(Denial)
 
+  /// The credential that turned out to be wrong, once the job is done; nil for none.
+  var wrong: WrongCredential? { get }
+
   /// Notes that the job is done, whether anybody waits for it or not.
   ///
   /// - Returns: Whether what it found may still be used.
   func settle() -> Bool
 }
 
+extension Attempt {
+  var wrong: WrongCredential? { nil }
+}
+
 extension Agent {
   /// Hands an attempt's job to the worker; its client waits meanwhile.
   func start(_ attempt: any Attempt, for connection: Connection) {
-    attempts.append(Pending(attempt: attempt, client: connection))
+    attempts.append(
+      Pending(
+        attempt: attempt, client: connection, verb: connection.verb, peer: connection.peer))
     connection.errand = attempt
     connection.phase = .parked
     worker.start(attempt.job)
@@ -55,6 +64,7 @@ extension Agent {
     let attempt = pending.attempt
     lockDue()
     let counts = attempt.settle()
+    noteWrong(pending)
     // Without its client, or after a lock, what was found is dropped, and wiped with that.
     guard counts, let client = pending.client, client.errand === attempt else { return }
     finish(attempt, for: client)
@@ -68,6 +78,7 @@ extension Agent {
     do throws(Denial) {
       try attempt.finish(in: self, for: client)
       client.busyDeadline = nil
+      if client.phase == .ready { noteDone(client) }
     } catch {
       client.outbox.frames.removeLast(client.outbox.frames.count - written)
       if error.isWorthAnotherTry, postpone(client) {
@@ -86,6 +97,8 @@ extension Agent {
 struct Pending {
   let attempt: any Attempt
   weak var client: Connection?
+  let verb: Verb
+  let peer: Peer
 }
 
 extension Agent {
@@ -112,7 +125,8 @@ extension Agent {
     let id = vault.fileID
     if let keeper = keepers.first(where: { $0.id == id }) { return keeper }
     keepers.removeAll { $0.path == path && !$0.isUnlocked && !$0.session.isUnlocking }
-    let keeper = Keeper(id: id, path: path, at: configuration.clock())
+    let keeper = Keeper(
+      id: id, vault: vault.id, path: path, at: configuration.clock())
     keepers.append(keeper)
     return keeper
   }

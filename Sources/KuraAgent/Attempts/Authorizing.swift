@@ -12,7 +12,7 @@ final class AuthorizeJob: Job, @unchecked Sendable {
   private let credential: Credential
   private var secret: SecretBytes?
   fileprivate var key: VaultKey?
-  private var failure: VaultError?
+  fileprivate private(set) var failure: VaultError?
 
   init(_ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes) {
     self.guess = guess
@@ -54,6 +54,8 @@ final class Authorizing: Attempt {
     owner = keeper
     ticket = keeper.session.beginAttempt()
   }
+
+  var wrong: WrongCredential? { WrongCredential(authorizeJob.failure, credential) }
 
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 

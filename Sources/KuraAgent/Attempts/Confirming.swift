@@ -22,6 +22,7 @@ extension Agent {
   func confirm(_ connection: Connection) throws(Denial) {
     guard let pending = connection.errand as? any Confirmable else { throw Denial(.malformed) }
     try pending.confirmed(in: self, for: connection)
+    noteDone(connection)
     connection.errand = nil
     // What goes on in slices answers by itself.
     connection.phase = connection.stream == nil ? .ready : .parked

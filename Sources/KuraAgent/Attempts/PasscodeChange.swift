@@ -70,6 +70,8 @@ final class PasscodeChange: Attempt {
     self.vault = consume vault
   }
 
+  var wrong: WrongCredential? { WrongCredential(passcodeJob.failure, passcodeJob.credential) }
+
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {

@@ -84,6 +84,8 @@ final class RekeyAttempt: Attempt {
     ticket = keeper.session.beginAttempt()
   }
 
+  var wrong: WrongCredential? { WrongCredential(rekeyJob.failure, rekeyJob.failedAt) }
+
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {

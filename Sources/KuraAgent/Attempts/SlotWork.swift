@@ -132,6 +132,8 @@ final class SlotWork: Attempt {
     self.vault = consume vault
   }
 
+  var wrong: WrongCredential? { WrongCredential(slotJob.failure, slotJob.credential) }
+
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {

@@ -12,7 +12,7 @@ final class UnlockJob: Job, @unchecked Sendable {
   private let credential: Credential
   private var secret: SecretBytes?
   private var key: VaultKey?
-  private var failure: VaultError?
+  fileprivate private(set) var failure: VaultError?
   /// A passcode that was right, in case its slot is to be wrapped anew; wiped with the job.
   private var proved: SecretBytes?
 
@@ -76,6 +76,8 @@ final class Unlocking: Attempt {
     self.vault = consume vault
   }
 
+  var wrong: WrongCredential? { WrongCredential(unlockJob.failure, credential) }
+
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
@@ -86,6 +88,7 @@ final class Unlocking: Attempt {
       // The first try took the key and the vault: the client may ask again.
       throw guess.denial(error, at: owner.path, showing: credential).final(when: true)
     }
+    agent.noteUnlock(of: owner, by: client, credential, notices)
     let told = notices.union(guess.notice(afterMistakes: client.mistakes))
     client.mistakes = 0
     if let half = half.take() {

@@ -25,10 +25,12 @@ extension Agent {
   func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
     switch request.scope {
     case .all:
-      for keeper in keepers { lock(keeper, request.reason) }
+      for keeper in keepers { lock(keeper, request.reason, for: connection) }
       giveUpWords()
     case .vault:
-      if let keeper = try keeper(of: connection) { lock(keeper, request.reason) }
+      if let keeper = try keeper(of: connection) {
+        lock(keeper, request.reason, for: connection)
+      }
     }
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }
@@ -64,7 +66,7 @@ extension Agent {
 
   /// Locks every vault, answers, and ends.
   func stop(_ connection: Connection) throws(Denial) {
-    for keeper in keepers { lock(keeper, .asked) }
+    for keeper in keepers { lock(keeper, .asked, for: connection) }
     giveUpWords()
     ending = .asked
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
@@ -93,6 +95,7 @@ extension Agent {
       try vault.setPolicy(key, to: request.value)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
+    if request.key == ConfigKey.logEntries.rawValue { flushLog(of: keeper) }
     noteChange(of: keeper)
     keeper.adjust(at: configuration.clock())
   }

@@ -112,12 +112,18 @@ final class ValueUpload: Errand {
   private let vaultsKeeper: Keeper
   var upload: Upload
   let allowsEmpty: Bool
+  /// The item's name, for the access log.
+  let name: SecretBytes
   var isEmpty = true
 
   var keeper: Keeper? { vaultsKeeper }
 
-  init(_ upload: consuming Upload, to keeper: Keeper, allowsEmpty: Bool) {
+  init(
+    _ upload: consuming Upload, of name: consuming SecretBytes, to keeper: Keeper,
+    allowsEmpty: Bool
+  ) {
     self.upload = upload
+    self.name = name
     vaultsKeeper = keeper
     self.allowsEmpty = allowsEmpty
   }
@@ -135,7 +141,8 @@ extension Agent {
         condition: request.condition, protecting: request.flags.contains(.protect))
     }
     connection.errand = ValueUpload(
-      upload, to: keeper, allowsEmpty: request.flags.contains(.allowEmpty))
+      upload, of: try secret(payload.extracting(request.name)), to: keeper,
+      allowsEmpty: request.flags.contains(.allowEmpty))
     connection.phase = .uploading
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }
@@ -162,6 +169,7 @@ extension Agent {
     let result = try work(on: keeper) { vault throws(VaultError) in
       try vault.commit(&upload.upload)
     }
+    noteStored(upload.name, in: keeper, by: connection)
     connection.errand = nil
     connection.phase = .ready
     try answer(result, keeper, connection)

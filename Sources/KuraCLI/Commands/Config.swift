@@ -13,7 +13,7 @@ enum Config {
   /// The settings of this release.
   static let keys: [ConfigKey] = [
     .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
-    .eraseLocalAfter,
+    .eraseLocalAfter, .logEntries, .logSync,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {

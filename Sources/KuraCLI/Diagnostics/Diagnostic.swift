@@ -52,6 +52,7 @@ extension Diagnostic {
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
+    case .logFindings(let count): self.init(logFindings: count)
     case .shortCode(let remedy): self.init(shortCode: remedy)
     case .costRefused(let refused):
       let words = Self.newCostWords(refused)
@@ -92,6 +93,12 @@ extension Diagnostic {
     self.init(
       "the vault is damaged: \(count) " + (count == 1 ? "finding" : "findings"),
       hint: "keep this file, and bring back a backup of the vault", .integrity)
+  }
+
+  private init(logFindings count: Int) {
+    self.init(
+      "the log is not as it was written: \(count) " + (count == 1 ? "finding" : "findings"),
+      hint: "the vault itself is another matter: kura verify", .integrity)
   }
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// The entries of the access log and what is wrong with it, some of them a slice.
+final class LogList: Stream {
+  /// Bytes after which a batch is sent.
+  private static let sliceBytes = 40_000
+  /// Parts of the file that a slice reads at most: a few milliseconds.
+  private static let sliceParts = 256
+
+  let keeper: Keeper
+  let isUse = false
+  private var reader: LogReader?
+  private var isFirst = true
+
+  init(_ reader: consuming LogReader?, of keeper: Keeper) {
+    self.reader = consume reader
+    self.keeper = keeper
+  }
+
+  func advance(
+    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+  ) throws(VaultError) -> Bool {
+    guard var reader = reader.take() else {
+      try write { () throws(ProtocolError) in try output.putEnd() }
+      return false
+    }
+    let start = output.count
+    let batch = try write { () throws(ProtocolError) in try output.openBatch() }
+    var count = 0
+    if isFirst {
+      isFirst = false
+      try write { () throws(ProtocolError) in try output.putLogDropped(reader.dropped) }
+      count = 1
+    }
+    let hasMore = try fill(&output, from: &reader, in: vault, start, &count)
+    if count > 0 {
+      try write { () throws(ProtocolError) in try output.closeBatch(batch, count: count) }
+    } else {
+      output.removeLast(output.count - start)
+    }
+    if hasMore { self.reader = consume reader }
+    return true
+  }
+
+  private func fill(
+    _ output: inout SecretBuffer, from reader: inout LogReader, in vault: borrowing UnlockedVault,
+    _ start: Int, _ count: inout Int
+  ) throws(VaultError) -> Bool {
+    for _ in 0..<Self.sliceParts where output.count - start < Self.sliceBytes {
+      guard let item = try reader.next(in: vault) else { return false }
+      switch consume item {
+      case .page(let page): count += try put(page, &output)
+      case .finding(let finding):
+        try write { () throws(ProtocolError) in
+          try output.putLogFinding(
+            finding.flaw.rawValue, number: finding.number, count: finding.count)
+        }
+        count += 1
+      }
+    }
+    return true
+  }
+
+  private func put(
+    _ page: consuming LogPage, _ output: inout SecretBuffer
+  ) throws(VaultError) -> Int {
+    var number = page.first
+    do {
+      while let entry = try page.entries.next() {
+        try output.putLogEntry(
+          LogEntryFacts(entry.facts, number: number, wasLocked: page.wasLocked),
+          name: page.entries.name(of: entry), other: page.entries.other(of: entry))
+        number += 1
+      }
+    } catch {
+      throw error as? FormatError == .damaged ? .damaged(.header) : .outOfMemory
+    }
+    return Int(number - page.first)
+  }
+}
+
+extension LogEntryFacts {
+  init(_ facts: LogFacts, number: UInt64, wasLocked: Bool) {
+    self.init(number: number, time: facts.time, verb: facts.verb)
+    self.wasLocked = wasLocked
+    code = facts.code
+    detail = facts.detail
+    process = facts.process
+    parent = facts.parent
+    program = facts.program
+    parentProgram = facts.parentProgram
+    terminal = facts.terminal
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+internal import SecureMemory
+
+/// A credential that opened nothing.
+struct WrongCredential: Equatable {
+  let failure: Failure
+  let credential: CredentialKind
+
+  /// Nil for a failure of another kind.
+  init?(_ error: VaultError?, _ credential: CredentialKind) {
+    switch error {
+    case .wrongPasscode:
+      failure = credential == .passcode || credential == .local ? .wrongPasscode : .wrongKey
+    case .codesSpent: failure = .localErased
+    default: return nil
+    }
+    self.credential = credential
+  }
+}
+
+// MARK: - Entries
+
+extension Agent {
+  /// Notes an entry of a vault that is unlocked.
+  func noteEntry(
+    _ verb: Verb, code: UInt16 = 0, detail: UInt64 = 0, name: Span<UInt8> = Span(),
+    other: Span<UInt8> = Span(), of keeper: Keeper, by connection: Connection?
+  ) {
+    guard keeper.isUnlocked else { return }
+    let facts = facts(verb, code: code, detail: detail, connection?.peer)
+    let isEach = noteEntry(facts, name, other, of: keeper)
+    if keeper.logDeadline == nil {
+      keeper.logDeadline = configuration.clock().monotonic + configuration.limits.log
+    }
+    if isEach { flushLog(of: keeper) }
+  }
+
+  /// - Returns: Whether the entries are to be written at once.
+  private func noteEntry(
+    _ facts: LogFacts, _ name: Span<UInt8>, _ other: Span<UInt8>, of keeper: Keeper
+  ) -> Bool {
+    let isEach = try? keeper.withVault { vault throws(VaultError) in
+      vault.note(facts, name: name, other: other)
+      return vault.policy[.logSync] != 0 || vault.waitingLogEntries >= LogFrame.mostEntries
+    }
+    return isEach ?? false
+  }
+
+  private func facts(
+    _ verb: Verb, code: UInt16, detail: UInt64, _ peer: Peer?
+  ) -> LogFacts {
+    var facts = LogFacts(
+      time: configuration.clock().wall, verb: verb.rawValue, code: code, detail: detail)
+    guard let peer else { return facts }
+    facts.process = peer.process
+    facts.parent = peer.parent
+    facts.program = peer.program
+    facts.parentProgram = peer.parentProgram
+    facts.terminal = peer.terminal
+    return facts
+  }
+
+  /// Notes what a request came to that was served at once, or began to be.
+  func noteServed(_ request: Request, _ payload: Span<UInt8>, _ connection: Connection) {
+    guard let subject = LogSubject(request) else { return }
+    let path = connection.vaultPath
+    guard let keeper = keepers.first(where: { $0.isUnlocked && $0.path == path }) else { return }
+    noteEntry(
+      request.verb, detail: subject.detail, name: payload.extracting(subject.name),
+      other: payload.extracting(subject.other), of: keeper, by: connection)
+  }
+
+  /// Notes that a value was stored that came in parts.
+  func noteStored(_ name: borrowing SecretBytes, in keeper: Keeper, by connection: Connection) {
+    noteEntry(.put, name: name.bytes, of: keeper, by: connection)
+  }
+
+  /// Notes that something was done that took a credential.
+  func noteDone(_ connection: Connection) {
+    switch connection.verb {
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: break
+    default: return
+    }
+    guard let keeper = try? keeper(of: connection) else { return }
+    noteEntry(connection.verb, of: keeper, by: connection)
+  }
+
+  /// Notes an unlock, and writes it at once: what is noted at the lock needs to know the end of the log.
+  func noteUnlock(
+    of keeper: Keeper, by connection: Connection, _ credential: CredentialKind, _ notices: Notice
+  ) {
+    let accepted: UInt64 = notices.contains(.rollbackAccepted) ? 0x100 : 0
+    noteEntry(
+      .unlock, detail: UInt64(credential.rawValue) | accepted, of: keeper, by: connection)
+    keeper.logDeadline = configuration.clock().monotonic
+  }
+
+  /// Notes a lock; its entry is sealed while the keys are there.
+  func noteLock(of keeper: Keeper, _ reason: LockReason, by connection: Connection?) {
+    noteEntry(.lock, detail: UInt64(reason.rawValue), of: keeper, by: connection)
+  }
+
+  /// Notes a credential that was wrong, whether its client still waits or not.
+  func noteWrong(_ pending: Pending) {
+    guard let wrong = pending.attempt.wrong, let keeper = pending.attempt.keeper else { return }
+    let facts = facts(
+      pending.verb, code: wrong.failure.rawValue, detail: UInt64(wrong.credential.rawValue),
+      pending.peer)
+    if keeper.isUnlocked {
+      _ = noteEntry(facts, Span(), Span(), of: keeper)
+      keeper.logDeadline = configuration.clock().monotonic
+    } else {
+      try? LockedLog.note(facts, of: keeper.vaultID, in: configuration.stateDirectory)
+    }
+  }
+}
+
+/// What a request is about that is served at once.
+private struct LogSubject {
+  var name = 0..<0
+  var other = 0..<0
+  var detail: UInt64 = 0
+
+  /// Nil for what neither serves nor changes anything of a vault, or is noted when it is done.
+  init?(_ request: Request) {
+    switch request {
+    case .get(let request): (name, detail) = (request.name, request.revision)
+    case .getAttribute(let request): (name, other) = (request.name, request.key)
+    case .put(let request):
+      guard case .inline = request.source else { return nil }
+      name = request.name
+    case .show(let name), .protect(let name), .unprotect(let name), .otp(let name),
+      .history(let name):
+      self.name = name
+    case .attributes(let request): name = request.name
+    case .remove(let request): name = request.name
+    case .move(let request): (name, other) = (request.name, request.new)
+    case .restore(let request): (name, detail) = (request.name, request.revision)
+    case .purge(let request): (name, detail) = (request.name, request.revision)
+    case .config(let request):
+      guard request.operation == .set else { return nil }
+      detail = UInt64(request.key)
+    case .list, .rotate: break
+    default: return nil
+    }
+  }
+}
+
+// MARK: - The file
+
+extension Agent {
+  /// Writes the entries that wait; those of a file that cannot be written wait on.
+  func flushLog(of keeper: Keeper) {
+    guard keeper.isUnlocked else { return }
+    do throws(VaultError) {
+      keeper.logDeadline = nil
+      try keeper.withVault { vault throws(VaultError) in
+        try vault.flushLog(sync: vault.policy[.logSync] != 0)
+      }
+    } catch {
+      let pause = error == .busy ? configuration.limits.retry : configuration.limits.log
+      keeper.logDeadline = configuration.clock().monotonic + pause
+    }
+  }
+
+  func writeLogIfDue(of keeper: Keeper) {
+    guard let deadline = keeper.logDeadline, configuration.clock().monotonic >= deadline else {
+      return
+    }
+    flushLog(of: keeper)
+  }
+
+  /// Tells what the log of this machine has.
+  func readLog(_ connection: Connection) throws(Denial) {
+    let keeper = try unlocked(connection)
+    // Served again since the file was busy, it is noted already.
+    if connection.busyDeadline == nil { noteEntry(.log, of: keeper, by: connection) }
+    let list = try work(on: keeper) { vault throws(VaultError) in
+      LogList(try vault.readLog(), of: keeper)
+    }
+    connection.stream = list
+    connection.phase = .parked
+  }
+}

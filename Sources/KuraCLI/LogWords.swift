@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// The access log in words.
+enum LogWords {
+  /// Something that is wrong with the log, or was.
+  struct Flaw {
+    let code: UInt8
+    let text: String
+    let number: UInt64
+    let isTampering: Bool
+  }
+
+  /// What a line says is wrong; nil for nothing.
+  static func flaw(in line: LogLine) -> Flaw? {
+    switch line {
+    case .entry(let entry): flaw(in: entry.facts)
+    case .finding(let flaw, let number, let count):
+      Flaw(
+        code: flaw.rawValue, text: text(flaw, number, count), number: number,
+        isTampering: flaw.isTampering)
+    case .dropped: nil
+    }
+  }
+
+  /// What a remark keeps of a flaw that was found before.
+  private static func flaw(in facts: LogEntryFacts) -> Flaw? {
+    guard let remark = remarkKind(facts) else { return nil }
+    let found: LogFlaw
+    switch remark {
+    case .cut: found = .cut
+    case .unreadable: found = .head
+    case .rekeyed where facts.detail >> 8 > 0: found = .damaged
+    default: return nil
+    }
+    return Flaw(
+      code: found.rawValue,
+      text: "entry \(facts.number), \(Moment.local(facts.time)): " + text(remark, facts.detail >> 8),
+      number: facts.number, isTampering: true)
+  }
+
+  private static func text(_ flaw: LogFlaw, _ number: UInt64, _ count: UInt64) -> String {
+    let entries = count == 1 ? "1 entry" : "\(count) entries"
+    return switch flaw {
+    case .head: "the log cannot be read"
+    case .damaged: "entry \(number): what stands there was changed"
+    case .missing: entries + " before entry \(number) " + (count == 1 ? "is" : "are") + " missing"
+    case .misplaced: "entry \(number): what stands there does not belong there"
+    case .cut: "the log was cut or put back: it ends before what was noted of it"
+    case .torn: "the last write was cut off, as by a crash"
+    }
+  }
+
+  // MARK: Remarks
+
+  private static func remarkKind(_ facts: LogEntryFacts) -> LogRemark? {
+    guard facts.verb == 0 else { return nil }
+    return LogRemark(rawValue: UInt8(truncatingIfNeeded: facts.detail))
+  }
+
+  /// What the log says about itself; nil for an entry about something else.
+  static func remark(_ facts: LogEntryFacts) -> String? {
+    guard facts.verb == 0 else { return nil }
+    return remarkKind(facts).map { text($0, facts.detail >> 8) } ?? "a remark of a later release"
+  }
+
+  private static func text(_ remark: LogRemark, _ count: UInt64) -> String {
+    let entries = count == 1 ? "1 entry" : "\(count) entries"
+    return switch remark {
+    case .begun: "the log begins here"
+    case .torn: "a write was cut off here, as by a crash"
+    case .cut: "the log was cut or put back: entries that were noted are missing here"
+    case .unreadable: "the log before this one could not be read and was moved aside"
+    case .lost: entries + " could not be written"
+    case .rekeyed:
+      count == 0
+        ? "the vault has a new key from here on"
+        : "the vault has a new key from here on, and damaged entries were left behind"
+    }
+  }
+
+  // MARK: Entries
+
+  /// The word for what was asked, as programs read it.
+  static func word(_ facts: LogEntryFacts) -> String {
+    if facts.verb == 0 { return remarkKind(facts).map(word) ?? "remark" }
+    return switch Verb(rawValue: facts.verb) {
+    case .unlock: "unlock"
+    case .lock: "lock"
+    case .get: "get"
+    case .getAttribute: "get-attribute"
+    case .put: "put"
+    case .list: "list"
+    case .show: "show"
+    case .attributes: "attributes"
+    case .remove: "remove"
+    case .passcode: "passcode"
+    case .config: "config"
+    case .slotAdd: "slot-add"
+    case .slotRemove: "slot-remove"
+    case .slotTest: "slot-test"
+    case .authorize: "authorize"
+    case .protect: "protect"
+    case .unprotect: "unprotect"
+    case .rotate: "rotate"
+    case .rekey: "rekey"
+    case .otp: "otp"
+    case .move: "move"
+    case .history: "history"
+    case .restore: "restore"
+    case .purge: "purge"
+    case .log: "log"
+    default: "verb-\(facts.verb)"
+    }
+  }
+
+  private static func word(_ remark: LogRemark) -> String {
+    switch remark {
+    case .begun: "log-begun"
+    case .torn: "log-torn"
+    case .cut: "log-cut"
+    case .unreadable: "log-unreadable"
+    case .lost: "log-lost"
+    case .rekeyed: "log-rekeyed"
+    }
+  }
+
+  /// The same for people: what failed says so.
+  static func action(_ facts: LogEntryFacts) -> String {
+    facts.code == 0 ? word(facts) : "wrong " + credential(facts.detail)
+  }
+
+  private static func credential(_ number: UInt64) -> String {
+    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: number)) {
+    case .passcode: "passcode"
+    case .recoveryKey: "recovery key"
+    case .keyFile: "key file"
+    case .local: "code"
+    case nil: "secret"
+    }
+  }
+
+  /// What an entry is about.
+  static func subject(_ entry: LogEntry) -> String {
+    let facts = entry.facts
+    if facts.code != 0 {
+      return "at " + word(facts) + (facts.wasLocked ? ", while locked" : "")
+    }
+    if !entry.other.utf8.isEmpty {
+      return entry.name + (facts.verb == Verb.move.rawValue ? " to " : " ") + entry.other
+    }
+    switch Verb(rawValue: facts.verb) {
+    case .lock: return LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
+    case .unlock:
+      return "by " + credential(facts.detail & 0xFF)
+        + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
+    case .config: return ConfigKey(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
+    default: return entry.name
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import SecureMemory
+
+/// What an entry of the access log says beside the names: nothing of it is secret in memory.
+public struct LogFacts: Equatable, Sendable {
+  /// The longest name of a program or terminal that is kept, in bytes; a longer one is cut at its front.
+  public static let longestText = 255
+
+  /// When, in milliseconds since 1970.
+  public var time: UInt64
+  /// What was asked: a verb of the protocol, or 0 for a remark about the log itself.
+  public var verb: UInt8
+  /// 0 when it was done, else the code of the refusal.
+  public var code: UInt16
+  /// What more there is to say; what, the verb decides.
+  public var detail: UInt64
+  /// The client's process, 0 where there was none.
+  public var process: UInt32
+  /// The process that had started it, 0 when not known.
+  public var parent: UInt32
+  /// The client's program.
+  public var program: [UInt8] { didSet { program = Self.cut(program) } }
+  /// The program of the process that had started it.
+  public var parentProgram: [UInt8] { didSet { parentProgram = Self.cut(parentProgram) } }
+  /// The client's terminal, empty for none.
+  public var terminal: [UInt8] { didSet { terminal = Self.cut(terminal) } }
+
+  /// The facts of an entry that no client caused.
+  public init(time: UInt64, verb: UInt8, code: UInt16 = 0, detail: UInt64 = 0) {
+    self.time = time
+    self.verb = verb
+    self.code = code
+    self.detail = detail
+    process = 0
+    parent = 0
+    program = []
+    parentProgram = []
+    terminal = []
+  }
+
+  private static func cut(_ text: [UInt8]) -> [UInt8] {
+    text.count > longestText ? Array(text.suffix(longestText)) : text
+  }
+}
+
+// MARK: - Writing
+
+extension SecretBuffer {
+  /// Writes an entry of the access log.
+  ///
+  /// - Parameters:
+  ///   - facts: What it says.
+  ///   - name: The item's name, empty for none.
+  ///   - other: Another name that it is about: an item's new one, or an attribute's key.
+  /// - Throws: ``FormatError/outOfMemory``.
+  public mutating func append(
+    _ facts: LogFacts, name: Span<UInt8>, other: Span<UInt8>
+  ) throws(FormatError) {
+    do throws(SecureMemoryError) {
+      try append(integer: facts.time)
+      try append(facts.verb)
+      try append(integer: facts.code)
+      try append(integer: facts.detail)
+      try append(integer: facts.process)
+      try append(integer: facts.parent)
+      try append(name: name)
+      try append(name: other)
+      for text in [facts.program, facts.parentProgram, facts.terminal] {
+        try append(UInt8(text.count))
+        try append(text.span)
+      }
+    } catch { throw .outOfMemory }
+  }
+
+  private mutating func append(name: Span<UInt8>) throws(SecureMemoryError) {
+    let kept = name.extracting(first: ItemName.longest)
+    try append(integer: UInt16(kept.count))
+    try append(kept)
+  }
+}
+
+// MARK: - Reading
+
+/// Entries of the access log, as they were sealed together.
+public struct LogEntries: ~Copyable, Sendable {
+  private let plaintext: SecretBytes
+  private var offset: Int
+
+  /// One entry: what it says, and where its names stand.
+  public struct Entry: Sendable {
+    public let facts: LogFacts
+    let name: Range<Int>
+    let other: Range<Int>
+  }
+
+  init(_ plaintext: consuming SecretBytes, from offset: Int) {
+    self.plaintext = plaintext
+    self.offset = offset
+  }
+
+  /// The item's name of an entry of these, empty for none.
+  @_lifetime(borrow self)
+  public borrowing func name(of entry: Entry) -> Span<UInt8> { plaintext.bytes.extracting(entry.name) }
+
+  /// The other name that an entry of these is about.
+  @_lifetime(borrow self)
+  public borrowing func other(of entry: Entry) -> Span<UInt8> { plaintext.bytes.extracting(entry.other) }
+
+  /// The entries' bytes, as they were written.
+  public var encoded: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { plaintext.bytes.extracting(droppingFirst: offset) }
+  }
+
+  /// The next entry; nil after the last.
+  ///
+  /// - Throws: ``FormatError/damaged``.
+  public mutating func next() throws(FormatError) -> Entry? {
+    guard offset < plaintext.count else { return nil }
+    var reader = ByteReader(plaintext.bytes.extracting(droppingFirst: offset))
+    let start = offset
+    var facts = LogFacts(
+      time: try reader.integer(), verb: try reader.integer(), code: try reader.integer(),
+      detail: try reader.integer())
+    facts.process = try reader.integer()
+    facts.parent = try reader.integer()
+    let name = try Self.name(&reader, from: start)
+    let other = try Self.name(&reader, from: start)
+    facts.program = try Self.text(&reader)
+    facts.parentProgram = try Self.text(&reader)
+    facts.terminal = try Self.text(&reader)
+    offset += reader.offset
+    return Entry(facts: facts, name: name, other: other)
+  }
+
+  private static func name(
+    _ reader: inout ByteReader, from start: Int
+  ) throws(FormatError) -> Range<Int> {
+    let count = try reader.counted16(limit: ItemName.longest).count
+    let end = start + reader.offset
+    return (end - count)..<end
+  }
+
+  private static func text(_ reader: inout ByteReader) throws(FormatError) -> [UInt8] {
+    let count = Int(try reader.integer(UInt8.self))
+    var text: [UInt8] = []
+    text.append(span: try reader.take(count))
+    return text
+  }
+}

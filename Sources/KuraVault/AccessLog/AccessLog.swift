@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// What the log says about itself, in entries of verb 0: the detail's low byte; the rest is a number.
+public enum LogRemark: UInt8, Equatable, Sendable {
+  /// The log begins here.
+  case begun = 1
+  /// A write had been cut off; so many bytes of it were dropped.
+  case torn = 2
+  /// Entries that had been noted were missing here.
+  case cut = 3
+  /// There was a log that could not be read; it was moved aside.
+  case unreadable = 4
+  /// So many entries could not be written.
+  case lost = 5
+  /// The vault got a new key; so many parts of the log could not be taken over.
+  case rekeyed = 6
+
+  /// The remark as an entry holds it.
+  func detail(_ number: UInt64 = 0) -> UInt64 { UInt64(rawValue) | number << 8 }
+}
+
+/// The writing end of the access log of an unlocked vault: entries that wait, in guarded memory, and where
+/// they go.
+struct AccessLog: ~Copyable {
+  /// Entries that wait for a disk that takes none, before they are given up.
+  static let mostWaiting = 1_024
+  /// What one of them takes at most.
+  private static let mostWaitingBytes = 1_048_576
+
+  private var waiting: SecretBuffer?
+  /// Where each waiting entry ends.
+  private var ends: [Int] = []
+  /// Entries that were given up.
+  private(set) var lost: UInt64 = 0
+  /// Where the next frame goes; nil before the file was looked at.
+  var position: LogPosition?
+  /// The chain's end as it is on the disk, where the seen file does not have it yet.
+  var unnoted: Digest?
+  /// Whether frames were written that are not on the disk yet.
+  var isDirty = false
+  /// Whether the owner wants no log.
+  var isUnwanted = false
+
+  init() {}
+
+  var count: Int { ends.count }
+
+  /// Adds an entry to those that wait.
+  mutating func append(_ facts: LogFacts, name: Span<UInt8>, other: Span<UInt8>) {
+    guard ends.count < Self.mostWaiting else {
+      lost += 1
+      return
+    }
+    do {
+      var buffer = try waiting.take() ?? SecretBuffer(capacity: 4_096)
+      let before = buffer.count
+      do {
+        try buffer.append(facts, name: name, other: other)
+        if buffer.count > Self.mostWaitingBytes { throw FormatError.outOfMemory }
+        ends.append(buffer.count)
+      } catch {
+        buffer.removeLast(buffer.count - before)
+        lost += 1
+      }
+      waiting = consume buffer
+    } catch { lost += 1 }
+  }
+
+  /// How many entries the next block has.
+  var nextCount: Int { min(ends.count, LogFrame.mostEntries) }
+
+  /// Seals the next block.
+  ///
+  /// - Parameter skipped: Entries in front that were sealed before and still wait.
+  borrowing func frame(
+    skipping skipped: Int = 0, after chain: Digest, number: UInt64, _ keys: borrowing LogKeys
+  ) throws(VaultError) -> (bytes: [UInt8], count: Int) {
+    let count = min(ends.count - skipped, LogFrame.mostEntries)
+    let start = skipped == 0 ? 0 : ends[skipped - 1]
+    let bytes = start..<ends[skipped + count - 1]
+    do {
+      switch waiting {
+      case .some(let buffer):
+        let frame = try LogBlock.frame(
+          buffer.bytes.extracting(bytes), count: count, after: chain, number: number, keys)
+        return (frame, count)
+      case .none: throw VaultError.outOfMemory
+      }
+    } catch { throw VaultError(error, about: .header) }
+  }
+
+  /// Forgets entries that were written.
+  mutating func drop(_ count: Int) {
+    guard count > 0, var buffer = waiting.take() else { return }
+    let bytes = ends[count - 1]
+    buffer.removeFirst(bytes)
+    ends.removeFirst(count)
+    for index in ends.indices { ends[index] -= bytes }
+    waiting = consume buffer
+  }
+
+  /// Forgets all entries that wait.
+  mutating func dropAll() { drop(ends.count) }
+
+  mutating func clearLost() { lost = 0 }
+}
+
+/// Where a log ends.
+struct LogPosition {
+  /// The head of the file; another one is another file.
+  var head: [UInt8]
+  var start: LogStart
+  /// The file's length, in bytes.
+  var offset: Int
+  /// The chain's value there.
+  var chain: Digest
+  /// The next entry's number.
+  var number: UInt64
+
+  /// How many entries the file has.
+  var kept: UInt64 { number - 1 - start.dropped }
+
+  /// Goes behind a frame.
+  mutating func pass(_ frame: [UInt8], count: Int) throws(VaultError) {
+    do { chain = try LogChain.next(after: chain, frame.span) } catch {
+      throw VaultError(error, about: .header)
+    }
+    offset += frame.count
+    number += UInt64(count)
+  }
+}
+
+// MARK: - Entries
+
+extension UnlockedVault {
+  /// Notes an entry for the access log of this machine; ``flushLog(sync:)`` writes it.
+  ///
+  /// - Parameters:
+  ///   - facts: What it says.
+  ///   - name: The item's name, empty for none.
+  ///   - other: Another name that it is about.
+  public mutating func note(_ facts: LogFacts, name: Span<UInt8>, other: Span<UInt8>) {
+    guard policy[.logEntries] > 0 else {
+      log.isUnwanted = true
+      return
+    }
+    log.isUnwanted = false
+    log.append(facts, name: name, other: other)
+  }
+
+  /// How many entries wait to be written.
+  public var waitingLogEntries: Int { log.count }
+
+  /// Whether there is something for ``flushLog(sync:)`` to do.
+  public var needsLogFlush: Bool { log.count > 0 || log.isUnwanted }
+
+  /// Adds a remark of the log about itself.
+  mutating func remark(_ remark: LogRemark, _ number: UInt64 = 0) {
+    log.append(
+      LogFacts(time: options.now(), verb: 0, detail: remark.detail(number)), name: Span(),
+      other: Span())
+  }
+}

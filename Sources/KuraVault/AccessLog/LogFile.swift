@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+
+/// The file of a vault's access log on this machine, held under its lock.
+struct LogFile: ~Copyable {
+  let file: StateFile
+  let place: FilePlace
+
+  /// Where the log of a vault stands.
+  static func place(
+    of vault: VaultID, in directory: String
+  ) throws(StorageError) -> FilePlace {
+    try FilePlace.resolve("\(directory)/\(vault.hexadecimal).log")
+  }
+
+  /// Opens the file and locks it.
+  ///
+  /// - Parameters:
+  ///   - creating: Whether it is made when it is missing.
+  ///   - patience: Milliseconds to wait for another engine.
+  /// - Throws: ``VaultError/noVault`` when it is missing, ``VaultError/busy``, and those of the file.
+  static func open(
+    _ vault: VaultID, in directory: String, creating: Bool, patience: Int = 0
+  ) throws(VaultError) -> LogFile {
+    do {
+      if creating { try FilePlace.makeDirectory(directory) }
+      let place = try place(of: vault, in: directory)
+      for _ in 0..<8 {
+        let file = try StateFile.open(
+          place, lock: .exclusive, creating: creating, patience: patience)
+        // Who shortens the log puts another file in its place.
+        if file.isStill(at: place) { return LogFile(file: file, place: place) }
+      }
+      throw VaultError.busy
+    } catch { throw VaultError(error, about: .header) }
+  }
+
+  /// Opens a log once more, to read it without the lock.
+  static func reading(_ place: FilePlace) throws(VaultError) -> StateFile {
+    do { return try StateFile.reading(place) } catch { throw VaultError(error) }
+  }
+
+  /// Where a new log is written before it takes the place of this one.
+  var draft: FilePlace { place.sibling(place.name + ".new") }
+
+  /// Where a log goes that nobody can read.
+  var aside: FilePlace { place.sibling(place.name + ".old") }
+
+  /// The head that says where the log begins.
+  borrowing func head() throws(VaultError) -> [UInt8] {
+    do { return try file.bytes(at: 0, count: LogStart.byteCount) } catch { throw VaultError(error) }
+  }
+
+  borrowing func byteCount() throws(VaultError) -> Int {
+    do { return try file.byteCount() } catch { throw VaultError(error) }
+  }
+}
+
+/// What stands next in a log.
+enum LogPart {
+  /// A whole frame, and where it begins.
+  case frame(LogFrame, at: Int)
+  /// Bytes that are no frame, with frames or the end behind them.
+  case junk(Int)
+  /// The beginning of a frame, or zeros: a write that was cut off.
+  case torn(Int)
+}
+
+/// Walks over the frames of a log.
+struct LogScanner {
+  private static let windowCount = 65_536
+
+  /// Where the next part begins.
+  private(set) var offset: Int
+  private let end: Int
+  private var window: [UInt8] = []
+  private var windowStart = 0
+
+  init(from offset: Int, to end: Int) {
+    self.offset = offset
+    self.end = end
+  }
+
+  /// The next part; nil at the end.
+  mutating func next(in file: borrowing StateFile) throws(VaultError) -> LogPart? {
+    guard offset < end else { return nil }
+    let start = offset
+    if let frame = try frame(at: start, in: file) {
+      guard frame.frameByteCount <= end - start else {
+        offset = end
+        return .torn(end - start)
+      }
+      offset += frame.frameByteCount
+      return .frame(frame, at: start)
+    }
+    if try isUnwritten(from: start, in: file) {
+      offset = end
+      return .torn(end - start)
+    }
+    offset += 1
+    while offset < end, try !isFrame(at: offset, in: file) { offset += 1 }
+    return .junk(offset - start)
+  }
+
+  /// Walks to the end, and finds the last frame that says where it stands.
+  ///
+  /// - Returns: nil where there is none, or where something is no frame.
+  mutating func lastBlock(
+    in file: borrowing StateFile
+  ) throws(VaultError) -> (head: LogFrame, start: Int)? {
+    var last: (head: LogFrame, start: Int)?
+    while let part = try next(in: file) {
+      guard case .frame(let head, let start) = part else { return nil }
+      if head.kind == .entries { last = (head, start) }
+    }
+    return last
+  }
+
+  /// Reads from an earlier place once more.
+  mutating func goBack(to place: Int) { offset = place }
+
+  /// Bytes of the file.
+  mutating func bytes(
+    at start: Int, count: Int, in file: borrowing StateFile
+  ) throws(VaultError) -> [UInt8] {
+    if start < windowStart || start + count > windowStart + window.count {
+      do {
+        window = try file.bytes(at: start, count: max(count, min(Self.windowCount, end - start)))
+      } catch { throw VaultError(error) }
+      windowStart = start
+    }
+    return Array(window.dropFirst(start - windowStart).prefix(count))
+  }
+
+  private mutating func frame(
+    at start: Int, in file: borrowing StateFile
+  ) throws(VaultError) -> LogFrame? {
+    let head = try bytes(at: start, count: min(LogFrame.byteCount, end - start), in: file)
+    return LogFrame(head.span)
+  }
+
+  private mutating func isFrame(
+    at start: Int, in file: borrowing StateFile
+  ) throws(VaultError) -> Bool {
+    guard let frame = try frame(at: start, in: file) else { return false }
+    return frame.frameByteCount <= end - start
+  }
+
+  /// Less than a head, or room that a crash left unwritten.
+  private mutating func isUnwritten(
+    from start: Int, in file: borrowing StateFile
+  ) throws(VaultError) -> Bool {
+    if end - start < LogFrame.byteCount { return true }
+    var place = start
+    while place < end {
+      let part = try bytes(at: place, count: min(Self.windowCount, end - place), in: file)
+      guard !part.isEmpty, !part.contains(where: { $0 != 0 }) else { return false }
+      place += part.count
+    }
+    return true
+  }
+}

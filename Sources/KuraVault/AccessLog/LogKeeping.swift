@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+// MARK: - Its length
+
+extension UnlockedVault {
+  /// Entries that may be there beyond those that are kept, so that the file is not written anew for each.
+  private var slack: UInt64 { max(64, policy[.logEntries] / 8) }
+
+  /// Whether the oldest entries are due to be dropped.
+  var isLogTooLong: Bool { (log.position?.kept ?? 0) > policy[.logEntries] + slack }
+
+  /// Drops the oldest entries; what is left has its place in the chain.
+  ///
+  /// The end of the log has been noted before: whenever this is cut off, the end is in the file.
+  mutating func shorten(_ file: borrowing LogFile) throws(VaultError) {
+    guard var position = log.position else { return }
+    try noteLogHead()
+    guard let (start, offset) = try beginning(of: position, in: file) else { return }
+    do {
+      let head = try start.encode(keys.log)
+      let rest = try file.file.bytes(at: offset, count: position.offset - offset)
+      try replace(file, with: head + rest)
+      position.head = head
+      position.start = start
+      position.offset = head.count + rest.count
+      log.position = position
+    } catch { throw VaultError(error, about: .header) }
+  }
+
+  /// The first block that stays.
+  private mutating func beginning(
+    of position: LogPosition, in file: borrowing LogFile
+  ) throws(VaultError) -> (LogStart, offset: Int)? {
+    var scanner = LogScanner(from: LogStart.byteCount, to: position.offset)
+    var number = position.start.dropped + 1
+    while let part = try scanner.next(in: file.file) {
+      guard case .frame(let head, let offset) = part else { continue }
+      if position.number - min(number, position.number) <= policy[.logEntries],
+        head.kind == .entries
+      {
+        let frame = try scanner.bytes(at: offset, count: head.frameByteCount, in: file.file)
+        if let block = try? LogBlock.open(frame.span, keys.log), block.isPlaced {
+          let start = LogStart(
+            dropped: block.number - 1, chain: block.chain, time: position.start.time)
+          return (start, offset)
+        }
+      }
+      number += UInt64(head.count)
+    }
+    return nil
+  }
+
+  /// Ends the log, since its owner wants none.
+  mutating func removeLog() throws(VaultError) {
+    log.dropAll()
+    log.isUnwanted = false
+    log.position = nil
+    log.isDirty = false
+    guard notedLogHead() != .zero || hasLogFile else { return }
+    log.unnoted = .zero
+    try noteLogHead()
+    guard let place = try? LogFile.place(of: id, in: options.stateDirectory) else { return }
+    for name in ["", ".old", ".new"] { place.sibling(place.name + name).remove() }
+    try? place.syncDirectory()
+  }
+
+  /// Whether this machine has a log of the vault.
+  var hasLogFile: Bool {
+    let place = try? LogFile.place(of: id, in: options.stateDirectory)
+    return (try? place?.identity()) != nil
+  }
+
+  private func replace(
+    _ file: borrowing LogFile, with bytes: [UInt8]
+  ) throws(StorageError) {
+    try write(bytes, to: file.draft)
+    try file.place.replace(with: file.draft)
+  }
+
+  private func write(_ bytes: [UInt8], to place: FilePlace) throws(StorageError) {
+    let draft = try StateFile.open(place, lock: .exclusive, creating: true)
+    try draft.cut(to: 0)
+    try draft.put(bytes.span, at: 0)
+    try draft.sync()
+  }
+}
+
+// MARK: - A new vault key
+
+/// A log under the keys that a rekey is about to commit, and the old one under its lock.
+struct RekeyedLog: ~Copyable {
+  fileprivate let file: LogFile
+  /// The end of its chain.
+  let end: Digest
+
+  /// Puts it in the place of the old one: the rekey is committed.
+  consuming func publish() { try? file.place.replace(with: file.draft) }
+}
+
+extension UnlockedVault {
+  /// Seals the log anew, beside the one there is.
+  ///
+  /// - Returns: nil where there is no log, or none that can be taken over: a new one begins then.
+  mutating func rekeyedLog(_ next: borrowing LogKeys) -> RekeyedLog? {
+    do {
+      guard policy[.logEntries] > 0 else { return nil }
+      try flushLog(sync: false)
+      let file = try LogFile.open(id, in: options.stateDirectory, creating: false)
+      let (bytes, end) = try resealed(file, next)
+      try write(bytes, to: file.draft)
+      return RekeyedLog(file: file, end: end)
+    } catch { return nil }
+  }
+
+  private mutating func resealed(
+    _ file: borrowing LogFile, _ next: borrowing LogKeys
+  ) throws -> ([UInt8], Digest) {
+    var reader = try reader(of: file)
+    var start = try LogStart.new(at: options.now())
+    start.dropped = reader.dropped
+    var bytes = try start.encode(next)
+    var position = LogPosition(
+      head: bytes, start: start, offset: bytes.count, chain: start.chain, number: start.dropped + 1)
+    var lost: UInt64 = 0
+    while let item = try reader.next(keys.log) {
+      switch item {
+      case .page(let page):
+        let frame = try LogBlock.frame(
+          page.entries.encoded, count: page.count, after: position.chain, number: position.number,
+          next)
+        bytes += frame
+        try position.pass(frame, count: page.count)
+      case .finding(let finding): lost += finding.flaw == .torn ? 0 : 1
+      }
+    }
+    let frame = try LogBlock.remark(
+      LogFacts(time: options.now(), verb: 0, detail: LogRemark.rekeyed.detail(lost)),
+      after: position.chain, number: position.number, next)
+    try position.pass(frame, count: 1)
+    return (bytes + frame, position.chain)
+  }
+}
+
+extension LogBlock {
+  /// A block of one entry that names nothing.
+  fileprivate static func remark(
+    _ facts: LogFacts, after chain: Digest, number: UInt64, _ keys: borrowing LogKeys
+  ) throws -> [UInt8] {
+    var buffer = try SecretBuffer(capacity: 64)
+    try buffer.append(facts, name: Span(), other: Span())
+    return try frame(buffer.bytes, count: 1, after: chain, number: number, keys)
+  }
+}
+
+// MARK: - While the vault is locked
+
+/// Entries of a log whose vault is locked.
+public enum LockedLog {
+  /// So many of them wait for the next unlock at most.
+  private static let mostEntries = 1_000
+  /// How long another engine is waited for, in milliseconds.
+  private static let patience = 50
+
+  /// Notes something at a locked vault: sealed to the log's own pair, so that nothing can be read of it
+  /// without the vault's key.
+  ///
+  /// - Parameters:
+  ///   - facts: What to note.
+  ///   - vault: The vault.
+  ///   - directory: Where this machine's state stands.
+  /// - Throws: ``VaultError/noVault`` where this machine has no log of the vault; ``VaultError/diskFull``
+  ///   when there is no room for more; and those of the file.
+  public static func note(
+    _ facts: LogFacts, of vault: VaultID, in directory: String
+  ) throws(VaultError) {
+    let file = try LogFile.open(vault, in: directory, creating: false, patience: patience)
+    let head = try file.head()
+    do {
+      let half = try LogStart.publicHalf(in: head.span, vault: vault)
+      let end = try end(of: file)
+      let frame = try LogBlock.lockedFrame(facts, to: half, vault: vault)
+      if try file.byteCount() > end { try file.file.cut(to: end) }
+      try file.file.put(frame.span, at: end)
+    } catch { throw VaultError(error, about: .header) }
+  }
+
+  private static func end(of file: borrowing LogFile) throws(VaultError) -> Int {
+    let end = try file.byteCount()
+    var scanner = LogScanner(from: LogStart.byteCount, to: end)
+    var waiting = 0
+    while let part = try scanner.next(in: file.file) {
+      switch part {
+      case .frame(let head, _): waiting = head.kind == .locked ? waiting + 1 : 0
+      case .junk: break
+      case .torn(let count): return end - count
+      }
+    }
+    guard waiting < mostEntries else { throw .diskFull }
+    return end
+  }
+}
