@@ -261,7 +261,7 @@ extension PreparedSlot {
 }
 
 extension RekeySlots {
-  fileprivate static func cheap() throws(VaultError) -> RekeySlots {
+  static func cheap() throws(VaultError) -> RekeySlots {
     RekeySlots(passcode: try .cheap(), keyFile: nil, keyFileNumber: 0, recovery: nil)
   }
 }

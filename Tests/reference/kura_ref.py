@@ -7,6 +7,7 @@
     kura_ref.py dump VAULT …              JSON: every item, its history, long values as digests
     kura_ref.py lines VAULT …             the `item` and `old` lines of a vector file
     kura_ref.py seen VAULT … --seen FILE  epoch and fingerprint of the newest slot of a seen file
+    kura_ref.py log VAULT … --log FILE [--seen FILE]   a machine's access log, one entry a line
     kura_ref.py rotate VAULT … [--until TAG]   a rotation, to its end or to a tag
     kura_ref.py forget VAULT …            a fault: drops the retiring data keys, needed or not
     kura_ref.py skip VAULT …              a fault: a rotation's cursor goes to its end
@@ -26,6 +27,7 @@ from pathlib import Path
 import kura_format as fmt
 import kura_rotation as rotation
 from kura_format import Refused
+from kura_log import Log
 from kura_record import newest_seen
 from kura_vault import Vault
 from kura_verify import findings
@@ -67,7 +69,7 @@ def pair(text):
 
 def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "seen",
+    parser.add_argument("verb", choices=["create", "put", "rm", "dump", "lines", "seen", "log",
                                          "rotate", "forget", "skip", "generations", "verify"])
     parser.add_argument("vault")
     parser.add_argument("operands", nargs="*")
@@ -77,10 +79,22 @@ def parsed(arguments):
     parser.add_argument("--seed")
     parser.add_argument("--until", type=bytes.fromhex)
     parser.add_argument("--seen", type=Path)
+    parser.add_argument("--log", type=Path)
     parser.add_argument("--page-size", type=int, default=4096)
     parser.add_argument("--large", type=pair, action="append", default=[], metavar="NAME=HEXLEN",
                         help="store a patterned value of this length (big-endian hex)")
     return parser.parse_intermixed_args(arguments)
+
+
+def show_log(vault, options):
+    """Entries as `number verb code name`, then what is wrong."""
+    seen = options.seen and newest_seen(options.seen.read_bytes(), vault.keys.seen, vault.vault_id)
+    log = Log(options.log.read_bytes(), vault.keys.log, vault.vault_id,
+              seen.log_head if seen else fmt.ZERO32)
+    for one in log.entries:
+        print(one.number, one.verb, one.code, one.name.decode(), sep=" ")
+    print(*log.findings, sep="\n", end="\n" if log.findings else "")
+    return 12 if log.findings else 0
 
 
 def run(options):
@@ -106,6 +120,8 @@ def run(options):
         if options.verb == "seen":
             slot = newest_seen(options.seen.read_bytes(), vault.keys.seen, vault.vault_id)
             print(slot.epoch, slot.fingerprint.hex())
+        if options.verb == "log":
+            return show_log(vault, options)
         if options.verb == "lines":
             for kind, line in lines(vault):
                 print(f"{kind}: {line}")

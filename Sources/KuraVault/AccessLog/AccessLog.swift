@@ -71,8 +71,21 @@ struct AccessLog: ~Copyable {
     } catch { lost += 1 }
   }
 
-  /// How many entries the next block has.
-  var nextCount: Int { min(ends.count, LogFrame.mostEntries) }
+  /// Adds an entry in front of those that wait.
+  mutating func prepend(_ facts: LogFacts) {
+    do {
+      var buffer = try SecretBuffer(capacity: 4_096)
+      try buffer.append(facts, name: Span(), other: Span())
+      let count = buffer.count
+      if let behind = waiting.take() { try buffer.append(behind.bytes) }
+      ends = [count] + ends.map { $0 + count }
+      waiting = consume buffer
+    } catch {
+      // Without memory for one there is none for the others.
+      lost += 1 + UInt64(ends.count)
+      ends = []
+    }
+  }
 
   /// Seals the next block.
   ///
@@ -159,10 +172,8 @@ extension UnlockedVault {
   /// Whether there is something for ``flushLog(sync:)`` to do.
   public var needsLogFlush: Bool { log.count > 0 || log.isUnwanted }
 
-  /// Adds a remark of the log about itself.
+  /// Puts a remark of the log about itself in front of what waits.
   mutating func remark(_ remark: LogRemark, _ number: UInt64 = 0) {
-    log.append(
-      LogFacts(time: options.now(), verb: 0, detail: remark.detail(number)), name: Span(),
-      other: Span())
+    log.prepend(LogFacts(time: options.now(), verb: 0, detail: remark.detail(number)))
   }
 }
