@@ -37,7 +37,8 @@ enum LogWords {
     }
     return Flaw(
       code: found.rawValue,
-      text: "entry \(facts.number), \(Moment.local(facts.time)): " + text(remark, facts.detail >> 8),
+      text: "entry \(facts.number), \(Moment.local(facts.time)): "
+        + text(remark, facts.detail >> 8),
       number: facts.number, isTampering: true)
   }
 

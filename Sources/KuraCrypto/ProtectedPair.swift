@@ -84,8 +84,8 @@ extension ProtectedPair {
 
   /// `H(X25519(secret, other), 32; label ‖ ephemeral ‖ the pair's public half)`.
   private static func valueKey(
-    _ label: Label, _ secret: borrowing SecretBytes, with other: Span<UInt8>, ephemeral: Span<UInt8>,
-    publicHalf: Span<UInt8>
+    _ label: Label, _ secret: borrowing SecretBytes, with other: Span<UInt8>,
+    ephemeral: Span<UInt8>, publicHalf: Span<UInt8>
   ) throws(CryptoError) -> Key {
     guard other.count == byteCount else { throw .damaged }
     let shared = try agree(secret, other)

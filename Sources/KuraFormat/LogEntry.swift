@@ -102,11 +102,15 @@ public struct LogEntries: ~Copyable, Sendable {
 
   /// The item's name of an entry of these, empty for none.
   @_lifetime(borrow self)
-  public borrowing func name(of entry: Entry) -> Span<UInt8> { plaintext.bytes.extracting(entry.name) }
+  public borrowing func name(of entry: Entry) -> Span<UInt8> {
+    plaintext.bytes.extracting(entry.name)
+  }
 
   /// The other name that an entry of these is about.
   @_lifetime(borrow self)
-  public borrowing func other(of entry: Entry) -> Span<UInt8> { plaintext.bytes.extracting(entry.other) }
+  public borrowing func other(of entry: Entry) -> Span<UInt8> {
+    plaintext.bytes.extracting(entry.other)
+  }
 
   /// The entries' bytes, as they were written.
   public var encoded: Span<UInt8> {

@@ -143,8 +143,9 @@ public struct SeenNote: Sendable {
 extension SeenRecord {
   /// Whether there is more in it than what a file claims: a newer state, or more of the log at the same.
   fileprivate func isNews(after claim: SeenClaim) -> Bool {
-    epoch > claim.epoch || epoch == claim.epoch && fingerprint == claim.fingerprint
-      && logHead != claim.logHead
+    epoch > claim.epoch
+      || epoch == claim.epoch && fingerprint == claim.fingerprint
+        && logHead != claim.logHead
   }
 }
 

@@ -42,7 +42,8 @@ import Testing
     }
   }
 
-  @Test func `is found out by frames left out, swapped, doubled or taken from another log`() throws {
+  @Test func `is found out by frames left out, swapped, doubled or taken from another log`() throws
+  {
     let (file, other) = (try TestVault(), try TestVault())
     var vault = try prepared(file)
     let foreign = try prepared(other)

@@ -9,7 +9,7 @@ internal import SecureMemory
 
 extension UnlockedVault {
   /// Entries that may be there beyond those that are kept, so that the file is not written anew for each.
-  private var slack: UInt64 { max(64, policy[.logEntries] / 8) }
+  private var slack: UInt64 { max(128, policy[.logEntries] / 8) }
 
   /// Whether the oldest entries are due to be dropped.
   var isLogTooLong: Bool { (log.position?.kept ?? 0) > policy[.logEntries] + slack }
@@ -32,27 +32,28 @@ extension UnlockedVault {
     } catch { throw VaultError(error, about: .header) }
   }
 
-  /// The first block that stays.
+  /// The last block from which on there are as many entries as the owner keeps.
   private mutating func beginning(
     of position: LogPosition, in file: borrowing LogFile
   ) throws(VaultError) -> (LogStart, offset: Int)? {
     var scanner = LogScanner(from: LogStart.byteCount, to: position.offset)
     var number = position.start.dropped + 1
-    while let part = try scanner.next(in: file.file) {
+    var found: (LogStart, offset: Int)?
+    while let part = try scanner.next(in: file.file),
+      number + policy[.logEntries] <= position.number
+    {
       guard case .frame(let head, let offset) = part else { continue }
-      if position.number - min(number, position.number) <= policy[.logEntries],
-        head.kind == .entries
-      {
-        let frame = try scanner.bytes(at: offset, count: head.frameByteCount, in: file.file)
-        if let block = try? LogBlock.open(frame.span, keys.log), block.isPlaced {
-          let start = LogStart(
-            dropped: block.number - 1, chain: block.chain, time: position.start.time)
-          return (start, offset)
-        }
-      }
+      let frame = try scanner.bytes(at: offset, count: head.frameByteCount, in: file.file)
+      if let start = start(with: frame, begun: position.start.time) { found = (start, offset) }
       number += UInt64(head.count)
     }
-    return nil
+    return found
+  }
+
+  /// How a log begins whose first frame is this one; nil for a frame that does not know its place.
+  private func start(with frame: [UInt8], begun time: UInt64) -> LogStart? {
+    guard let block = try? LogBlock.open(frame.span, keys.log), block.isPlaced else { return nil }
+    return LogStart(dropped: block.number - 1, chain: block.chain, time: time)
   }
 
   /// Ends the log, since its owner wants none.
