@@ -47,8 +47,7 @@ import Testing
       in: SourceTree.sources.filter { $0.path.hasSuffix("KuraProtocol/ConfigKey.swift") })
     #expect(written.count > 40)
     #expect(settings.count > 5)
-    // A key of a later release, which `config` does not show.
-    let expected = written.union(settings).subtracting(["base64", "log-sync"])
+    let expected = written.union(settings).subtracting(["base64"])
     #expect(try Page().keys.symmetricDifference(expected) == [])
   }
 
