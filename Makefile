@@ -93,7 +93,7 @@ test: packages
 	@.ci/test
 
 nightly: packages
-	@.ci/packages test
+	@.ci/packages test nightly
 	@KURA_NIGHTLY=1 .ci/test
 	@.ci/fuzz
 

@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "asking.h"
 
-#include <dirent.h>
+#include "spawning.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,16 +43,6 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void close_at_start(int first) {
-  DIR *open_ones = opendir("/proc/self/fd");
-  if (!open_ones) return;
-  for (const struct dirent *entry; (entry = readdir(open_ones));) {
-    int fd = atoi(entry->d_name);
-    if (fd >= first) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  }
-  closedir(open_ones);
-}
-
 /* In the child: posix_spawn(3) has no word for a child that ends with its parent. */
 static int become(
     const char *program, const char *argument, int feeds, char *const variables[], int theirs,
@@ -61,7 +52,7 @@ static int become(
   if (getppid() != parent) _exit(1);
   int in = feeds ? theirs : open("/dev/null", O_RDONLY);
   if (in < 0 || dup2(in, 0) < 0 || dup2(theirs, 1) < 0) return errno;
-  close_at_start(3);
+  kura_close_at_start(3);
   char *const arguments[] = {(char *)program, (char *)argument, NULL};
   execve(program, arguments, variables);
   return errno;

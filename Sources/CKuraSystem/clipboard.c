@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "clipboard.h"
 
-#include <dirent.h>
+#include "spawning.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,17 +28,6 @@ static char **split(const char *arguments, size_t size) {
   return words;
 }
 
-static void close_but(int kept) {
-  DIR *open_ones = opendir("/proc/self/fd");
-  if (!open_ones) return;
-  int own = dirfd(open_ones);
-  for (const struct dirent *entry; (entry = readdir(open_ones));) {
-    int fd = atoi(entry->d_name);
-    if (fd > 2 && fd != own && fd != kept) close(fd);
-  }
-  closedir(open_ones);
-}
-
 static void reset_signals(void) {
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   sigset_t none;
@@ -53,7 +43,7 @@ static void become(
   int null = open("/dev/null", O_RDWR);
   if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0) _exit(127);
   if (dup2(theirs, end) < 0) _exit(127);
-  close_but(-1);
+  kura_close_but(NULL, 0);
   if (directory) setenv("TMPDIR", directory, 1);
   execv(program, arguments);
   _exit(127);
@@ -104,7 +94,7 @@ int kura_clip_detach(int *ready) {
   dup2(null, 0);
   dup2(null, 1);
   if (!isatty(2)) dup2(null, 2);
-  close_but(ends[1]);
+  kura_close_but(&ends[1], 1);
   *ready = ends[1];
   return 0;
 }

@@ -4,8 +4,10 @@
 #include "spawning.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void kura_spawn_closing_from(posix_spawn_file_actions_t *actions, int first) {
   DIR *open_ones = opendir("/proc/self/fd");
@@ -35,4 +37,31 @@ int kura_spawn(
   posix_spawnattr_destroy(&attributes);
   *process = failed ? 0 : started;
   return -failed;
+}
+
+static int is_among(int fd, const int *kept, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (kept[i] == fd) return 1;
+  return 0;
+}
+
+void kura_close_but(const int *kept, size_t count) {
+  DIR *open_ones = opendir("/proc/self/fd");
+  if (!open_ones) return;
+  int own = dirfd(open_ones);
+  for (const struct dirent *entry; (entry = readdir(open_ones));) {
+    int fd = atoi(entry->d_name);
+    if (fd > 2 && fd != own && !is_among(fd, kept, count)) close(fd);
+  }
+  closedir(open_ones);
+}
+
+void kura_close_at_start(int first) {
+  DIR *open_ones = opendir("/proc/self/fd");
+  if (!open_ones) return;
+  for (const struct dirent *entry; (entry = readdir(open_ones));) {
+    int fd = atoi(entry->d_name);
+    if (fd >= first) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  closedir(open_ones);
 }

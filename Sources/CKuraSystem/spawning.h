@@ -16,4 +16,10 @@ int kura_spawn(
     const char *program, char *const arguments[], char *const variables[], short flags,
     posix_spawn_file_actions_t *actions, int *process);
 
+/* In a child: closes all descriptors from 3 on but those that are kept. */
+void kura_close_but(const int *kept, size_t count);
+
+/* In a child: has execve(2) close every descriptor from `first` on. */
+void kura_close_at_start(int first);
+
 #endif

@@ -53,6 +53,8 @@ enum CommandError: Error, Equatable, Sendable {
   case credential(CredentialFlaw)
   /// A value does not get to a clipboard.
   case clipboard(ClipboardFlaw)
+  /// A value is not edited, or what was edited not stored.
+  case edit(EditFlaw)
   /// A passcode of a few digits.
   case shortCode(ShortCodeRemedy)
   /// The end of the agent's work was not seen.
@@ -107,6 +109,8 @@ enum Need: Equatable, Sendable {
   /// To look at another recovery key of a vault.
   case newRecoveryKeyShown
   case value
+  /// To work in an editor.
+  case editor
   /// The vault's name, typed to go on.
   case confirmation
   /// A yes, where `--yes` says it too.

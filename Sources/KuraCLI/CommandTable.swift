@@ -4,7 +4,7 @@
 enum CommandTable {
   static let all: [Command] = [
     Init.command, Unlock.command, Lock.command, Status.command,
-    Put.command, Get.command, List.command, Show.command, Attr.command, Find.command,
+    Put.command, Get.command, Edit.command, List.command, Show.command, Attr.command, Find.command,
     Remove.command, Move.command, History.command, Restore.command, PurgeItem.command,
     Protect.command, Unprotect.command, Run.command, Inject.command,
     Generate.command, Otp.command, Copy.command,

@@ -8,6 +8,8 @@
 #include "asking.h"
 #include "clipboard.h"
 #include "directories.h"
+#include "drafts.h"
+#include "editing.h"
 #include "events.h"
 #include "files.h"
 #include "launching.h"

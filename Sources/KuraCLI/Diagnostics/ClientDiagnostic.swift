@@ -191,6 +191,10 @@ extension Diagnostic {
       self.init(
         "the value is to be typed, and nobody can be asked",
         hint: "give it on stdin, or with --file or --fd", .needsInteraction)
+    case .editor:
+      self.init(
+        "an editor needs a terminal, and there is none here",
+        hint: "'kura get' and 'kura put' need none", .needsInteraction)
     case .confirmation:
       self.init(
         "the vault's name is to be typed, and nobody can be asked",

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+
+/// The editor that a person has chosen, and what keeps it from leaving copies of a text.
+struct Editor: Equatable, Sendable {
+  /// How it is to be treated.
+  enum Kind: Equatable, Sendable {
+    case vim, nvim, nano, emacs
+    /// One that Kura knows no options of.
+    case other
+
+    /// By the name of the program's file.
+    init(_ name: [UInt8]) {
+      if name.starts(with: "vim".utf8) {
+        self = .vim
+      } else if name.starts(with: "nvim".utf8) {
+        self = .nvim
+      } else if name.elementsEqual("nano".utf8) {
+        self = .nano
+      } else if name.starts(with: "emacs".utf8), !name.starts(with: "emacsclient".utf8) {
+        self = .emacs
+      } else {
+        self = .other
+      }
+    }
+  }
+
+  let kind: Kind
+  /// The program's file.
+  let path: String
+  /// Its arguments, its own name first; the text's path follows.
+  let words: [String]
+
+  /// The name, as a person knows it.
+  let name: String
+}
+
+// MARK: - Which one
+
+extension Editor {
+  /// What `VISUAL` or `EDITOR` says, else the first usual one there is.
+  static func choose(_ variables: Variables) throws(CommandError) -> Editor {
+    if let command = variables["VISUAL"] ?? variables["EDITOR"] {
+      return try Editor(command, variables)
+    }
+    for name in ["editor", "nano", "vi"] {
+      guard let path = Program.look(for: name, variables["PATH"]) else { continue }
+      return Editor(path: path, words: [name])
+    }
+    throw .edit(.noEditor)
+  }
+
+  /// A command of plain words is run as it is; what else it holds is a shell's to understand.
+  private init(_ command: String, _ variables: Variables) throws(CommandError) {
+    let bytes = Array(command.utf8)
+    if bytes.contains(where: { Self.shellSigns.contains($0) }) {
+      self.init(
+        kind: .other, path: "/bin/sh", words: ["sh", "-c", command + " \"$@\"", "sh"], name: command)
+      return
+    }
+    let words = command.utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 })
+      .map { String(Substring($0)) }
+    guard let first = words.first else { throw .edit(.noEditor) }
+    guard let path = Program.look(for: first, variables["PATH"]),
+      unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1
+    else { throw .edit(.missing(first)) }
+    self.init(path: path, words: words)
+  }
+
+  private init(path: String, words: [String]) {
+    self.init(kind: Kind(Self.realName(path)), path: path, words: words, name: words[0])
+  }
+
+  private static let shellSigns = Array("\"'\\$`~*?;&|<>(){}[]#!=\n".utf8)
+
+  private static func realName(_ path: String) -> [UInt8] {
+    var bytes = [CChar](repeating: 0, count: 256)
+    let count = unsafe bytes.withUnsafeMutableBufferPointer {
+      unsafe kura_real_name(path, $0.baseAddress!, $0.count)
+    }
+    return bytes[..<max(count, 0)].map { UInt8(bitPattern: $0) }
+  }
+}
+
+// MARK: - What keeps copies away
+
+extension Editor {
+  /// Whether it reads and writes a file that it inherits, and so needs no directory.
+  var takesDescriptor: Bool { kind == .vim || kind == .nano }
+
+  /// Whether it gets on better in a directory: nano says an error where it finds no room for its lock.
+  var prefersDirectory: Bool { kind != .vim }
+
+  /// What switches its swap, undo, backup and history files off.
+  var options: [String] {
+    switch kind {
+    case .vim:
+      [
+        "-f", "-n", "-i", "NONE", "-c",
+        Self.vimSettings + " | silent! set viminfo= | silent! set viminfofile=NONE",
+      ]
+    case .nvim: ["-n", "-i", "NONE", "-c", Self.vimSettings + " | silent! set shada="]
+    case .nano: ["-R"]
+    case .emacs: ["--eval", Self.emacsSettings]
+    case .other: []
+    }
+  }
+
+  private static let vimSettings =
+    "silent! set nobackup nowritebackup noswapfile patchmode= | silent! set noundofile"
+
+  private static let emacsSettings =
+    "(progn (setq make-backup-files nil vc-make-backup-files nil backup-enable-predicate 'ignore"
+    + " auto-save-default nil auto-save-list-file-prefix nil create-lockfiles nil"
+    + " undo-tree-auto-save-history nil)"
+    + " (dolist (mode '(savehist-mode recentf-mode save-place-mode desktop-save-mode))"
+    + " (when (and (boundp mode) (symbol-value mode)) (funcall mode -1))))"
+}
+
+// MARK: - Running
+
+extension Editor {
+  /// Has a person edit a text, and waits.
+  ///
+  /// - Parameters:
+  ///   - draft: The text.
+  ///   - terminal: Where.
+  /// - Throws: Why what stands there is not to be taken.
+  func edit(_ draft: borrowing Draft, at terminal: Int32) throws(CommandError) {
+    var block: [CChar] = []
+    for word in words[..<1] + (kind == .other ? words[1...] : words[1...] + options) {
+      block += word.utf8.map { CChar(bitPattern: $0) } + [0]
+    }
+    block += draft.path.utf8.map { CChar(bitPattern: $0) } + [0]
+    var edited = kura_edited()
+    let failed = unsafe kura_edit(
+      path, block, block.count, terminal, draft.descriptor, &edited)
+    if failed != 0 { throw .edit(.notStarted(name, errno: -failed)) }
+    if edited.interrupted != 0 { throw .prompt(.interrupted) }
+    if edited.signal != 0 { throw .edit(.killed(name, signal: edited.signal)) }
+    if edited.status != 0 { throw .edit(.failed(name, status: edited.status)) }
+  }
+}
+
+/// Why a value is not edited, or what was edited not stored.
+enum EditFlaw: Equatable, Sendable {
+  /// None is named, and none of the usual ones is there.
+  case noEditor
+  /// The one that is named is not there.
+  case missing(String)
+  case notStarted(String, errno: Int32)
+  case failed(String, status: Int32)
+  case killed(String, signal: Int32)
+  /// There is no directory in memory, which this editor needs; where one was looked for.
+  case noMemory(String, editor: String)
+  /// The value is no text.
+  case notText
+  /// The value, or the text, is longer than what is edited.
+  case tooLong(limit: Int)
+  /// The editor has removed the text.
+  case gone(String)
+  /// Nothing is in the text.
+  case empty
+  /// The person let the text go.
+  case dropped
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+public import SecureMemory
+
+/// A text in memory while a person edits it. Its end wipes it, and all that the editor left beside it.
+///
+/// A draft in a directory has a process beside it that wipes it when this one is killed.
+public struct Draft: ~Copyable {
+  private var draft: kura_draft
+  private let directory: String?
+
+  /// Why texts cannot be kept in a directory.
+  public enum Refusal: Error, Equatable, Sendable {
+    /// What is written there goes to a disk.
+    case onDisk
+    /// The system refused: errno.
+    case system(Int32)
+  }
+
+  /// Whether texts can be kept in a directory: it is in memory and the user's alone. It is made where
+  /// that in which it is to stand is in memory.
+  public static func check(_ directory: String) throws(Refusal) {
+    try check(unsafe kura_draft_check(directory))
+  }
+
+  /// Wipes what stands in a directory that was left by processes that are gone.
+  public static func sweep(_ directory: String) { unsafe kura_draft_sweep(directory) }
+
+  /// Begins an empty text.
+  ///
+  /// - Parameter directory: One that ``check(_:)`` allows; nil: in no directory, for an editor that gets
+  ///   the ``descriptor``.
+  public static func begin(in directory: String?) throws(Refusal) -> Draft {
+    var draft = kura_draft()
+    if let directory {
+      try check(unsafe kura_draft_begin(directory, &draft))
+    } else {
+      try check(unsafe kura_draft_begin(nil, &draft))
+    }
+    return Draft(draft: draft, directory: directory)
+  }
+
+  private init(draft: kura_draft, directory: String?) {
+    self.draft = draft
+    self.directory = directory
+  }
+
+  deinit {
+    var draft = draft
+    unsafe kura_draft_end(&draft)
+  }
+
+  private static func check(_ result: Int32) throws(Refusal) {
+    if result == Int32(KURA_DRAFT_ON_DISK) { throw .onDisk }
+    if result < 0 { throw .system(-result) }
+  }
+}
+
+// MARK: - What an editor needs, and leaves
+
+extension Draft {
+  /// What the editor is to inherit; -1: nothing.
+  public var descriptor: Int32 { directory == nil ? draft.file : -1 }
+
+  /// The path by which the editor opens the text.
+  public var path: String {
+    var bytes = [CChar](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let capacity = bytes.count
+    var copy = draft
+    let count = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+      guard let directory else {
+        return unsafe kura_draft_path(&copy, nil, bytes.baseAddress!, capacity)
+      }
+      return unsafe kura_draft_path(&copy, directory, bytes.baseAddress!, capacity)
+    }
+    let text = bytes[..<max(count, 0)].map { UInt8(bitPattern: $0) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Writes the text, before the editor is started.
+  public func write(_ text: Span<UInt8>) throws(FileError) {
+    try Descriptor.write(text, to: draft.file)
+  }
+
+  /// Reads what stands at the path now; an editor may have put another file there.
+  ///
+  /// - Parameters:
+  ///   - text: Is replaced.
+  ///   - limit: The most bytes that are taken; more is `EFBIG`.
+  public func read(into text: inout SecretBuffer, limit: Int) throws(FileError) {
+    var copy = draft
+    let file = unsafe kura_draft_read(&copy)
+    try FileError.check(Int(file))
+    defer { Descriptor.close(file) }
+    text.removeAll()
+    while true {
+      let room = min(limit + 1 - text.count, 65_536)
+      guard room > 0 else { throw FileError(errno: FileError.tooLarge) }
+      do throws(SecureMemoryError) { try text.reserve(room) } catch {
+        throw FileError(errno: ENOMEM)
+      }
+      if try Descriptor.read(file, into: &text, upTo: room) == 0 { return }
+    }
+  }
+}
