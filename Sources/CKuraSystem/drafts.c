@@ -55,13 +55,9 @@ static int make_directory(const char *path) {
   return failed;
 }
 
-static int open_place(const char *path) {
+/* One that is there. */
+static int open_made_place(const char *path) {
   int fd = open_directory(AT_FDCWD, path);
-  if (fd == -ENOENT) {
-    int failed = make_directory(path);
-    if (failed) return failed;
-    fd = open_directory(AT_FDCWD, path);
-  }
   if (fd < 0) return fd;
   struct stat status;
   int failed = 0;
@@ -71,6 +67,13 @@ static int open_place(const char *path) {
   if (!failed) return fd;
   close(fd);
   return failed;
+}
+
+static int open_place(const char *path) {
+  int fd = open_made_place(path);
+  if (fd != -ENOENT) return fd;
+  int failed = make_directory(path);
+  return failed ? failed : open_made_place(path);
 }
 
 int kura_draft_check(const char *directory) {
@@ -172,7 +175,7 @@ static void sweep(int parent) {
 }
 
 void kura_draft_sweep(const char *directory) {
-  int parent = open_directory(AT_FDCWD, directory);
+  int parent = open_made_place(directory);
   if (parent < 0) return;
   sweep(parent);
   close(parent);

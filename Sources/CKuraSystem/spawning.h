@@ -5,6 +5,7 @@
 #define KURA_SPAWNING_H
 
 #include <spawn.h>
+#include <stddef.h>
 
 /* Has the child close every descriptor from `first` on that is open here and now; add it last.
    (Not every C library has posix_spawn_file_actions_addclosefrom_np.) */

@@ -41,11 +41,6 @@ public struct Draft: ~Copyable {
     return Draft(draft: draft, directory: directory)
   }
 
-  private init(draft: kura_draft, directory: String?) {
-    self.draft = draft
-    self.directory = directory
-  }
-
   deinit {
     var draft = draft
     unsafe kura_draft_end(&draft)

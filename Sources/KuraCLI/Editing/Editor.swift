@@ -57,7 +57,8 @@ extension Editor {
     let bytes = Array(command.utf8)
     if bytes.contains(where: { Self.shellSigns.contains($0) }) {
       self.init(
-        kind: .other, path: "/bin/sh", words: ["sh", "-c", command + " \"$@\"", "sh"], name: command)
+        kind: .other, path: "/bin/sh", words: ["sh", "-c", command + " \"$@\"", "sh"], name: command
+      )
       return
     }
     let words = command.utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 })
