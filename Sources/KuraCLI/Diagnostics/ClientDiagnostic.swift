@@ -191,10 +191,6 @@ extension Diagnostic {
       self.init(
         "the value is to be typed, and nobody can be asked",
         hint: "give it on stdin, or with --file or --fd", .needsInteraction)
-    case .editor:
-      self.init(
-        "an editor needs a terminal, and there is none here",
-        hint: "'kura get' and 'kura put' need none", .needsInteraction)
     case .confirmation:
       self.init(
         "the vault's name is to be typed, and nobody can be asked",
@@ -204,9 +200,14 @@ extension Diagnostic {
         "slots are to end, and nobody can be asked whether to go on",
         hint: "run it at a terminal, or say --yes; 'kura slot list' shows the slots",
         .needsInteraction)
+    case .editor: self = .editorUnseen
     case .purge: self = .purgeUnasked
     }
   }
+
+  private static let editorUnseen = Diagnostic(
+    "an editor needs a terminal, and there is none here",
+    hint: "'kura get' and 'kura put' need none", .needsInteraction)
 
   private static let purgeUnasked = Diagnostic(
     "it would be gone for good, and nobody can be asked",
