@@ -155,6 +155,7 @@ extension Agent {
     case .otp(let name): try makeCode(name, payload, connection)
     case .watch: try awaitLock(connection)
     case .log: try readLog(connection)
+    case .putBatch(let request): try putBatch(request, payload, connection)
     }
   }
 }

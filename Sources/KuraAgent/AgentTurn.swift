@@ -47,6 +47,7 @@ extension Agent {
         try stream.advance(&connection.outbox.frames, in: &vault)
       }
       if stream.isUse { noteUse(of: stream.keeper) }
+      if stream.isChange { noteChange(of: stream.keeper) }
       if !hasMore { finishStream(connection) }
     } catch {
       // A lock that came of it has answered already.

@@ -18,6 +18,9 @@ protocol Stream: AnyObject {
   /// Whether it serves a value, and so counts as use for the idle clock.
   var isUse: Bool { get }
 
+  /// Whether it changes the vault.
+  var isChange: Bool { get }
+
   /// Writes the next frames, at most some 64 KiB and some milliseconds of them.
   ///
   /// Called when the client has taken all that was written before, so that a slow client costs no
@@ -27,6 +30,10 @@ protocol Stream: AnyObject {
   func advance(
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool
+}
+
+extension Stream {
+  var isChange: Bool { false }
 }
 
 /// Waits until the vault is unlocked by somebody else.

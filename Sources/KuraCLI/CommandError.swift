@@ -63,6 +63,10 @@ enum CommandError: Error, Equatable, Sendable {
   case codeForPasscode
   /// The vault has no passcode, which its new vault key would take.
   case noPasscode
+  /// A line is no item.
+  case line(LineFlaw)
+  /// Not all of many items were stored.
+  indirect case batch(BatchFailure, CommandError)
 }
 
 /// How a few digits could be taken instead of as a passcode.

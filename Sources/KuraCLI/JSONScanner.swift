@@ -22,7 +22,12 @@ struct JSONScanner {
   private func flaw(_ kind: JSONFlaw.Kind) -> JSONFlaw { JSONFlaw(kind: kind, offset: index) }
 
   private mutating func skipSpace(_ text: Span<UInt8>) {
-    while index < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[index]) { index += 1 }
+    while index < text.count {
+      switch text[index] {
+      case 0x20, 0x09, 0x0A, 0x0D: index += 1
+      default: return
+      }
+    }
   }
 
   private func next(_ text: Span<UInt8>) throws(JSONFlaw) -> UInt8 {

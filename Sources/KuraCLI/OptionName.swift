@@ -4,6 +4,7 @@
 enum OptionName: String, Sendable, CaseIterable {
   case acceptRollback = "accept-rollback"
   case attribute = "attr"
+  case batch
   case clear
   case color
   case delete

@@ -48,6 +48,8 @@ enum UsageError: Error, Equatable, Sendable {
   case sharedDescriptor(Int32)
   /// Nor both the passcode and the template.
   case sharedStdin
+  /// Many items do not come from a keyboard.
+  case batchFromTerminal
   /// What is asked for needs an agent that stays.
   case needsAgent(verb: String)
   case passcodeEmpty

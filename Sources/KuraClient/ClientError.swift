@@ -76,6 +76,15 @@ public struct Refused: Equatable, Sendable {
     detail3 = refusal.detail3
     text = String(repairing: payload.extracting(refusal.text))
   }
+
+  /// The same without its text.
+  public var unnamed: Refused { Refused(self, text: "") }
+
+  private init(_ other: Refused, text: String) {
+    (failure, code) = (other.failure, other.code)
+    (detail, detail2, detail3) = (other.detail, other.detail2, other.detail3)
+    self.text = text
+  }
 }
 
 // MARK: - Translation

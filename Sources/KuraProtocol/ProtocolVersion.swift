@@ -46,6 +46,9 @@ public enum ProtocolLimit {
   /// The most attributes in one request.
   public static let attributes = 1_024
 
+  /// The most items in one request.
+  public static let batch = 16_384
+
   /// The longest text that items are searched for.
   public static let searchText = 1_024
 }

@@ -48,6 +48,7 @@ public enum Request: Equatable, Sendable {
   case watch
   /// What this machine has noted of the vault's use.
   case log
+  case putBatch(PutBatchRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -99,6 +100,7 @@ public enum Request: Equatable, Sendable {
     case .purge: .purge
     case .watch: .watch
     case .log: .log
+    case .putBatch: .putBatch
     }
   }
 
@@ -141,6 +143,7 @@ public enum Request: Equatable, Sendable {
     case .purge: .purge(try PurgeRequest(&reader))
     case .watch: .watch
     case .log: .log
+    case .putBatch: .putBatch(try PutBatchRequest(&reader))
     }
   }
 }

@@ -37,4 +37,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case purge = 51
   case watch = 54
   case log = 56
+  case putBatch = 60
 }

@@ -6,6 +6,9 @@ public struct ProgressReport: Equatable, Sendable {
   /// Zero while it is not known.
   public let total: UInt64
 
+  /// Work that is so far.
+  public init(done: UInt64, total: UInt64) { (self.done, self.total) = (done, total) }
+
   /// Reads the payload of a frame of type ``FrameType/progress``.
   public init(_ payload: Span<UInt8>) throws(ProtocolError) {
     var reader = FieldReader(payload)

@@ -63,7 +63,7 @@ extension UnlockedVault {
     let previous = change.liveRevision ?? 0
     if change.isDeleted { try draft.countDeleted(false) }
     let meta = try change.newMeta(
-      name, edits, size: content.size, modified: draft.root.time)
+      name.bytes, edits, size: content.size, modified: draft.root.time)
     let revision = try finish(change, meta, content, kind, protecting: protecting, &draft)
     return PutResult(revision: revision, previous: previous)
   }
@@ -88,7 +88,7 @@ extension UnlockedVault {
       try change.check(live: revision)
       let content = try vault.currentContent(tag)
       let meta = try change.newMeta(
-        name, edits, size: content.size, modified: draft.root.time)
+        name.bytes, edits, size: content.size, modified: draft.root.time)
       let kind = change.kind ?? .value
       return try vault.finish(change, meta, content, kind, &draft)
     }
@@ -112,7 +112,7 @@ extension UnlockedVault {
       try draft.countDeleted(true)
       let content = try NewContent(inline: Span())
       let meta = try change.newMeta(
-        name, AttributeEdits(), size: 0, modified: draft.root.time)
+        name.bytes, AttributeEdits(), size: 0, modified: draft.root.time)
       return try vault.finish(change, meta, content, .deleted, &draft)
     }
   }

@@ -19,7 +19,7 @@ extension UnlockedVault {
       var history = current.history
       history.append(revision: current.facts.revision, leaf: current.keptLeaf)
       let dropped = history.trim(to: Int(keys.ring.policy[.historyDepth]))
-      try looseValues(of: dropped, keeping: history, newValue, current.facts, &draft)
+      try looseValues(of: dropped, keeping: history, newValue, current.facts, current.leaf, &draft)
       try moveRows(current.facts, dropped: dropped)
       return history
     }
@@ -42,13 +42,13 @@ extension UnlockedVault {
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
   mutating func looseValues(
     of dropped: [HistoryList.Entry], keeping kept: HistoryList, _ newValue: ValueID?,
-    _ facts: ItemFacts, _ draft: inout Draft
+    _ facts: ItemFacts, _ leaf: Digest?, _ draft: inout Draft
   ) throws(VaultError) {
-    var loose = try values(of: dropped, facts)
+    var loose = try values(of: dropped, facts, leaf)
     // An edit of attributes makes a revision with the chunks of the one before.
     if let newValue { loose.remove(newValue) }
     guard !loose.isEmpty else { return }
-    loose.subtract(try values(of: kept.entries, facts))
+    loose.subtract(try values(of: kept.entries, facts, leaf))
     do {
       for value in loose {
         let bytes = value.bytes
@@ -61,14 +61,16 @@ extension UnlockedVault {
   }
 
   /// Where the chunks of some revisions are, of which one may be the current one.
+  ///
+  /// - Parameter leaf: The current one's; nil to look it up.
   private mutating func values(
-    of entries: [HistoryList.Entry], _ facts: ItemFacts
+    of entries: [HistoryList.Entry], _ facts: ItemFacts, _ leaf: Digest? = nil
   ) throws(VaultError) -> Set<ValueID> {
     var values: Set<ValueID> = []
     for entry in entries {
       let value =
         entry.revision == facts.revision
-        ? try currentValueID(facts.tag) : try keptValueID(entry, facts.id)
+        ? try currentValueID(facts.tag, leaf: leaf) : try keptValueID(entry, facts.id)
       if let value { values.insert(value) }
     }
     return values
@@ -82,9 +84,15 @@ extension UnlockedVault {
     return values
   }
 
-  mutating func currentValueID(_ tag: ItemTag) throws(VaultError) -> ValueID? {
-    let value = try rows.withCurrent(tag, under: trust.root, keys) {
-      found, keys throws(VaultError) in
+  mutating func currentValueID(
+    _ tag: ItemTag, leaf: Digest? = nil
+  ) throws(VaultError) -> ValueID? {
+    var leaf = leaf
+    if leaf == nil {
+      leaf = try rows.tree.leaf(of: tag, under: trust.root, in: &rows.storage, keys)
+    }
+    guard let leaf else { return nil }
+    let value = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
       try keys.valueID(found)
     }
     return value ?? nil

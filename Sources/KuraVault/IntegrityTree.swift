@@ -79,6 +79,15 @@ extension IntegrityTree {
     }
   }
 
+  /// A copy of a node that comes to a digest; one without children is empty.
+  func copiedNode(
+    _ place: TreePlace, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    guard expected != .zero else { return [UInt8](repeating: 0, count: Tree.nodeByteCount) }
+    return [UInt8](copying: try node(place, expected, depth, in: &storage, keys))
+  }
+
   /// The entries of a bucket that come to a digest other than zero.
   @_lifetime(&storage)
   private func bucket(
@@ -106,7 +115,7 @@ extension IntegrityTree {
     return try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
   }
 
-  private func leaves(
+  func leaves(
     ofBucket number: UInt32, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) -> [UInt8] {
@@ -148,7 +157,7 @@ struct TreePlace {
 
 extension [UInt8] {
   /// The digest of a child, in a node's bytes.
-  fileprivate func digest(ofChild child: Int) -> Digest {
+  func digest(ofChild child: Int) -> Digest {
     let start = child * Digest.byteCount
     return Digest(span.extracting(start..<(start + Digest.byteCount)))
   }

@@ -70,16 +70,18 @@ struct ItemChange: ~Copyable {
     let facts: ItemFacts
     let meta: ItemMeta
     let history: HistoryList
+    /// What its row comes to.
+    let leaf: Digest
     /// What its row comes to once it stands in the history.
     let keptLeaf: Digest
 
     static func load(
-      _ found: VerifiedRow, _ keys: borrowing Keyring
+      _ found: VerifiedRow, _ leaf: Digest, _ keys: borrowing Keyring
     ) throws(VaultError) -> Current {
       Current(
         facts: found.facts, meta: try keys.openMeta(found.row.meta, found.facts),
         history: try HistoryList.checked(found.row.history, below: found.facts.revision),
-        keptLeaf: try keys.leaf(of: found.row, found.facts, isKept: true))
+        leaf: leaf, keptLeaf: try keys.leaf(of: found.row, found.facts, isKept: true))
     }
   }
 
@@ -137,20 +139,20 @@ struct ItemChange: ~Copyable {
 
   /// The meta of the next revision; an item that was deleted begins anew.
   func newMeta(
-    _ name: borrowing ItemName, _ edits: borrowing AttributeEdits, size: UInt64, modified: UInt64
+    _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, size: UInt64, modified: UInt64
   ) throws(VaultError) -> ItemMeta {
     do {
       switch current {
       case .some(let current) where current.facts.kind != .deleted:
         let attributes = try edits.applied(to: current.meta.attributes)
         return try ItemMeta(
-          name: name.bytes, created: current.meta.created, modified: modified, size: size,
+          name: name, created: current.meta.created, modified: modified, size: size,
           attributes: attributes.list)
       default:
         let none = try Attributes.empty()
         let attributes = try edits.applied(to: none.list)
         return try ItemMeta(
-          name: name.bytes, created: modified, modified: modified, size: size,
+          name: name, created: modified, modified: modified, size: size,
           attributes: attributes.list)
       }
     } catch {
@@ -165,11 +167,19 @@ extension UnlockedVault {
   /// Loads and verifies everything that a change of an item begins with.
   mutating func beginChange(of tag: ItemTag) throws(VaultError) -> ItemChange {
     let path = try rows.tree.path(to: tag, under: trust.root, in: &rows.storage, keys)
-    guard let leaf = BucketLeaves(path.leaves.span).leaf(of: tag) else {
-      return ItemChange(tag: tag, path: path, current: nil)
-    }
+    let leaf = BucketLeaves(path.leaves.span).leaf(of: tag)
+    return try change(of: tag, leaf: leaf, at: path)
+  }
+
+  /// Loads and verifies what an item is until now.
+  ///
+  /// - Parameter leaf: The one that the tree has of it; nil for an item that never was.
+  mutating func change(
+    of tag: ItemTag, leaf: Digest?, at path: TreePath
+  ) throws(VaultError) -> ItemChange {
+    guard let leaf else { return ItemChange(tag: tag, path: path, current: nil) }
     let current = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
-      try ItemChange.Current.load(found, keys)
+      try ItemChange.Current.load(found, leaf, keys)
     }
     guard current != nil else { throw .damaged(.item) }
     return ItemChange(tag: tag, path: path, current: current)
@@ -199,7 +209,30 @@ extension UnlockedVault {
     _ kind: ItemKind, protecting: Bool = false, _ draft: inout Draft,
     keepingCurrent isKept: Bool = true
   ) throws(VaultError) -> UInt64 {
+    var path = change.path
     let tag = change.tag
+    let (revision, leaf) = try storeRevision(
+      change, meta, content, kind, protecting: protecting, &draft, keepingCurrent: isKept)
+    path.leaves.setLeaf(leaf, of: tag)
+    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
+    try growTree(&draft)
+    return revision
+  }
+
+  /// Gives the tree one more level when it is time.
+  mutating func growTree(_ draft: inout Draft) throws(VaultError) {
+    while Tree.depth(for: draft.root.itemCount) > draft.root.depth {
+      draft.root = try rows.tree.grow(from: draft.root, in: &rows.storage, keys)
+    }
+  }
+
+  /// Writes the next revision but for its place in the tree.
+  ///
+  /// - Returns: The new revision, and the leaf that the tree is to have of it.
+  mutating func storeRevision(
+    _ change: borrowing ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
+    _ kind: ItemKind, protecting: Bool, _ draft: inout Draft, keepingCurrent isKept: Bool = true
+  ) throws(VaultError) -> (revision: UInt64, leaf: Digest) {
     let isProtected = protecting || content.isProtected || change.isProtected
     let facts = try nextFacts(change, kind, isProtected ? .protected : .standard)
     var history =
@@ -210,13 +243,7 @@ extension UnlockedVault {
     }
     let leaf = try store(facts, meta, content, history)
     if change.current == nil { draft.root.itemCount += 1 }
-    var path = change.path
-    path.leaves.setLeaf(leaf, of: tag)
-    draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
-    if Tree.depth(for: draft.root.itemCount) > draft.root.depth {
-      draft.root = try rows.tree.grow(from: draft.root, in: &rows.storage, keys)
-    }
-    return facts.revision
+    return (facts.revision, leaf)
   }
 
   private func nextFacts(

@@ -89,7 +89,7 @@ extension UnlockedVault {
   ) throws(VaultError) {
     try draft.countDeleted(true)
     let content = try NewContent(inline: Span())
-    let meta = try other.newMeta(name, AttributeEdits(), size: 0, modified: draft.root.time)
+    let meta = try other.newMeta(name.bytes, AttributeEdits(), size: 0, modified: draft.root.time)
     let moved = other.moved(to: tag, path)
     _ = try finish(moved, meta, content, .deleted, &draft)
   }

@@ -64,7 +64,7 @@ extension UnlockedVault {
       let next = try seed.moved(value.bytes, to: counter + 1)
       let content = try NewContent(inline: next.bytes)
       let meta = try change.newMeta(
-        name, AttributeEdits(), size: content.size, modified: draft.root.time)
+        name.bytes, AttributeEdits(), size: content.size, modified: draft.root.time)
       _ = try vault.finish(change, meta, content, .otp, &draft, keepingCurrent: false)
       return OneTimeCode(
         text: try seed.made(counter), factor: seed.factor, algorithm: seed.algorithm, left: 0,

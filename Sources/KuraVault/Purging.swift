@@ -94,7 +94,7 @@ extension UnlockedVault {
     var history = before
     for entry in dropped { history.remove(entry.revision) }
     let current = try currentValueID(facts.tag)
-    try looseValues(of: dropped, keeping: history, current, facts, &draft)
+    try looseValues(of: dropped, keeping: history, current, facts, nil, &draft)
     try deleteKept(dropped, of: facts.id)
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, _ throws(VaultError) in

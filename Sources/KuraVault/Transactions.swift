@@ -53,7 +53,7 @@ extension UnlockedVault {
   }
 
   /// Seals the draft as the new root and commits.
-  private mutating func commit(_ draft: Draft) throws(VaultError) {
+  mutating func commit(_ draft: Draft) throws(VaultError) {
     let sealed = try keys.seal(draft.root)
     let fingerprint = try keys.fingerprint(of: draft.root)
     do {
@@ -72,7 +72,7 @@ extension UnlockedVault {
   ///
   /// Another engine may have written since: then its root must be a later one, and everything in front
   /// of the items is read and checked again.
-  private mutating func trustRoot() throws(VaultError) {
+  mutating func trustRoot() throws(VaultError) {
     if try isRootUnchanged() { return }
     do { try rows.storage.checkSchema() } catch { throw VaultError(error) }
     let front = try FrontRecords(&rows.storage)

@@ -8,7 +8,8 @@ internal import SecureMemory
 /// `kura put`: stores exactly the bytes that come in.
 enum Put {
   static let command = Command(
-    "put", [.init("NAME")], abstract: "store a value: from stdin, a file, typed twice, or made",
+    "put", [.init("NAME", .optional)],
+    abstract: "store a value: from stdin, a file, typed twice, or made",
     options: [
       Option(.file, .required("FILE"), help: "store what FILE holds"),
       Option(.fileDescriptor, .required("N"), help: "store what descriptor N gives"),
@@ -22,12 +23,17 @@ enum Put {
       Option(.protect, help: "ask for the passcode at each read of it"),
       Option(.trim, help: "drop one newline at the end"),
       Option(.empty, help: "allow an empty value"),
+      Option(.batch, help: "store many: each line is a JSON object with name and value"),
     ],
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try checkDescriptors(arguments) }
+    if arguments.has(.batch) { return try storeMany(invocation) }
+    guard !arguments.operands.isEmpty else {
+      throw .usage(.operandMissing("NAME", verb: command.verb))
+    }
     let order = try order(invocation)
     let access = try invocation.access()
     switch try source(invocation) {
@@ -113,6 +119,29 @@ extension Put {
     return PutOrder(
       name: try invocation.operand(0), flags: flags, revision: revision ?? 0,
       attributes: attributes)
+  }
+}
+
+// MARK: - Many
+
+extension Put {
+  private static func storeMany(
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) -> ExitStatus {
+    let arguments = invocation.arguments
+    try parsing { () throws(UsageError) in
+      try arguments.refuse(
+        .batch, with: .generate, .otp, .attribute, .ifRevision, .trim)
+      guard arguments.operands.isEmpty else {
+        throw .operandUnexpected(arguments.operands[0], verb: command.verb + " --batch")
+      }
+    }
+    guard case .descriptor(let descriptor, let closes) = try source(invocation) else {
+      throw .usage(.batchFromTerminal)
+    }
+    defer { if closes { Descriptor.close(descriptor) } }
+    try BatchOfLines.store(from: descriptor, try invocation.access(), invocation)
+    return .ok
   }
 }
 

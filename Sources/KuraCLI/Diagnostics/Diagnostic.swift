@@ -69,6 +69,8 @@ extension Diagnostic {
     case .lost(let lost, let error): self.init(lost, error)
     case .codeForPasscode: self = .codeForPasscode
     case .noPasscode: self = .noPasscode
+    case .line(let flaw): self.init(flaw)
+    case .batch(let failure, let error): self.init(failure, error)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
   }

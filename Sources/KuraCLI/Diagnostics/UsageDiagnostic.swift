@@ -86,6 +86,8 @@ extension Diagnostic {
       .notAVariableName, .variableTwice, .notADescriptor, .descriptorTwice, .separatorMissing,
       .sharedStdin:
       referenceWords(error)
+    case .batchFromTerminal:
+      ("many items are not typed", "give their lines with --file, or on a pipe")
     default: slotWords(error)
     }
   }

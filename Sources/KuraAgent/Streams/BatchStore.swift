@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// `put-batch`: some items a slice, then one commit. Others read the state before meanwhile.
+final class BatchStore: Stream {
+  /// How many items are looked at in a slice, before any is written.
+  private static let slice = 128
+
+  let keeper: Keeper
+  let isUse = true
+  let isChange = true
+  private let request: PutBatchRequest
+  private let payload: SecretBuffer
+  private var batch: PutBatch
+  /// Where the next item stands, and how many stood before it.
+  private var offset: Int
+  private var taken = 0
+
+  init(
+    _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
+    to keeper: Keeper
+  ) {
+    self.batch = batch
+    self.request = request
+    self.payload = payload
+    self.keeper = keeper
+    offset = request.start
+  }
+
+  func advance(
+    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+  ) throws(VaultError) -> Bool {
+    if try take(in: &vault) { return true }
+    if try vault.advance(&batch) { return true }
+    try write { () throws(ProtocolError) in
+      try output.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
+      guard let failure else { return try output.putEnd() }
+      try output.putRefusal(failure.failure, detail: failure.detail, as: .end)
+    }
+    return false
+  }
+
+  /// Adds the next items of the request; false when there are none.
+  private func take(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
+    guard taken < request.count, !isRefused else { return false }
+    let end = min(taken + Self.slice, request.count)
+    while taken < end {
+      guard try add(payload, to: &vault) else { return false }
+      taken += 1
+    }
+    return true
+  }
+
+  private func add(
+    _ payload: borrowing SecretBuffer, to vault: inout UnlockedVault
+  ) throws(VaultError) -> Bool {
+    let bytes = payload.bytes
+    let item = PutBatchRequest.item(in: bytes, at: &offset)
+    guard !item.value.isEmpty || request.flags.contains(.allowEmpty) else {
+      hasEmptyValue = true
+      return false
+    }
+    return try vault.add(
+      bytes.extracting(item.name), value: bytes.extracting(item.value),
+      attributes: bytes.extracting(item.attributes),
+      protecting: item.flags.contains(.protect), to: &batch)
+  }
+
+  /// Whether the next item has no value, and that was not asked for.
+  private var hasEmptyValue = false
+
+  private var isRefused: Bool { hasEmptyValue || batch.failure != nil }
+
+  /// Why the item behind those that are stored is not; nothing of it is named.
+  private var failure: Denial? {
+    if let failure = batch.failure { return Denial(failure.error, at: keeper.path) }
+    return hasEmptyValue ? Denial(.valueEmpty) : nil
+  }
+}
+
+extension Agent {
+  /// Begins to store many values in one transaction.
+  func putBatch(
+    _ request: PutBatchRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let keeper = try unlocked(connection)
+    guard request.count > 0 else {
+      try wire { () throws(ProtocolError) in
+        try connection.outbox.frames.putProgress(done: 0, total: 0)
+        try connection.outbox.frames.putEnd()
+      }
+      return
+    }
+    // One batch after another would leave nobody else a turn.
+    guard !isAwaited(before: connection) else { throw Denial(.busy) }
+    let batch = try work(on: keeper) { vault throws(VaultError) in
+      try vault.beginBatch(replacing: request.flags.contains(.replace))
+    }
+    let copy = try wire { () throws(ProtocolError) in
+      var copy: SecretBuffer
+      do throws(SecureMemoryError) { copy = try SecretBuffer(capacity: payload.count) } catch {
+        throw .outOfMemory
+      }
+      try copy.put(payload)
+      return copy
+    }
+    connection.stream = BatchStore(batch, request, copy, to: keeper)
+    connection.phase = .parked
+  }
+
+  /// Whether somebody has waited for the vault's writer longer than this client.
+  private func isAwaited(before connection: Connection) -> Bool {
+    connections.contains { other in
+      guard let other, other !== connection, let deadline = other.busyDeadline,
+        other.vaultPath == connection.vaultPath
+      else { return false }
+      return deadline < connection.busyDeadline ?? .max
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// `kura put --batch`: stores the items that lines of JSON hold, many a transaction.
+enum BatchOfLines {
+  /// How many items go together, at most: a commit costs as much for one.
+  static let most = 8_192
+
+  static func store(
+    from descriptor: Int32, _ access: VaultAccess, _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    var sender = try BatchSender(invocation.arguments, ProgressBar("storing", invocation.messages))
+    var late: CommandError?
+    do throws(CommandError) {
+      try access.unlocked { connection throws(ClientError) in
+        try connection.askForBatches()
+        // From here on lines are gone: nothing is done twice.
+        do throws(CommandError) { try sender.store(from: descriptor, &connection) } catch {
+          late = error
+          throw .stopped
+        }
+      }
+    } catch {
+      sender.bar.clear()
+      throw late ?? error
+    }
+    sender.bar.clear()
+    let count = sender.stored
+    invocation.messages.note("stored \(count) " + (count == 1 ? "item" : "items"))
+  }
+}
+
+extension Connection {
+  /// Makes sure that the vault is unlocked, before anything is read.
+  fileprivate mutating func askForBatches() throws(ClientError) {
+    var none = 0
+    try send(try ItemBatch(), flags: [])
+    try batchAnswer(&none)
+  }
+}
+
+/// Fills one batch while the agent stores the one before.
+struct BatchSender: ~Copyable {
+  private let flags: PutBatchRequest.Flags
+  private let isProtecting: Bool
+  private var filling: ItemBatch
+  /// The lines that its items stand on.
+  private var lines: [UInt64] = []
+  /// Those of the batch that the agent has, if it has one.
+  private var sent: [UInt64] = []
+  /// How many items are stored for good.
+  private(set) var stored: UInt64 = 0
+  var bar: ProgressBar
+
+  init(_ arguments: Arguments, _ bar: ProgressBar) throws(CommandError) {
+    var flags: PutBatchRequest.Flags = []
+    if arguments.has(.replace) { flags.insert(.replace) }
+    if arguments.has(.empty) { flags.insert(.allowEmpty) }
+    self.flags = flags
+    isProtecting = arguments.has(.protect)
+    filling = try running { () throws(ClientError) in try ItemBatch() }
+    self.bar = bar
+  }
+
+  mutating func store(
+    from descriptor: Int32, _ connection: inout Connection
+  ) throws(CommandError) {
+    var input = try LineInput(descriptor: descriptor)
+    var item = try ItemLine.make()
+    do throws(CommandError) {
+      while true {
+        if input.isWaiting { try flush(&connection) }
+        guard try input.advance() else { break }
+        if try item.read(input.line) { try add(item, on: input.number, &connection) }
+      }
+    } catch {
+      if case .batch = error { throw error }
+      // Everything before this line is stored, or an earlier one is what went wrong.
+      let isUnread = error == .line(.tooLong(limit: LineInput.limit))
+      try flush(&connection)
+      try settle(&connection)
+      throw failure(on: isUnread ? input.number + 1 : input.number, error)
+    }
+    try flush(&connection)
+    try settle(&connection)
+  }
+
+  private mutating func add(
+    _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
+  ) throws(CommandError) {
+    guard item.value.count <= ProtocolLimit.inlineValue else {
+      return try addAlone(item, on: line, &connection)
+    }
+    while try !addTogether(item) { try flush(&connection) }
+    lines.append(line)
+    if filling.count == BatchOfLines.most { try flush(&connection) }
+  }
+
+  /// False when the batch is full.
+  private mutating func addTogether(_ item: borrowing ItemLine) throws(CommandError) -> Bool {
+    do throws(ClientError) {
+      return try filling.add(
+        name: item.name.bytes, flags: isProtecting || item.isProtected ? .protect : [],
+        value: item.value.bytes, attributes: item.attributes.bytes,
+        attributeCount: item.attributeCount)
+    } catch { throw .client(error) }
+  }
+
+  /// Stores a value that is too long for a batch, after all those before it.
+  private mutating func addAlone(
+    _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
+  ) throws(CommandError) {
+    try flush(&connection)
+    try settle(&connection)
+    var alone: PutRequest.Flags = flags.contains(.replace) ? .replace : []
+    if isProtecting { alone.insert(.protect) }
+    let order = try item.order(alone)
+    do throws(ClientError) { _ = try connection.put(order, value: item.value.bytes) } catch {
+      throw failure(on: line, .client(error.unnamed))
+    }
+    stored += 1
+  }
+
+  /// Sends what there is, once the batch before is stored.
+  private mutating func flush(_ connection: inout Connection) throws(CommandError) {
+    try settle(&connection)
+    guard filling.count > 0 else { return }
+    swap(&sent, &lines)
+    do throws(ClientError) { try connection.send(filling, flags: flags) } catch {
+      throw failure(on: sent[0], .client(error))
+    }
+    filling.removeAll()
+  }
+
+  /// Waits until the agent has stored what was sent.
+  private mutating func settle(_ connection: inout Connection) throws(CommandError) {
+    guard !sent.isEmpty else { return }
+    var count = 0
+    do throws(ClientError) { try connection.batchAnswer(&count) } catch {
+      stored += UInt64(count)
+      throw failure(on: sent[min(count, sent.count - 1)], .client(error.unnamed))
+    }
+    stored += UInt64(count)
+    sent.removeAll(keepingCapacity: true)
+    bar.show(ProgressReport(done: stored, total: 0))
+  }
+
+  private func failure(on line: UInt64, _ error: CommandError) -> CommandError {
+    .batch(BatchFailure(line: line, last: sent.last ?? line, stored: stored), error)
+  }
+}
+
+/// How far a batch of lines came.
+struct BatchFailure: Equatable, Sendable {
+  /// The first line that was not stored, or not to anybody's knowledge.
+  let line: UInt64
+  /// The last line of what the agent had in hand.
+  let last: UInt64
+  /// How many items are stored for good.
+  let stored: UInt64
+}
+
+extension ClientError {
+  /// The same without a name or a path.
+  fileprivate var unnamed: ClientError {
+    guard case .refused(let refused) = self else { return self }
+    return .refused(refused.unnamed)
+  }
+}

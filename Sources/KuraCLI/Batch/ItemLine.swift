@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Why a line is no item; nothing of it is told.
+enum LineFlaw: Error, Equatable, Sendable {
+  case notJSON(JSONFlaw)
+  case notAnObject
+  case tooLong(limit: Int)
+  /// A member that none of them is called.
+  case unknownMember
+  case missing(String)
+  /// A member is of another kind than it has to be.
+  case otherKind(String)
+  /// A value is not base64 as it is written in one way only.
+  case notBase64
+  /// The line is of another schema.
+  case schema
+}
+
+/// An item that a line of JSON holds, as `get --json` writes it; all of it in guarded memory.
+struct ItemLine: ~Copyable {
+  var name: SecretBuffer
+  var value: SecretBuffer
+  /// As a request holds them.
+  var attributes: SecretBuffer
+  private(set) var attributeCount = 0
+  private(set) var isProtected = false
+  /// A text on its way to where it belongs.
+  private var held: SecretBuffer
+
+  private init(
+    name: consuming SecretBuffer, value: consuming SecretBuffer,
+    attributes: consuming SecretBuffer, held: consuming SecretBuffer
+  ) {
+    self.name = name
+    self.value = value
+    self.attributes = attributes
+    self.held = held
+  }
+
+  /// Room for one line after another.
+  static func make() throws(CommandError) -> ItemLine {
+    ItemLine(name: try room(), value: try room(), attributes: try room(), held: try room())
+  }
+
+  private static func room() throws(CommandError) -> SecretBuffer {
+    try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+  }
+
+  /// Reads a line.
+  ///
+  /// - Returns: Whether there is anything but blanks on it.
+  mutating func read(_ text: Span<UInt8>) throws(CommandError) -> Bool {
+    guard !Self.isBlank(text) else { return false }
+    var scanner = JSONScanner()
+    do throws(JSONFlaw) { try scanner.scan(text) } catch { throw .line(.notJSON(error)) }
+    let nodes = scanner.nodes
+    guard nodes[0].kind == .object else { throw .line(.notAnObject) }
+    name.removeAll()
+    value.removeAll()
+    attributes.removeAll()
+    (attributeCount, isProtected) = (0, false)
+    var (hasName, hasValue) = (false, false)
+    for index in nodes.indices where nodes[index].parent == 0 {
+      switch try Member(nodes[index].key) {
+      case .name:
+        try Self.require(nodes[index], .string, "name")
+        try Self.copy(nodes[index], of: text, into: &name)
+        hasName = true
+      case .value:
+        try readValue(nodes, index, text)
+        hasValue = true
+      case .attributes: try readAttributes(nodes, index, text)
+      case .protect: isProtected = try Self.truth(nodes[index], text)
+      case .schema:
+        let range = nodes[index].range
+        guard range.count == 1, text[range.lowerBound] == UInt8(ascii: "1") else {
+          throw .line(.schema)
+        }
+      case .told: break
+      }
+    }
+    guard hasName else { throw .line(.missing("name")) }
+    guard hasValue else { throw .line(.missing("value")) }
+    return true
+  }
+
+  private static func isBlank(_ text: Span<UInt8>) -> Bool {
+    for index in text.indices {
+      switch text[index] {
+      case 0x20, 0x09, 0x0D: continue
+      default: return false
+      }
+    }
+    return true
+  }
+}
+
+// MARK: - Members
+
+extension ItemLine {
+  /// What a line may say.
+  private enum Member {
+    case name, value, attributes, protect, schema
+    /// What `get --json` tells beside that, and a line need not.
+    case told
+
+    private static let names: [(String, Member)] = [
+      ("name", .name), ("value", .value), ("attributes", .attributes), ("protect", .protect),
+      ("schema", .schema), ("revision", .told), ("size", .told),
+    ]
+
+    init(_ key: [UInt8]) throws(CommandError) {
+      for (name, member) in Self.names where key.elementsEqual(name.utf8) {
+        self = member
+        return
+      }
+      throw .line(.unknownMember)
+    }
+  }
+
+  private mutating func readValue(
+    _ nodes: [JSONDocument.Node], _ index: Int, _ text: Span<UInt8>
+  ) throws(CommandError) {
+    if nodes[index].kind == .string { return try Self.copy(nodes[index], of: text, into: &value) }
+    var members = 0
+    var inside = index
+    for candidate in nodes.indices where nodes[candidate].parent == index {
+      members += 1
+      inside = candidate
+    }
+    guard nodes[index].kind == .object, members == 1, nodes[inside].kind == .string,
+      nodes[inside].key.elementsEqual("base64".utf8)
+    else { throw .line(.otherKind("value")) }
+    try Self.copy(nodes[inside], of: text, into: &held)
+    try Self.decode(held, into: &value)
+  }
+
+  private mutating func readAttributes(
+    _ nodes: [JSONDocument.Node], _ index: Int, _ text: Span<UInt8>
+  ) throws(CommandError) {
+    try Self.require(nodes[index], .object, "attributes")
+    for inside in nodes.indices where nodes[inside].parent == index {
+      try Self.require(nodes[inside], .string, "attributes")
+      try Self.copy(nodes[inside], of: text, into: &held)
+      try Self.put(nodes[inside].key, held, into: &attributes)
+      attributeCount += 1
+    }
+  }
+
+  private static func decode(
+    _ text: borrowing SecretBuffer, into value: inout SecretBuffer
+  ) throws(CommandError) {
+    let isBase64: Bool
+    do throws(SecureMemoryError) {
+      isBase64 = try Base64Reader.decode(text.bytes, into: &value)
+    } catch { throw .outOfMemory }
+    guard isBase64 else { throw .line(.notBase64) }
+  }
+
+  private static func put(
+    _ key: [UInt8], _ value: borrowing SecretBuffer, into attributes: inout SecretBuffer
+  ) throws(CommandError) {
+    do throws(ProtocolError) { try attributes.putPair(key: key.span, value: value.bytes) } catch {
+      throw .client(error == .outOfMemory ? .outOfMemory : .tooLong(limit: Int(UInt16.max)))
+    }
+  }
+
+  private static func require(
+    _ node: JSONDocument.Node, _ kind: JSONDocument.Kind, _ name: String
+  ) throws(CommandError) {
+    guard node.kind == kind else { throw .line(.otherKind(name)) }
+  }
+
+  private static func truth(
+    _ node: JSONDocument.Node, _ text: Span<UInt8>
+  ) throws(CommandError) -> Bool {
+    try require(node, .literal, "protect")
+    switch text[node.range.lowerBound] {
+    case UInt8(ascii: "t"): return true
+    case UInt8(ascii: "f"): return false
+    default: throw .line(.otherKind("protect"))
+    }
+  }
+
+  /// Copies what a string stands for.
+  private static func copy(
+    _ node: JSONDocument.Node, of text: Span<UInt8>, into secret: inout SecretBuffer
+  ) throws(CommandError) {
+    secret.removeAll()
+    do throws(SecureMemoryError) {
+      let plain = text.extracting(node.range)
+      guard hasEscapes(plain) else { return try secret.append(plain) }
+      try secret.reserve(node.range.count)
+      try JSONScanner.decode(text, node.range) { byte throws(SecureMemoryError) in
+        try secret.append(byte)
+      }
+    } catch { throw .outOfMemory }
+  }
+
+  private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
+    for index in text.indices where text[index] == UInt8(ascii: "\\") { return true }
+    return false
+  }
+}
+
+// MARK: - By itself
+
+extension ItemLine {
+  /// The same for a request of its own: a value that no batch holds.
+  func order(_ flags: PutRequest.Flags) throws(CommandError) -> PutOrder {
+    var pairs: [Attribute] = []
+    let bytes = attributes.bytes
+    var offset = 0
+    for _ in 0..<attributeCount {
+      let key = Self.field(bytes, offset, width: 2)
+      let value = Self.field(bytes, key.upperBound, width: 4)
+      pairs.append(
+        Attribute(
+          key: try Invocation.text(Array(copying: bytes.extracting(key))),
+          value: Array(copying: bytes.extracting(value))))
+      offset = value.upperBound
+    }
+    return PutOrder(
+      name: try Invocation.text(Array(copying: name.bytes)),
+      flags: isProtected ? flags.union(.protect) : flags, attributes: pairs)
+  }
+
+  private static func field(_ bytes: Span<UInt8>, _ offset: Int, width: Int) -> Range<Int> {
+    var length = 0
+    for index in 0..<width { length |= Int(bytes[offset + index]) << (8 * index) }
+    return (offset + width)..<(offset + width + length)
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+internal import SecureMemory
+
+/// Items that are to be stored together: what one request holds.
+public struct ItemBatch: ~Copyable {
+  /// What a request takes, but for its head.
+  private static let limit = ProtocolLimit.frame - 16
+
+  private(set) var items: SecretBuffer
+  /// How many there are.
+  public private(set) var count = 0
+
+  /// A batch without items.
+  public init() throws(ClientError) {
+    items = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+  }
+
+  /// The bytes they take.
+  public var byteCount: Int { items.count }
+
+  /// Adds an item.
+  ///
+  /// - Parameters:
+  ///   - value: At most `ProtocolLimit.inlineValue` bytes.
+  ///   - attributes: As `SecretBuffer.putPair(key:value:)` writes them.
+  ///   - attributeCount: How many there are.
+  /// - Returns: Whether there was room; where the batch has no item, there always is.
+  /// - Throws: ``ClientError/tooLong(limit:)`` for an item that no request can hold.
+  public mutating func add(
+    name: Span<UInt8>, flags: BatchItem.Flags, value: Span<UInt8>, attributes: Span<UInt8>,
+    attributeCount: Int
+  ) throws(ClientError) -> Bool {
+    let before = items.count
+    let needed = 9 + name.count + attributes.count + value.count
+    guard before + needed <= Self.limit, count < ProtocolLimit.batch else {
+      if count == 0 { throw .tooLong(limit: Self.limit) }
+      return false
+    }
+    do throws(ProtocolError) {
+      try items.putBatchItem(
+        name: name, flags: flags, value: value, attributes: attributes,
+        attributeCount: attributeCount)
+    } catch {
+      items.removeLast(items.count - before)
+      throw ClientError(writing: error)
+    }
+    count += 1
+    return true
+  }
+
+  /// Wipes and forgets all items.
+  public mutating func removeAll() {
+    items.removeAll()
+    count = 0
+  }
+}
+
+extension Connection {
+  /// Sends a batch; ``batchAnswer()`` tells what became of it, and comes before any other request.
+  public mutating func send(
+    _ batch: borrowing ItemBatch, flags: PutBatchRequest.Flags
+  ) throws(ClientError) {
+    try send { output throws(ProtocolError) in
+      try output.putPutBatch(flags: flags, items: batch.items.bytes, count: batch.count)
+    }
+  }
+
+  /// Waits until a batch is stored.
+  ///
+  /// - Parameter stored: Gets the number of its items that are stored for good: all, or those before
+  ///   the one that is refused.
+  /// - Throws: ``ClientError/refused(_:)`` when not all are.
+  public mutating func batchAnswer(_ stored: inout Int) throws(ClientError) {
+    stored = 0
+    while true {
+      let frame = try next(patience: patience.stream)
+      guard frame.type == .progress else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      let report = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
+      stored = Int(clamping: report.done)
+    }
+  }
+}

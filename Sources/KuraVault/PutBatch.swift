@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// Many values that are stored in one transaction, as if they had been put one after another.
+///
+/// It works on a connection of its own: until it is committed, everybody else reads the state
+/// before, and nobody else writes. Dropping it leaves nothing behind.
+public struct PutBatch: ~Copyable {
+  /// The most items of a batch.
+  public static let mostItems = 16_384
+
+  /// An item on its way in; positions in ``text``.
+  struct Entry {
+    let tag: ItemTag
+    let index: Int
+    let name: Range<Int>
+    let attributes: Range<Int>
+    let value: Range<Int>
+    let isProtecting: Bool
+  }
+
+  let isReplacing: Bool
+  /// Normalised names, attributes and values.
+  var text: SecretBuffer
+  var entries: [Entry] = []
+  /// How far the writing has come.
+  var next = 0
+  var rows: VaultRows
+  var draft: Draft?
+  var tree: TreeEdit?
+  /// Whether nothing more is added.
+  var isClosed = false
+
+  /// The first item that cannot be stored, and why.
+  public internal(set) var failure: (index: Int, error: VaultError)?
+  /// How many items are stored for good; 0 until all are.
+  public internal(set) var storedCount = 0
+
+  init(_ rows: consuming VaultRows, isReplacing: Bool) throws(VaultError) {
+    do { text = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
+    self.rows = rows
+    self.isReplacing = isReplacing
+  }
+
+  /// Notes that an item cannot be stored, if no earlier one is.
+  mutating func fail(at index: Int, with error: VaultError) {
+    if let failure, failure.index <= index { return }
+    failure = (index, error)
+  }
+}
+
+extension UnlockedVault {
+  /// Begins a batch and keeps other writers out until it ends.
+  ///
+  /// - Parameter isReplacing: Whether items of those names may exist; their values go to the history.
+  /// - Throws: ``VaultError/busy`` when somebody else writes, and those of the file.
+  public mutating func beginBatch(replacing isReplacing: Bool) throws(VaultError) -> PutBatch {
+    try reading { _ throws(VaultError) in }
+    let storage: Storage
+    do { storage = try Storage.open(at: place.path) } catch { throw VaultError(error) }
+    // What was opened is what is at the path, before and after.
+    try checkInPlace()
+    var batch = try PutBatch(
+      VaultRows(storage, checks: options.checks), isReplacing: isReplacing)
+    try begin(&batch)
+    return batch
+  }
+
+  /// Adds an item behind those that were added before; nothing is written yet.
+  ///
+  /// One that breaks a rule closes the batch: those before it can still be stored.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - value: At most 64 KiB; only borrowed.
+  ///   - attributes: As `Attributes.init(unsorted:)` takes them; they are added to those it has.
+  ///   - isProtecting: Whether the item is protected from now on.
+  ///   - batch: Has fewer than ``PutBatch/mostItems``.
+  /// - Returns: Whether it was added.
+  /// - Throws: What has nothing to do with this item.
+  public func add(
+    _ name: Span<UInt8>, value: Span<UInt8>, attributes: Span<UInt8>, protecting isProtecting: Bool,
+    to batch: inout PutBatch
+  ) throws(VaultError) -> Bool {
+    precondition(batch.entries.count < PutBatch.mostItems, "a batch is bounded")
+    guard batch.failure == nil, !batch.isClosed else { return false }
+    do throws(VaultError) {
+      guard value.count <= ItemBody.longestInline else { throw .tooLarge }
+      if attributes.count > 2 { try Self.check(attributes) }
+      let name = try ItemName.checked(name)
+      let tag = try keys.tag(of: name)
+      try batch.append(tag, name.bytes, attributes, value, isProtecting)
+      return true
+    } catch {
+      guard error.isOfItem else { throw error }
+      batch.fail(at: batch.entries.count, with: error)
+      return false
+    }
+  }
+
+  private static func check(_ attributes: Span<UInt8>) throws(VaultError) {
+    do { _ = try Attributes(unsorted: attributes) } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+}
+
+extension PutBatch {
+  fileprivate mutating func append(
+    _ tag: ItemTag, _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
+    _ isProtecting: Bool
+  ) throws(VaultError) {
+    let start = text.count
+    let nameEnd = start + name.count
+    let attributesEnd = nameEnd + attributes.count
+    do throws(SecureMemoryError) {
+      try text.append(name)
+      try text.append(attributes)
+      try text.append(value)
+    } catch { throw .outOfMemory }
+    entries.append(
+      Entry(
+        tag: tag, index: entries.count, name: start..<nameEnd, attributes: nameEnd..<attributesEnd,
+        value: attributesEnd..<text.count, isProtecting: isProtecting))
+  }
+}
+
+extension VaultError {
+  /// Whether it is about one item as it was given, so that others can still be stored.
+  var isOfItem: Bool {
+    switch self {
+    case .exists, .nameInvalid, .attributeInvalid, .tooLarge: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// Changes of many buckets within one transaction, in ascending order: each bucket and each node is
+/// read, verified and written once.
+struct TreeEdit {
+  private let root: RootRecord
+  /// The nodes above the bucket that was changed last, from the top down, as they are to be.
+  private var path: [(index: UInt32, node: [UInt8])] = []
+  /// What the tree comes to, once it is closed.
+  private(set) var treeRoot: Digest
+
+  /// No change yet.
+  ///
+  /// - Parameter root: The root that was committed last.
+  init(of root: RootRecord) {
+    self.root = root
+    treeRoot = root.treeRoot
+  }
+
+  /// The bucket of a tag.
+  func bucket(of tag: ItemTag) -> UInt32 { Tree.bucket(of: tag, depth: root.depth) }
+
+  /// The verified entries of a bucket, which comes behind all that were changed before.
+  mutating func leaves(
+    ofBucket number: UInt32, in rows: inout VaultRows, _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    var expected = root.treeRoot
+    for level in 0..<root.depth {
+      let place = TreePlace(number, level: level, depth: root.depth)
+      let isOpen = Int(level) < path.count && path[Int(level)].index == place.index
+      if !isOpen {
+        try close(downTo: Int(level), in: &rows.storage, keys)
+        let node = try rows.tree.copiedNode(place, expected, root.depth, in: &rows.storage, keys)
+        path.append((place.index, node))
+      }
+      // A child that was not visited yet stands there as it was.
+      expected = path[Int(level)].node.digest(ofChild: place.child)
+    }
+    return try rows.tree.leaves(ofBucket: number, expected, root.depth, in: &rows.storage, keys)
+  }
+
+  /// Writes the entries of the bucket that was read last; there is one at least.
+  mutating func store(
+    _ leaves: [UInt8], ofBucket number: UInt32, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) {
+    do {
+      try storage.storeBucket(number, leaves.span)
+      set(try keys.tree.bucket(number, depth: root.depth, leaves: leaves.span), number)
+    } catch {
+      throw VaultError(error, about: .bucket)
+    }
+  }
+
+  /// Writes the nodes that are still open.
+  mutating func close(
+    in storage: inout Storage, _ keys: borrowing Keyring
+  ) throws(VaultError) {
+    try close(downTo: 0, in: &storage, keys)
+  }
+
+  private mutating func close(
+    downTo level: Int, in storage: inout Storage, _ keys: borrowing Keyring
+  ) throws(VaultError) {
+    while path.count > level {
+      let (index, node) = path.removeLast()
+      let level = UInt8(path.count)
+      do {
+        try storage.storeNode(Int64(Tree.nodeID(level: level, index: index)), node.span)
+        set(
+          try keys.tree.node(level: level, index: index, depth: root.depth, digests: node.span),
+          index)
+      } catch {
+        throw VaultError(error, about: .node)
+      }
+    }
+  }
+
+  /// Gives the lowest open node, or the tree, what a child of it comes to.
+  private mutating func set(_ digest: Digest, _ index: UInt32) {
+    guard let last = path.indices.last else {
+      treeRoot = digest
+      return
+    }
+    let start = Int(index & 63) * Digest.byteCount
+    let bytes = digest.span
+    for offset in bytes.indices { path[last].node[start + offset] = bytes[offset] }
+  }
+}
