@@ -91,6 +91,12 @@ enum Examples {
     case .move(let move): touch(move.name, move.new)
     case .restore(let restore): touch(restore.name)
     case .purge(let purge): touch(purge.name)
+    case .putBatch(let batch):
+      var offset = batch.start
+      for _ in 0..<batch.count {
+        let item = PutBatchRequest.item(in: payload, at: &offset)
+        touch(item.name, item.attributes, item.value)
+      }
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
       .agentFacts, .watch, .log:
       break
@@ -176,6 +182,17 @@ enum Examples {
         request("purge") { try $0.putPurge(name: "a/b".utf8.span, .revision, revision: 2) },
         request("watch") { try $0.putRequest(.watch) },
         request("log") { try $0.putRequest(.log) },
+        request("put-batch") { buffer in
+          var items = try SecretBuffer(capacity: 64)
+          var pairs = try SecretBuffer(capacity: 64)
+          try pairs.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
+          try items.putBatchItem(
+            name: "a/b".utf8.span, flags: .protect, value: "one".utf8.span, attributes: pairs.bytes,
+            attributeCount: 1)
+          try items.putBatchItem(
+            name: "a/c".utf8.span, flags: [], value: Span(), attributes: Span(), attributeCount: 0)
+          try buffer.putPutBatch(flags: [.replace, .allowEmpty], items: items.bytes, count: 2)
+        },
       ]
     }
   }

@@ -49,8 +49,7 @@ struct LineInput: ~Copyable {
         break
       }
       guard buffer.count - next <= Self.limit else { throw .line(.tooLong(limit: Self.limit)) }
-      try readMore()
-      searched = max(next, searched)
+      searched = try readMore()
     }
     number += 1
     return true
@@ -77,12 +76,16 @@ struct LineInput: ~Copyable {
   }
 
   /// Reads what there is, behind the part of a line that is left.
-  private mutating func readMore() throws(CommandError) {
+  ///
+  /// - Returns: The length of that part.
+  private mutating func readMore() throws(CommandError) -> Int {
     if next > 0 { buffer.removeFirst(next) }
+    let left = buffer.count
     (start, end, next) = (0, 0, 0)
     do throws(SecureMemoryError) { try buffer.reserve(Self.step) } catch { throw .outOfMemory }
     do throws(FileError) {
       hasEnded = try Descriptor.read(descriptor, into: &buffer, upTo: Self.step) == 0
     } catch { throw .client(.input(error.errno)) }
+    return left
   }
 }

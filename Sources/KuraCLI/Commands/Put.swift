@@ -23,7 +23,7 @@ enum Put {
       Option(.protect, help: "ask for the passcode at each read of it"),
       Option(.trim, help: "drop one newline at the end"),
       Option(.empty, help: "allow an empty value"),
-      Option(.batch, help: "store many: each line is a JSON object with name and value"),
+      Option(.batch, help: "store many, each a line of JSON"),
     ],
     unlocking: .whenLocked, run: run)
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+import KuraClient
+import KuraProtocol
+import SecureMemory
+import Testing
+
+@testable import KuraCLI
+
+@Suite struct `A line of a batch` {
+  /// A line as a test looks at it.
+  private struct Seen {
+    var name: [UInt8]
+    var value: [UInt8]
+    var isProtected: Bool
+    var order: PutOrder
+  }
+
+  private func read(_ text: String) throws(CommandError) -> Seen? {
+    let bytes = Array(text.utf8)
+    var line = try ItemLine.make()
+    guard try line.read(bytes.span) else { return nil }
+    return Seen(
+      name: Self.array(line.name), value: Self.array(line.value), isProtected: line.isProtected,
+      order: try line.order(.replace))
+  }
+
+  private func flaw(_ text: String) -> LineFlaw? {
+    do throws(CommandError) {
+      _ = try read(text)
+      return nil
+    } catch {
+      guard case .line(let flaw) = error else { return nil }
+      return flaw
+    }
+  }
+
+  @Test func `is an item with what belongs to it`() throws {
+    let line = try #require(
+      try read(#" {"value":"v\u00fc\n","name":"a\/b","protect":true,"attributes":{"k":"1","l":""}}"#))
+    let order = line.order
+    #expect(line.name == Array("a/b".utf8))
+    #expect(line.value == Array("vü\n".utf8))
+    #expect(line.isProtected)
+    #expect(order.name == "a/b")
+    #expect(order.attributes.map(\.key) == ["k", "l"])
+    #expect(order.flags == [.replace, .protect])
+  }
+
+  @Test func `can be what get --json writes`() throws {
+    let line = try #require(
+      try read(#"{"schema":1,"name":"a","revision":3,"size":4,"value":{"base64":"YQD/Yg=="}}"#))
+    #expect(line.value == [0x61, 0, 0xFF, 0x62])
+    #expect(!line.isProtected)
+  }
+
+  @Test func `of blanks is none`() throws {
+    for text in ["", " ", "\t\r", "  \r"] { #expect(try read(text)?.name == nil) }
+  }
+
+  @Test func `that is no item is told from one`() {
+    #expect(flaw("[]") == .notAnObject)
+    #expect(flaw(#"{"name":"a"}"#) == .missing("value"))
+    #expect(flaw(#"{"value":"a"}"#) == .missing("name"))
+    #expect(flaw(#"{"name":"a","value":"b","x":1}"#) == .unknownMember)
+    #expect(flaw(#"{"name":1,"value":"b"}"#) == .otherKind("name"))
+    #expect(flaw(#"{"name":"a","value":["b"]}"#) == .otherKind("value"))
+    #expect(flaw(#"{"name":"a","value":{"base64":"","x":""}}"#) == .otherKind("value"))
+    #expect(flaw(#"{"name":"a","value":"b","protect":null}"#) == .otherKind("protect"))
+    #expect(flaw(#"{"name":"a","value":"b","attributes":{"k":1}}"#) == .otherKind("attributes"))
+    #expect(flaw(#"{"name":"a","value":"b","schema":2}"#) == .schema)
+    #expect(
+      flaw(#"{"name":"a","name":"b"}"#) == .notJSON(JSONFlaw(kind: .repeatedKey, offset: 12)))
+  }
+
+  @Test(arguments: [
+    ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"),
+    ("Zm9vYmE=", "fooba"), ("Zm9vYmFy", "foobar"),
+  ])
+  func `has the base64 of RFC 4648`(_ written: String, _ meant: String) throws {
+    let line = try #require(try read(#"{"name":"a","value":{"base64":"\#(written)"}}"#))
+    #expect(line.value == Array(meant.utf8))
+  }
+
+  @Test(arguments: ["Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9-", "Zm9v\n"])
+  func `has base64 in one spelling only`(_ written: String) {
+    let escaped = written == "Zm9v\n" ? "Zm9v\\n" : written
+    #expect(flaw(#"{"name":"a","value":{"base64":"\#(escaped)"}}"#) == .notBase64)
+  }
+
+  private static func array(_ buffer: borrowing SecretBuffer) -> [UInt8] {
+    var bytes: [UInt8] = []
+    let span = buffer.bytes
+    for index in span.indices { bytes.append(span[index]) }
+    return bytes
+  }
+}

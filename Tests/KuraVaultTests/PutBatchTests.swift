@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import KuraStorage
+import SecureMemory
+import Testing
+
+@testable import KuraVault
+
+@Suite struct `A batch of values` {
+  @Test func `comes to what single puts come to`() throws {
+    let (one, many) = (try TestVault(), try TestVault())
+    var single = try one.unlock()
+    var vault = try many.unlock()
+    let before = (0..<300).map { Given("item/\($0 * 7 % 300)", "old \($0)", ["n": "\($0)"]) }
+    let after = (0..<500).map { Given("item/\($0 * 3 % 500)", "new \($0)", ["m": "\($0)"]) }
+    for items in [before, after] {
+      for item in items { try single.put(item.name, Array(item.value.utf8), .replace, item.pairs) }
+      try vault.store(items, replacing: true)
+    }
+    try single.remove("item/1")
+    try vault.remove("item/1")
+    try single.put("item/1", "back")
+    try vault.store([Given("item/1", "back")], replacing: true)
+    #expect(try vault.names() == single.names())
+    for name in try single.names() {
+      #expect(try vault.get(name) == single.get(name))
+      #expect(try vault.revisions(name) == single.revisions(name))
+      #expect(try vault.attributes(of: name) == single.attributes(of: name))
+    }
+    #expect(try vault.getText("item/0", revision: 1) == single.getText("item/0", revision: 1))
+    #expect(vault.summary.itemCount == single.summary.itemCount)
+    #expect(vault.summary.deletedCount == 0)
+    #expect(try vault.findings() == [])
+    vault.lock().close()
+    var again = try many.unlock()
+    #expect(try again.getText("item/499") == single.getText("item/499"))
+  }
+
+  @Test func `is one commit`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let epoch = vault.summary.epoch
+    try vault.store((0..<1_000).map { Given("\($0)", "\($0)") })
+    #expect(vault.summary.epoch == epoch + 1)
+    #expect(vault.summary.itemCount == 1_000)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test(arguments: [0, 100, 4_000]) func `makes the tree as deep as it has to be`(
+    before: Int
+  ) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store((0..<before).map { Given("before/\($0)", "") })
+    try vault.store((0..<5_000).map { Given("item/\($0)", "\($0)") })
+    #expect(vault.trust.root.depth == 2)
+    #expect(try vault.getText("item/4999") == "4999")
+    try vault.put("one more", "1")
+    try vault.store((0..<50).map { Given("more/\($0)", "\($0)") })
+    #expect(try vault.names().count == before + 5_051)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `ends before the first item that exists`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for name in ["item/700", "item/400", "item/900"] { try vault.put(name, "old") }
+    let result = try vault.store((0..<1_000).map { Given("item/\($0)", "new") })
+    #expect(result == .init(stored: 400, index: 400, error: .exists(revision: 1)))
+    #expect(try vault.names().count == 403)
+    #expect(try vault.getText("item/399") == "new")
+    #expect(try vault.getText("item/400") == "old")
+    #expect(throws: VaultError.notFound) { try vault.get("item/401") }
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `ends before a name that breaks a rule`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let names = ["a", "b", "/c", "d"]
+    let result = try vault.store(names.map { Given($0, $0) })
+    #expect(result.stored == 2)
+    #expect(result.index == 2)
+    #expect(result.error == .nameInvalid(.emptyComponent))
+    #expect(try vault.names() == ["a", "b"])
+  }
+
+  @Test func `stores nothing when its first item fails`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    let epoch = vault.summary.epoch
+    let result = try vault.store([Given("a", "2"), Given("b", "2")])
+    #expect(result == .init(stored: 0, index: 0, error: .exists(revision: 1)))
+    #expect(try vault.names() == ["a"])
+    #expect(vault.summary.epoch == epoch)
+    try vault.put("b", "1")
+  }
+
+  @Test func `has each name once, unless it replaces`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let items = ["a", "b", "caf\u{65}\u{301}", "caf\u{E9}", "d", "a"].enumerated().map {
+      Given($1, "\($0)")
+    }
+    #expect(
+      try vault.store(items) == .init(stored: 3, index: 3, error: .exists(revision: 1)))
+    #expect(try vault.names() == ["a", "b", "caf\u{E9}"])
+    #expect(try vault.store(items, replacing: true) == .init(stored: 6))
+    #expect(try vault.getText("a") == "5")
+    #expect(try vault.revisions("a") == [1, 2])
+    #expect(try vault.getText("a", revision: 2) == "0")
+    #expect(try vault.getText("caf\u{E9}") == "3")
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `lets go of long values it replaces, even twice and without a history`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.setPolicy(.historyDepth, to: 0)
+    try vault.upload("a", pattern(200_000))
+    try vault.store([Given("a", "1"), Given("b", "2"), Given("a", "3")], replacing: true)
+    try vault.sweepAll()
+    #expect(try vault.getText("a") == "3")
+    #expect(file.attack("SELECT count(*) FROM chunk") == ["0"])
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `leaves nothing when it is dropped`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    do {
+      var batch = try vault.beginBatch(replacing: true)
+      for item in (0..<300).map({ Given("\($0)", "x") }) { try vault.add(item, to: &batch) }
+      for _ in 0..<4 { #expect(try vault.advance(&batch)) }
+      // Everybody reads the state before meanwhile.
+      #expect(try vault.names() == ["a"])
+      var other = try file.unlock()
+      #expect(try other.names() == ["a"])
+      #expect(throws: VaultError.busy) { try other.put("b", "1") }
+      #expect(throws: VaultError.busy) { try vault.put("b", "1") }
+    }
+    #expect(try vault.names() == ["a"])
+    try vault.put("b", "1")
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `leaves nothing when the vault is locked under it`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    var batch: PutBatch? = try vault.beginBatch(replacing: true)
+    try vault.add(Given("b", "1"), to: &batch!)
+    _ = try vault.advance(&batch!)
+    batch = nil
+    vault.lock().close()
+    #expect(file.files == ["test.kura"])
+    var again = try file.unlock()
+    #expect(try again.names() == ["a"])
+  }
+
+  @Test func `does not begin while somebody else writes`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let blocker = try Blocker(file)
+    do throws(VaultError) {
+      _ = try vault.beginBatch(replacing: true)
+      Issue.record("begun")
+    } catch { #expect(error == .busy) }
+    blocker.release()
+    #expect(try vault.store([Given("a", "1")]).stored == 1)
+  }
+
+  @Test func `goes on from what another engine wrote`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var other = try file.unlock()
+    try vault.store((0..<100).map { Given("a/\($0)", "1") })
+    try other.store((0..<100).map { Given("b/\($0)", "1") })
+    try vault.store((0..<100).map { Given("c/\($0)", "1") })
+    #expect(try vault.names().count == 300)
+    #expect(try other.names().count == 300)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `is verified on its way through the tree`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store((0..<2_000).map { Given("item/\($0)", "1") })
+    let damaged = file.attack("SELECT number FROM bucket LIMIT 1")[0]
+    file.attack("UPDATE bucket SET leaves = zeroblob(48) WHERE number = \(damaged)")
+    #expect(throws: VaultError.damaged(.bucket)) {
+      try vault.store((0..<2_000).map { Given("more/\($0)", "1") })
+    }
+    #expect(throws: VaultError.notFound) { try vault.get("more/0") }
+  }
+
+  @Test func `protects what it is told to`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "old")
+    var given = Given("a", "new")
+    given.isProtecting = true
+    try vault.store([given, Given("b", "open")], replacing: true)
+    #expect(throws: VaultError.protected) { try vault.get("a") }
+    #expect(throws: VaultError.protected) { try vault.get("a", revision: 1) }
+    #expect(try vault.getText("b") == "open")
+    #expect(try vault.findings() == [])
+  }
+}
+
+// MARK: - Short words
+
+/// An item for a batch.
+private struct Given {
+  let name: String
+  let value: String
+  let pairs: [String: String]
+  var isProtecting = false
+
+  init(_ name: String, _ value: String, _ pairs: [String: String] = [:]) {
+    (self.name, self.value, self.pairs) = (name, value, pairs)
+  }
+
+  /// As a request has them.
+  var attributes: [UInt8] {
+    var bytes = [UInt8(pairs.count), 0]
+    for (key, value) in pairs {
+      bytes += [UInt8(key.utf8.count), 0] + Array(key.utf8)
+      bytes += [UInt8(value.utf8.count), 0, 0, 0] + Array(value.utf8)
+    }
+    return bytes
+  }
+}
+
+/// What became of a batch.
+private struct BatchResult: Equatable {
+  var stored: Int
+  var index: Int?
+  var error: VaultError?
+}
+
+extension UnlockedVault {
+  @discardableResult
+  fileprivate mutating func add(
+    _ item: Given, to batch: inout PutBatch
+  ) throws(VaultError) -> Bool {
+    let (name, value) = (Array(item.name.utf8), Array(item.value.utf8))
+    let attributes = item.attributes
+    return try add(
+      name.span, value: value.span, attributes: attributes.span, protecting: item.isProtecting,
+      to: &batch)
+  }
+
+  @discardableResult
+  fileprivate mutating func store(
+    _ items: [Given], replacing: Bool = false
+  ) throws(VaultError) -> BatchResult {
+    var batch = try beginBatch(replacing: replacing)
+    for item in items { guard try add(item, to: &batch) else { break } }
+    while try advance(&batch) {}
+    return BatchResult(
+      stored: batch.storedCount, index: batch.failure?.index, error: batch.failure?.error)
+  }
+}
