@@ -37,7 +37,8 @@ import Testing
 
   @Test func `is an item with what belongs to it`() throws {
     let line = try #require(
-      try read(#" {"value":"v\u00fc\n","name":"a\/b","protect":true,"attributes":{"k":"1","l":""}}"#))
+      try read(
+        #" {"value":"v\u00fc\n","name":"a\/b","protect":true,"attributes":{"k":"1","l":""}}"#))
     let order = line.order
     #expect(line.name == Array("a/b".utf8))
     #expect(line.value == Array("vü\n".utf8))
@@ -82,7 +83,10 @@ import Testing
     #expect(line.value == Array(meant.utf8))
   }
 
-  @Test(arguments: ["Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9-", "Zm9v\n"])
+  @Test(arguments: [
+    "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9-",
+    "Zm9v\n",
+  ])
   func `has base64 in one spelling only`(_ written: String) {
     let escaped = written == "Zm9v\n" ? "Zm9v\\n" : written
     #expect(flaw(#"{"name":"a","value":{"base64":"\#(escaped)"}}"#) == .notBase64)

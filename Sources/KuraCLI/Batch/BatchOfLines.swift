@@ -7,7 +7,7 @@ internal import SecureMemory
 /// `kura put --batch`: stores the items that lines of JSON hold, many a transaction.
 enum BatchOfLines {
   /// How many items go together, at most: a commit costs as much for one.
-  static let most = 8_192
+  static let most = ProtocolLimit.batch
 
   static func store(
     from descriptor: Int32, _ access: VaultAccess, _ invocation: borrowing Invocation
@@ -70,19 +70,20 @@ struct BatchSender: ~Copyable {
   ) throws(CommandError) {
     var input = try LineInput(descriptor: descriptor)
     var item = try ItemLine.make()
+    var line: UInt64 = 1
     do throws(CommandError) {
       while true {
         if input.isWaiting { try flush(&connection) }
+        line = input.number + 1
         guard try input.advance() else { break }
         if try item.read(input.line) { try add(item, on: input.number, &connection) }
       }
     } catch {
       if case .batch = error { throw error }
       // Everything before this line is stored, or an earlier one is what went wrong.
-      let isUnread = error == .line(.tooLong(limit: LineInput.limit))
       try flush(&connection)
       try settle(&connection)
-      throw failure(on: isUnread ? input.number + 1 : input.number, error)
+      throw failure(on: line, error)
     }
     try flush(&connection)
     try settle(&connection)

@@ -156,7 +156,7 @@ extension ItemLine {
   ) throws(CommandError) {
     let isBase64: Bool
     do throws(SecureMemoryError) {
-      isBase64 = try Base64Reader.decode(text.bytes, into: &value)
+      isBase64 = try EncodedBytes.decode(text.bytes, into: &value)
     } catch { throw .outOfMemory }
     guard isBase64 else { throw .line(.notBase64) }
   }

@@ -4,7 +4,7 @@ internal import SecureMemory
 
 /// Base64 (RFC 4648, 4) that is read as strictly as it is written: padded, no other signs, no bits
 /// left over, so that one value has one text.
-enum Base64Reader {
+enum EncodedBytes {
   /// Appends the bytes that a text stands for.
   ///
   /// - Returns: Whether it is base64; if not, a part of the bytes may be there.
@@ -24,7 +24,9 @@ enum Base64Reader {
         guard let digit = digit(text[index + offset]) else { return false }
         group |= digit << UInt32(18 - 6 * offset)
       }
-      guard group & (0xFF_FFFF >> UInt32(24 - 8 * padding)) == 0 || padding == 0 else { return false }
+      guard group & (0xFF_FFFF >> UInt32(24 - 8 * padding)) == 0 || padding == 0 else {
+        return false
+      }
       for offset in 0..<(3 - padding) {
         try bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * offset)))
       }
