@@ -127,8 +127,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     (["get", "a", "-Z"], .unknownOption(bytes("-Z"), verb: "get")),
     (["--frob", "get"], .unknownOption(bytes("--frob"), verb: "")),
     (["get", "--", "a", "-q"], .operandUnexpected(bytes("-q"), verb: "get")),
-    // Of a later release: not taken yet.
-    (["put", "--batch"], .unknownOption(bytes("--batch"), verb: "put")),
+    // A value is never an argument.
+    (["put", "a", "--value"], .unknownOption(bytes("--value"), verb: "put")),
   ]
 
   @Test(arguments: cases)
