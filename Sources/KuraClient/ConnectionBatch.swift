@@ -23,6 +23,8 @@ public struct ItemBatch: ~Copyable {
   /// Adds an item.
   ///
   /// - Parameters:
+  ///   - name: The item's name.
+  ///   - flags: How it is stored.
   ///   - value: At most `ProtocolLimit.inlineValue` bytes.
   ///   - attributes: As `SecretBuffer.putPair(key:value:)` writes them.
   ///   - attributeCount: How many there are.
@@ -58,7 +60,7 @@ public struct ItemBatch: ~Copyable {
 }
 
 extension Connection {
-  /// Sends a batch; ``batchAnswer()`` tells what became of it, and comes before any other request.
+  /// Sends a batch; ``batchAnswer(_:)`` tells what became of it, and comes before any other request.
   public mutating func send(
     _ batch: borrowing ItemBatch, flags: PutBatchRequest.Flags
   ) throws(ClientError) {
