@@ -16,7 +16,7 @@ extension UnlockedVault {
   ///
   /// - Returns: Whether there is more to do.
   /// - Throws: ``VaultError/diskFull`` and those of the file; nothing of the batch was stored.
-  public mutating func advance(_ batch: inout PutBatch) throws(VaultError) -> Bool {
+  public mutating func advance(batch: inout PutBatch) throws(VaultError) -> Bool {
     guard batch.isClosed else {
       batch.close()
       return true

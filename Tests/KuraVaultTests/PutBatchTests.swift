@@ -135,7 +135,7 @@ import Testing
     do {
       var batch = try vault.beginBatch(replacing: true)
       for item in (0..<300).map({ Given("\($0)", "x") }) { try vault.add(item, to: &batch) }
-      for _ in 0..<4 { #expect(try vault.advance(&batch)) }
+      for _ in 0..<4 { #expect(try vault.advance(batch: &batch)) }
       // Everybody reads the state before meanwhile.
       #expect(try vault.names() == ["a"])
       var other = try file.unlock()
@@ -154,7 +154,7 @@ import Testing
     try vault.put("a", "1")
     var batch: PutBatch? = try vault.beginBatch(replacing: true)
     try vault.add(Given("b", "1"), to: &batch!)
-    _ = try vault.advance(&batch!)
+    _ = try vault.advance(batch: &batch!)
     batch = nil
     vault.lock().close()
     #expect(file.files == ["test.kura"])
@@ -261,7 +261,7 @@ extension UnlockedVault {
   ) throws(VaultError) -> BatchResult {
     var batch = try beginBatch(replacing: replacing)
     for item in items { guard try add(item, to: &batch) else { break } }
-    while try advance(&batch) {}
+    while try advance(batch: &batch) {}
     return BatchResult(
       stored: batch.storedCount, index: batch.failure?.index, error: batch.failure?.error)
   }

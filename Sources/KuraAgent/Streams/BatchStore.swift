@@ -34,7 +34,7 @@ final class BatchStore: Stream {
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     if try take(in: &vault) { return true }
-    if try vault.advance(&batch) { return true }
+    if try vault.advance(batch: &batch) { return true }
     try write { () throws(ProtocolError) in
       try output.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
       guard let failure else { return try output.putEnd() }
