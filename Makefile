@@ -5,7 +5,7 @@
 # make nightly the same at full size, then make fuzz: libFuzzer on what reads what others wrote
 # make build   the released programs, in .build/release
 # make docs    the documentation of the two libraries, in .build/docs
-# make bench   speed, as ratios within one run (QUICK=1: fewer rounds)
+# make bench   speed and size beside pass, KeePassXC, gnome-keyring and age (QUICK=1: three minutes)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -102,7 +102,7 @@ fuzz: packages
 
 bench: build
 	@.ci/packages bench
-	@Benchmarks/run $(OUT)
+	@Benchmarks/run $(OUT) .build/bench
 
 install: build install-units install-completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The goals: each a figure of the run held against a limit. A miss is told, and fails nothing."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+FULL = {"most": 1_000_000, "middle": 10_000, "value": "1GiB"}
+
+
+@dataclass
+class Goal:
+    what: str
+    limit: float
+    unit: str
+    measure: Callable
+    least: bool = False
+    """At least the limit, in place of at most."""
+
+
+@dataclass
+class Judged:
+    goal: Goal
+    measured: float | None
+    verdict: str
+
+
+def ratio(over, under):
+    return lambda f: f[over] / f[under]
+
+
+def race(items, over, under):
+    return ratio(f"race/{items}/{over}", f"race/{items}/{under}")
+
+
+def figure(name, scale=1.0):
+    return lambda f: f[name] * scale
+
+
+def put(items):
+    return lambda f: f[f"race/{items}/put"] / (f[f"race/{items}/commit"] + f[f"race/{items}/glibc"])
+
+
+def peak(value):
+    return lambda f: max(f[f"peak/{value}/{who}"]
+                         for who in ("kura get", "kura put", "kura-agent")) / 1024
+
+
+def unlock_more(items):
+    return lambda f: f[f"race/{items}/unlock"] - f[f"race/{items}/argon2id"]
+
+
+def goals(most, middle, value):
+    """The goals at these sizes, which are the smaller ones in a run that leaves the large out."""
+    many, some = f"{most:,}", f"{middle:,}"
+    return [
+        Goal("get, 10 items, to the glibc floor", 1.15, "x", race(10, "get", "glibc")),
+        Goal(f"get, {many} items, to the glibc floor", 1.3, "x", race(most, "get", "glibc")),
+        Goal("--version, to a static glibc program", 1.1, "x", race(10, "version", "nop_glibc")),
+        Goal(f"agent's share of a get, {many}", 60, "us", figure(f"agent/{most}/get-us")),
+        Goal(f"gets over 8 connections, {many}", 20_000, "/s",
+             figure(f"agent/{most}/gets-per-second"), least=True),
+        Goal("put, 10 items, to a commit and the floor", 1.3, "x", put(10)),
+        Goal(f"put, {many} items, to the same", 1.3, "x", put(most)),
+        Goal(f"put over its commit, 10 to {many}", 1.3, "x", lambda f: put(most)(f) / put(10)(f)),
+        Goal("put --batch, to bare SQLite rows", 0.5, "x", ratio("batch/kura", "batch/sqlite"),
+             least=True),
+        Goal(f"list of {some}, to pass ls", 1, "x",
+             ratio(f"list/{middle}/kura", f"list/{middle}/pass")),
+        Goal(f"list of {many}, sorted", 2.5, "s", figure(f"list/{most}/kura", 1e-3)),
+        Goal(f"list --unsorted, {many}, first line", 10, "ms", figure(f"race/{most}/first-line")),
+        Goal(f"find in {some}, to pass find", 1, "x",
+             ratio(f"find/{middle}/kura", f"find/{middle}/pass")),
+        Goal(f"find in {many}", 2.5, "s", figure(f"find/{most}/kura", 1e-3)),
+        Goal(f"unlock, {many}, beyond bare Argon2id", 10, "ms", unlock_more(most)),
+        Goal(f"the first get after it, {many}", 2, "ms", figure(f"race/{most}/first-get")),
+        Goal(f"get of {value}, to age -d", 1, "x",
+             ratio(f"value/{value}/get kura", f"value/{value}/get age -d")),
+        Goal(f"put of {value}: speed, to cp + fsync", 0.4, "x",
+             ratio(f"value/{value}/put cp+fsync", f"value/{value}/put kura"), least=True),
+        Goal(f"{value}: peak of the larger process", 32, "MiB", peak(value)),
+        Goal(f"agent at rest, {some}, unlocked", 12, "MiB",
+             figure(f"rest/{middle}/unlocked", 1 / 1024)),
+        Goal(f"agent at rest, {some}, locked", 8, "MiB",
+             figure(f"rest/{middle}/locked", 1 / 1024)),
+        Goal(f"disk, an item of 32 bytes, {some}", 1100, "B", figure(f"disk/{middle}/kura")),
+        Goal(f"verify of {many}", 8, "s", figure(f"verify/{most}/kura", 1e-3)),
+    ]
+
+
+def judge(figures, sizes, value):
+    """Every goal with what was measured; a figure that is not there is a failure of the run.
+
+    At smaller sizes than the goals', a limit that holds says little: the verdict says the sizes.
+    """
+    reached = {"most": max(sizes), "value": value,
+               "middle": max(size for size in sizes if size <= FULL["middle"])}
+    short = "" if reached == FULL else " here"
+    judged = []
+    for goal, full in zip(goals(**reached), goals(**FULL), strict=True):
+        try:
+            measured = goal.measure(figures.values)
+        except KeyError as missing:
+            if "batch/kura" in str(missing):
+                judged.append(Judged(goal, None, "misses: this kura has none"))
+            else:
+                judged.append(Judged(goal, None, "DID NOT RUN"))
+                figures.failed.append(f"goal '{goal.what}': no figure {missing}")
+            continue
+        holds = measured >= goal.limit if goal.least else measured <= goal.limit
+        verdict = "holds" if holds else "misses"
+        judged.append(Judged(goal, measured, verdict + (short if goal.what != full.what else "")))
+    return judged
