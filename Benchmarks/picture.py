@@ -8,7 +8,7 @@ OPERATIONS = ("get", "put", "list", "find", "unlock")
 COLOURS = {"kura": "#c1272d", "pass": "#0072b2", "keepassxc-cli": "#009e73",
            "secret-tool": "#e69f00"}
 WIDTH, HEIGHT, LEFT, TOP, GAP = 260, 220, 60, 60, 56
-LEAST, MOST = 0.1, 10_000.0
+LEAST, MOST = 0.1, 100_000.0
 FEWEST, LARGEST = 10, 1_000_000
 
 
@@ -31,7 +31,7 @@ def line(x1, y1, x2, y2, more):
 
 def axes(operation, first):
     drawn = [words(0, -10, operation, 'font-weight="bold"')]
-    for power in range(-1, 5):
+    for power in range(-1, 6):
         y = up(10.0 ** power)
         drawn.append(line(0, y, WIDTH, y, 'stroke="#ddd"'))
         if first:
@@ -40,7 +40,7 @@ def axes(operation, first):
     for power in range(1, 7):
         x = across(10 ** power)
         drawn.append(line(x, 0, x, HEIGHT, 'stroke="#eee"'))
-        drawn.append(words(x, HEIGHT + 16, f"1e{power}", 'text-anchor="middle"'))
+        drawn.append(words(x, HEIGHT + 16, f"{10 ** power:,}", 'text-anchor="middle"'))
     return drawn
 
 
