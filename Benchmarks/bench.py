@@ -107,6 +107,8 @@ def main():
         measure(ground)
     except Failed as reason:
         ground.figures.failed.append(str(reason))
+    except (KeyboardInterrupt, SystemExit):
+        ground.figures.failed.append("interrupted: the rest was not measured")
     finally:
         ground.clean()
         shutil.rmtree(here, ignore_errors=True)

@@ -93,7 +93,7 @@ def judge(figures, sizes, value):
     At smaller sizes than the goals', a limit that holds says little: the verdict says the sizes.
     """
     reached = {"most": max(sizes), "value": value,
-               "middle": max(size for size in sizes if size <= FULL["middle"])}
+               "middle": max([size for size in sizes if size <= 10_000], default=10_000)}
     short = "" if reached == FULL else " here"
     judged = []
     for goal, full in zip(goals(**reached), goals(**FULL), strict=True):
