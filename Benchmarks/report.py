@@ -40,7 +40,7 @@ def named(figures, kind):
 
 
 def sizes(figures):
-    return sorted({int(parts[0]) for parts, _ in named(figures, "race")})
+    return sorted({int(parts[0]) for parts, _ in named(figures, "disk")})
 
 
 def cell(figures, operation, items, store):
