@@ -100,7 +100,7 @@ def judge(figures, sizes, value):
         try:
             measured = goal.measure(figures.values)
         except KeyError as missing:
-            if "batch/kura" in str(missing):
+            if "batch/" in str(missing):
                 judged.append(Judged(goal, None, "misses: this kura has none"))
             else:
                 judged.append(Judged(goal, None, "DID NOT RUN"))

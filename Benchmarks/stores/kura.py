@@ -33,7 +33,7 @@ class Kura:
         self.passcode = ground.file("passcode", "eleven quiet storehouses")
         self.value = ground.file("value", secret(5))
         self.items = 0
-        self.filled = None
+        self.filled = {}
         try:
             self.call("init", "--no-recovery-key", "--kdf-memory", MEMORY, "--kdf-passes", PASSES,
                       "--passcode-file", self.passcode)
@@ -78,7 +78,7 @@ class Kura:
             took, how = self.fill_in_memory(count), "single puts on tmpfs, then copied,"
         else:
             took, how = self.fill(self.socket, self.vault, count), "single puts"
-        self.items, self.filled = items, (count, took)
+        self.items, self.filled[items] = items, (count, took)
         self.ground.figures.remarks.append(
             f"kura: filled from {items - count:,} to {items:,} by {how} in {took:.1f} s;"
             " the vault's passcode costs 64 MiB and 3 passes, the least that policy asks for")
