@@ -93,6 +93,7 @@ enum LogWords {
     case .get: "get"
     case .getAttribute: "get-attribute"
     case .put: "put"
+    case .putBatch: "put-batch"
     case .list: "list"
     case .show: "show"
     case .attributes: "attributes"
@@ -157,6 +158,7 @@ enum LogWords {
     case .unlock:
       return "by " + credential(facts.detail & 0xFF)
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
+    case .putBatch: return facts.detail == 1 ? "1 item" : "\(facts.detail) items"
     case .config: return ConfigKey(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
     default: return entry.name
     }

@@ -145,6 +145,9 @@ private struct LogSubject {
     case .config(let request):
       guard request.operation == .set else { return nil }
       detail = UInt64(request.key)
+    case .putBatch(let request):
+      guard request.count > 0 else { return nil }
+      detail = UInt64(request.count)
     case .list, .rotate: break
     default: return nil
     }

@@ -57,8 +57,7 @@ extension Diagnostic {
     case .costRefused(let refused):
       let words = Self.newCostWords(refused)
       self.init(words.message, hint: words.hint, refused.failure.exitStatus)
-    case .noSlot(let number):
-      self.init("there is no slot \(number)", hint: "'kura slot list' shows them", .notFound)
+    case .noSlot(let number): self.init(noSlot: number)
     case .placed(let place, let error): self.init(place, error)
     case .syntax(let flaw): self.init(flaw)
     case .unfit(let unfit): self.init(unfit)
@@ -73,6 +72,10 @@ extension Diagnostic {
     case .batch(let failure, let error): self.init(failure, error)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
+  }
+
+  private init(noSlot number: UInt8) {
+    self.init("there is no slot \(number)", hint: "'kura slot list' shows them", .notFound)
   }
 
   static let outOfMemory = Diagnostic(
