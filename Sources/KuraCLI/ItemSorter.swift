@@ -22,7 +22,7 @@ struct ItemSorter: ~Copyable {
 
   init() {}
 
-  deinit { for unsafe block in unsafe blocks { unsafe block.deallocate() } }
+  deinit { unsafe blocks.forEach { unsafe $0.deallocate() } }
 
   /// Keeps a record.
   ///
@@ -62,7 +62,8 @@ struct ItemSorter: ~Copyable {
   ) throws(Failure) {
     unsafe starts[sortedCount...].sort { unsafe Self.comesBefore($0, $1) }
     unsafe starts.sort { unsafe Self.comesBefore($0, $1) }
-    for unsafe start in unsafe starts {
+    for index in unsafe starts.indices {
+      let start = unsafe starts[index]
       let (keyCount, restCount) = unsafe Self.counts(start)
       let key = unsafe (start + Self.headCount).assumingMemoryBound(to: UInt8.self)
       try unsafe body(
