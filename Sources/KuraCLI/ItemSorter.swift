@@ -22,7 +22,9 @@ struct ItemSorter: ~Copyable {
 
   init() {}
 
-  deinit { unsafe blocks.forEach { unsafe $0.deallocate() } }
+  deinit {
+    for index in unsafe blocks.indices { unsafe blocks[index].deallocate() }
+  }
 
   /// Keeps a record.
   ///
