@@ -95,6 +95,8 @@ struct LockFacts: Equatable, Sendable {
   var idleTimeout: UInt64 = 0
   /// Whether somebody was waited for in vain.
   var hasWaited = false
+  /// What `--vault` takes for it, when it is not meant without.
+  var vault: String?
 }
 
 /// What only a person can give.

@@ -44,6 +44,8 @@ enum UsageError: Error, Equatable, Sendable {
   case notText([UInt8])
   /// Two options that contradict each other.
   case conflict(OptionName, OptionName)
+  /// `otp` of a reference to an attribute.
+  case codeOfAttribute
   /// One descriptor cannot give both the passcode and the value.
   case sharedDescriptor(Int32)
   /// Nor both the passcode and the template.

@@ -177,7 +177,7 @@ extension VaultAccess {
     var questioner = try asking.questioner()
     guard questioner.canAsk else {
       try checkFile()
-      throw .locked(facts)
+      throw .locked(placed(facts))
     }
     let connection = try existing.orConnect(self)
     return try ask(&questioner, kind, connection) { secret, engine throws(ClientError) in
@@ -197,8 +197,17 @@ extension VaultAccess {
     do throws(ClientError) { try connection.wait(milliseconds: milliseconds) } catch {
       guard var locked = LockFacts(error) else { throw .client(error) }
       locked.hasWaited = true
-      throw .locked(locked)
+      throw .locked(placed(locked))
     }
+  }
+
+  /// Says which vault is locked, where `kura unlock` alone would unlock another.
+  private func placed(_ facts: LockFacts) -> LockFacts {
+    var facts = facts
+    if (try? VaultPath.resolve(nil))?.path != vault.path {
+      facts.vault = vault.name ?? vault.path
+    }
+    return facts
   }
 
   /// Has a person asked for a credential, here or by another command that wants the same unlock, and

@@ -98,7 +98,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `the current revision is named only where it is known`() throws {
-    #expect(diagnostic(try refused(.revisionNotFound)).message == "that revision is not kept")
+    #expect(diagnostic(try refused(.revisionNotFound)).message == "no value is kept for that revision")
     #expect(diagnostic(try refused(.revisionNotFound, 7)).message.hasSuffix("current one is 7"))
   }
 

@@ -97,10 +97,20 @@ extension Doctor {
       guard !check.advice.utf8.isEmpty else { continue }
       try output.write(HelpText.pad("", 28) + "do: " + check.advice + "\n")
     }
-    let open = checks.filter { $0.verdict == .fail || $0.verdict == .warn }
-    guard !open.isEmpty else { return try output.write("\neverything looked at holds here\n") }
-    try output.write("\nnot as promised here: ")
-    for (index, check) in open.enumerated() {
+    try output.write("\n")
+    try write("not as promised here", checks.filter { $0.verdict == .fail }, &output)
+    try write("holds, but look at", checks.filter { $0.verdict == .warn }, &output)
+    if !checks.contains(where: { $0.verdict == .fail || $0.verdict == .warn }) {
+      try output.write("everything looked at holds here\n")
+    }
+  }
+
+  private static func write(
+    _ title: String, _ checks: [Check], _ output: inout Output
+  ) throws(CommandError) {
+    guard !checks.isEmpty else { return }
+    try output.write(title + ": ")
+    for (index, check) in checks.enumerated() {
       try output.write((index > 0 ? ", " : "") + check.name)
     }
     try output.write("\n")

@@ -17,7 +17,7 @@ enum Inject {
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    let path = try invocation.text(.output)
+    let path = try file(.output, invocation)
     let template = try template(invocation)
     let result = try fill(template, invocation)
     if let path {
@@ -28,17 +28,25 @@ enum Inject {
     return .ok
   }
 
+  /// The file that an option names; nil for stdin or stdout, which `-` names, too.
+  private static func file(
+    _ option: OptionName, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> String? {
+    let path = try invocation.text(option)
+    return path == "-" ? nil : path
+  }
+
   private static func template(
     _ invocation: borrowing Invocation
   ) throws(CommandError) -> Template {
     let arguments = invocation.arguments
+    let path = try file(.input, invocation)
     try parsing { () throws(UsageError) in
       try arguments.refuse(.output, with: .raw)
-      if !arguments.has(.input), try arguments.number(.passcodeFD, as: Int32.self) == 0 {
+      if path == nil, try arguments.number(.passcodeFD, as: Int32.self) == 0 {
         throw .sharedStdin
       }
     }
-    let path = try invocation.text(.input)
     let text: SecretBuffer
     do throws(FileError) {
       let descriptor = try path.map { path throws(FileError) in try Descriptor.open(path: path) }

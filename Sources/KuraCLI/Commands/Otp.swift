@@ -12,12 +12,15 @@ enum Otp {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     var (name, vault): (String, String?) = (try invocation.operand(0), nil)
+    var hasAttribute = false
     if ItemReference.isReference(name) {
       do throws(ItemReference.Flaw) {
         let reference = try ItemReference(name)
+        hasAttribute = reference.attribute != nil
         (name, vault) = (reference.name, reference.vault)
       } catch { throw .usage(.notAReference(error)) }
     }
+    if hasAttribute { throw .usage(.codeOfAttribute) }
     let isJSON = invocation.arguments.has(.json)
     var left: UInt64 = 0
     try invocation.access(vault: vault).unlocked(authorizing: true) {

@@ -143,7 +143,8 @@ extension Diagnostic {
       "the vault is locked" + (facts.since == 0 ? "" : " since") + Self.circumstances(facts)
     self.init(
       facts.hasWaited ? message + ", and nobody unlocked it in time" : message,
-      hint: "run 'kura unlock'", .locked)
+      hint: "run 'kura " + (facts.vault.map { "--vault " + Self.shown($0) + " " } ?? "") + "unlock'",
+      .locked)
   }
 
   /// ` 14:02 (idle 15 min)`; as much of it as is known.

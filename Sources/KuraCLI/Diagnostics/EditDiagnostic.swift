@@ -36,6 +36,10 @@ extension Diagnostic {
       self.init(
         "the value is no text, and is not edited",
         hint: "'kura get -o FILE NAME' and 'kura put --file FILE NAME' take any bytes", .failure)
+    case .textLost:
+      self.init(
+        "what the editor wrote is no text: it is not UTF-8, or has a NUL",
+        hint: "'kura put --file FILE NAME' takes any bytes", .failure)
     case .tooLong(let limit):
       self.init(
         "it is longer than what is edited: \(limit) bytes",

@@ -92,9 +92,9 @@ extension Diagnostic {
       return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
       return (
-        "that revision is not kept"
+        "no value is kept for that revision"
           + (refused.detail == 0 ? "" : "; the current one is \(refused.detail)"),
-        "'kura show NAME' lists the revisions"
+        "'kura history NAME' lists the revisions"
       )
     case .exists where refused.text == "recovery key" && refused.detail == 0:
       return ("the vault has a recovery key already", "--replace ends it and makes another")
@@ -106,7 +106,7 @@ extension Diagnostic {
     case .exists:
       return (
         "the item exists" + named(refused.text) + " (revision \(refused.detail))",
-        "--replace stores over it and keeps the old value in the history"
+        "--replace puts the new one in its place; the old one can be brought back"
       )
     case .revisionConflict: return (conflictMessage(refused.detail), "read it again, then decide")
     case .nameInvalid:

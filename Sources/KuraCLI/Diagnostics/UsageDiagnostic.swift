@@ -54,6 +54,8 @@ extension Diagnostic {
     case .valueUnexpected(let option): (option.spelling + " takes no value", nil)
     case .conflict(let first, let second):
       (first.spelling + " and " + second.spelling + " contradict each other", "give one of them")
+    case .codeOfAttribute:
+      ("an attribute gives no one-time codes", "leave out ?attr=: the item's value has the seed")
     case .notANumber(let option, let text):
       (option.spelling + " takes a whole number, not " + quoted(text), nil)
     case .tooSmall(let option, let text, let least):

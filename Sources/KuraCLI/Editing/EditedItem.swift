@@ -130,6 +130,7 @@ extension EditedItem {
 
   /// Stores the text, where the item is still as it was, or as was agreed to since.
   func store(_ access: VaultAccess) throws(CommandError) {
+    guard Self.isText(text) else { throw .edit(.textLost) }
     let order = order
     _ = try access.unlocked { connection throws(ClientError) in
       try connection.put(order, value: text.bytes)

@@ -158,6 +158,8 @@ enum EditFlaw: Equatable, Sendable {
   case noMemory(String, editor: String)
   /// The value is no text.
   case notText
+  /// What came out of the editor is none.
+  case textLost
   /// The value, or the text, is longer than what is edited.
   case tooLong(limit: Int)
   /// The editor has removed the text.
