@@ -153,7 +153,8 @@ extension Connection {
 
   /// The next frame of an answer; the agent's hello is read when it is still to come.
   mutating func next(patience: Int32) throws(ClientError) -> Frame {
-    if !isGreeted { try readGreeting(patience: patience) }
+    // An agent greets before it begins on anything long; one that was stopped never does.
+    if !isGreeted { try readGreeting(patience: min(patience, self.patience.answer)) }
     return try channel.next(patience: patience)
   }
 

@@ -98,7 +98,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `the current revision is named only where it is known`() throws {
-    #expect(diagnostic(try refused(.revisionNotFound)).message == "no value is kept for that revision")
+    let message = diagnostic(try refused(.revisionNotFound)).message
+    #expect(message == "no value is kept for that revision")
     #expect(diagnostic(try refused(.revisionNotFound, 7)).message.hasSuffix("current one is 7"))
   }
 

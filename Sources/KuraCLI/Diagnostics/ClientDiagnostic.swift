@@ -141,10 +141,10 @@ extension Diagnostic {
   init(locked facts: LockFacts) {
     let message =
       "the vault is locked" + (facts.since == 0 ? "" : " since") + Self.circumstances(facts)
+    let vault = facts.vault.map { "--vault " + Self.shown($0) + " " } ?? ""
     self.init(
       facts.hasWaited ? message + ", and nobody unlocked it in time" : message,
-      hint: "run 'kura " + (facts.vault.map { "--vault " + Self.shown($0) + " " } ?? "") + "unlock'",
-      .locked)
+      hint: "run 'kura " + vault + "unlock'", .locked)
   }
 
   /// ` 14:02 (idle 15 min)`; as much of it as is known.
