@@ -93,6 +93,11 @@ public struct LogEntries: ~Copyable, Sendable {
     public let facts: LogFacts
     let name: Range<Int>
     let other: Range<Int>
+
+    /// Whether it tells of something that was refused, and names no item.
+    fileprivate var isRefusal: Bool {
+      facts.code != 0 && facts.verb != 0 && name.isEmpty && other.isEmpty
+    }
   }
 
   init(_ plaintext: consuming SecretBytes, from offset: Int) {
@@ -121,6 +126,28 @@ public struct LogEntries: ~Copyable, Sendable {
   ///
   /// - Throws: ``FormatError/damaged``.
   public mutating func next() throws(FormatError) -> Entry? {
+    var place = offset
+    let entry = try entry(at: &place)
+    offset = place
+    return entry
+  }
+
+  /// Whether these are as many entries as their frame says, each of them whole.
+  ///
+  /// - Parameter isLocked: Whether they were made without a key, by who can have noted only a credential
+  ///   that opened nothing.
+  borrowing func hold(_ count: Int, isLocked: Bool) -> Bool {
+    var (place, found) = (offset, 0)
+    do throws(FormatError) {
+      while let entry = try entry(at: &place) {
+        found += 1
+        guard !isLocked || entry.isRefusal else { return false }
+      }
+    } catch { return false }
+    return found == count
+  }
+
+  private borrowing func entry(at offset: inout Int) throws(FormatError) -> Entry? {
     guard offset < plaintext.count else { return nil }
     var reader = ByteReader(plaintext.bytes.extracting(droppingFirst: offset))
     let start = offset

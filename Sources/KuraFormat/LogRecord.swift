@@ -39,6 +39,9 @@ public struct LogKeys: ~Copyable, Sendable {
     } catch { throw .outOfMemory }
   }
 
+  /// For whom entries are sealed while the vault is locked.
+  public var publicHalf: [UInt8] { pair.publicHalf }
+
   /// The same keys once more.
   ///
   /// - Throws: ``FormatError/outOfMemory``.
@@ -208,6 +211,16 @@ public struct LogBlock: ~Copyable, Sendable {
     _ frame: Span<UInt8>, _ keys: borrowing LogKeys
   ) throws(FormatError) -> LogBlock {
     guard let head = LogFrame(frame), frame.count == head.frameByteCount else { throw .damaged }
+    let block = try open(head, frame, keys)
+    guard block.entries.hold(Int(head.count), isLocked: head.kind == .locked) else {
+      throw .damaged
+    }
+    return block
+  }
+
+  private static func open(
+    _ head: LogFrame, _ frame: Span<UInt8>, _ keys: borrowing LogKeys
+  ) throws(FormatError) -> LogBlock {
     let record = frame.extracting(droppingFirst: LogFrame.byteCount)
     do {
       switch head.kind {

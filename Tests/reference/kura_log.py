@@ -64,6 +64,11 @@ def read_entries(data, number, while_locked):
     return entries
 
 
+def is_refusal(entry):
+    """Whether it is what an engine without a key can have noted: a credential that opened nothing."""
+    return entry.code != 0 and entry.verb != 0 and not entry.name and not entry.other
+
+
 class Log:
     """Entries, how many were dropped before them, and what is wrong."""
 
@@ -114,6 +119,9 @@ class Log:
     def read_frame(self, frame, kind, count):
         try:
             chain, number, entries = self.opened(frame[FRAME_HEAD:], kind, count)
+            found = read_entries(entries, self.number, kind == LOCKED)
+            if len(found) != count or kind == LOCKED and not is_refusal(found[0]):
+                raise Damaged("log entries")
         except (WrongKey, Damaged):
             self.findings.append("damaged")
             self.broken = True

@@ -17,8 +17,8 @@ SECRET = fmt.keyed_hash(KEY, 32, b"kura1/log-pair", VAULT)
 PUBLIC = sodium.crypto_scalarmult_base(SECRET)
 
 
-def entry(name, verb=5):
-    return (struct.pack("<QBHQII", 1_700_000_000_000, verb, 0, 0, 7, 6) + fmt.u16(len(name)) + name
+def entry(name, verb=5, code=0):
+    return (struct.pack("<QBHQII", 1_700_000_000_000, verb, code, 0, 7, 6) + fmt.u16(len(name)) + name
             + fmt.u16(0) + b"\x04kura\x02sh\x05pts/3")
 
 
@@ -40,11 +40,11 @@ class Writer:
         ad = b"\x0a" + VAULT + fmt.u16(len(names))
         self.append(ENTRIES, len(names), fmt.seal(KEY, ad, fmt.pad(block), self.source.bytes(24)))
 
-    def knock(self):
+    def knock(self, plaintext=entry(b"", 3, 32)):
         public, secret = sodium.crypto_box_seed_keypair(self.source.bytes(32))
         shared = sodium.crypto_scalarmult(secret, PUBLIC)
         key = fmt.keyed_hash(shared, 32, b"kura1/log-entry", public, PUBLIC)
-        sealed = fmt.seal(key, b"\x0b" + VAULT, fmt.pad(entry(b"", 3)), self.source.bytes(24))
+        sealed = fmt.seal(key, b"\x0b" + VAULT, fmt.pad(plaintext), self.source.bytes(24))
         self.append(LOCKED, 1, public + sealed)
 
     def append(self, kind, count, record):
@@ -85,6 +85,15 @@ class Logs(unittest.TestCase):
             self.assertTrue(set(self.found(changed)) - {"torn"}, at)
         for at in range(0, len(data), 7):
             self.assertTrue(set(self.found(data[:at])) - {"torn"}, at)
+
+    def test_without_a_key_nothing_but_a_refusal_can_be_made_up(self):
+        for made in (entry(b"", 3), entry(b"", 0, 32), entry(b"a", 3, 32), b"", b"junk",
+                     entry(b"", 3, 32) * 2):
+            self.writer.knock(made)
+            log = self.read(self.writer.data())
+            self.assertEqual((log.findings, len(log.entries)), (["damaged"], 4))
+            self.writer.frames.pop()
+            self.setUp()
 
     def test_frames_out_of_place_are_found(self):
         one, two, three = self.writer.frames
