@@ -169,7 +169,7 @@ extension UnlockedVault {
     let keys = rekey.keys
     let next = try keys.next.copy(ring: rekey.front.ring)
     let trust = try write(&rekey)
-    let log = rekeyedLog(keys.next.log)
+    let log = try rekeyedLog(keys.next.log)
     let logEnd = end(of: log)
     // Held until the commit, so that nobody writes over the record that is to count after it.
     let seen = try noteAhead(trust, keys.next, logHead: logEnd)

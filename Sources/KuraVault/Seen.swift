@@ -185,6 +185,7 @@ extension UnlockedVault {
   public mutating func flushSeen() throws(VaultError) {
     if mustTruncate { try truncateJournal() }
     guard trust.root.epoch > seenEpoch else { return }
+    syncLog()
     guard let file = try openSeenFile() else {
       // There is no use in trying again before there is more to note.
       seenEpoch = trust.root.epoch

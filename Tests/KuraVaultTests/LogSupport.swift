@@ -53,10 +53,12 @@ extension UnlockedVault {
     return read
   }
 
-  /// Whether a reader says that somebody was at the file.
-  mutating func hasTamperedLog() -> Bool {
-    guard let read = try? readWhole() else { return true }
-    return read.flaws.contains { $0 != .torn }
+  /// Whether a reader says that somebody was at the file, or cannot read it; any other error is none.
+  mutating func hasTamperedLog() throws -> Bool {
+    do { return try readWhole().flaws.contains { $0 != .torn } } catch {
+      guard case .damaged = error as? VaultError else { throw error }
+      return true
+    }
   }
 }
 

@@ -121,6 +121,8 @@ struct AccessLog: ~Copyable {
   mutating func dropAll() { drop(ends.count) }
 
   mutating func clearLost() { lost = 0 }
+
+  mutating func addLost(_ count: UInt64) { lost += count }
 }
 
 /// Where a log ends.
@@ -165,6 +167,9 @@ extension UnlockedVault {
     log.isUnwanted = false
     log.append(facts, name: name, other: other)
   }
+
+  /// Has the log say that entries were lost before.
+  public mutating func noteLostEntries(_ count: UInt64) { log.addLost(count) }
 
   /// How many entries wait to be written.
   public var waitingLogEntries: Int { log.count }

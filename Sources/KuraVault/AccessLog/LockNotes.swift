@@ -12,16 +12,31 @@ public struct LockNotes: Sendable {
   fileprivate let note: SeenNote?
   /// Without it.
   fileprivate let plainNote: SeenNote?
+  /// Entries that were lost before.
+  fileprivate let lost: UInt64
 
   /// Writes it all and waits for the disk; what cannot be written now is lost.
-  public func write() {
-    let isAtEnd = tail?.write() ?? true
-    try? (isAtEnd ? note : plainNote)?.write()
+  ///
+  /// - Returns: How many entries of the access log were lost.
+  @discardableResult
+  public func write() -> UInt64 {
+    let outcome = tail?.write() ?? .atEnd
+    try? (outcome == .atEnd ? note : plainNote)?.write()
+    return outcome == .lost ? lost + UInt64(tail?.count ?? 0) : lost
   }
 }
 
 /// Frames that are sealed already.
 private struct LogTail: Sendable {
+  /// What came of the frames.
+  enum Outcome {
+    /// They are in the log, which ends as was expected.
+    case atEnd
+    /// They are in the log, behind what others wrote.
+    case elsewhere
+    case lost
+  }
+
   /// How long another engine is waited for, in milliseconds.
   private static let patience = 50
 
@@ -33,16 +48,26 @@ private struct LogTail: Sendable {
   let frames: [[UInt8]]
   /// The same for any other.
   let unplaced: [[UInt8]]
+  /// Which keys they are sealed under: a log with another half is under others.
+  let publicHalf: [UInt8]
+  /// How many entries they are.
+  let count: Int
 
-  /// - Returns: Whether the log ends as was expected.
-  func write() -> Bool {
+  func write() -> Outcome {
     do {
       let file = try LogFile.open(vault, in: directory, creating: false, patience: Self.patience)
-      let end = try file.byteCount()
-      let isPlaced = try place.map { try file.head() == $0.head && end == $0.offset } ?? false
-      try put(isPlaced ? frames : unplaced, at: end, in: file)
-      return isPlaced
-    } catch { return false }
+      let head = try file.head()
+      if let place, try file.byteCount() == place.offset, head == place.head {
+        try put(frames, at: place.offset, in: file)
+        return .atEnd
+      }
+      guard try LogStart.publicHalf(in: head.span, vault: vault) == publicHalf else { return .lost }
+      let end = try LockedLog.end(of: file).offset
+      // A write that was cut off.
+      if try file.byteCount() > end { try file.file.cut(to: end) }
+      try put(unplaced, at: end, in: file)
+      return .elsewhere
+    } catch { return .lost }
   }
 
   private func put(
@@ -63,12 +88,18 @@ private struct LogTail: Sendable {
 extension UnlockedVault {
   /// What is left to write once the keys are gone.
   public var lockNotes: LockNotes {
-    guard let (tail, end) = try? logTail() else {
-      let note = seenNote(logEnd: log.unnoted)
-      return LockNotes(tail: nil, note: note, plainNote: note)
+    let waiting: (tail: LogTail, end: Digest?)?
+    var lost = log.lost
+    do { waiting = try logTail() } catch {
+      waiting = nil
+      lost += UInt64(log.count)
+    }
+    let plain = seenNote(logEnd: log.unnoted)
+    guard let waiting else {
+      return LockNotes(tail: nil, note: plain, plainNote: plain, lost: lost)
     }
     return LockNotes(
-      tail: tail, note: seenNote(logEnd: end), plainNote: seenNote(logEnd: log.unnoted))
+      tail: waiting.tail, note: seenNote(logEnd: waiting.end), plainNote: plain, lost: lost)
   }
 
   /// The frames that wait, and the chain's end behind them.
@@ -92,7 +123,7 @@ extension UnlockedVault {
     }
     let tail = LogTail(
       vault: id, directory: options.stateDirectory, place: place, frames: frames,
-      unplaced: unplaced)
+      unplaced: unplaced, publicHalf: keys.log.publicHalf, count: log.count)
     return (tail, position?.chain)
   }
 }

@@ -45,8 +45,18 @@ struct LogFile: ~Copyable {
   /// Where a new log is written before it takes the place of this one.
   var draft: FilePlace { place.sibling(place.name + ".new") }
 
-  /// Where a log goes that nobody can read.
-  var aside: FilePlace { place.sibling(place.name + ".old") }
+  /// What is added to the name of a log that nobody can read.
+  static let asides = [".old"] + (2...9).map { ".old.\($0)" }
+
+  /// Moves a log aside that nobody can read, and over none that was before it as long as there are names.
+  borrowing func moveAside() throws(StorageError) {
+    for name in Self.asides {
+      do throws(StorageError) { return try place.sibling(place.name + name).publish(place) } catch {
+        guard error == .exists else { throw error }
+      }
+    }
+    throw .exists
+  }
 
   /// The head that says where the log begins.
   borrowing func head() throws(VaultError) -> [UInt8] {
@@ -99,8 +109,7 @@ struct LogScanner {
       offset = end
       return .torn(end - start)
     }
-    offset += 1
-    while offset < end, try !isFrame(at: offset, in: file) { offset += 1 }
+    offset = try nextFrame(from: start + 1, in: file)
     return .junk(offset - start)
   }
 
@@ -125,13 +134,19 @@ struct LogScanner {
   mutating func bytes(
     at start: Int, count: Int, in file: borrowing StateFile
   ) throws(VaultError) -> [UInt8] {
-    if start < windowStart || start + count > windowStart + window.count {
-      do {
-        window = try file.bytes(at: start, count: max(count, min(Self.windowCount, end - start)))
-      } catch { throw VaultError(error) }
-      windowStart = start
-    }
+    try look(at: start, count: count, in: file)
     return Array(window.dropFirst(start - windowStart).prefix(count))
+  }
+
+  /// Sees to it that the window has bytes of the file, as far as there are any.
+  private mutating func look(
+    at start: Int, count: Int, in file: borrowing StateFile
+  ) throws(VaultError) {
+    guard start < windowStart || start + count > windowStart + window.count else { return }
+    do {
+      window = try file.bytes(at: start, count: max(count, min(Self.windowCount, end - start)))
+    } catch { throw VaultError(error) }
+    windowStart = start
   }
 
   private mutating func frame(
@@ -141,11 +156,32 @@ struct LogScanner {
     return LogFrame(head.span)
   }
 
-  private mutating func isFrame(
-    at start: Int, in file: borrowing StateFile
-  ) throws(VaultError) -> Bool {
-    guard let frame = try frame(at: start, in: file) else { return false }
-    return frame.frameByteCount <= end - start
+  /// Where the next whole frame begins; the end where there is none.
+  private mutating func nextFrame(
+    from start: Int, in file: borrowing StateFile
+  ) throws(VaultError) -> Int {
+    var place = start
+    while place + LogFrame.byteCount <= end {
+      try look(at: place, count: LogFrame.byteCount, in: file)
+      let next = frameInWindow(from: place)
+      if next.isFrame { return next.place }
+      guard next.place > place else { break }
+      place = next.place
+    }
+    return end
+  }
+
+  /// The first whole frame whose head is in the window, or the first place whose head is not.
+  private func frameInWindow(from start: Int) -> (place: Int, isFrame: Bool) {
+    let bytes = window.span
+    var place = start
+    while place - windowStart + LogFrame.byteCount <= bytes.count {
+      let index = place - windowStart
+      let head = LogFrame(bytes.extracting(index..<index + LogFrame.byteCount))
+      if let head, head.frameByteCount <= end - place { return (place, true) }
+      place += 1
+    }
+    return (place, false)
   }
 
   /// Less than a head, or room that a crash left unwritten.

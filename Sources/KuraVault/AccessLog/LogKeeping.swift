@@ -66,7 +66,7 @@ extension UnlockedVault {
     log.unnoted = .zero
     try noteLogHead()
     guard let place = try? LogFile.place(of: id, in: options.stateDirectory) else { return }
-    for name in ["", ".old", ".new"] { place.sibling(place.name + name).remove() }
+    for name in ["", ".new"] + LogFile.asides { place.sibling(place.name + name).remove() }
     try? place.syncDirectory()
   }
 
@@ -107,21 +107,37 @@ extension UnlockedVault {
   /// Seals the log anew, beside the one there is.
   ///
   /// - Returns: nil where there is no log, or none that can be taken over: a new one begins then.
-  mutating func rekeyedLog(_ next: borrowing LogKeys) -> RekeyedLog? {
-    do {
-      guard policy[.logEntries] > 0 else { return nil }
-      try flushLog(sync: false)
-      let file = try LogFile.open(id, in: options.stateDirectory, creating: false)
+  /// - Throws: ``VaultError/busy`` when somebody keeps the file, and those of the disk.
+  mutating func rekeyedLog(_ next: borrowing LogKeys) throws(VaultError) -> RekeyedLog? {
+    guard policy[.logEntries] > 0 else { return nil }
+    do throws(VaultError) {
+      try flushLog(sync: false, patience: Self.rekeyPatience)
+      let file = try LogFile.open(
+        id, in: options.stateDirectory, creating: false, patience: Self.rekeyPatience)
       let (bytes, end) = try resealed(file, next)
-      try write(bytes, to: file.draft)
+      do { try write(bytes, to: file.draft) } catch { throw VaultError(error) }
       return RekeyedLog(file: file, end: end)
-    } catch { return nil }
+    } catch {
+      switch error {
+      case .noVault, .permissionDenied, .readOnly, .damaged: return nil
+      default: throw error
+      }
+    }
   }
+
+  /// How long a rekey waits for another engine, in milliseconds: all its work would be lost.
+  private static var rekeyPatience: Int { 1_000 }
 
   private mutating func resealed(
     _ file: borrowing LogFile, _ next: borrowing LogKeys
-  ) throws -> ([UInt8], Digest) {
+  ) throws(VaultError) -> ([UInt8], Digest) {
     var reader = try reader(of: file)
+    do { return try resealed(&reader, next) } catch { throw VaultError(error, about: .header) }
+  }
+
+  private func resealed(
+    _ reader: inout LogReader, _ next: borrowing LogKeys
+  ) throws -> ([UInt8], Digest) {
     var start = try LogStart.new(at: options.now())
     start.dropped = reader.dropped
     var bytes = try start.encode(next)
@@ -129,13 +145,12 @@ extension UnlockedVault {
       head: bytes, start: start, offset: bytes.count, chain: start.chain, number: start.dropped + 1)
     var lost: UInt64 = 0
     while let item = try reader.next(keys.log) {
-      switch item {
+      switch consume item {
       case .page(let page):
-        let frame = try LogBlock.frame(
-          page.entries.encoded, count: page.count, after: position.chain, number: position.number,
-          next)
+        let count = page.count
+        let frame = try frame(of: page, at: position, next)
         bytes += frame
-        try position.pass(frame, count: page.count)
+        try position.pass(frame, count: count)
       case .finding(let finding): lost += finding.flaw == .torn ? 0 : 1
       }
     }
@@ -144,6 +159,19 @@ extension UnlockedVault {
       after: position.chain, number: position.number, next)
     try position.pass(frame, count: 1)
     return (bytes + frame, position.chain)
+  }
+
+  /// Entries sealed anew; nothing but their place vouches for those of a locked vault then, either.
+  private func frame(
+    of page: consuming LogPage, at position: LogPosition, _ next: borrowing LogKeys
+  ) throws -> [UInt8] {
+    var page = page
+    if page.wasLocked, let entry = try page.entries.next() {
+      return try LogBlock.lockedFrame(entry.facts, to: next.publicHalf, vault: id)
+    }
+    return try LogBlock.frame(
+      page.entries.encoded, count: page.count, after: position.chain, number: position.number,
+      next)
   }
 }
 
@@ -183,14 +211,18 @@ public enum LockedLog {
     let head = try file.head()
     do {
       let half = try LogStart.publicHalf(in: head.span, vault: vault)
-      let end = try end(of: file)
+      let (end, waiting) = try end(of: file)
+      guard waiting < mostEntries else { throw VaultError.diskFull }
       let frame = try LogBlock.lockedFrame(facts, to: half, vault: vault)
       if try file.byteCount() > end { try file.file.cut(to: end) }
       try file.file.put(frame.span, at: end)
     } catch { throw VaultError(error, about: .header) }
   }
 
-  private static func end(of file: borrowing LogFile) throws(VaultError) -> Int {
+  /// Where the last whole frame ends, and how many entries wait there for the next unlock.
+  static func end(
+    of file: borrowing LogFile
+  ) throws(VaultError) -> (offset: Int, waiting: Int) {
     let end = try file.byteCount()
     var scanner = LogScanner(from: LogStart.byteCount, to: end)
     var waiting = 0
@@ -198,10 +230,9 @@ public enum LockedLog {
       switch part {
       case .frame(let head, _): waiting = head.kind == .locked ? waiting + 1 : 0
       case .junk: break
-      case .torn(let count): return end - count
+      case .torn(let count): return (end - count, waiting)
       }
     }
-    guard waiting < mostEntries else { throw .diskFull }
-    return end
+    return (end, waiting)
   }
 }

@@ -7,12 +7,16 @@ internal import KuraStorage
 extension UnlockedVault {
   /// Writes the entries that wait, and drops the oldest ones beyond what the owner keeps.
   ///
-  /// - Parameter sync: Whether to wait for the disk.
-  /// - Throws: ``VaultError/busy`` and those of the file: the entries wait on, as far as there is room.
-  public mutating func flushLog(sync: Bool) throws(VaultError) {
+  /// - Parameters:
+  ///   - sync: Whether to wait for the disk.
+  ///   - patience: Milliseconds to wait for another engine.
+  /// - Throws: ``VaultError/busy`` and those of the file: the entries wait on, as far as there is room;
+  ///   ``VaultError/replaced`` when the log is under the keys that another engine gave the vault.
+  public mutating func flushLog(sync: Bool, patience: Int = 0) throws(VaultError) {
     guard policy[.logEntries] > 0 else { return try removeLog() }
     guard log.count > 0 || sync && log.isDirty else { return }
-    let file = try LogFile.open(id, in: options.stateDirectory, creating: true)
+    let file = try LogFile.open(
+      id, in: options.stateDirectory, creating: true, patience: patience)
     let end = try locate(file)
     try writeWaiting(to: file, end)
     if sync || isLogTooLong { try syncLog(file) }
@@ -40,6 +44,16 @@ extension UnlockedVault {
       log.isDirty = true
       log.drop(frame.count)
     }
+  }
+
+  /// Has what was written of the log on the disk, so that its end can be noted; a log that another engine
+  /// holds is left to the next time.
+  mutating func syncLog() {
+    guard log.isDirty, let position = log.position,
+      let file = try? LogFile.open(id, in: options.stateDirectory, creating: false),
+      (try? file.head()) == position.head
+    else { return }
+    try? syncLog(file)
   }
 
   private mutating func syncLog(_ file: borrowing LogFile) throws(VaultError) {
@@ -132,6 +146,7 @@ extension UnlockedVault {
       guard error == .damaged else { throw VaultError(error, about: .header) }
       return try begin(file, wasEmpty: end == 0)
     }
+    removeStaleDraft(of: file)
     var position = LogPosition(
       head: head, start: start, offset: end, chain: start.chain, number: start.dropped + 1)
     if !wasCut, try hasKnownEnd(&position, in: file) { return position }
@@ -144,6 +159,13 @@ extension UnlockedVault {
     if wasCut || !reader.isComplete { remark(.cut) }
     if torn > 0 { try cutTorn(torn, at: position.offset, in: file) }
     return position
+  }
+
+  /// Removes what a rekey or a shortening left that was killed before it counted.
+  private mutating func removeStaleDraft(of file: borrowing LogFile) {
+    guard (try? file.draft.identity()) != nil else { return }
+    guard (try? reading { _ throws(VaultError) in }) != nil else { return }
+    file.draft.remove()
   }
 
   /// Finds the log's end by its last block, where that ends as this machine has noted.
@@ -193,7 +215,7 @@ extension UnlockedVault {
       let head = try start.encode(keys.log)
       try file.file.put(head.span, at: 0)
       try file.place.syncDirectory()
-      remark(notedLogHead() == .zero ? .begun : .cut)
+      remark(notedLogHead() == .zero && log.position == nil ? .begun : .cut)
       return LogPosition(
         head: head, start: start, offset: head.count, chain: start.chain,
         number: start.dropped + 1)
@@ -201,17 +223,29 @@ extension UnlockedVault {
   }
 
   private mutating func replaceUnreadable(_ file: borrowing LogFile) throws(VaultError) {
-    // A rekey that was killed behind its commit left the log under the new key beside it.
-    let bytes = (try? StateFile.peek(file.draft, LogStart.byteCount)) ?? []
-    let isRekeyed = (try? LogStart(decoding: bytes.span, keys.log)) != nil
+    // It may be that these keys are the ones that are not the vault's any more.
+    try reading { _ throws(VaultError) in }
+    let isRekeyed = try isRekeyed(file.draft)
     do throws(StorageError) {
       if isRekeyed {
         try file.place.replace(with: file.draft)
       } else {
-        try file.aside.replace(with: file.place)
+        try file.moveAside()
         remark(.unreadable)
       }
     } catch { throw VaultError(error) }
     throw .busy
+  }
+
+  /// Whether a draft is what a rekey that was killed behind its commit left: the log under the new key,
+  /// with the end that it had noted.
+  private func isRekeyed(_ draft: FilePlace) throws(VaultError) -> Bool {
+    guard let file = try? StateFile.reading(draft), let end = try? file.byteCount(),
+      let head = try? file.bytes(at: 0, count: LogStart.byteCount),
+      let start = try? LogStart(decoding: head.span, keys.log)
+    else { return false }
+    var reader = LogReader(file, start, to: end, noted: notedLogHead())
+    _ = try reader.finish(keys.log)
+    return reader.isComplete
   }
 }
