@@ -205,9 +205,11 @@ extension Agent {
 
   /// Works on an unlocked vault; one that turns out to be another than it was is locked.
   ///
-  /// - Parameter name: Where the item's name stands in the request.
+  /// - Parameters:
+  ///   - name: Where the item's name stands in the request.
+  ///   - path: The file that errors are about, where that is not the vault's.
   func work<Result: ~Copyable>(
-    on keeper: Keeper, item name: Range<Int>? = nil,
+    on keeper: Keeper, item name: Range<Int>? = nil, at path: String? = nil,
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(Denial) -> Result {
     do throws(VaultError) { return try keeper.withVault(body) } catch {
@@ -218,7 +220,7 @@ extension Agent {
       case .rolledBack, .forked: lock(keeper, .vaultChanged)
       default: break
       }
-      throw Denial(error, at: keeper.path, item: name)
+      throw Denial(error, at: path ?? keeper.path, item: name)
     }
   }
 

@@ -48,7 +48,10 @@ extension Agent {
       }
       if stream.isUse { noteUse(of: stream.keeper) }
       if stream.isChange { noteChange(of: stream.keeper) }
-      if !hasMore { finishStream(connection) }
+      if !hasMore {
+        if let batch = stream as? BatchStore { noteStored(batch, by: connection) }
+        finishStream(connection)
+      }
     } catch {
       // A lock that came of it has answered already.
       guard connection.stream === stream else { return }

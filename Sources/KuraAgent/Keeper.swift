@@ -31,6 +31,10 @@ final class Keeper {
   var upkeepDeadline: UInt64?
   /// When entries of the access log have to be written, on the monotonic clock.
   var logDeadline: UInt64?
+  /// Whether the vault turned out to be another than it was, and is to be locked.
+  var isOutdated = false
+  /// Entries of the access log that could not be written at a lock.
+  private var lostEntries: UInt64 = 0
   /// When a rotation of the vault goes on.
   var rotation = RotationPace()
 
@@ -111,6 +115,8 @@ extension Keeper {
       notices = opened.notices
       // What could not be written now is at the next unlock.
       try? opened.refreshEraseRules()
+      opened.noteLostEntries(lostEntries)
+      lostEntries = 0
       vault = consume opened
       upkeepDeadline = now.monotonic
       rotation = RotationPace()
@@ -141,12 +147,13 @@ extension Keeper {
     }
     upkeepDeadline = nil
     logDeadline = nil
+    isOutdated = false
     session.lock(reason, at: now)
   }
 
   /// Writes what is left of a locked vault, folds its journal into its file and closes it; needs no key.
   func leave() {
-    notes.take()?.write()
+    lostEntries += notes.take()?.write() ?? 0
     guard let locked = leaving.take() else { return }
     locked.close()
     // Pages of the file were most of what an unlocked agent holds.

@@ -69,6 +69,9 @@ final class BatchStore: Stream {
       protecting: item.flags.contains(.protect), to: &batch)
   }
 
+  /// How many values were stored.
+  var storedCount: Int { batch.storedCount }
+
   /// Whether the next item has no value, and that was not asked for.
   private var hasEmptyValue = false
 

@@ -68,8 +68,8 @@ extension Agent {
   /// Notes what a request came to that was served at once, or began to be.
   func noteServed(_ request: Request, _ payload: Span<UInt8>, _ connection: Connection) {
     guard let subject = LogSubject(request) else { return }
-    let path = connection.vaultPath
-    guard let keeper = keepers.first(where: { $0.isUnlocked && $0.path == path }) else { return }
+    // Whatever path its client named the vault by.
+    guard let keeper = try? keeper(of: connection) else { return }
     noteEntry(
       request.verb, detail: subject.detail, name: payload.extracting(subject.name),
       other: payload.extracting(subject.other), of: keeper, by: connection)
@@ -78,6 +78,13 @@ extension Agent {
   /// Notes that a value was stored that came in parts.
   func noteStored(_ name: borrowing SecretBytes, in keeper: Keeper, by connection: Connection) {
     noteEntry(.put, name: name.bytes, of: keeper, by: connection)
+  }
+
+  /// Notes how many values of a batch were stored, once that is known.
+  func noteStored(_ batch: BatchStore, by connection: Connection) {
+    guard batch.storedCount > 0 else { return }
+    noteEntry(
+      .putBatch, detail: UInt64(batch.storedCount), of: batch.keeper, by: connection)
   }
 
   /// Notes that something was done that took a credential.
@@ -100,9 +107,11 @@ extension Agent {
     keeper.logDeadline = configuration.clock().monotonic
   }
 
-  /// Notes a lock; its entry is sealed while the keys are there.
+  /// Notes a lock; its entry is sealed while the keys are there, and written when they are gone.
   func noteLock(of keeper: Keeper, _ reason: LockReason, by connection: Connection?) {
-    noteEntry(.lock, detail: UInt64(reason.rawValue), of: keeper, by: connection)
+    guard keeper.isUnlocked else { return }
+    let facts = facts(.lock, code: 0, detail: UInt64(reason.rawValue), connection?.peer)
+    _ = noteEntry(facts, Span(), Span(), of: keeper)
   }
 
   /// Notes a credential that was wrong, whether its client still waits or not.
@@ -145,9 +154,6 @@ private struct LogSubject {
     case .config(let request):
       guard request.operation == .set else { return nil }
       detail = UInt64(request.key)
-    case .putBatch(let request):
-      guard request.count > 0 else { return nil }
-      detail = UInt64(request.count)
     case .list, .rotate: break
     default: return nil
     }
@@ -168,6 +174,10 @@ extension Agent {
     } catch {
       let pause = error == .busy ? configuration.limits.retry : configuration.limits.log
       keeper.logDeadline = configuration.clock().monotonic + pause
+      switch error {
+      case .replaced, .rolledBack, .forked: keeper.isOutdated = true
+      default: break
+      }
     }
   }
 
@@ -176,6 +186,8 @@ extension Agent {
       return
     }
     flushLog(of: keeper)
+    // Its keys are not the vault's any more.
+    if keeper.isOutdated { lock(keeper, .vaultChanged) }
   }
 
   /// Tells what the log of this machine has.
@@ -183,7 +195,8 @@ extension Agent {
     let keeper = try unlocked(connection)
     // Served again since the file was busy, it is noted already.
     if connection.busyDeadline == nil { noteEntry(.log, of: keeper, by: connection) }
-    let list = try work(on: keeper) { vault throws(VaultError) in
+    let path = configuration.stateDirectory + "/" + keeper.vaultID.hexadecimal + ".log"
+    let list = try work(on: keeper, at: path) { vault throws(VaultError) in
       LogList(try vault.readLog(), of: keeper)
     }
     connection.stream = list
