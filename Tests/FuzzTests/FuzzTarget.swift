@@ -14,7 +14,8 @@ struct FuzzTarget: Sendable {
   /// Reads an input; whether it was taken.
   let read: @Sendable ([UInt8]) throws(Flaw) -> Bool
 
-  static let all = FormatTargets.all + StateTargets.all + ProtocolTargets.all + ClientTargets.all
+  static let all =
+    FormatTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all + ClientTargets.all
 }
 
 /// What was read is not what was written, or not what another reader makes of it.
