@@ -75,6 +75,8 @@ enum LogWords {
     case .cut: "the log was cut or put back: entries that were noted are missing here"
     case .unreadable: "the log before this one could not be read and was moved aside"
     case .lost: entries + " could not be written"
+    case .switchedOff:
+      "the log had been switched off, which dropped " + entries + "; it begins here anew"
     case .rekeyed:
       count == 0
         ? "the vault has a new key from here on"
@@ -126,6 +128,7 @@ enum LogWords {
     case .unreadable: "log-unreadable"
     case .lost: "log-lost"
     case .rekeyed: "log-rekeyed"
+    case .switchedOff: "log-switched-off"
     }
   }
 
@@ -148,7 +151,9 @@ enum LogWords {
   static func subject(_ entry: LogEntry) -> String {
     let facts = entry.facts
     if facts.code != 0 {
+      let isLast = facts.wasLocked && facts.detail & 0x100 != 0
       return "at " + word(facts) + (facts.wasLocked ? ", while locked" : "")
+        + (isLast ? "; later ones were not noted" : "")
     }
     if !entry.other.utf8.isEmpty {
       return entry.name + (facts.verb == Verb.move.rawValue ? " to " : " ") + entry.other

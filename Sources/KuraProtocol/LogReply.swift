@@ -68,6 +68,8 @@ public enum LogRemark: UInt8, Sendable, CaseIterable {
   case lost = 5
   /// The vault got a new key; so many parts of the log could not be taken over.
   case rekeyed = 6
+  /// The log had been switched off, which dropped so many entries; it begins anew.
+  case switchedOff = 7
 }
 
 /// One part of the answer to `log`; names stand where the payload has them.

@@ -215,7 +215,7 @@ extension UnlockedVault {
   private func end(of log: borrowing RekeyedLog?) -> Digest {
     switch log {
     case .some(let log): log.end
-    case .none: .zero
+    case .none: entriesSwitchedOff().map { Digest(switchedOff: $0) } ?? .zero
     }
   }
 

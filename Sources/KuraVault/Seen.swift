@@ -262,8 +262,8 @@ extension UnlockedVault {
     log.unnoted = nil
   }
 
-  /// How far the access log went when that was noted last; zero where nothing is noted.
-  func notedLogHead() -> Digest {
+  /// What the seen file has of the access log; zero where that is nothing.
+  func seenLogHeadNow() -> Digest {
     guard let place = try? FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).seen"),
       let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount),
       let latest = try? SeenRecord.latest(in: bytes.span, key: keys.seen, vault: id)

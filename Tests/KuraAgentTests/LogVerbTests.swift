@@ -5,6 +5,8 @@ import KuraProtocol
 import SecureMemory
 import Testing
 
+@testable import KuraAgent
+
 /// What an agent notes for the access log.
 @Suite struct LogVerbTests {
   private struct Line: Equatable {
@@ -79,6 +81,27 @@ import Testing
       return LogRemark(rawValue: UInt8(truncatingIfNeeded: facts.detail)) == .lost
     }
     #expect(lost.count == 1)
+  }
+
+  @Test func `a lock wipes the keys before it touches the log, though each entry is to be on the disk`()
+    throws
+  {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.putConfig(.set, key: .logSync, value: 1) }.isOK)
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+    try bench.turn(3)
+    let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".log") })
+    let place = bench.scratch.path + "/state/" + name
+    func size() -> Int {
+      var status = stat()
+      return stat(place, &status) == 0 ? Int(status.st_size) : -1
+    }
+    let before = size()
+    bench.agent.lock(try #require(bench.agent.keepers.first), .asked)
+    #expect(size() == before)
+    try bench.turn()
+    #expect(size() > before)
   }
 
   @Test func `an error of the log names the log`() throws {

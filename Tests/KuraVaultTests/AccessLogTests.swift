@@ -116,7 +116,33 @@ import Testing
     try vault.log(["c"])
     let read = try vault.readWhole()
     #expect(read.names == ["", "c"])
-    #expect(read.remarks == [.begun])
+    // That there was one is not forgotten.
+    #expect(read.remarks == [.switchedOff])
+    #expect(read.flaws.isEmpty)
+  }
+
+  @Test func `says that there was no room for more wrong credentials`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.log(["a"])
+    let id = vault.id
+    vault.fold()
+    let facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
+    for _ in 0..<LockedLog.mostEntries {
+      try LockedLog.note(facts, of: id, in: file.stateDirectory)
+    }
+    #expect(throws: VaultError.diskFull) {
+      try LockedLog.note(facts, of: id, in: file.stateDirectory)
+    }
+    var again = try file.unlock()
+    guard var reader = try again.readLog() else { throw VaultError.noVault }
+    var details: [UInt64] = []
+    while let item = try reader.next(in: again) {
+      guard case .page(var page) = consume item, page.wasLocked else { continue }
+      while let entry = try page.entries.next() { details.append(entry.facts.detail) }
+    }
+    #expect(details.count == LockedLog.mostEntries)
+    #expect(details.last == 0x101 && details.dropLast().allSatisfy { $0 == 1 })
   }
 
   @Test func `goes over to a new vault key, and no further back`() throws {

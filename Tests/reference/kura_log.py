@@ -73,6 +73,8 @@ class Log:
     """Entries, how many were dropped before them, and what is wrong."""
 
     def __init__(self, data, log_key, vault_id, noted=ZERO32):
+        # A log that had been switched off has no end that could be missed.
+        noted = ZERO32 if noted[:24] == b"\xff" * 24 else noted
         self.key, self.vault_id, self.noted = log_key, vault_id, noted
         self.entries, self.findings = [], []
         secret = keyed_hash(log_key, 32, b"kura1/log-pair", vault_id)

@@ -19,6 +19,8 @@ public enum LogRemark: UInt8, Equatable, Sendable {
   case lost = 5
   /// The vault got a new key; so many parts of the log could not be taken over.
   case rekeyed = 6
+  /// The log had been switched off, which dropped so many entries; it begins here anew.
+  case switchedOff = 7
 
   /// The remark as an entry holds it.
   func detail(_ number: UInt64 = 0) -> UInt64 { UInt64(rawValue) | number << 8 }

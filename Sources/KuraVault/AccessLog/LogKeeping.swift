@@ -58,16 +58,27 @@ extension UnlockedVault {
 
   /// Ends the log, since its owner wants none.
   mutating func removeLog() throws(VaultError) {
+    let kept = log.position?.kept ?? 0
     log.dropAll()
     log.isUnwanted = false
     log.position = nil
     log.isDirty = false
     guard notedLogHead() != .zero || hasLogFile else { return }
-    log.unnoted = .zero
+    log.unnoted = Digest(switchedOff: kept)
     try noteLogHead()
     guard let place = try? LogFile.place(of: id, in: options.stateDirectory) else { return }
     for name in ["", ".new"] + LogFile.asides { place.sibling(place.name + name).remove() }
     try? place.syncDirectory()
+  }
+
+  /// How many entries were dropped when the log was switched off last; nil while there is one, and where
+  /// there was none.
+  func entriesSwitchedOff() -> UInt64? { seenLogHeadNow().entriesSwitchedOff }
+
+  /// How far the access log went when that was noted last; zero where nothing is noted.
+  func notedLogHead() -> Digest {
+    let head = seenLogHeadNow()
+    return head.entriesSwitchedOff == nil ? head : .zero
   }
 
   /// Whether this machine has a log of the vault.
@@ -88,6 +99,24 @@ extension UnlockedVault {
     try draft.cut(to: 0)
     try draft.put(bytes.span, at: 0)
     try draft.sync()
+  }
+}
+
+extension Digest {
+  private static let offMark = [UInt8](repeating: 0xFF, count: byteCount - 8)
+
+  /// What the seen file has for the end of a log that was switched off.
+  init(switchedOff count: UInt64) {
+    var bytes = Digest.offMark
+    for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: count >> (8 * UInt64(index)))) }
+    self.init(bytes.span)
+  }
+
+  /// How many entries that dropped; nil for the end of a log.
+  var entriesSwitchedOff: UInt64? {
+    let bytes = bytes
+    guard bytes.starts(with: Digest.offMark) else { return nil }
+    return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 
@@ -191,7 +220,9 @@ extension LogBlock {
 /// Entries of a log whose vault is locked.
 public enum LockedLog {
   /// So many of them wait for the next unlock at most.
-  private static let mostEntries = 1_000
+  static let mostEntries = 1_000
+  /// What says in a detail that there was no room for another.
+  static let lastMark: UInt64 = 0x100
   /// How long another engine is waited for, in milliseconds.
   private static let patience = 50
 
@@ -213,6 +244,8 @@ public enum LockedLog {
       let half = try LogStart.publicHalf(in: head.span, vault: vault)
       let (end, waiting) = try end(of: file)
       guard waiting < mostEntries else { throw VaultError.diskFull }
+      var facts = facts
+      if waiting == mostEntries - 1 { facts.detail |= lastMark }
       let frame = try LogBlock.lockedFrame(facts, to: half, vault: vault)
       if try file.byteCount() > end { try file.file.cut(to: end) }
       try file.file.put(frame.span, at: end)

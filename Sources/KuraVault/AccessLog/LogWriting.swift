@@ -215,7 +215,11 @@ extension UnlockedVault {
       let head = try start.encode(keys.log)
       try file.file.put(head.span, at: 0)
       try file.place.syncDirectory()
-      remark(notedLogHead() == .zero && log.position == nil ? .begun : .cut)
+      if let dropped = entriesSwitchedOff() {
+        remark(.switchedOff, dropped)
+      } else {
+        remark(notedLogHead() == .zero && log.position == nil ? .begun : .cut)
+      }
       return LogPosition(
         head: head, start: start, offset: head.count, chain: start.chain,
         number: start.dropped + 1)
