@@ -83,7 +83,7 @@ import Testing
     #expect(lost.count == 1)
   }
 
-  @Test func `a lock wipes the keys before it touches the log, though each entry is to be on the disk`()
+  @Test func `a lock wipes the keys before it touches the log, with log-sync on, too`()
     throws
   {
     let bench = try Bench()

@@ -166,6 +166,7 @@ extension Agent {
   /// Writes the entries that wait; those of a file that cannot be written wait on.
   func flushLog(of keeper: Keeper) {
     guard keeper.isUnlocked else { return }
+    keeper.isOutdated = false
     do throws(VaultError) {
       keeper.logDeadline = nil
       try keeper.withVault { vault throws(VaultError) in
