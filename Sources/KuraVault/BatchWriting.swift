@@ -36,7 +36,8 @@ extension UnlockedVault {
     // What is kept of the tree is of the state before.
     rows.tree.forget()
     batch.storedCount = batch.entries.count
-    try clearJournal()
+    // It is stored, whatever becomes of the journal: what is left to clear there is cleared later.
+    try? clearJournal()
     return false
   }
 
