@@ -172,6 +172,39 @@ void kura_interrupt_says(const char *text, size_t count) {
 
 void kura_interrupt_says_nothing(void) { sigaction(SIGINT, &interrupt_before, NULL); }
 
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+void kura_interrupt_is_noted(void) {
+  interrupted = 0;
+  struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+  sigaction(SIGINT, NULL, &interrupt_before);
+  if (interrupt_before.sa_handler == SIG_DFL) sigaction(SIGINT, &action, NULL);
+}
+
+void kura_interrupt_ends(void) { sigaction(SIGINT, &interrupt_before, NULL); }
+
+int kura_input_wait(int fd, int milliseconds) {
+  struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  struct pollfd watched = {.fd = fd, .events = POLLIN};
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  /* One that comes between the look and the wait ends the wait. */
+  sigprocmask(SIG_BLOCK, &interrupt, &before);
+  int ready = 0;
+  if (!interrupted) ready = ppoll(&watched, 1, milliseconds < 0 ? NULL : &time, &before);
+  int failed = ready < 0 ? errno : 0;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (interrupted) return -EINTR;
+  /* What cannot be waited for is for the read to complain about. */
+  return ready > 0 || (failed && failed != EINTR);
+}
+
 void kura_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
 
 size_t kura_local_time(

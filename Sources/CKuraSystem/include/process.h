@@ -49,6 +49,17 @@ void kura_interrupt_says(const char *_Nonnull text, size_t count);
 /* SIGINT does again what it did before. */
 void kura_interrupt_says_nothing(void);
 
+/* The next SIGINT is noted and does not end the process, until kura_interrupt_ends(); one that is
+   ignored stays so, and a second one ends the process as ever. */
+void kura_interrupt_is_noted(void);
+
+/* SIGINT does again what it did before kura_interrupt_is_noted(). */
+void kura_interrupt_ends(void);
+
+/* Waits at most `milliseconds` (negative: for ever) until bytes or the end can be read: 1. 0 when the
+   time is over, -EINTR once an interrupt was noted, whatever can be read. */
+int kura_input_wait(int fd, int milliseconds);
+
 /* A local time by strftime(3), without a terminator; 0 when it does not fit. */
 size_t kura_local_time(
     uint64_t unix_milliseconds, const char *_Nonnull format, char *_Nonnull into,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -18,6 +19,8 @@ enum BatchOfLines {
       try access.unlocked { connection throws(ClientError) in
         try connection.askForBatches()
         // From here on lines are gone: nothing is done twice.
+        kura_interrupt_is_noted()
+        defer { kura_interrupt_ends() }
         do throws(CommandError) { try sender.store(from: descriptor, &connection) } catch {
           late = error
           throw .stopped
@@ -25,6 +28,10 @@ enum BatchOfLines {
       }
     } catch {
       sender.bar.clear()
+      if case .batch(_, .prompt(.interrupted)) = late, invocation.messages.isTerminal {
+        // The terminal has written ^C.
+        invocation.messages.write("\n")
+      }
       throw late ?? error
     }
     sender.bar.clear()
@@ -73,9 +80,14 @@ struct BatchSender: ~Copyable {
     var line: UInt64 = 1
     do throws(CommandError) {
       while true {
-        if input.isWaiting { try flush(&connection) }
         line = input.number + 1
-        guard try input.advance() else { break }
+        var step = try input.advance(patiently: false)
+        if step == .quiet {
+          try flush(&connection)
+          step = try input.advance(patiently: true)
+        }
+        if step == .interrupted { try stop(before: line, &connection) }
+        guard step == .line else { break }
         if try item.read(input.line) { try add(item, on: input.number, &connection) }
       }
     } catch {
@@ -87,6 +99,14 @@ struct BatchSender: ~Copyable {
     }
     try flush(&connection)
     try settle(&connection)
+  }
+
+  /// Ends it with what the agent has; what it does not have yet stays unsent.
+  private mutating func stop(
+    before line: UInt64, _ connection: inout Connection
+  ) throws(CommandError) {
+    try settle(&connection)
+    throw failure(on: lines.first ?? line, .prompt(.interrupted))
   }
 
   private mutating func add(

@@ -10,6 +10,9 @@ struct LineInput: ~Copyable {
   static let limit = 4 << 20
 
   private static let step = 65_536
+  /// How often, and for how many milliseconds, it waits for the rest of a line.
+  private static let waits = 10
+  private static let wait: Int32 = 20
   private static let newline = UInt8(ascii: "\n")
 
   private let descriptor: Int32
@@ -34,9 +37,21 @@ struct LineInput: ~Copyable {
     @_lifetime(borrow self) borrowing get { buffer.bytes.extracting(start..<end) }
   }
 
-  /// Goes on to the next line; false at the end.
-  mutating func advance() throws(CommandError) -> Bool {
+  /// What comes next.
+  enum Step: Equatable {
+    case line, end
+    /// For a fifth of a second no line has been whole.
+    case quiet
+    /// Somebody interrupted this command.
+    case interrupted
+  }
+
+  /// Goes on to the next line.
+  ///
+  /// - Parameter isPatient: Waits for it as long as it takes, and is never ``Step/quiet``.
+  mutating func advance(patiently isPatient: Bool) throws(CommandError) -> Step {
     var searched = next
+    var waits = Self.waits
     while true {
       if let end = newline(from: searched) {
         (start, self.end) = (next, end)
@@ -44,25 +59,28 @@ struct LineInput: ~Copyable {
         break
       }
       if hasEnded {
-        guard next < buffer.count else { return false }
+        guard next < buffer.count else { return .end }
         (start, end, next) = (next, buffer.count, buffer.count)
         break
       }
       guard buffer.count - next <= Self.limit else { throw .line(.tooLong(limit: Self.limit)) }
+      if let step = stepOfWait(isPatient, &waits) { return step }
       searched = try readMore()
     }
     number += 1
-    return true
+    return .line
   }
 
-  /// Whether the next line is yet to be read, and nothing comes for a while.
-  var isWaiting: Bool {
-    if hasEnded || newline(from: next) != nil { return false }
-    for _ in 0..<10 {
-      if kura_socket_is_readable(descriptor) == 1 { return false }
-      kura_pause(20)
+  /// Waits until there is something to read; what else came first.
+  private func stepOfWait(_ isPatient: Bool, _ waits: inout Int) -> Step? {
+    while true {
+      let ready = kura_input_wait(descriptor, isPatient ? -1 : Self.wait)
+      if ready > 0 { return nil }
+      if ready < 0 { return .interrupted }
+      guard !isPatient else { continue }
+      waits -= 1
+      if waits == 0 { return .quiet }
     }
-    return true
   }
 
   private func newline(from offset: Int) -> Int? {

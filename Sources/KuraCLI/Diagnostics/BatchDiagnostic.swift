@@ -16,6 +16,10 @@ extension Diagnostic {
       return
     }
     let rest = count + ", and nothing of line \(failure.line) and after"
+    if case .prompt(.interrupted) = error {
+      self.init("interrupted", hint: rest, .interrupted)
+      return
+    }
     self.init(
       "line \(failure.line): " + inner.message, hint: (inner.hint.map { $0 + "; " } ?? "") + rest,
       inner.status)
