@@ -21,7 +21,7 @@ extension Agent {
       let place = nextStream
       nextStream = (nextStream + 1) % connections.count
       guard let connection = connections[place], let stream = connection.stream,
-        !connection.hasPending, hasRoom(connection)
+        !connection.hasPending, stream.due <= start, hasRoom(connection)
       else { continue }
       advance(stream, of: connection)
       guard configuration.clock().monotonic - start < Self.sliceTime else { return }
@@ -118,8 +118,10 @@ extension Agent {
   }
 
   private func deadline(of connection: Connection) -> UInt64 {
-    if connection.stream != nil, !connection.hasPending, !connection.waitsForRoom { return 0 }
     var next = min(connection.frameDeadline ?? .max, connection.stallDeadline ?? .max)
+    if let stream = connection.stream, !connection.hasPending, !connection.waitsForRoom {
+      next = min(next, stream.due)
+    }
     if connection.busyDeadline != nil { next = min(next, nextRetry) }
     if let wait = connection.errand as? Wait { next = min(next, wait.deadline) }
     return next

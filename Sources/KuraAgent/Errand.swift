@@ -21,6 +21,9 @@ protocol Stream: AnyObject {
   /// Whether it changes the vault.
   var isChange: Bool { get }
 
+  /// When it goes on, on the monotonic clock; 0: at once.
+  var due: UInt64 { get }
+
   /// Writes the next frames, at most some 64 KiB and some milliseconds of them.
   ///
   /// Called when the client has taken all that was written before, so that a slow client costs no
@@ -34,6 +37,7 @@ protocol Stream: AnyObject {
 
 extension Stream {
   var isChange: Bool { false }
+  var due: UInt64 { 0 }
 }
 
 /// Waits until the vault is unlocked by somebody else.

@@ -6,7 +6,7 @@ internal import KuraStorage
 internal import SecureMemory
 
 extension UnlockedVault {
-  /// How many items a slice stores, and some more where they share a bucket.
+  /// How many items a slice stores, at most.
   static let batchSlice = 64
 
   /// Does the next part of storing a batch; the last part commits.
@@ -15,22 +15,25 @@ extension UnlockedVault {
   /// ``PutBatch/failure`` tells.
   ///
   /// - Returns: Whether there is more to do.
-  /// - Throws: ``VaultError/diskFull`` and those of the file; nothing of the batch was stored.
+  /// - Throws: ``VaultError/busy`` where such a batch begins anew and somebody else writes by now: it can
+  ///   be tried again. ``VaultError/diskFull`` and those of the file: nothing of the batch was stored.
   public mutating func advance(batch: inout PutBatch) throws(VaultError) -> Bool {
     guard batch.isClosed else {
       batch.close()
       return true
     }
     if batch.entries.isEmpty { return false }
+    if batch.draft == nil {
+      try begin(&batch)
+      return true
+    }
     if batch.next < batch.entries.count {
       try working(on: &batch) { vault, batch throws(VaultError) in try vault.write(&batch) }
       return true
     }
     if batch.isFailing {
       batch.cut()
-      guard !batch.entries.isEmpty else { return false }
-      try begin(&batch)
-      return true
+      return !batch.entries.isEmpty
     }
     try working(on: &batch) { vault, batch throws(VaultError) in try vault.finish(&batch) }
     // What is kept of the tree is of the state before.
@@ -49,12 +52,18 @@ extension UnlockedVault {
       do throws(StorageError) { try vault.rows.storage.beginWrite() } catch {
         throw VaultError(error)
       }
-      try vault.trustRoot()
-      batch.draft = try Draft(after: vault.trust, by: vault.writer, at: vault.options.now())
+      do throws(VaultError) {
+        try vault.trustRoot()
+        batch.draft = try Draft(after: vault.trust, by: vault.writer, at: vault.options.now())
+      } catch {
+        vault.rows.storage.end()
+        throw error
+      }
       batch.tree = TreeEdit(of: vault.trust.root)
+      batch.bucket = nil
+      batch.next = 0
       vault.rows.tree.forget()
     }
-    batch.next = 0
   }
 
   /// Works on the rows of a batch as if they were the vault's.
@@ -75,69 +84,65 @@ extension PutBatch {
     entries.sort { $0.tag == $1.tag ? $0.index < $1.index : $0.tag < $1.tag }
   }
 
+  /// The tag of the item that is written next; nil when there is none.
+  fileprivate var nextTag: ItemTag? { next < entries.count ? entries[next].tag : nil }
+
   /// Whether an item of those that are being written cannot be stored.
   fileprivate var isFailing: Bool {
     guard let failure else { return false }
     return failure.index < entries.count
   }
 
-  /// Undoes everything and leaves the items before the one that cannot be stored.
+  /// Undoes everything and leaves the items before the one that cannot be stored, to begin anew.
   fileprivate mutating func cut() {
     guard let failure else { return }
     rows.storage.end()
     entries.removeAll { $0.index >= failure.index }
+    next = 0
+    (draft, tree, bucket) = (nil, nil, nil)
   }
 }
 
 // MARK: - Within the transaction
 
 extension UnlockedVault {
-  /// Writes the items of the next buckets.
+  /// Writes the next items, and the buckets that they fill up.
   fileprivate mutating func write(_ batch: inout PutBatch) throws(VaultError) {
     guard var tree = batch.tree.take(), var draft = batch.draft.take() else { return }
     let end = min(batch.next + Self.batchSlice, batch.entries.count)
     while batch.next < end {
       let number = tree.bucket(of: batch.entries[batch.next].tag)
-      let before = try tree.leaves(ofBucket: number, in: &rows, keys)
-      let after = try write(&batch, into: before, of: number, &tree, &draft)
+      var bucket =
+        if let open = batch.bucket.take() { open } else {
+          BucketEdit(number, before: try tree.leaves(ofBucket: number, in: &rows, keys))
+        }
+      try write(&batch, into: &bucket, upTo: end, tree, &draft)
+      if let next = batch.nextTag, tree.bucket(of: next) == number {
+        // The next slice goes on with it.
+        batch.bucket = bucket
+        break
+      }
       // Once an item has failed, nothing of this will stay.
       if batch.isFailing { continue }
-      try tree.store(after, ofBucket: number, in: &rows.storage, keys)
+      bucket.close()
+      try tree.store(bucket.after, ofBucket: number, in: &rows.storage, keys)
     }
     batch.tree = tree
     batch.draft = draft
   }
 
-  /// Writes the items of one bucket.
-  ///
-  /// - Returns: The bucket's entries with theirs.
+  /// Writes the items of one bucket, as far as a slice goes.
   private mutating func write(
-    _ batch: inout PutBatch, into before: [UInt8], of number: UInt32, _ tree: inout TreeEdit,
+    _ batch: inout PutBatch, into bucket: inout BucketEdit, upTo end: Int, _ tree: TreeEdit,
     _ draft: inout Draft
-  ) throws(VaultError) -> [UInt8] {
-    var after: [UInt8] = []
-    after.reserveCapacity(before.count + 4 * Tree.entryByteCount)
-    let old = BucketLeaves(before.span)
-    var place = 0
-    while batch.next < batch.entries.count {
-      let tag = batch.entries[batch.next].tag
-      guard tree.bucket(of: tag) == number else { break }
-      let start = place
-      while place < old.count, old.tag(place) < tag { place += 1 }
-      after += before[(start * Tree.entryByteCount)..<(place * Tree.entryByteCount)]
-      var leaf: Digest?
-      if place < old.count, old.tag(place) == tag {
-        leaf = old.leaf(place)
-        place += 1
-      }
-      while batch.next < batch.entries.count, batch.entries[batch.next].tag == tag {
-        leaf = try store(batch.entries[batch.next], of: &batch, leaf, &draft) ?? leaf
-        batch.next += 1
-      }
-      if let leaf { after.append(tag, leaf) }
+  ) throws(VaultError) {
+    while batch.next < end {
+      let entry = batch.entries[batch.next]
+      guard tree.bucket(of: entry.tag) == bucket.number else { return }
+      let leaf = bucket.leaf(of: entry.tag)
+      if let new = try store(entry, of: &batch, leaf, &draft) { bucket.set(entry.tag, new) }
+      batch.next += 1
     }
-    after += before[(place * Tree.entryByteCount)...]
-    return after
   }
 
   /// Stores an item, or notes why it cannot be.
@@ -194,13 +199,4 @@ extension PutBatch {
 extension TreePath {
   /// Of a change whose place in the tree is somebody else's care.
   static var none: TreePath { TreePath(number: 0, depth: 0, nodes: [], leaves: []) }
-}
-
-extension [UInt8] {
-  /// Adds an entry behind all others of a bucket.
-  fileprivate mutating func append(_ tag: ItemTag, _ leaf: Digest) {
-    self += tag.bytes
-    let bytes = leaf.span
-    for index in bytes.indices { append(bytes[index]) }
-  }
 }

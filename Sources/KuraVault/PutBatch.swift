@@ -31,6 +31,8 @@ public struct PutBatch: ~Copyable {
   var rows: VaultRows
   var draft: Draft?
   var tree: TreeEdit?
+  /// The bucket that the last slice left off in.
+  var bucket: BucketEdit?
   /// Whether nothing more is added.
   var isClosed = false
 

@@ -148,6 +148,53 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  @Test func `is written a slice at a time, also where all of it goes into one bucket`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var batch = try vault.beginBatch(replacing: true)
+    for number in 0..<150 {
+      try vault.add(Given("\(number)", "x"), to: &batch)
+      try vault.add(Given("same", "\(number)"), to: &batch)
+    }
+    #expect(try vault.advance(batch: &batch))
+    for written in [64, 128, 192, 256, 300] {
+      #expect(try vault.advance(batch: &batch))
+      let next = batch.next
+      #expect(next == written)
+    }
+    #expect(try !vault.advance(batch: &batch))
+    #expect(try vault.names().count == 151)
+    #expect(try vault.getText("same") == "149")
+    #expect(try vault.getText("149") == "x")
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `waits for whoever writes when it begins anew`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var other = try file.unlock()
+    try vault.put("item/150", "old")
+    var batch = try vault.beginBatch(replacing: false)
+    for number in 0..<300 { try vault.add(Given("item/\(number)", "new"), to: &batch) }
+    repeat { #expect(try vault.advance(batch: &batch)) } while batch.draft != nil
+    try other.put("item/100", "other's")
+    let blocker = try Blocker(file)
+    for _ in 0..<2 {
+      do throws(VaultError) {
+        _ = try vault.advance(batch: &batch)
+        Issue.record("begun")
+      } catch { #expect(error == .busy) }
+    }
+    blocker.release()
+    while try vault.advance(batch: &batch) {}
+    let (stored, index) = (batch.storedCount, batch.failure?.index)
+    #expect(stored == 100)
+    #expect(index == 100)
+    #expect(try vault.names().count == 102)
+    #expect(try vault.getText("item/100") == "other's")
+    #expect(try vault.findings() == [])
+  }
+
   @Test func `leaves nothing when the vault is locked under it`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
+internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -18,11 +19,17 @@ final class BatchStore: Stream {
   /// Where the next item stands, and how many stood before it.
   private var offset: Int
   private var taken = 0
+  /// The limits and the clock of the agent.
+  private let configuration: AgentConfiguration
+  /// When it is tried again to get hold of a busy vault, and until when.
+  private(set) var due: UInt64 = 0
+  private var busyDeadline: UInt64?
 
   init(
     _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
-    to keeper: Keeper
+    to keeper: Keeper, _ configuration: AgentConfiguration
   ) {
+    self.configuration = configuration
     self.batch = batch
     self.request = request
     self.payload = payload
@@ -34,13 +41,28 @@ final class BatchStore: Stream {
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     if try take(in: &vault) { return true }
-    if try vault.advance(batch: &batch) { return true }
+    if try store(in: &vault) { return true }
     try write { () throws(ProtocolError) in
       try output.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
       guard let failure else { return try output.putEnd() }
       try output.putRefusal(failure.failure, detail: failure.detail, as: .end)
     }
     return false
+  }
+
+  /// Stores the next items. What begins anew waits for others that write, as any request does.
+  private func store(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      let hasMore = try vault.advance(batch: &batch)
+      (due, busyDeadline) = (0, nil)
+      return hasMore
+    } catch {
+      let now = configuration.clock().monotonic
+      let deadline = busyDeadline ?? now + configuration.limits.busy
+      guard error == .busy, now < deadline else { throw error }
+      (due, busyDeadline) = (now + configuration.limits.retry, deadline)
+      return true
+    }
   }
 
   /// Adds the next items of the request; false when there are none.
@@ -110,7 +132,7 @@ extension Agent {
       try copy.put(payload)
       return copy
     }
-    connection.stream = BatchStore(batch, request, copy, to: keeper)
+    connection.stream = BatchStore(batch, request, copy, to: keeper, configuration)
     connection.phase = .parked
   }
 
