@@ -74,36 +74,66 @@ import Testing
     #expect(told.end.type == .reply)
   }
 
-  @Test func `others read the state before meanwhile, and write afterwards`() throws {
-    let bench = try Bench()
-    let (wire, reader, writer) = (try bench.unlocked(), try bench.client(), try bench.client())
-    #expect(try store(["before"], bench, wire).end.isOK)
-    try send((0..<3_000).map { "item/\($0)" }, on: wire)
-    try bench.turn(5)
-    #expect(try bench.ask(reader) { try $0.get("before") }.isOK)
-    #expect(try bench.ask(reader) { try $0.get("item/0") }.failure == .notFound)
-    try writer.send { try $0.put("after", "x") }
-    #expect(try answer(bench, wire).stored == 3_000)
-    #expect(try bench.reply(on: writer).isOK)
-    #expect(try bench.ask(reader) { try $0.get("item/0") }.isOK)
+  /// As many names as take longer to write than to look at.
+  private func names(_ folder: String) -> [String] { (1_000..<4_000).map { "\(folder)/\($0)" } }
+
+  /// Stores the names of a folder, and counts the turns after which others of that number are being
+  /// written: looking at them takes a third of all.
+  private func turnsToMiddle(_ folder: String, _ bench: Bench, _ wire: Wire) throws -> Int {
+    try send(names(folder), on: wire)
+    for turns in 1...10_000 {
+      try bench.turn()
+      wire.receive()
+      while let frame = try wire.nextFrame() {
+        guard frame.type != .progress else { continue }
+        #expect(frame.isOK)
+        return turns * 2 / 3
+      }
+    }
+    throw TestFailure("no answer came in time")
   }
 
-  @Test func `a lock or a hang-up in the middle leaves nothing of it`() throws {
+  /// Whether a client was answered by now.
+  private func isAnswered(_ wire: Wire) throws -> Bool {
+    wire.receive()
+    return try wire.nextFrame() != nil
+  }
+
+  @Test func `others read the state before while it is written, and write afterwards`() throws {
+    let bench = try Bench()
+    let (wire, reader, writer) = (try bench.unlocked(), try bench.client(), try bench.client())
+    let middle = try turnsToMiddle("a", bench, wire)
+    try send(names("b"), on: wire)
+    try bench.turn(middle)
+    #expect(try bench.ask(reader) { try $0.get("a/1000") }.isOK)
+    #expect(try bench.ask(reader) { try $0.get("b/1000") }.failure == .notFound)
+    try writer.send { try $0.put("after", "x") }
+    try bench.turn(3)
+    #expect(try !isAnswered(writer))
+    #expect(try !isAnswered(wire))
+    #expect(try answer(bench, wire).stored == 3_000)
+    #expect(try bench.reply(on: writer).isOK)
+    #expect(try bench.ask(reader) { try $0.get("b/1000") }.isOK)
+  }
+
+  @Test func `a lock or a hang-up while it is written leaves nothing of it`() throws {
     let bench = try Bench()
     let (wire, other) = (try bench.unlocked(), try bench.client())
-    try send((0..<3_000).map { "item/\($0)" }, on: wire)
-    try bench.turn(5)
+    let middle = try turnsToMiddle("a", bench, wire)
+    try send(names("b"), on: wire)
+    try bench.turn(middle)
+    #expect(try !isAnswered(wire))
     #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
     let told = try answer(bench, wire)
     #expect(told.stored == nil)
     #expect(told.end.failure == .locked)
     #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
-    #expect(try bench.status(other)?.itemCount == 0)
+    #expect(try bench.status(other)?.itemCount == 3_000)
     var gone: Wire? = try bench.client()
-    if let gone { try send((0..<3_000).map { "item/\($0)" }, on: gone) }
-    try bench.turn(5)
+    if let gone { try send(names("b"), on: gone) }
+    try bench.turn(middle)
     gone = nil
     #expect(try bench.ask(other) { try $0.put("x", "1") }.isOK)
-    #expect(try bench.status(other)?.itemCount == 1)
+    #expect(try bench.status(other)?.itemCount == 3_001)
   }
 }
