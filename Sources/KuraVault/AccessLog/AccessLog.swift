@@ -155,7 +155,7 @@ struct LogPosition {
 // MARK: - Entries
 
 extension UnlockedVault {
-  /// Notes an entry for the access log of this machine; ``flushLog(sync:)`` writes it.
+  /// Notes an entry for the access log of this machine; ``flushLog(sync:patience:)`` writes it.
   ///
   /// - Parameters:
   ///   - facts: What it says.
@@ -176,7 +176,7 @@ extension UnlockedVault {
   /// How many entries wait to be written.
   public var waitingLogEntries: Int { log.count }
 
-  /// Whether there is something for ``flushLog(sync:)`` to do.
+  /// Whether there is something for ``flushLog(sync:patience:)`` to do.
   public var needsLogFlush: Bool { log.count > 0 || log.isUnwanted }
 
   /// Puts a remark of the log about itself in front of what waits.
