@@ -87,7 +87,7 @@ import Testing
     try vault.setPolicy(.logEntries, to: 100)
     for number in 0..<400 {
       vault.noteForTest("n\(number)")
-      if number % 7 == 0 { try vault.flushLog(sync: false) }
+      if number % 7 == 0 { try vault.flushLogPatiently() }
     }
     let read = try vault.readWhole()
     #expect(read.flaws.isEmpty)
@@ -108,9 +108,9 @@ import Testing
     var vault = try file.unlock()
     try vault.log(["a"])
     try vault.setPolicy(.logEntries, to: 0)
-    try vault.flushLog(sync: false)
+    try vault.flushLogPatiently()
     vault.noteForTest("b")
-    try vault.flushLog(sync: false)
+    try vault.flushLogPatiently()
     #expect(try file.stateFiles.allSatisfy { !$0.hasSuffix(".log") })
     try vault.setPolicy(.logEntries, to: 10_000)
     try vault.log(["c"])
@@ -135,7 +135,7 @@ import Testing
       try LockedLog.note(facts, of: id, in: file.stateDirectory)
     }
     var again = try file.unlock()
-    guard var reader = try again.readLog() else { throw VaultError.noVault }
+    guard var reader = try again.readLogPatiently() else { throw VaultError.noVault }
     var details: [UInt64] = []
     while let item = try reader.next(in: again) {
       guard case .page(var page) = consume item, page.wasLocked else { continue }

@@ -27,7 +27,23 @@ extension UnlockedVault {
   /// Notes entries, and has them written.
   mutating func log(_ names: [String]) throws(VaultError) {
     for name in names { noteForTest(name) }
-    try flushLog(sync: false)
+    try flushLogPatiently()
+  }
+
+  /// A child that another test is starting holds the log's lock until it is another program.
+  mutating func flushLogPatiently() throws(VaultError) {
+    try flushLog(sync: false, patience: 10_000)
+  }
+
+  /// For the same reason, tries again.
+  mutating func readLogPatiently() throws(VaultError) -> LogReader? {
+    for _ in 0..<500 {
+      do throws(VaultError) { return try readLog() } catch {
+        guard error == .busy else { throw error }
+        usleep(20_000)
+      }
+    }
+    throw .busy
   }
 
   /// The same where a log that cannot be read stands in the way.
@@ -42,7 +58,7 @@ extension UnlockedVault {
 
   mutating func readWhole() throws -> ReadLog {
     var read = ReadLog()
-    guard var reader = try readLog() else { return read }
+    guard var reader = try readLogPatiently() else { return read }
     read.dropped = reader.dropped
     while let item = try reader.next(in: self) {
       switch consume item {
