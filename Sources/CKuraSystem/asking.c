@@ -43,44 +43,26 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+struct order {
+  const char *program;
+  const char *argument;
+  int feeds;
+  char *const *variables;
+  int theirs;
+};
+
 /* In the child: posix_spawn(3) has no word for a child that ends with its parent. */
-static int become(
-    const char *program, const char *argument, int feeds, char *const variables[], int theirs,
-    pid_t parent) {
+static int become(const void *given, pid_t parent) {
+  const struct order *order = given;
   reset_signals();
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
   if (getppid() != parent) _exit(1);
-  int in = feeds ? theirs : open("/dev/null", O_RDONLY);
-  if (in < 0 || dup2(in, 0) < 0 || dup2(theirs, 1) < 0) return errno;
+  int in = order->feeds ? order->theirs : open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, 0) < 0 || dup2(order->theirs, 1) < 0) return errno;
   kura_close_at_start(3);
-  char *const arguments[] = {(char *)program, (char *)argument, NULL};
-  execve(program, arguments, variables);
+  char *const arguments[] = {(char *)order->program, (char *)order->argument, NULL};
+  execve(order->program, arguments, order->variables);
   return errno;
-}
-
-static int start(
-    const char *program, const char *argument, int feeds, char *const variables[], int theirs,
-    int *process) {
-  int told[2];
-  if (pipe2(told, O_CLOEXEC) != 0) return -errno;
-  pid_t parent = getpid(), child = fork();
-  if (child == 0) {
-    int failed = become(program, argument, feeds, variables, theirs, parent);
-    ssize_t ignored = write(told[1], &failed, sizeof failed);
-    (void)ignored;
-    _exit(127);
-  }
-  int failed = child < 0 ? errno : 0;
-  close(told[1]);
-  ssize_t got = 0;
-  if (!failed) {
-    do got = read(told[0], &failed, sizeof failed);
-    while (got < 0 && errno == EINTR);
-  }
-  close(told[0]);
-  if (child > 0 && got > 0) kura_child_wait(child, INT_MAX);
-  *process = failed ? 0 : child;
-  return -failed;
 }
 
 int kura_start_asked(
@@ -90,7 +72,10 @@ int kura_start_asked(
   char *none[] = {NULL};
   char **variables = inherits ? marked_environment() : none;
   int failed = -ENOMEM;
-  if (variables) failed = start(program, argument, feeds, variables, ends[1], &child->process);
+  if (variables) {
+    const struct order order = {program, argument, feeds, variables, ends[1]};
+    failed = kura_start_as(become, &order, &child->process);
+  }
   if (inherits) free(variables);
   close(ends[1]);
   if (failed) close(ends[0]);

@@ -18,16 +18,6 @@
 
 // MARK: - Programs
 
-static char **split(const char *arguments, size_t size) {
-  size_t count = 0;
-  for (size_t i = 0; i < size; i++) count += arguments[i] == 0;
-  char **words = calloc(count + 1, sizeof *words);
-  size_t next = 0;
-  for (size_t at = 0; words && at < size; at += strlen(arguments + at) + 1)
-    words[next++] = (char *)arguments + at;
-  return words;
-}
-
 static void reset_signals(void) {
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   sigset_t none;
@@ -53,7 +43,7 @@ int kura_clip_start(
     const char *program, const char *arguments, size_t count, int end, const char *directory,
     struct kura_child *child) {
   int ends[2];
-  char **words = split(arguments, count);
+  char **words = kura_split_words(arguments, count);
   if (!words) return -ENOMEM;
   int failed = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ? -errno : 0;
   if (!failed) {

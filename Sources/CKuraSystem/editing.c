@@ -50,54 +50,27 @@ static int is_end(int number, const siginfo_t *about) {
 
 // MARK: - Starting
 
-static char **split(const char *arguments, size_t size) {
-  size_t count = 0;
-  for (size_t i = 0; i < size; i++) count += arguments[i] == 0;
-  char **words = calloc(count + 1, sizeof *words);
-  size_t next = 0;
-  for (size_t at = 0; words && at < size; at += strlen(arguments + at) + 1)
-    words[next++] = (char *)arguments + at;
-  return words;
-}
+struct order {
+  const char *program;
+  char *const *words;
+  int terminal;
+  int passed;
+};
 
 /* In the child; what it returns is an errno. */
-static int become(
-    const char *program, char *const words[], int terminal, int passed, pid_t parent) {
+static int become(const void *given, pid_t parent) {
+  const struct order *order = given;
   kura_editing_end();
   kura_restore_process();
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
   if (getppid() != parent) _exit(1);
   for (int fd = 0; fd <= 2; fd++)
-    if ((fd < 2 ? !isatty(fd) : fcntl(fd, F_GETFD) < 0) && dup2(terminal, fd) < 0) return errno;
+    if ((fd < 2 ? !isatty(fd) : fcntl(fd, F_GETFD) < 0) && dup2(order->terminal, fd) < 0) return errno;
   kura_close_at_start(3);
-  if (passed >= 0 && fcntl(passed, F_SETFD, 0) != 0) return errno;
+  if (order->passed >= 0 && fcntl(order->passed, F_SETFD, 0) != 0) return errno;
   /* With a / in it, nothing is looked for; what has no header is a script of the shell's. */
-  execvp(program, words);
+  execvp(order->program, order->words);
   return errno;
-}
-
-static int start(
-    const char *program, char *const words[], int terminal, int passed, pid_t *editor) {
-  int told[2];
-  if (pipe2(told, O_CLOEXEC) != 0) return -errno;
-  pid_t parent = getpid(), child = fork();
-  if (child == 0) {
-    int failed = become(program, words, terminal, passed, parent);
-    ssize_t ignored = write(told[1], &failed, sizeof failed);
-    (void)ignored;
-    _exit(127);
-  }
-  int failed = child < 0 ? errno : 0;
-  close(told[1]);
-  ssize_t got = 0;
-  if (!failed) {
-    do got = read(told[0], &failed, sizeof failed);
-    while (got < 0 && errno == EINTR);
-  }
-  close(told[0]);
-  if (child > 0 && got > 0) waitpid(child, NULL, 0);
-  *editor = child;
-  return -failed;
 }
 
 // MARK: - Waiting
@@ -157,12 +130,13 @@ int kura_edit(
     const char *program, const char *arguments, size_t count, int terminal, int passed,
     struct kura_edited *edited) {
   *edited = (struct kura_edited){0};
-  char **words = split(arguments, count);
+  char **words = kura_split_words(arguments, count);
   if (!words) return -ENOMEM;
   struct termios settings;
   int has_settings = tcgetattr(terminal, &settings) == 0;
+  const struct order order = {program, words, terminal, passed};
   pid_t editor;
-  int failed = start(program, words, terminal, passed, &editor);
+  int failed = kura_start_as(become, &order, &editor);
   free(words);
   if (failed) return failed;
   await(editor, terminal, edited);
