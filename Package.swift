@@ -62,8 +62,8 @@ let package = Package(
 
     // The vault's side.
     .target(
-      name: "KuraCrypto", dependencies: ["CSodium", "SecureMemory"], swiftSettings: strict,
-      linkerSettings: libraries(["sodium"])),
+      name: "KuraCrypto", dependencies: ["CKuraSystem", "CSodium", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: libraries(["sodium"])),
     .target(
       name: "KuraFormat", dependencies: ["CUnicode", "KuraCrypto", "SecureMemory"],
       swiftSettings: strict, linkerSettings: libraries(["utf8proc"])),

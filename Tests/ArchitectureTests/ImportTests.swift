@@ -6,7 +6,7 @@ import Testing
 private let allowed: [String: Set<String>] = [
   "SecureMemory": ["CKuraSystem"],
   "KuraProtocol": ["SecureMemory"],
-  "KuraCrypto": ["CSodium", "SecureMemory"],
+  "KuraCrypto": ["CKuraSystem", "CSodium", "SecureMemory"],
   "KuraFormat": ["CUnicode", "KuraCrypto", "SecureMemory", "Glibc"],
   "KuraStorage": ["CSQLite", "Glibc"],
   "KuraVault": ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc"],

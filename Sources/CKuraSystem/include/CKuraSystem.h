@@ -12,6 +12,7 @@
 #include "editing.h"
 #include "events.h"
 #include "files.h"
+#include "forkjoin.h"
 #include "launching.h"
 #include "machine.h"
 #include "memory.h"
