@@ -85,6 +85,7 @@ void kura_fork_join(size_t count, kura_part asked, void *lent) {
     next = 0;
     end = count;
     pthread_cond_signal(&given);
+    /* The desk has been held since there are parts: the first one is ours. */
     do_parts();
     while (is_helping) pthread_cond_wait(&rested, &desk);
     pthread_mutex_unlock(&desk);

@@ -29,15 +29,15 @@ enum AEAD {
     precondition(status == 0, "lengths were checked")
   }
 
-  /// Decrypts; `target` has room for the ciphertext without its tag.
+  /// Decrypts to the front of `target`, which has room for the ciphertext without its tag.
   ///
-  /// - Returns: Whether the tag is right; `target` is zero if not.
+  /// - Returns: Whether the tag is right; what would have been written is zero if not.
   static func decrypt(
     _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, nonce: Span<UInt8>,
     key: Span<UInt8>, into target: inout MutableSpan<UInt8>
   ) -> Bool {
     precondition(key.count == keyCount && nonce.count == nonceCount)
-    precondition(sealed.count == target.count + tagCount)
+    precondition(sealed.count >= tagCount && sealed.count <= target.count + tagCount)
     return unsafe target.withUnsafeMutableBufferPointer { target in
       unsafe sealed.withUnsafeBufferPointer { sealed in
         unsafe associated.withUnsafeBufferPointer { associated in

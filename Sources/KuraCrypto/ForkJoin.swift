@@ -19,12 +19,40 @@ public enum ForkJoin {
     _ parts: [Part], with shared: borrowing Shared,
     _ body: @escaping @Sendable (Part, borrowing Shared) -> Void
   ) {
+    run(parts, with: shared, first: nil, body)
+  }
+
+  /// Does each part as ``run(_:with:_:)`` does, while the calling thread first does something that
+  /// only it may do.
+  ///
+  /// - Parameters:
+  ///   - parts: As there.
+  ///   - shared: As there.
+  ///   - body: As there.
+  ///   - own: Called once, on the calling thread.
+  public static func run<Part: AnyObject & Sendable, Shared: ~Copyable & Sendable>(
+    _ parts: [Part], with shared: borrowing Shared,
+    each body: @escaping @Sendable (Part, borrowing Shared) -> Void,
+    meanwhile own: (borrowing Shared) -> Void
+  ) {
+    withoutActuallyEscaping(own) { own in run(parts, with: shared, first: own, body) }
+  }
+
+  private static func run<Part: AnyObject & Sendable, Shared: ~Copyable & Sendable>(
+    _ parts: [Part], with shared: borrowing Shared, first own: ((borrowing Shared) -> Void)?,
+    _ body: @escaping @Sendable (Part, borrowing Shared) -> Void
+  ) {
+    let ownCount = own == nil ? 0 : 1
     unsafe withUnsafePointer(to: shared) { shared in
       // Does not outlive the call, after which no part is under way.
-      var work = { (index: Int) in unsafe body(parts[index], shared.pointee) }
+      var work = { (index: Int) in
+        // The first part is the calling thread's: `kura_fork_join` promises so.
+        if let own, index == 0 { return unsafe own(shared.pointee) }
+        unsafe body(parts[index - ownCount], shared.pointee)
+      }
       unsafe withUnsafeMutablePointer(to: &work) { work in
         unsafe kura_fork_join(
-          parts.count,
+          parts.count + ownCount,
           { work, index in
             guard let work = unsafe work else { return }
             unsafe work.assumingMemoryBound(to: ((Int) -> Void).self).pointee(index)

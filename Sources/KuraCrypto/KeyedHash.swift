@@ -9,6 +9,8 @@ public import SecureMemory
 public struct KeyedHash: ~Copyable, Sendable {
   private var state: SecretBytes
   private let byteCount: Int
+  /// Whether the key's block was compressed as one that others follow.
+  private var mustGoOn = false
 
   /// Begins a hash under a key.
   ///
@@ -49,8 +51,21 @@ public struct KeyedHash: ~Copyable, Sendable {
     return state
   }
 
+  /// Begins a hash for ``restart(from:)``, with the work on the key done: BLAKE2b takes it as a block of
+  /// its own in front of the message, and libsodium leaves that for later.
+  ///
+  /// - Parameters: As ``init(key:byteCount:)``.
+  public static func prepared(
+    key: borrowing Key, byteCount: Int = Digest.byteCount
+  ) throws(CryptoError) -> KeyedHash {
+    var hash = try KeyedHash(key: key, byteCount: byteCount)
+    if try isKeyWorkedInEarly { hash.workInKey() }
+    return hash
+  }
+
   /// Adds bytes.
   public mutating func update(_ part: Span<UInt8>) {
+    if !part.isEmpty { mustGoOn = false }
     unsafe KeyedHash.withState(&state) { state in
       unsafe part.withUnsafeBufferPointer {
         _ = unsafe crypto_generichash_update(state, $0.baseAddress, UInt64($0.count))
@@ -61,6 +76,7 @@ public struct KeyedHash: ~Copyable, Sendable {
   /// Adds a label's bytes.
   public mutating func update(_ label: Label) {
     let text = label.text
+    mustGoOn = false
     unsafe KeyedHash.withState(&state) { state in
       text.withUTF8Buffer {
         _ = unsafe crypto_generichash_update(state, $0.baseAddress, UInt64($0.count))
@@ -79,6 +95,7 @@ public struct KeyedHash: ~Copyable, Sendable {
   mutating func update(_ number: UInt64, byteCount: Int) {
     precondition(byteCount <= 8, "integers of at most 64 bits")
     var little = number.littleEndian
+    mustGoOn = false
     unsafe KeyedHash.withState(&state) { state in
       unsafe withUnsafeBytes(of: &little) { bytes in
         let start = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -91,10 +108,7 @@ public struct KeyedHash: ~Copyable, Sendable {
   ///
   /// The hash was begun for at most 32 bytes.
   public consuming func finalize() -> Digest {
-    var digest = Digest(count: byteCount)
-    var target = digest.mutableSpan
-    finish(into: &target)
-    return digest
+    end()
   }
 
   /// Ends the hash with a result that is itself a secret.
@@ -107,7 +121,27 @@ public struct KeyedHash: ~Copyable, Sendable {
     return result
   }
 
-  private mutating func finish(into target: inout MutableSpan<UInt8>) {
+  /// Ends the hash as ``finalize()`` does, and keeps its memory: ``restart(from:)`` comes next.
+  public mutating func end() -> Digest {
+    var digest = Digest(count: byteCount)
+    var target = digest.mutableSpan
+    finish(into: &target)
+    return digest
+  }
+
+  /// Goes on from where another hash stands, as if the same parts had been added: many hashes under
+  /// one key take memory and set up the key once.
+  ///
+  /// - Parameter other: Begun for a result of the same length.
+  public mutating func restart(from other: borrowing KeyedHash) {
+    precondition(byteCount == other.byteCount, "results of two lengths")
+    state.overwrite(at: 0, with: other.state.bytes)
+    mustGoOn = other.mustGoOn
+  }
+
+  /// The result has as many bytes as the hash was begun for.
+  mutating func finish(into target: inout MutableSpan<UInt8>) {
+    precondition(!mustGoOn, "a prepared hash takes a message")
     let count = byteCount
     unsafe KeyedHash.withState(&state) { state in
       unsafe target.withUnsafeMutableBufferPointer { target in
@@ -123,5 +157,48 @@ public struct KeyedHash: ~Copyable, Sendable {
       guard let start = bytes.baseAddress else { return }
       unsafe body(OpaquePointer(start))
     }
+  }
+}
+
+// MARK: - The key's block
+
+extension KeyedHash {
+  /// Where libsodium's `blake2b_state` has the number of bytes that wait in its buffer: behind eight
+  /// words of chain value, two of counter, two of flags, and the buffer itself.
+  private static let waitingCountOffset = 8 * (8 + 2 + 2) + 2 * blockCount
+  private static let blockCount = 128
+
+  /// Whether that is so in the library at hand, which a distribution may have replaced: found out once.
+  private static let canRewind = Result { () throws(CryptoError) in try isRewound() }
+
+  /// Whether ``prepared(key:byteCount:)`` saves anything.
+  static var isKeyWorkedInEarly: Bool {
+    get throws(CryptoError) { try canRewind.get() }
+  }
+
+  /// Has the key's block compressed, by adding more than the buffer holds, and forgets what was added.
+  private mutating func workInKey() {
+    let filling = [UInt8](repeating: 0, count: KeyedHash.blockCount + 1)
+    update(filling.span)
+    unsafe state.withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: 0, toByteOffset: KeyedHash.waitingCountOffset, as: UInt64.self)
+    }
+    mustGoOn = true
+  }
+
+  /// Whether a hash whose key's block was compressed early comes to the same as another.
+  private static func isRewound() throws(CryptoError) -> Bool {
+    guard crypto_generichash_statebytes() >= waitingCountOffset + 8 else { return false }
+    let key = try Key.random()
+    for count in [1, blockCount, blockCount + 1, 3 * blockCount] {
+      let message = [UInt8](repeating: 7, count: count)
+      var plain = try KeyedHash(key: key)
+      plain.update(message.span)
+      var early = try KeyedHash(key: key)
+      early.workInKey()
+      early.update(message.span)
+      guard plain.end() == early.end() else { return false }
+    }
+    return true
   }
 }

@@ -44,12 +44,28 @@ public enum Padding {
     plaintext.shrink(to: try strippedCount(plaintext.bytes))
   }
 
-  private static func strippedCount(_ padded: Span<UInt8>) throws(CryptoError) -> Int {
-    var end = padded.count
+  /// The length of a plaintext without its padding.
+  ///
+  /// - Throws: As ``strip(_:)``.
+  static func strippedCount(_ padded: Span<UInt8>) throws(CryptoError) -> Int {
+    var end = padded.count - zeroWords(atEndOf: padded)
     while end > 0, padded[end - 1] == 0 { end -= 1 }
     guard end > 0, padded[end - 1] == 0x80, paddedCount(end) == padded.count else {
       throw .damaged
     }
     return end - 1
+  }
+
+  /// How many of the last bytes are whole words of zeros, of which a padding mostly consists.
+  private static func zeroWords(atEndOf padded: Span<UInt8>) -> Int {
+    unsafe padded.withUnsafeBytes { bytes in
+      var count = 0
+      while count + 8 <= bytes.count,
+        unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - count - 8, as: UInt64.self) == 0
+      {
+        count += 8
+      }
+      return count
+    }
   }
 }

@@ -121,7 +121,7 @@ extension Seal {
 
 extension Seal {
   /// The one-use key is used once, so that its nonce can be a constant.
-  private static let zeroNonce = [UInt8](repeating: 0, count: AEAD.nonceCount)
+  static let zeroNonce = [UInt8](repeating: 0, count: AEAD.nonceCount)
 
   /// One-use key ‖ commitment: `H(key, 64; "kura1/seal" ‖ nonce ‖ u32 length ‖ associated data)`.
   private static func deriveKeys(

@@ -32,6 +32,24 @@ struct ForkJoinTests {
   }
 
   @Test
+  func `what the caller does meanwhile is done once, on its own thread`() throws {
+    let key = try Key(copying: [UInt8](repeating: 7, count: 32).span)
+    for count in [0, 1, 2, 64] {
+      let sums = (0..<count).map { Sum(number: $0) }
+      var (own, calls) = (0, 0)
+      let caller = pthread_self()
+      ForkJoin.run(
+        sums, with: key, each: { sum, key in sum.add(key.bytes) },
+        meanwhile: { key in
+          own += Int(key.bytes[0])
+          calls += pthread_equal(pthread_self(), caller) != 0 ? 1 : 100
+        })
+      #expect(sums.map(\.total) == (0..<count).map { $0 + 7 * 32 })
+      #expect((own, calls) == (7, 1))
+    }
+  }
+
+  @Test
   func `a part may have parts of its own`() throws {
     let key = try Key(copying: [UInt8](repeating: 1, count: 32).span)
     let outer = (0..<4).map { Sum(number: $0) }

@@ -9,7 +9,8 @@
 /* One part of the work; called on either thread, for different parts on both at once. */
 typedef void (*kura_part)(void *context, size_t index);
 
-/* Does parts 0 to count - 1, each once, and returns when all are done.
+/* Does parts 0 to count - 1, each once, the first one on the calling thread, and returns when all are
+   done.
 
    The other thread is started when first needed, stands by afterwards, and wipes its stack before this
    returns. Where there is one processor, no thread to be had, or another caller under way, the calling
