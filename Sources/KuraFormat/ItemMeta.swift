@@ -7,31 +7,29 @@ public struct ItemMeta: ~Copyable, Sendable {
   /// The most bytes of a meta.
   public static let longest = 65_536
 
-  private static let layout: UInt8 = 1
-  private static let nameOffset = 27
-
   private let secret: SecretBytes
-  private let nameEnd: Int
+  private let fields: MetaFields
 
   /// When the item was first stored, in milliseconds since 1970.
-  public let created: UInt64
+  public var created: UInt64 { fields.created }
   /// When this revision was stored, in milliseconds since 1970.
-  public let modified: UInt64
+  public var modified: UInt64 { fields.modified }
   /// The value's bytes.
-  public let size: UInt64
+  public var size: UInt64 { fields.size }
+
+  /// All of it, to look at.
+  public var view: MetaView {
+    @_lifetime(borrow self) borrowing get { MetaView(secret.bytes, fields) }
+  }
 
   /// The name, to read.
   public var name: Span<UInt8> {
-    @_lifetime(borrow self) borrowing get {
-      secret.bytes.extracting(ItemMeta.nameOffset..<nameEnd)
-    }
+    @_lifetime(borrow self) borrowing get { view.name }
   }
 
   /// The attributes, to look at.
   public var attributes: AttributeList {
-    @_lifetime(borrow self) borrowing get {
-      AttributeList(trusted: secret.bytes.extracting(droppingFirst: nameEnd))
-    }
+    @_lifetime(borrow self) borrowing get { view.attributes }
   }
 
   /// The bytes to seal.
@@ -39,14 +37,9 @@ public struct ItemMeta: ~Copyable, Sendable {
     @_lifetime(borrow self) borrowing get { secret.bytes }
   }
 
-  private init(
-    secret: consuming SecretBytes, nameEnd: Int, created: UInt64, modified: UInt64, size: UInt64
-  ) {
+  private init(secret: consuming SecretBytes, _ fields: MetaFields) {
     self.secret = secret
-    self.nameEnd = nameEnd
-    self.created = created
-    self.modified = modified
-    self.size = size
+    self.fields = fields
   }
 
   /// A meta.
@@ -64,12 +57,12 @@ public struct ItemMeta: ~Copyable, Sendable {
     attributes: AttributeList
   ) throws(FormatError) {
     precondition((1...ItemName.longest).contains(name.count), "a name was made before")
-    let count = ItemMeta.nameOffset + name.count + attributes.bytes.count
+    let count = MetaView.nameOffset + name.count + attributes.bytes.count
     guard count <= ItemMeta.longest else { throw .attributesInvalid(.tooLarge) }
     let secret: SecretBytes
     do {
       var buffer = try SecretBuffer(capacity: count)
-      try buffer.append(ItemMeta.layout)
+      try buffer.append(MetaView.layout)
       try buffer.append(integer: created)
       try buffer.append(integer: modified)
       try buffer.append(integer: size)
@@ -80,40 +73,24 @@ public struct ItemMeta: ~Copyable, Sendable {
     } catch {
       throw .outOfMemory
     }
+    let nameEnd = MetaView.nameOffset + name.count
     self.init(
-      secret: secret, nameEnd: ItemMeta.nameOffset + name.count, created: created,
-      modified: modified, size: size)
+      secret: secret,
+      MetaFields(nameEnd: nameEnd, created: created, modified: modified, size: size))
   }
 
   /// Reads an opened meta, which it takes over.
   ///
   /// - Throws: ``FormatError/damaged``; the bytes are gone.
   public static func decode(_ plaintext: consuming SecretBytes) throws(FormatError) -> ItemMeta {
-    guard plaintext.count <= longest else { throw .damaged }
-    let fields = try fields(of: plaintext.bytes)
-    return ItemMeta(
-      secret: plaintext, nameEnd: fields.nameEnd, created: fields.created,
-      modified: fields.modified, size: fields.size)
+    let fields = try MetaView(decoding: plaintext.bytes).fields
+    return ItemMeta(secret: plaintext, fields)
   }
 
-  private struct Fields {
-    let created: UInt64
-    let modified: UInt64
-    let size: UInt64
-    let nameEnd: Int
-  }
-
-  private static func fields(of plaintext: Span<UInt8>) throws(FormatError) -> Fields {
-    var reader = ByteReader(plaintext)
-    guard try reader.integer(UInt8.self) == layout else { throw .damaged }
-    let created = try reader.integer(UInt64.self)
-    let modified = try reader.integer(UInt64.self)
-    let size = try reader.integer(UInt64.self)
-    guard size <= Manifest.longestValue else { throw .damaged }
-    let name = try reader.counted16(limit: ItemName.longest)
-    guard ItemName.isCanonical(name) else { throw .damaged }
-    let nameEnd = reader.offset
-    _ = try AttributeList(decoding: plaintext.extracting(droppingFirst: nameEnd))
-    return Fields(created: created, modified: modified, size: size, nameEnd: nameEnd)
+  /// A copy of a meta that is looked at in place.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public init(copying view: MetaView) throws(FormatError) {
+    self.init(secret: try .duplicate(view.bytes), view.fields)
   }
 }

@@ -33,15 +33,6 @@ public enum Tree {
 
 /// The tree's hashes under one vault's tree key.
 public struct TreeHash: ~Copyable, Sendable {
-  /// The first byte of each hash; 4 is the header digest's.
-  private enum Domain: UInt8 {
-    case leaf = 0
-    case bucket = 1
-    case node = 2
-    case history = 3
-    case fingerprint = 5
-  }
-
   private let key: Key
   private let vault: VaultID
 
@@ -74,19 +65,8 @@ public struct TreeHash: ~Copyable, Sendable {
   public borrowing func leaf(
     _ facts: ItemFacts, meta: Span<UInt8>, body: Span<UInt8>, history: Digest = .zero
   ) throws(FormatError) -> Digest {
-    guard meta.count >= Seal.overhead, body.count >= Seal.overhead else { throw .damaged }
-    var hash = try begin(.leaf)
-    hash.update(facts.tag)
-    hash.update(facts.id)
-    hash.update(integer: facts.revision)
-    hash.update(integer: facts.generation)
-    hash.update(integer: facts.protection.rawValue)
-    hash.update(integer: facts.kind.rawValue)
-    hash.update(meta.extracting(first: Seal.headCount))
-    hash.update(meta.extracting(last: Seal.tagCount))
-    hash.update(body.extracting(first: Seal.headCount))
-    hash.update(body.extracting(last: Seal.tagCount))
-    hash.update(history.span)
+    var hash = try begin()
+    try hash.addLeaf(facts, meta: meta, body: body, history: history)
     return hash.finalize()
   }
 
@@ -97,9 +77,8 @@ public struct TreeHash: ~Copyable, Sendable {
     of item: ItemID, list: Span<UInt8>
   ) throws(FormatError) -> Digest {
     guard !list.isEmpty else { return .zero }
-    var hash = try begin(.history)
-    hash.update(item)
-    hash.update(list)
+    var hash = try begin()
+    hash.addHistory(of: item, list: list)
     return hash.finalize()
   }
 
@@ -111,12 +90,8 @@ public struct TreeHash: ~Copyable, Sendable {
     _ number: UInt32, depth: UInt8, leaves: Span<UInt8>
   ) throws(FormatError) -> Digest {
     guard !leaves.isEmpty else { return .zero }
-    var hash = try begin(.bucket)
-    hash.update(vault)
-    hash.update(integer: depth)
-    hash.update(integer: number)
-    hash.update(integer: UInt32(leaves.count / Tree.entryByteCount))
-    hash.update(leaves)
+    var hash = try begin()
+    hash.addBucket(number, depth: depth, leaves: leaves, vault: vault)
     return hash.finalize()
   }
 
@@ -128,7 +103,8 @@ public struct TreeHash: ~Copyable, Sendable {
     level: UInt8, index: UInt32, depth: UInt8, digests: Span<UInt8>
   ) throws(FormatError) -> Digest {
     precondition(digests.count == Tree.nodeByteCount, "a node has 64 children")
-    var hash = try begin(.node)
+    var hash = try begin()
+    hash.update(.node)
     hash.update(vault)
     hash.update(integer: depth)
     hash.update(integer: level)
@@ -141,25 +117,22 @@ public struct TreeHash: ~Copyable, Sendable {
   ///
   /// - Throws: ``FormatError/outOfMemory``.
   public borrowing func fingerprint(of root: RootRecord) throws(FormatError) -> Digest {
-    var hash = try begin(.fingerprint)
+    var hash = try begin()
+    hash.update(.fingerprint)
     hash.update(root.encoded.span)
     return hash.finalize()
   }
 
-  private borrowing func begin(_ domain: Domain) throws(FormatError) -> KeyedHash {
-    do {
-      var hash = try KeyedHash(key: key)
-      hash.update(integer: domain.rawValue)
-      return hash
-    } catch {
-      throw .outOfMemory
-    }
+  /// The same hashes, one after the other in memory that is taken once.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public borrowing func hasher() throws(FormatError) -> TreeHasher {
+    let start: KeyedHash
+    do { start = try KeyedHash.prepared(key: key) } catch { throw .outOfMemory }
+    return TreeHasher(start: start, hash: try begin(), vault: vault)
   }
-}
 
-extension KeyedHash {
-  mutating func update<Subject>(_ identifier: Identifier<Subject>) {
-    update(integer: identifier.high.byteSwapped)
-    update(integer: identifier.low.byteSwapped)
+  private borrowing func begin() throws(FormatError) -> KeyedHash {
+    do { return try KeyedHash(key: key) } catch { throw .outOfMemory }
   }
 }

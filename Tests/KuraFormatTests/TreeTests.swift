@@ -85,6 +85,39 @@ import Testing
     #expect(try tree().bucket(70, depth: 2, leaves: Span()) == .zero)
   }
 
+  @Test func `one after the other they come to the same`() throws {
+    let tree = try tree()
+    var hasher = try tree.hasher()
+    for count in [72, 400, 72] {
+      let sealed = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+      for list in [[], [UInt8](repeating: 4, count: 40)] {
+        let head = try tree.historyHead(of: facts.id, list: list.span)
+        let leaf = try tree.leaf(facts, meta: sealed.span, body: sealed.span, history: head)
+        let again = try hasher.leaf(
+          facts, meta: sealed.span, body: sealed.span, list: list.span)
+        #expect(leaf == again)
+      }
+      let leaves = [UInt8](repeating: 4, count: 48 * count)
+      let bucket = try tree.bucket(70, depth: 2, leaves: leaves.span)
+      #expect(hasher.bucket(70, depth: 2, leaves: leaves.span) == bucket)
+      #expect(hasher.bucket(70, depth: 2, leaves: Span()) == .zero)
+    }
+    let short = [UInt8](repeating: 0, count: 71)
+    #expect(
+      failure {
+        _ = try hasher.leaf(facts, meta: short.span, body: short.span, list: Span())
+      } == .damaged)
+  }
+
+  @Test func `tags one after the other come to the same`() throws {
+    let key = try key(from: 1)
+    var hasher = try TagHasher(key: key)
+    for name in ["a", "b/c", String(repeating: "long/", count: 100) + "x", "a"] {
+      let bytes = Array(name.utf8)
+      #expect(try hasher.tag(of: bytes.span) == ItemName.tag(of: bytes.span, under: key))
+    }
+  }
+
   @Test func `a node hashes vault, depth, level, index and children`() throws {
     let children = [UInt8](repeating: 4, count: 2048)
     let node = try tree().node(level: 1, index: 63, depth: 2, digests: children.span)
