@@ -96,4 +96,9 @@ extension [UInt8] {
   package init(copying span: Span<UInt8>) {
     self = unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
   }
+
+  /// Adds the bytes of a view.
+  package mutating func append(copying span: Span<UInt8>) {
+    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
 }

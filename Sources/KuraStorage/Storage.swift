@@ -204,11 +204,12 @@ extension Storage {
     _ query: Query, _ column: Int32, _ counts: ClosedRange<Int>, in table: Table
   ) throws(StorageError) -> Span<UInt8> {
     guard let statement = unsafe prepared[query.rawValue] else { throw .damaged(table) }
-    guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else {
-      throw .damaged(table)
-    }
-    let start = unsafe sqlite3_column_blob(statement, column)
-    let count = unsafe Int(sqlite3_column_bytes(statement, column))
+    // "Unprotected", which is for those who share a connection among threads; each look at a column
+    // by its number takes and gives back what protects it.
+    let value = unsafe sqlite3_column_value(statement, column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_BLOB else { throw .damaged(table) }
+    let start = unsafe sqlite3_value_blob(value)
+    let count = unsafe Int(sqlite3_value_bytes(value))
     guard counts.contains(count) else { throw .damaged(table) }
     guard let start = unsafe start else {
       // No bytes have no address; with a length it was memory that ran out.
@@ -225,12 +226,11 @@ extension Storage {
     _ query: Query, _ column: Int32, _ range: ClosedRange<Int64>, in table: Table
   ) throws(StorageError) -> Int64 {
     guard let statement = unsafe prepared[query.rawValue] else { throw .damaged(table) }
-    guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER else {
-      throw .damaged(table)
-    }
-    let value = unsafe sqlite3_column_int64(statement, column)
-    guard range.contains(value) else { throw .damaged(table) }
-    return value
+    let value = unsafe sqlite3_column_value(statement, column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_INTEGER else { throw .damaged(table) }
+    let number = unsafe sqlite3_value_int64(value)
+    guard range.contains(number) else { throw .damaged(table) }
+    return number
   }
 
   /// Whether a column of the current row is this text.

@@ -12,6 +12,11 @@ public struct Item: ~Copyable, Sendable {
     self.facts = facts
   }
 
+  /// All of it, to look at.
+  public var view: ItemView {
+    @_lifetime(borrow self) borrowing get { ItemView(meta.view, facts) }
+  }
+
   /// The name, in normal form C.
   public var name: Span<UInt8> {
     @_lifetime(borrow self) borrowing get { meta.name }

@@ -23,17 +23,17 @@ struct ItemFilter: ~Copyable {
     self.text = text
   }
 
-  func accepts(_ item: borrowing Item) -> Bool {
+  func accepts(_ item: ItemView) -> Bool {
     item.name.starts(with: prefix.bytes) && hasAttribute(item) && hasText(item)
   }
 
-  private func hasAttribute(_ item: borrowing Item) -> Bool {
+  private func hasAttribute(_ item: ItemView) -> Bool {
     guard key.count > 0 else { return true }
     guard let found = item.attributes.value(of: key.bytes) else { return false }
     return value.isEqual(to: found)
   }
 
-  private func hasText(_ item: borrowing Item) -> Bool {
+  private func hasText(_ item: ItemView) -> Bool {
     let text = text.bytes
     if text.isEmpty || item.name.contains(text) { return true }
     var cursor = item.attributes.makeCursor()

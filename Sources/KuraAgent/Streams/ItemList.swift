@@ -6,24 +6,18 @@ internal import SecureMemory
 
 /// The items that a filter lets through, some of them a slice.
 final class ItemList: Stream {
-  /// How often one slice looks for more items, some 64 at a time: a few milliseconds.
+  /// How often one slice looks for more items, some 512 at a time: a few milliseconds.
   private static let sliceLooks = 4
-  /// Bytes after which a batch is sent.
-  private static let sliceBytes = 60_000
+  /// Bytes after which a slice is sent: a socket takes as much again before the client has read it.
+  private static let sliceBytes = 24_000
 
   let keeper: Keeper
   let isUse = false
   private var listing: Listing
-  private let filter: ItemFilter
-  private let flags: ListRequest.Flags
+  private var isFirst = true
 
-  init(
-    _ listing: consuming Listing, _ filter: consuming ItemFilter, _ flags: ListRequest.Flags,
-    of keeper: Keeper
-  ) {
+  init(_ listing: consuming Listing, of keeper: Keeper) {
     self.listing = listing
-    self.filter = filter
-    self.flags = flags
     self.keeper = keeper
   }
 
@@ -31,35 +25,61 @@ final class ItemList: Stream {
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     let start = output.count
-    let batch = try write { () throws(ProtocolError) in try output.openBatch() }
-    var count = 0
-    var looks = 0
-    while looks < Self.sliceLooks, output.count - start < Self.sliceBytes {
-      guard let item = listing.takeItem() else {
-        looks += 1
-        if try listing.advance(in: &vault) { continue }
-        try close(batch, count, from: start, &output)
+    // Somebody may wait for the first line.
+    var looks = isFirst ? 1 : Self.sliceLooks
+    isFirst = false
+    while output.count - start < Self.sliceBytes {
+      if try takeBatch(&output) { continue }
+      guard looks > 0 else { return true }
+      looks -= 1
+      guard try listing.advance(in: &vault) else {
         try write { () throws(ProtocolError) in try output.putEnd() }
         return false
       }
-      guard accepts(item) else { continue }
-      try write { () throws(ProtocolError) in
-        try output.putEntry(item, withAttributes: flags.contains(.attributes))
-      }
-      count += 1
     }
-    try close(batch, count, from: start, &output)
     return true
   }
 
-  private func accepts(_ item: borrowing Item) -> Bool {
-    item.isDeleted == flags.contains(.deleted) && filter.accepts(item)
-  }
-
-  private func close(
-    _ batch: OpenBatch, _ count: Int, from start: Int, _ output: inout SecretBuffer
-  ) throws(VaultError) {
-    guard count > 0 else { return output.removeLast(output.count - start) }
+  /// Writes the next items that were looked at; false when there are none.
+  private func takeBatch(_ output: inout SecretBuffer) throws(VaultError) -> Bool {
+    let start = output.count
+    let batch = try write { () throws(ProtocolError) in try output.openBatch() }
+    var count = 0
+    while output.count - start < Self.sliceBytes {
+      let hasMore = try listing.takePiece { entries, entryCount throws(VaultError) in
+        do throws(SecureMemoryError) { try output.append(entries) } catch { throw .outOfMemory }
+        count += entryCount
+      }
+      guard hasMore else { break }
+    }
+    guard count > 0 else {
+      output.removeLast(output.count - start)
+      return false
+    }
     try write { () throws(ProtocolError) in try output.closeBatch(batch, count: count) }
+    return true
+  }
+}
+
+/// A filter that two threads ask at once.
+private final class SharedFilter: Sendable {
+  let filter: ItemFilter
+
+  init(_ filter: consuming ItemFilter) { self.filter = filter }
+}
+
+extension UnlockedVault {
+  /// Begins to list the items that a filter lets through.
+  func listing(_ filter: consuming ItemFilter, _ flags: ListRequest.Flags) -> Listing {
+    let shared = SharedFilter(filter)
+    let isDeleted = flags.contains(.deleted)
+    let withAttributes = flags.contains(.attributes)
+    return listing(includingDeleted: isDeleted) { item, output throws(VaultError) in
+      guard item.isDeleted == isDeleted, shared.filter.accepts(item) else { return false }
+      try write { () throws(ProtocolError) in
+        try output.putEntry(item, withAttributes: withAttributes)
+      }
+      return true
+    }
   }
 }

@@ -70,14 +70,12 @@ extension Agent {
     _ request: ListRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
-    let filter: ItemFilter
-    do throws(SecureMemoryError) {
-      filter = try ItemFilter(request, payload)
-    } catch { throw Denial(.outOfMemory) }
     let listing = try work(on: keeper) { vault throws(VaultError) in
-      vault.listing(includingDeleted: request.flags.contains(.deleted))
+      do throws(SecureMemoryError) {
+        return vault.listing(try ItemFilter(request, payload), request.flags)
+      } catch { throw .outOfMemory }
     }
-    begin(ItemList(listing, filter, request.flags, of: keeper), on: connection)
+    begin(ItemList(listing, of: keeper), on: connection)
   }
 
   func verify(_ connection: Connection) throws(Denial) {
@@ -113,7 +111,10 @@ extension UnlockedVault {
 
 extension KuraProtocol.ItemFacts {
   /// What is known of an item of the vault.
-  init(_ item: borrowing Item) {
+  init(_ item: borrowing Item) { self.init(item.view) }
+
+  /// What is known of an item of the vault.
+  init(_ item: ItemView) {
     self.init(
       revision: item.revision, size: item.size, created: item.created, modified: item.modified,
       protection: item.isProtected ? .protected : .standard,
@@ -126,6 +127,11 @@ extension SecretBuffer {
   mutating func putEntry(
     _ item: borrowing Item, withAttributes: Bool
   ) throws(ProtocolError) {
+    try putEntry(item.view, withAttributes: withAttributes)
+  }
+
+  /// Writes an item of the vault as an entry.
+  mutating func putEntry(_ item: ItemView, withAttributes: Bool) throws(ProtocolError) {
     let place = try openEntry(name: item.name, facts: KuraProtocol.ItemFacts(item))
     guard withAttributes else { return try closeCount(place, 0) }
     var cursor = item.attributes.makeCursor()

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+
+/// What it takes to prove and open rows one after the other, in memory that is taken once. It holds what
+/// keys can be computed from, and goes before the vault is locked.
+struct RowDesk: ~Copyable {
+  private let vault: VaultID
+  private var tree: TreeHasher
+  private var tags: TagHasher
+  private var opener: SealOpener
+  /// Whose data key the opener has.
+  private var generation: UInt32
+  /// What was opened last.
+  private var opened: (facts: ItemFacts, fields: MetaFields)?
+
+  /// The item that was opened last, where it was opened; nil when that failed.
+  var item: ItemView? {
+    @_lifetime(borrow self) borrowing get {
+      guard let opened else { return nil }
+      return ItemView(MetaView(opener.plaintext, opened.fields), opened.facts)
+    }
+  }
+
+  init(_ keys: borrowing Keyring) throws(VaultError) {
+    do {
+      let generation = keys.ring.active
+      let tree = try keys.tree.hasher()
+      let tags = try TagHasher(key: keys.name)
+      let opener = try SealOpener(key: try keys.ring.dataKey(generation))
+      vault = keys.vault
+      self.tree = tree
+      self.tags = tags
+      self.opener = opener
+      self.generation = generation
+    } catch {
+      throw VaultError(error, about: .ring)
+    }
+  }
+
+  /// What a bucket comes to.
+  mutating func bucket(_ number: UInt32, depth: UInt8, leaves: Span<UInt8>) -> Digest {
+    tree.bucket(number, depth: depth, leaves: leaves)
+  }
+
+  /// What a row of the items comes to.
+  ///
+  /// - Parameter body: The sealed body, or its two ends, one behind the other.
+  mutating func leaf(
+    _ facts: ItemFacts, history: Span<UInt8>, meta: Span<UInt8>, body: Span<UInt8>
+  ) throws(VaultError) -> Digest {
+    do { return try tree.leaf(facts, meta: meta, body: body, list: history) } catch {
+      throw VaultError(error, about: .item)
+    }
+  }
+
+  /// Opens a row's meta, as ``Keyring/openMeta(_:_:)`` does; ``item`` shows it.
+  mutating func open(
+    meta sealed: Span<UInt8>, _ facts: ItemFacts, _ keys: borrowing Keyring
+  ) throws(VaultError) {
+    do {
+      if facts.generation != generation {
+        opener = try SealOpener(key: try keys.ring.dataKey(facts.generation))
+        generation = facts.generation
+      }
+      try opener.openPadded(
+        sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span)
+      opened = (facts, try RowDesk.check(opener, facts, &tags))
+    } catch {
+      opened = nil
+      throw VaultError(error, about: .item)
+    }
+  }
+
+  private static func check(
+    _ opener: borrowing SealOpener, _ facts: ItemFacts, _ tags: inout TagHasher
+  ) throws -> MetaFields {
+    let meta = try MetaView(decoding: opener.plaintext)
+    // Only who has the keys can have put another item's name there.
+    guard tags.tag(of: meta.name) == facts.tag else { throw VaultError.damaged(.item) }
+    return meta.fields
+  }
+}
