@@ -53,6 +53,7 @@ extension Listing {
   private static func writeUnsorted(
     _ order: ListOrder, _ form: Form, _ access: VaultAccess, _ output: inout Output
   ) throws(CommandError) {
+    guard form.needsFacts else { return try writeNames(order, form, access, &output) }
     var isOpen = false
     try access.unlocked { connection throws(ClientError) in
       try connection.list(order) { item throws(ClientError) in
@@ -67,19 +68,26 @@ extension Listing {
     try close(form, &output)
   }
 
+  private static func writeNames(
+    _ order: ListOrder, _ form: Form, _ access: VaultAccess, _ output: inout Output
+  ) throws(CommandError) {
+    try access.unlocked { connection throws(ClientError) in
+      try connection.listNames(
+        order,
+        idle: { () throws(ClientError) in
+          // Whoever reads along waits for no name that is here.
+          try writing { () throws(CommandError) in try output.flush() }
+        },
+        each: { name throws(ClientError) in
+          try writing { () throws(CommandError) in try write(name: name, form, &output) }
+        })
+    }
+  }
+
   private static func writeSorted(
     _ order: ListOrder, _ form: Form, _ access: VaultAccess, _ output: inout Output
   ) throws(CommandError) {
-    var sorter = ItemSorter()
-    var page = try Output.page(isTerminal: output.isTerminal)
-    try access.unlocked { connection throws(ClientError) in
-      try connection.list(order) { item throws(ClientError) in
-        if form.needsFacts {
-          try writing { () throws(CommandError) in try write(item, form, &page) }
-        }
-        page.take { sorter.append(item.name.utf8.span, $0) }
-      }
-    }
+    let sorter = try form.needsFacts ? facts(order, form, access, output) : names(order, access)
     try open(form, &output)
     try sorter.visit { name, rest throws(CommandError) in
       if form.needsFacts {
@@ -89,6 +97,31 @@ extension Listing {
       }
     }
     try close(form, &output)
+  }
+
+  private static func names(
+    _ order: ListOrder, _ access: VaultAccess
+  ) throws(CommandError) -> ItemSorter {
+    var sorter = ItemSorter()
+    try access.unlocked { connection throws(ClientError) in
+      try connection.listNames(order) { name throws(ClientError) in sorter.append(name, Span()) }
+    }
+    return sorter
+  }
+
+  /// The items with what is to be written of each.
+  private static func facts(
+    _ order: ListOrder, _ form: Form, _ access: VaultAccess, _ output: borrowing Output
+  ) throws(CommandError) -> ItemSorter {
+    var sorter = ItemSorter()
+    var page = try Output.page(isTerminal: output.isTerminal)
+    try access.unlocked { connection throws(ClientError) in
+      try connection.list(order) { item throws(ClientError) in
+        try writing { () throws(CommandError) in try write(item, form, &page) }
+        page.take { sorter.append(item.name.utf8.span, $0) }
+      }
+    }
+    return sorter
   }
 }
 
@@ -129,10 +162,7 @@ extension Listing {
   private static func write(
     name: Span<UInt8>, _ form: Form, _ output: inout Output
   ) throws(CommandError) {
-    guard form == .nulSeparated else {
-      try output.write(line: name)
-      return try output.write("\n")
-    }
+    guard form == .nulSeparated else { return try output.write(wholeLine: name) }
     try output.write(name)
     try output.write("\0")
   }

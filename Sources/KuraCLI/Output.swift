@@ -93,9 +93,19 @@ extension Output {
   }
 
   mutating func write(line bytes: Span<UInt8>) throws(CommandError) {
+    guard isTerminal else { return try write(bytes) }
     var escaping = Escaping(.line)
     try write(bytes, &escaping)
     try finish(&escaping)
+  }
+
+  /// Writes a name or another text, and ends its line.
+  mutating func write(wholeLine bytes: Span<UInt8>) throws(CommandError) {
+    try write(line: bytes)
+    if waiting.count == limit { try flush() }
+    do throws(SecureMemoryError) { try waiting.append(UInt8(ascii: "\n")) } catch {
+      throw .outOfMemory
+    }
   }
 
   /// Writes a part of a text, which may end inside a character: harmless on a terminal, exact

@@ -64,8 +64,35 @@ extension Connection {
   }
 
   /// Lists items, in the order of the vault, which is that of no alphabet.
+  ///
+  /// - Parameters:
+  ///   - order: Which items.
+  ///   - idle: Called when all that was received is handed out, and more has to be waited for.
+  ///   - each: Gets each item.
   public mutating func list(
-    _ order: ListOrder = ListOrder(), each: (Item) throws(ClientError) -> Void
+    _ order: ListOrder = ListOrder(), idle: () throws(ClientError) -> Void = {},
+    each: (Item) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try entries(order, idle: idle) { entry, payload throws(ClientError) in
+      try each(Item(entry, in: payload))
+    }
+  }
+
+  /// Lists the names of items, as ``list(_:idle:each:)`` does.
+  ///
+  /// - Parameter each: Gets each name, UTF-8; the bytes are gone when it returns.
+  public mutating func listNames(
+    _ order: ListOrder = ListOrder(), idle: () throws(ClientError) -> Void = {},
+    each: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try entries(order, idle: idle) { entry, payload throws(ClientError) in
+      try each(payload.extracting(entry.name))
+    }
+  }
+
+  private mutating func entries(
+    _ order: ListOrder, idle: () throws(ClientError) -> Void,
+    each: (Entry, Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) {
     try send { output throws(ProtocolError) in
       try output.putList(
@@ -76,10 +103,21 @@ extension Connection {
       let frame = try next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
-      let batch = try reading { () throws(ProtocolError) in try EntryBatch(payload) }
-      try batch.forEach(in: payload) { entry throws(ClientError) in
-        try each(Item(entry, in: payload))
-      }
+      try Connection.read(payload, each)
+      if !hasNews { try idle() }
+    }
+  }
+
+  private static func read(
+    _ payload: Span<UInt8>, _ each: (Entry, Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    var reader: EntryReader
+    do throws(ProtocolError) { reader = try EntryReader(payload) } catch { throw .broken(error) }
+    while true {
+      let entry: Entry?
+      do throws(ProtocolError) { entry = try reader.next() } catch { throw .broken(error) }
+      guard let entry else { return }
+      try each(entry, payload)
     }
   }
 

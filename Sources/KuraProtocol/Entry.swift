@@ -113,6 +113,31 @@ public struct EntryBatch: Equatable, Sendable {
   }
 }
 
+/// Reads the entries of one data frame of a list, each as it is checked.
+public struct EntryReader: ~Escapable {
+  private var reader: FieldReader
+  private var left: Int
+
+  /// Begins to read a data frame's payload.
+  @_lifetime(copy payload)
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    left = Int(try reader.number(UInt16.self))
+    self.reader = reader
+  }
+
+  /// The next entry; nil behind the last one, which ends the payload.
+  @_lifetime(self: copy self)
+  public mutating func next() throws(ProtocolError) -> Entry? {
+    guard left > 0 else {
+      try reader.finish()
+      return nil
+    }
+    left -= 1
+    return try Entry(&reader)
+  }
+}
+
 // MARK: - Writing
 
 extension SecretBuffer {

@@ -22,6 +22,7 @@ enum ProtocolTargets {
         case .reply: try readAll(payload)
         case .data:
           try inside(try? EntryBatch(payload), payload.count)
+          if var reader = try? EntryReader(payload) { while (try? reader.next()) != nil {} }
           try inside(try? FindingBatch(payload), payload.count)
           try inside(try? PromptNews(payload), payload.count)
         default: return

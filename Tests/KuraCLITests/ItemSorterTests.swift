@@ -27,6 +27,14 @@ private func sorted(_ names: [String], rest: (Int) -> [UInt8] = { _ in [] }) -> 
     #expect(sorted(["aa", "a", "aaa"]) == ["a", "aa", "aaa"])
   }
 
+  @Test func `names that begin alike are sorted by what follows, byte for byte`() {
+    let ends = ["", "\0", "\0\0", "0", "00", "0\0", "~", "\u{FF}", "01234567", "012345678"]
+    let starts = ["", "1234567", "12345678", "123456789", "0123456789abcdef", "0123456789abcdefg"]
+    let names = starts.flatMap { start in ends.map { start + $0 } }
+    let expected = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    for _ in 0..<20 { #expect(sorted(names.shuffled()) == expected) }
+  }
+
   @Test func `many need more than one block, and each keeps what belongs to it`() {
     var sorter = ItemSorter()
     let count = 40_000

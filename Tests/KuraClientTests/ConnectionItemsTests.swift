@@ -65,6 +65,49 @@ struct ConnectionItemsTests {
     }
   }
 
+  @Test func `names come as they are, and a pause is told of behind each batch`() throws {
+    try conversation { agent in
+      try agent.greet()
+      for names in [["b/1", "a"], ["\u{E9}"]] {
+        try agent.say {
+          let batch = try $0.openBatch()
+          for name in names {
+            let entry = try $0.openEntry(name: name.utf8.span, facts: facts(size: 1))
+            try $0.closeCount(entry, 0)
+          }
+          try $0.closeBatch(batch, count: names.count)
+        }
+      }
+      try agent.say { try $0.putEnd() }
+    } client: { connection in
+      var (names, shown) = ([String](), 0)
+      try connection.listNames(
+        idle: { shown = names.count },
+        each: { names.append(String(decoding: array($0), as: UTF8.self)) })
+      #expect(names == ["b/1", "a", "\u{E9}"])
+      #expect([0, 2, 3].contains(shown))
+    }
+  }
+
+  @Test func `a batch that is cut short is broken`() throws {
+    try conversation { agent in
+      try agent.greet()
+      try agent.say {
+        let batch = try $0.openBatch()
+        let entry = try $0.openEntry(name: "a".utf8.span, facts: facts(size: 1))
+        try $0.closeCount(entry, 0)
+        try $0.closeBatch(batch, count: 2)
+      }
+    } client: { connection in
+      var names: [String] = []
+      let error = failure {
+        try connection.listNames { names.append(String(decoding: array($0), as: UTF8.self)) }
+      }
+      #expect(error == .broken(.truncated))
+      #expect(names == ["a"])
+    }
+  }
+
   @Test func `a long value that ends early is broken`() throws {
     try conversation { agent in
       try agent.greet()

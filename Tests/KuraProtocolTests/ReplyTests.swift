@@ -78,6 +78,29 @@ struct ReplyTests {
       entry.attributes.forEach(in: payload.span) { key, _ in names.append(array(key)) }
     }
     #expect(names == ["a", "a", "b", "b", "c", "c"].map(bytes))
+    var reader = try EntryReader(payload.span)
+    var same: [[UInt8]] = []
+    while let entry = try reader.next() { same.append(Array(payload[entry.name])) }
+    #expect(same == ["a", "b", "c"].map(bytes))
+  }
+
+  @Test func `entries in a batch that is cut short or goes on are refused when they are come to`()
+    throws
+  {
+    let payload = try agentPayload { buffer in
+      let batch = try buffer.openBatch()
+      let count = try buffer.openEntry(name: "a".utf8.span, facts: Examples.facts)
+      try buffer.closeCount(count, 0)
+      try buffer.closeBatch(batch, count: 1)
+    }
+    for (other, error) in [
+      (Array(payload.dropLast()), ProtocolError.truncated), (payload + [0], .trailingBytes(1)),
+    ] {
+      #expect(throws: error) {
+        var reader = try EntryReader(other.span)
+        while try reader.next() != nil {}
+      }
+    }
   }
 
   @Test func `findings in a batch`() throws {
