@@ -30,6 +30,8 @@ public final class Agent {
   /// Until when frames are served in this turn, on the monotonic clock.
   var frameTime: UInt64 = 0
   var attempts: [Pending] = []
+  /// Journals of batches that the worker has in hand.
+  var foldings: [Folding] = []
   /// Clients for whose word keys are held.
   var asked: [Connection] = []
   /// The vaults that somebody asks the passcode of, or did a moment ago.
@@ -132,6 +134,7 @@ public final class Agent {
     for case let connection? in connections where connection.hasPending { _ = connection.send() }
     // The hang-up tells who asked for the end that every vault is one file.
     settle()
+    awaitFoldings()
     for case let connection? in connections { close(connection) }
     settle()
     worker.stop()

@@ -48,6 +48,7 @@ extension Agent {
       }
       if stream.isUse { noteUse(of: stream.keeper) }
       if stream.isChange { noteChange(of: stream.keeper) }
+      if let batch = stream as? BatchStore { fold(batch) }
       if !hasMore {
         if let batch = stream as? BatchStore { noteStored(batch, by: connection) }
         finishStream(connection)

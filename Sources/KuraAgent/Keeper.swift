@@ -35,6 +35,10 @@ final class Keeper {
   var isOutdated = false
   /// Entries of the access log that could not be written at a lock.
   private var lostEntries: UInt64 = 0
+  /// How many batches' journals are being moved into the file.
+  var foldingCount = 0
+  /// How many batches went into the journal since it could begin anew.
+  private var journalBatches = 0
   /// When a rotation of the vault goes on.
   var rotation = RotationPace()
 
@@ -104,6 +108,23 @@ struct AskedTimes: Equatable {
   var maxSession: UInt64 = 0
 }
 
+// MARK: - The journal
+
+extension Keeper {
+  /// The most batches that go into a journal before what is in it is in the file.
+  private static let mostBatches = 2
+
+  /// Whether another batch may go into the journal as it is.
+  var isJournalShort: Bool { foldingCount == 0 || journalBatches < Self.mostBatches }
+
+  /// Notes that a batch begins.
+  ///
+  /// - Parameter isAfterJournal: Whether it waits until all is in the file.
+  func noteBatch(isAfterJournal: Bool) {
+    journalBatches = isAfterJournal || foldingCount == 0 ? 1 : journalBatches + 1
+  }
+}
+
 // MARK: - Unlocking and locking
 
 extension Keeper {
@@ -156,8 +177,9 @@ extension Keeper {
     lostEntries += notes.take()?.write() ?? 0
     guard let locked = leaving.take() else { return }
     locked.close()
-    // Pages of the file were most of what an unlocked agent holds.
+    // Pages of the file were most of what an unlocked agent holds, the program's own are most of the rest.
     kura_memory_trim()
+    kura_code_trim()
   }
 
   private var limits: SessionLimits {

@@ -31,13 +31,18 @@ public enum Seal {
   public static func seal(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
+    try seal(plaintext, authenticating: associated, under: key, nonce: try Nonce.random())
+  }
+
+  /// Seals a plaintext under a nonce that was drawn before.
+  static func seal(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
+    nonce: consuming Nonce
+  ) throws(CryptoError) -> [UInt8] {
     try Sodium.start()
     var sealed = [UInt8](repeating: 0, count: overhead + plaintext.count)
     var bytes = sealed.mutableSpan
-    unsafe bytes.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      unsafe randombytes_buf(start, nonceCount)
-    }
+    for index in 0..<nonceCount { bytes[index] = nonce.bytes[index] }
     try seal(plaintext, authenticating: associated, under: key, into: &bytes)
     return sealed
   }
@@ -96,8 +101,18 @@ extension Seal {
   public static func sealPadded(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
+    try sealPadded(plaintext, authenticating: associated, under: key, nonce: try Nonce.random())
+  }
+
+  /// Seals a plaintext rounded up by ``Padding`` under a nonce that was drawn before.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``.
+  public static func sealPadded(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
+    nonce: consuming Nonce
+  ) throws(CryptoError) -> [UInt8] {
     let padded = try Padding.pad(plaintext)
-    return try seal(padded.bytes, authenticating: associated, under: key)
+    return try seal(padded.bytes, authenticating: associated, under: key, nonce: nonce)
   }
 
   /// Opens a ciphertext of ``sealPadded(_:authenticating:under:)`` and takes its padding off.

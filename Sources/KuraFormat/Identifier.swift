@@ -19,6 +19,9 @@ public struct Identifier<Subject>: Sendable {
     self.low = low
   }
 
+  /// The bytes of every one.
+  public static var byteCount: Int { identifierByteCount }
+
   /// Sixteen zero bytes.
   public static var zero: Identifier { Identifier(high: 0, low: 0) }
 
@@ -43,6 +46,18 @@ public struct Identifier<Subject>: Sendable {
   /// - Throws: ``CryptoError/entropyUnavailable``.
   public static func random() throws(CryptoError) -> Identifier {
     let bytes = try RandomBytes.bytes(identifierByteCount)
+    return Identifier(bytes.span)
+  }
+
+  /// A fresh one from random bytes that were drawn before.
+  ///
+  /// - Throws: ``CryptoError/entropyUnavailable``.
+  public static func random(
+    from supply: inout RandomSupply
+  ) throws(CryptoError) -> Identifier {
+    var bytes = InlineArray<16, UInt8>(repeating: 0)
+    var target = bytes.mutableSpan
+    try supply.fill(&target)
     return Identifier(bytes.span)
   }
 

@@ -78,7 +78,7 @@ private let write:
     else { return SQLITE_IOERR }
     let page = unsafe UnsafeRawBufferPointer(start: data, count: Int(count))
     guard let gap = unsafe unusedMiddle(of: page, header: offset == 0 ? 100 : 0),
-      unsafe page[gap].contains(where: { $0 != 0 })
+      unsafe !isZero(page, gap)
     else { return unsafe write(file, data, count, offset) }
     return unsafe withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
       unsafe copy.copyMemory(from: page)
@@ -86,6 +86,20 @@ private let write:
       return unsafe write(file, copy.baseAddress, count, offset)
     }
   }
+
+/// Eight bytes at a time: every page that is written is looked at.
+private func isZero(_ page: UnsafeRawBufferPointer, _ gap: Range<Int>) -> Bool {
+  var index = gap.lowerBound
+  while index + 8 <= gap.upperBound {
+    if unsafe page.loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { return false }
+    index += 8
+  }
+  while index < gap.upperBound {
+    if unsafe page[index] != 0 { return false }
+    index += 1
+  }
+  return true
+}
 
 private func methods(
   of file: UnsafeMutablePointer<sqlite3_file>

@@ -3,7 +3,7 @@
 /// Every statement that the storage ever runs on a vault, each prepared once and kept.
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
-  case version, schema
+  case version, schema, pageCount
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, itemGeneration, storeItem, deleteItem
@@ -17,7 +17,8 @@ enum Query: Int, CaseIterable {
   /// The text, with numbered parameters.
   var sql: String {
     switch self {
-    case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema:
+    case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema,
+      .pageCount:
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
     case .item, .itemScan, .itemGeneration, .storeItem, .deleteItem, .history, .historyScan,
@@ -39,6 +40,7 @@ enum Query: Int, CaseIterable {
     case .syncFully: "PRAGMA synchronous=FULL"
     case .syncLazily: "PRAGMA synchronous=NORMAL"
     case .version: "PRAGMA user_version"
+    case .pageCount: "PRAGMA page_count"
     default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
     }
   }

@@ -58,6 +58,7 @@ extension Storage {
     try storage.checkSchema()
     try storage.execute("PRAGMA journal_mode=WAL")
     try storage.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    try storage.fitCache()
     return storage
   }
 }
@@ -92,7 +93,6 @@ extension Storage {
     try execute("PRAGMA cell_size_check=ON")
     try execute("PRAGMA mmap_size=0")
     try execute("PRAGMA temp_store=MEMORY")
-    try execute("PRAGMA cache_size=-4096")
     try execute("PRAGMA secure_delete=ON")
     try execute("PRAGMA max_page_count=\(CleanPages.mostPages)")
     try execute("PRAGMA synchronous=FULL")

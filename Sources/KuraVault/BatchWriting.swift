@@ -6,8 +6,10 @@ internal import KuraStorage
 internal import SecureMemory
 
 extension UnlockedVault {
-  /// How many items a slice stores, at most.
-  static let batchSlice = 64
+  /// How much a slice stores, at most: so many new items, or a quarter as many that take more.
+  static let batchSlice = 256
+  /// What an item takes that was not sealed ahead, in new ones.
+  private static let weightOfOther = 4
 
   /// Does the next part of storing a batch; the last part commits.
   ///
@@ -19,10 +21,15 @@ extension UnlockedVault {
   ///   be tried again. ``VaultError/diskFull`` and those of the file: nothing of the batch was stored.
   public mutating func advance(batch: inout PutBatch) throws(VaultError) -> Bool {
     guard batch.isClosed else {
-      batch.close()
+      try batch.close()
       return true
     }
     if batch.entries.isEmpty { return false }
+    if batch.isCommitted {
+      // It is stored, whatever becomes of the journal: what is left to clear there is cleared later.
+      try? clearJournal()
+      return false
+    }
     if batch.draft == nil {
       try begin(&batch)
       return true
@@ -39,9 +46,10 @@ extension UnlockedVault {
     // What is kept of the tree is of the state before.
     rows.tree.forget()
     batch.storedCount = batch.entries.count
-    // It is stored, whatever becomes of the journal: what is left to clear there is cleared later.
-    try? clearJournal()
-    return false
+    batch.isCommitted = true
+    // With as much room as before it works as well.
+    try? rows.storage.fitCache()
+    return mustTruncate
   }
 
   /// Takes the write lock, on the newest state of the file.
@@ -71,16 +79,26 @@ extension UnlockedVault {
     on batch: inout PutBatch,
     _ body: (inout UnlockedVault, inout PutBatch) throws(VaultError) -> Void
   ) throws(VaultError) {
-    swap(&rows, &batch.rows)
-    defer { swap(&rows, &batch.rows) }
-    try body(&self, &batch)
+    guard var own = batch.rows.take() else { return }
+    swap(&rows, &own)
+    do throws(VaultError) { try body(&self, &batch) } catch {
+      swap(&rows, &own)
+      batch.rows = consume own
+      throw error
+    }
+    swap(&rows, &own)
+    batch.rows = consume own
   }
 }
 
 extension PutBatch {
   /// Nothing more is added: the items are put in the order of the tree, those of one name in theirs.
-  fileprivate mutating func close() {
-    isClosed = true
+  fileprivate mutating func close() throws(VaultError) {
+    do throws(SecureMemoryError) {
+      var added = try SecretBuffer(capacity: 0)
+      swap(&added, &adding)
+      text = BatchText(added.finish())
+    } catch { throw .outOfMemory }
     entries.sort { $0.tag == $1.tag ? $0.index < $1.index : $0.tag < $1.tag }
   }
 
@@ -96,9 +114,10 @@ extension PutBatch {
   /// Undoes everything and leaves the items before the one that cannot be stored, to begin anew.
   fileprivate mutating func cut() {
     guard let failure else { return }
-    rows.storage.end()
+    rows?.storage.end()
     entries.removeAll { $0.index >= failure.index }
     next = 0
+    ahead = SealedAhead()
     (draft, tree, bucket) = (nil, nil, nil)
   }
 }
@@ -109,14 +128,15 @@ extension UnlockedVault {
   /// Writes the next items, and the buckets that they fill up.
   fileprivate mutating func write(_ batch: inout PutBatch) throws(VaultError) {
     guard var tree = batch.tree.take(), var draft = batch.draft.take() else { return }
-    let end = min(batch.next + Self.batchSlice, batch.entries.count)
-    while batch.next < end {
+    batch.sealAhead(Self.batchSlice, at: draft.root.time, keys)
+    var room = Self.batchSlice
+    while batch.next < batch.entries.count, room > 0 {
       let number = tree.bucket(of: batch.entries[batch.next].tag)
       var bucket =
         if let open = batch.bucket.take() { open } else {
           BucketEdit(number, before: try tree.leaves(ofBucket: number, in: &rows, keys))
         }
-      try write(&batch, into: &bucket, upTo: end, tree, &draft)
+      try write(&batch, into: &bucket, &room, tree, &draft)
       if let next = batch.nextTag, tree.bucket(of: next) == number {
         // The next slice goes on with it.
         batch.bucket = bucket
@@ -133,16 +153,37 @@ extension UnlockedVault {
 
   /// Writes the items of one bucket, as far as a slice goes.
   private mutating func write(
-    _ batch: inout PutBatch, into bucket: inout BucketEdit, upTo end: Int, _ tree: TreeEdit,
+    _ batch: inout PutBatch, into bucket: inout BucketEdit, _ room: inout Int, _ tree: TreeEdit,
     _ draft: inout Draft
   ) throws(VaultError) {
-    while batch.next < end {
+    while batch.next < batch.entries.count, room > 0 {
       let entry = batch.entries[batch.next]
       guard tree.bucket(of: entry.tag) == bucket.number else { return }
       let leaf = bucket.leaf(of: entry.tag)
-      if let new = try store(entry, of: &batch, leaf, &draft) { bucket.set(entry.tag, new) }
+      if let item = batch.ahead.take(batch.next, isNew: leaf == nil), !batch.isFailing {
+        bucket.set(entry.tag, try store(item, &draft))
+        room -= 1
+      } else {
+        if let new = try store(entry, of: &batch, leaf, &draft) { bucket.set(entry.tag, new) }
+        room -= Self.weightOfOther
+      }
       batch.next += 1
     }
+  }
+
+  /// Stores an item that is new and was sealed before.
+  ///
+  /// - Returns: Its leaf.
+  private mutating func store(
+    _ item: SealedItem, _ draft: inout Draft
+  ) throws(VaultError) -> Digest {
+    let (tag, id) = (item.facts.tag.bytes, item.facts.id.bytes)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: item.facts.rowFacts, history: Span(),
+      meta: item.meta.span, body: item.body.span)
+    do { try rows.storage.storeItem(row) } catch { throw VaultError(error, about: .item) }
+    draft.root.itemCount += 1
+    return item.leaf
   }
 
   /// Stores an item, or notes why it cannot be.
@@ -152,23 +193,31 @@ extension UnlockedVault {
   private mutating func store(
     _ entry: PutBatch.Entry, of batch: inout PutBatch, _ leaf: Digest?, _ draft: inout Draft
   ) throws(VaultError) -> Digest? {
+    guard let text = batch.text else { return nil }
     do throws(VaultError) {
-      let change = try change(of: entry.tag, leaf: leaf, at: .none)
-      try change.check(batch.isReplacing ? .replace : .create)
-      let meta = try change.newMeta(
-        batch.text.bytes.extracting(entry.name), try batch.edits(of: entry),
-        size: UInt64(entry.value.count), modified: draft.root.time)
-      if batch.isFailing { return nil }
-      if change.isDeleted { try draft.countDeleted(false) }
-      let content = try NewContent(inline: batch.text.bytes.extracting(entry.value))
-      return try storeRevision(
-        change, meta, content, .value, protecting: entry.isProtecting, &draft
-      ).leaf
+      return try store(entry, of: text.secret, in: &batch, leaf, &draft)
     } catch {
       guard error.isOfItem else { throw error }
       batch.fail(at: entry.index, with: error)
       return nil
     }
+  }
+
+  private mutating func store(
+    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, in batch: inout PutBatch,
+    _ leaf: Digest?, _ draft: inout Draft
+  ) throws(VaultError) -> Digest? {
+    let change = try change(of: entry.tag, leaf: leaf, at: .none)
+    try change.check(batch.isReplacing ? .replace : .create)
+    let meta = try change.newMeta(
+      text.bytes.extracting(entry.name), try entry.edits(in: text),
+      size: UInt64(entry.value.count), modified: draft.root.time)
+    if batch.isFailing { return nil }
+    if change.isDeleted { try draft.countDeleted(false) }
+    let content = try NewContent(inline: text.bytes.extracting(entry.value))
+    return try storeRevision(
+      change, meta, content, .value, protecting: entry.isProtecting, &draft
+    ).leaf
   }
 
   /// Closes the tree, and commits.
@@ -179,20 +228,6 @@ extension UnlockedVault {
     try growTree(&draft)
     try commit(draft)
     rows.tree.forget()
-  }
-}
-
-extension PutBatch {
-  /// The attributes of an item as changes of those it has.
-  fileprivate func edits(of entry: Entry) throws(VaultError) -> AttributeEdits {
-    var edits = AttributeEdits()
-    guard entry.attributes.count > 2 else { return edits }
-    let attributes: Attributes
-    do { attributes = try Attributes(unsorted: text.bytes.extracting(entry.attributes)) } catch {
-      throw VaultError(error, about: .item)
-    }
-    try edits.set(attributes)
-    return edits
   }
 }
 

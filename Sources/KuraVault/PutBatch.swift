@@ -23,27 +23,36 @@ public struct PutBatch: ~Copyable {
   }
 
   let isReplacing: Bool
-  /// Normalised names, attributes and values.
-  var text: SecretBuffer
+  /// Normalised names, attributes and values, while more are added.
+  var adding: SecretBuffer
+  /// The same once there are no more; nil before.
+  var text: BatchText?
   var entries: [Entry] = []
   /// How far the writing has come.
   var next = 0
-  var rows: VaultRows
+  /// The items from there on that are sealed already.
+  var ahead = SealedAhead()
+  /// Its connection; nil once it was given away.
+  var rows: VaultRows?
   var draft: Draft?
   var tree: TreeEdit?
   /// The bucket that the last slice left off in.
   var bucket: BucketEdit?
   /// Whether nothing more is added.
-  var isClosed = false
+  var isClosed: Bool { text != nil }
 
   /// The first item that cannot be stored, and why.
   public internal(set) var failure: (index: Int, error: VaultError)?
   /// How many items are stored for good; 0 until all are.
   public internal(set) var storedCount = 0
+  /// Whether it is committed.
+  public internal(set) var isCommitted = false
+  /// Whether its transaction is under way.
+  public var isBegun: Bool { draft != nil }
 
   init(_ rows: consuming VaultRows, isReplacing: Bool) throws(VaultError) {
-    do { text = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
-    self.rows = rows
+    do { adding = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
+    self.rows = consume rows
     self.isReplacing = isReplacing
   }
 
@@ -57,17 +66,21 @@ public struct PutBatch: ~Copyable {
 extension UnlockedVault {
   /// Begins a batch and keeps other writers out until it ends.
   ///
-  /// - Parameter isReplacing: Whether items of those names may exist; their values go to the history.
+  /// - Parameters:
+  ///   - isReplacing: Whether items of those names may exist; their values go to the history.
+  ///   - isLate: Whether others are kept out only from when its items are written.
   /// - Throws: ``VaultError/busy`` when somebody else writes, and those of the file.
-  public mutating func beginBatch(replacing isReplacing: Bool) throws(VaultError) -> PutBatch {
+  public mutating func beginBatch(
+    replacing isReplacing: Bool, late isLate: Bool = false
+  ) throws(VaultError) -> PutBatch {
     try reading { _ throws(VaultError) in }
     let storage: Storage
-    do { storage = try Storage.open(at: place.path) } catch { throw VaultError(error) }
+    do { storage = try Storage.openForBatch(at: place.path) } catch { throw VaultError(error) }
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
       VaultRows(storage, checks: options.checks), isReplacing: isReplacing)
-    try begin(&batch)
+    if !isLate { try begin(&batch) }
     return batch
   }
 
@@ -115,18 +128,18 @@ extension PutBatch {
     _ tag: ItemTag, _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
     _ isProtecting: Bool
   ) throws(VaultError) {
-    let start = text.count
+    let start = adding.count
     let nameEnd = start + name.count
     let attributesEnd = nameEnd + attributes.count
     do throws(SecureMemoryError) {
-      try text.append(name)
-      try text.append(attributes)
-      try text.append(value)
+      try adding.append(name)
+      try adding.append(attributes)
+      try adding.append(value)
     } catch { throw .outOfMemory }
     entries.append(
       Entry(
         tag: tag, index: entries.count, name: start..<nameEnd, attributes: nameEnd..<attributesEnd,
-        value: attributesEnd..<text.count, isProtecting: isProtecting))
+        value: attributesEnd..<adding.count, isProtecting: isProtecting))
   }
 }
 

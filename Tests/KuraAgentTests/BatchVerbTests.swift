@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-import KuraAgent
+import Glibc
 import KuraProtocol
 import SecureMemory
 import Testing
+
+@testable import KuraAgent
 
 /// Many values in one request.
 @Suite struct BatchVerbTests {
@@ -61,6 +63,39 @@ import Testing
     #expect(try store(["c", "d/"], bench, wire).end.failure == .nameInvalid)
     #expect(try bench.ask(wire) { try $0.get("c") }.isOK)
     #expect(try store(["a", "b", "e"], bench, wire, .replace).stored == 3)
+  }
+
+  @Test func `is one file after a lock, whatever is left of its journal`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try store(names("a"), bench, wire).end.isOK)
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    let deadline = ContinuousClock.now + .seconds(30)
+    while access(bench.vault + "-wal", F_OK) == 0, ContinuousClock.now < deadline {
+      try bench.agent.turn(waitingAtMost: 5)
+    }
+    #expect(access(bench.vault + "-wal", F_OK) != 0)
+    #expect(bench.agent.foldings.isEmpty)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a/3999") }.isOK)
+  }
+
+  @Test func `of a row, the third waits until the journal is in the file`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let keeper = try #require(bench.agent.keepers.first)
+    // As if the worker were at the journal of one before.
+    keeper.foldingCount += 1
+    for number in 0..<2 { #expect(try store(["\(number)"], bench, wire).stored == 1) }
+    try send(["2"], on: wire)
+    for _ in 0..<20 { try bench.agent.turn(waitingAtMost: 5) }
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
+    let other = try bench.client()
+    #expect(try bench.ask(other) { try $0.put("3", "x") }.isOK)
+    keeper.foldingCount -= 1
+    #expect(try answer(bench, wire).stored == 1)
+    #expect(try bench.ask(wire) { try $0.get("2") }.isOK)
   }
 
   @Test func `without items it tells whether the vault is unlocked`() throws {

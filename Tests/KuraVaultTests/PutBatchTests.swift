@@ -134,7 +134,7 @@ import Testing
     try vault.put("a", "1")
     do {
       var batch = try vault.beginBatch(replacing: true)
-      for item in (0..<300).map({ Given("\($0)", "x") }) { try vault.add(item, to: &batch) }
+      for item in (0..<1_200).map({ Given("\($0)", "x") }) { try vault.add(item, to: &batch) }
       for _ in 0..<4 { #expect(try vault.advance(batch: &batch)) }
       // Everybody reads the state before meanwhile.
       #expect(try vault.names() == ["a"])
@@ -152,21 +152,88 @@ import Testing
     let file = try TestVault()
     var vault = try file.unlock()
     var batch = try vault.beginBatch(replacing: true)
-    for number in 0..<150 {
+    for number in 0..<500 {
       try vault.add(Given("\(number)", "x"), to: &batch)
       try vault.add(Given("same", "\(number)"), to: &batch)
     }
     #expect(try vault.advance(batch: &batch))
-    for written in [64, 128, 192, 256, 300] {
+    // New ones weigh 1, and 499 that replace 4.
+    for slice in 0..<10 {
+      let before = batch.next
       #expect(try vault.advance(batch: &batch))
-      let next = batch.next
-      #expect(next == written)
+      let written = batch.next - before
+      #expect((64...256).contains(written) || slice == 9, "\(written)")
     }
+    let next = batch.next
+    #expect(next == 1_000)
     #expect(try !vault.advance(batch: &batch))
-    #expect(try vault.names().count == 151)
-    #expect(try vault.getText("same") == "149")
-    #expect(try vault.getText("149") == "x")
+    #expect(try vault.names().count == 501)
+    #expect(try vault.getText("same") == "499")
+    #expect(try vault.getText("499") == "x")
     #expect(try vault.findings() == [])
+  }
+
+  @Test func `gives each seal bytes of its own`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store((0..<600).map { Given("item/\($0)", "x") })
+    for column in ["id", "substr(meta, 1, 24)", "substr(body, 1, 24)"] {
+      #expect(file.attack("SELECT count(DISTINCT \(column)) FROM item") == ["600"])
+    }
+    let nonces = ["meta", "body"].map { "SELECT substr(\($0), 1, 24) FROM item" }
+    #expect(
+      file.attack("SELECT count(*) FROM (\(nonces.joined(separator: " UNION ")))") == ["1200"])
+    #expect(file.attack("SELECT count(*) FROM item WHERE id = zeroblob(16)") == ["0"])
+  }
+
+  @Test func `replaces a whole vault as well as it fills it`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for round in 0..<3 {
+      try vault.store(
+        (0..<1_200).map { Given("item/\($0)", "\(round)", ["r\(round)": ""]) }, replacing: true)
+    }
+    #expect(vault.summary.itemCount == 1_200)
+    #expect(try vault.getText("item/7") == "2")
+    #expect(try vault.getText("item/1199", revision: 1) == "0")
+    #expect(try vault.attributes(of: "item/600") == ["r0": "", "r1": "", "r2": ""])
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `leaves what it wrote in the journal to somebody else`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let before = try Data(contentsOf: URL(filePath: file.path)).count
+    var batch = try vault.beginBatch(replacing: false)
+    for number in 0..<3_000 { try vault.add(Given("\(number)", "x"), to: &batch) }
+    let early = batch.takeJournal()
+    while try vault.advance(batch: &batch) {}
+    #expect(try Data(contentsOf: URL(filePath: file.path)).count == before)
+    let taken = batch.takeJournal()
+    let again = batch.takeJournal()
+    #expect(early === nil && again === nil)
+    let work = try #require(taken)
+    work.run()
+    #expect(try Data(contentsOf: URL(filePath: file.path)).count > before + 1_000_000)
+    // Whoever closes last leaves one file.
+    vault.lock().close()
+    work.close()
+    #expect(file.files == ["test.kura"])
+    var unlocked = try file.unlock()
+    #expect(try unlocked.names().count == 3_000)
+  }
+
+  @Test func `that begins late keeps nobody out before`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var batch = try vault.beginBatch(replacing: true, late: true)
+    try vault.add(Given("a", "batch"), to: &batch)
+    try vault.put("a", "put")
+    let isBegun = batch.isBegun
+    #expect(!isBegun)
+    while try vault.advance(batch: &batch) {}
+    #expect(try vault.getText("a") == "batch")
+    #expect(try vault.getText("a", revision: 1) == "put")
   }
 
   @Test func `waits for whoever writes when it begins anew`() throws {

@@ -55,7 +55,10 @@ extension Agent {
   /// Takes over what the worker has done.
   func finishWork() {
     for job in worker.finished() {
-      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else { continue }
+      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else {
+        finishFolding(job)
+        continue
+      }
       finish(attempts.remove(at: index))
     }
   }

@@ -22,13 +22,16 @@ final class BatchStore: Stream {
   /// The limits and the clock of the agent.
   private let configuration: AgentConfiguration
   /// When it is tried again to get hold of a busy vault, and until when.
-  private(set) var due: UInt64 = 0
+  private var retry: UInt64 = 0
   private var busyDeadline: UInt64?
+  /// Whether it begins only once the journals of earlier batches are in the file.
+  private var isLate: Bool
 
   init(
     _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
-    to keeper: Keeper, _ configuration: AgentConfiguration
+    to keeper: Keeper, late isLate: Bool, _ configuration: AgentConfiguration
   ) {
+    self.isLate = isLate
     self.configuration = configuration
     self.batch = batch
     self.request = request
@@ -36,6 +39,8 @@ final class BatchStore: Stream {
     self.keeper = keeper
     offset = request.start
   }
+
+  var due: UInt64 { isAwaitingJournal ? .max : retry }
 
   func advance(
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
@@ -50,24 +55,34 @@ final class BatchStore: Stream {
     return false
   }
 
+  /// Whether a journal is moved into the file first: in front of a late batch those of earlier ones, and
+  /// where the journal is to be cleared its own. The end of that is an event of the loop's.
+  private var isAwaitingJournal: Bool {
+    keeper.foldingCount > 0 && (isLate && !hasMoreToTake || batch.isCommitted)
+  }
+
+  /// What it left in the journal, once it is committed.
+  func takeJournal() -> JournalWork? { batch.takeJournal() }
+
   /// Stores the next items. What begins anew waits for others that write, as any request does.
   private func store(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
     do throws(VaultError) {
       let hasMore = try vault.advance(batch: &batch)
-      (due, busyDeadline) = (0, nil)
+      (retry, busyDeadline) = (0, nil)
+      isLate = isLate && !batch.isBegun
       return hasMore
     } catch {
       let now = configuration.clock().monotonic
       let deadline = busyDeadline ?? now + configuration.limits.busy
       guard error == .busy, now < deadline else { throw error }
-      (due, busyDeadline) = (now + configuration.limits.retry, deadline)
+      (retry, busyDeadline) = (now + configuration.limits.retry, deadline)
       return true
     }
   }
 
   /// Adds the next items of the request; false when there are none.
   private func take(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
-    guard taken < request.count, !isRefused else { return false }
+    guard hasMoreToTake else { return false }
     let end = min(taken + Self.slice, request.count)
     while taken < end {
       guard try add(payload, to: &vault) else { return false }
@@ -90,6 +105,8 @@ final class BatchStore: Stream {
       attributes: bytes.extracting(item.attributes),
       protecting: item.flags.contains(.protect), to: &batch)
   }
+
+  private var hasMoreToTake: Bool { taken < request.count && !isRefused }
 
   /// How many values were stored.
   var storedCount: Int { batch.storedCount }
@@ -121,9 +138,11 @@ extension Agent {
     }
     // One batch after another would leave nobody else a turn.
     guard !isAwaited(before: connection) else { throw Denial(.busy) }
+    let isLate = !keeper.isJournalShort
     let batch = try work(on: keeper) { vault throws(VaultError) in
-      try vault.beginBatch(replacing: request.flags.contains(.replace))
+      try vault.beginBatch(replacing: request.flags.contains(.replace), late: isLate)
     }
+    keeper.noteBatch(isAfterJournal: isLate)
     let copy = try wire { () throws(ProtocolError) in
       var copy: SecretBuffer
       do throws(SecureMemoryError) { copy = try SecretBuffer(capacity: payload.count) } catch {
@@ -132,7 +151,8 @@ extension Agent {
       try copy.put(payload)
       return copy
     }
-    connection.stream = BatchStore(batch, request, copy, to: keeper, configuration)
+    connection.stream = BatchStore(
+      batch, request, copy, to: keeper, late: isLate, configuration)
     connection.phase = .parked
   }
 
