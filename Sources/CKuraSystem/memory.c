@@ -4,11 +4,13 @@
 #include "memory.h"
 
 #include <features.h>
+#include <link.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -150,11 +152,33 @@ __attribute__((noinline)) void kura_stack_wipe(void) {
   explicit_bzero(remains, sizeof remains);
 }
 
+void kura_memory_settle(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, LARGE);
+  mallopt(M_TRIM_THRESHOLD, 4 * LARGE);
+#endif
+}
+
 void kura_memory_trim(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
+
+/* Only parts that are mapped without write access: what the loader adjusted is in the others. */
+static int trim_part(struct dl_phdr_info *object, size_t size, void *nothing) {
+  (void)size, (void)nothing;
+  for (int i = 0; i < object->dlpi_phnum; i += 1) {
+    const ElfW(Phdr) *part = object->dlpi_phdr + i;
+    if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+    uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_memsz) & ~(uintptr_t)(PAGE - 1);
+    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void kura_code_trim(void) { dl_iterate_phdr(trim_part, NULL); }
 
 int kura_secret_equal(const void *left, const void *right, size_t count) {
   const volatile unsigned char *a = left, *b = right;

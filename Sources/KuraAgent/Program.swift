@@ -29,6 +29,7 @@ public enum Program {
   }
 
   private static func serve(_ options: ProgramOptions) -> Int32 {
+    kura_memory_settle()
     kura_server_keep_standard()
     kura_server_reset_signals()
     kura_server_raise_descriptors(1_024)

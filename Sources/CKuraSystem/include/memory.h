@@ -21,8 +21,14 @@ void kura_secret_free(void *block, size_t count);
 void kura_secret_wipe(void *block, size_t count);
 /* Zeroes what calls that have returned left on the calling thread's stack, 64 KiB deep. */
 void kura_stack_wipe(void);
+/* Has the C library take large blocks from the system one by one, and give each back when it is freed. By
+   itself it stops doing that once one was freed, and what is left between smaller ones stays resident. */
+void kura_memory_settle(void);
 /* Gives memory that was freed back to the system, where the C library can. */
 void kura_memory_trim(void);
+/* Lets go of the pages of the program's own file that nothing was written to: what runs next takes from
+   the system's cache those that it needs. */
+void kura_code_trim(void);
 /* Whether both hold the same bytes, in time that depends on `count` only. */
 int kura_secret_equal(const void *left, const void *right, size_t count);
 struct kura_memory_status kura_secret_status(void);
