@@ -3,8 +3,9 @@
 internal import CSQLite
 
 extension Storage {
-  /// The least and the most pages of the file, of 4 KiB, that a connection keeps in memory.
-  private static let cachedPages: ClosedRange<Int64> = 512...2_048
+  /// The fewest and the most pages of the file, of 4 KiB, that a connection keeps in memory.
+  private static let fewestPages: Int64 = 512
+  private static let mostPages: Int64 = 2_048
   /// How many pages of the file there are to one that is kept: room for the inner pages that most ways to
   /// an item have in common. (An inner page has some five below it.)
   private static let pagesToCached: Int64 = 64
@@ -18,7 +19,7 @@ extension Storage {
     let count = try integer(.pageCount, 0, 0...Int64.max, in: .part)
     finish(.pageCount)
     let fitting = count / Self.pagesToCached
-    try cache(min(max(fitting, Self.cachedPages.lowerBound), Self.cachedPages.upperBound))
+    try cache(min(max(fitting, Self.fewestPages), Self.mostPages))
   }
 
   /// Opens a vault file to write a batch: no journal is moved into the file at a commit,

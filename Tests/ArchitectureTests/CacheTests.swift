@@ -25,14 +25,23 @@ import Testing
       subject: "verified nodes", words: "at most N of",
       file: "KuraVault/NodeCache", code: "static let places = N"),
     Limit(
-      subject: "pages of the file", words: "at most N KiB",
-      file: "KuraStorage/StorageOpening", code: "PRAGMA cache_size=-N\""),
+      subject: "pages of the file", words: "no fewer than N and",
+      file: "KuraStorage/PageCache", code: "static let fewestPages: Int64 = N"),
+    Limit(
+      subject: "pages of the file", words: "at most N of",
+      file: "KuraStorage/PageCache", code: "static let mostPages: Int64 = N"),
+    Limit(
+      subject: "pages of the file", words: "room for N pages",
+      file: "KuraStorage/PageCache", code: "static let batchPages: Int64 = N"),
     Limit(
       subject: "a list on its way", words: "at most N and",
       file: "KuraVault/Listing", code: "static let batch = N"),
     Limit(
       subject: "a batch on its way", words: "at most N in",
       file: "KuraVault/PutBatch", code: "static let mostItems = N"),
+    Limit(
+      subject: "a batch on its way", words: "next N the",
+      file: "KuraVault/BatchWriting", code: "static let batchSlice = N"),
     Limit(
       subject: "a batch on its way", words: "in N bytes",
       file: "KuraProtocol/ProtocolVersion", code: "static let frame = N"),
