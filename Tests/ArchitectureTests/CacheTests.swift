@@ -34,8 +34,11 @@ import Testing
       subject: "pages of the file", words: "room for N pages",
       file: "KuraStorage/PageCache", code: "static let batchPages: Int64 = N"),
     Limit(
-      subject: "a list on its way", words: "at most N and",
-      file: "KuraVault/Listing", code: "static let batch = N"),
+      subject: "a list on its way", words: "At most N opened",
+      file: "KuraVault/Listing", code: "static let sizes = 64...N"),
+    Limit(
+      subject: "a list on its way", words: "at most N bytes",
+      file: "KuraVault/ItemSlice", code: "static let enoughBytes = N"),
     Limit(
       subject: "a batch on its way", words: "at most N in",
       file: "KuraVault/PutBatch", code: "static let mostItems = N"),
