@@ -121,4 +121,10 @@ int kura_socket_is_readable(int fd) {
   return poll(&watched, 1, 0) > 0;
 }
 
+void kura_socket_widen(int fd) {
+  /* The kernel takes what wmem_max allows, and doubles it for its own needs. */
+  const int room = 512 * 1024;
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+}
+
 void kura_socket_close(int fd) { close(fd); }

@@ -81,7 +81,8 @@ struct Inbox: ~Copyable {
 /// What is yet to be sent to a client: guarded memory, wiped as soon as it is gone.
 struct Outbox: ~Copyable {
   private static let room = 4_096
-  private static let most = 262_144
+  /// What a slice of a value takes stays for the next one.
+  private static let most = 270_336
 
   private var sent = 0
   /// Frames are written at its end.

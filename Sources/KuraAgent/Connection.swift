@@ -109,6 +109,9 @@ final class Connection {
   /// Whether a frame has begun and is not whole.
   var isWithinFrame: Bool { !inbox.isEmpty }
 
+  /// Makes room in the socket for the slices of a long value.
+  func widen() { kura_socket_widen(raw) }
+
   /// Whether a whole slice of a stream fits into the socket.
   var hasRoom: Bool { kura_server_has_room(raw) == 1 }
 

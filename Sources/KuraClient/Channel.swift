@@ -13,7 +13,8 @@ struct Channel: ~Copyable {
   /// What the next ``send()`` sends.
   var output: SecretBuffer
   private var input: SecretBuffer
-  /// The bytes of the frame handed out last.
+  /// Where in the input the frame handed out last begins, and how many bytes it has.
+  private var start = 0
   private var taken = 0
   /// The agent does not listen any more, but may have said why.
   private var isCut = false
@@ -56,7 +57,7 @@ struct Channel: ~Copyable {
 
   /// What was received: the frame handed out last stands at its beginning.
   var received: Span<UInt8> {
-    @_lifetime(borrow self) borrowing get { input.bytes }
+    @_lifetime(borrow self) borrowing get { input.bytes.extracting(droppingFirst: start) }
   }
 
   /// What a poll(2) watches for the agent's next word.
@@ -66,12 +67,15 @@ struct Channel: ~Copyable {
   var hasNews: Bool { isAhead || kura_socket_is_readable(descriptor) == 1 }
 
   /// Whether more was received than the frame handed out last: no poll(2) tells of that.
-  var isAhead: Bool { input.count > taken }
+  var isAhead: Bool { input.count > start + taken }
 }
 
 // MARK: - Sending
 
 extension Channel {
+  /// Lets the socket take several pieces of a value, so that both sides work at once.
+  func widen() { kura_socket_widen(descriptor) }
+
   /// Sends and wipes the output, as one write where the socket takes it.
   mutating func send() throws(ClientError) {
     var sent = 0
@@ -97,17 +101,20 @@ extension Channel {
   ///
   /// - Parameter patience: How long to wait for each part of it, in ms.
   mutating func next(patience: Int32) throws(ClientError) -> Frame {
-    input.removeFirst(taken)
+    start += taken
     taken = 0
     while true {
       let frame: Frame?
       do throws(ProtocolError) {
-        frame = try Frame.next(in: input.bytes, sentBy: .agent)
+        frame = try Frame.next(in: received, sentBy: .agent)
       } catch { throw .broken(error) }
       if let frame {
         taken = frame.byteCount
         return frame
       }
+      // What was handed out is wiped, and what has begun moves to the front.
+      input.removeFirst(start)
+      start = 0
       try receive(patience)
     }
   }
@@ -134,11 +141,17 @@ extension Channel {
     }
   }
 
-  /// The bytes that are missing of a frame whose beginning is there.
+  /// The room that the next bytes need: for the rest of a frame whose beginning is there, and for the
+  /// frames behind a large one.
   private func roomWanted() throws(ClientError) -> Int {
     do throws(ProtocolError) {
       let header = try FrameHeader(input.bytes, sentBy: .agent)
-      return max((header?.byteCount ?? 0) - input.count, 1)
+      let count = header?.byteCount ?? 0
+      let room = count > ProtocolLimit.chunk ? max(count, Self.streamRoom) : count
+      return max(room - input.count, 1)
     } catch { throw .broken(error) }
   }
+
+  /// Some pieces of a value with their heads.
+  private static let streamRoom = 4 * (ProtocolLimit.chunk + 64)
 }

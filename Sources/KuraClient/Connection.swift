@@ -134,6 +134,9 @@ extension Connection {
   /// Whether a part of that is here already, where no poll(2) sees it.
   var isAhead: Bool { channel.isAhead }
 
+  /// Makes room for a long value on its way to the agent.
+  func widen() { channel.widen() }
+
   /// Sends messages; the first time, the hello goes before them in the same write.
   mutating func send(
     _ write: (inout SecretBuffer) throws(ProtocolError) -> Void

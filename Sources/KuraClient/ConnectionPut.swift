@@ -92,6 +92,7 @@ extension Connection {
   private mutating func beginUpload(_ order: PutOrder) throws(ClientError) {
     try send(order, value: nil)
     try done()
+    widen()
   }
 
   /// Sends one part; an agent that has had enough says so in between.

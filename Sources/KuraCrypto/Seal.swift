@@ -47,6 +47,25 @@ public enum Seal {
     return sealed
   }
 
+  /// Seals a plaintext into memory that is there already.
+  ///
+  /// - Parameters:
+  ///   - plaintext, associated, key: As for ``seal(_:authenticating:under:)``.
+  ///   - sealed: ``overhead`` bytes more than the plaintext.
+  /// - Throws: As ``seal(_:authenticating:under:)`` does.
+  public static func sealFresh(
+    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
+    into sealed: inout MutableSpan<UInt8>
+  ) throws(CryptoError) {
+    precondition(sealed.count == overhead + plaintext.count, "room for just the ciphertext")
+    try Sodium.start()
+    unsafe sealed.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      unsafe randombytes_buf(start, nonceCount)
+    }
+    try seal(plaintext, authenticating: associated, under: key, into: &sealed)
+  }
+
   /// Seals under the nonce that stands at the start of `sealed`.
   static func seal(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
@@ -74,6 +93,24 @@ public enum Seal {
   public static func open(
     _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> SecretBytes {
+    guard sealed.count >= overhead else { throw .damaged }
+    var plaintext = try SecretBytes.make(count: sealed.count - overhead)
+    var target = plaintext.mutableBytes
+    try open(sealed, authenticating: associated, under: key, into: &target)
+    return plaintext
+  }
+
+  /// Opens a ciphertext into memory that is there already.
+  ///
+  /// - Parameters:
+  ///   - sealed, associated, key: As for ``open(_:authenticating:under:)``.
+  ///   - target: Guarded memory of ``overhead`` bytes less than the ciphertext; zero after an error, or
+  ///     as it was.
+  /// - Throws: As ``open(_:authenticating:under:)`` does.
+  public static func open(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
+    into target: inout MutableSpan<UInt8>
+  ) throws(CryptoError) {
     try Sodium.start()
     guard sealed.count >= overhead else { throw .damaged }
     let keys = try deriveKeys(
@@ -82,13 +119,10 @@ public enum Seal {
     guard Sodium.isEqual(sealed.extracting(nonceCount..<headCount), commitment) else {
       throw .wrongKey
     }
-    var plaintext = try SecretBytes.make(count: sealed.count - overhead)
-    var target = plaintext.mutableBytes
     let isAuthentic = AEAD.decrypt(
       sealed.extracting(droppingFirst: headCount), authenticating: associated,
       nonce: zeroNonce.span, key: keys.bytes.extracting(first: Key.byteCount), into: &target)
     guard isAuthentic else { throw .damaged }
-    return plaintext
   }
 }
 

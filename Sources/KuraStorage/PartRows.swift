@@ -101,4 +101,10 @@ extension [UInt8] {
   package mutating func append(copying span: Span<UInt8>) {
     unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
+
+  /// Copies the bytes of a view over what was held before, into the same memory where they fit.
+  package mutating func replace(with span: Span<UInt8>) {
+    removeAll(keepingCapacity: true)
+    unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
 }

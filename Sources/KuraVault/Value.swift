@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import KuraCrypto
 internal import KuraFormat
-internal import KuraStorage
 public import SecureMemory
 
 /// An item with its value: the bytes themselves, or a large value to be read piece by piece.
@@ -11,25 +9,24 @@ public struct Value: ~Copyable {
   public let item: Item
 
   private let inline: SecretBytes?
-  private let manifest: Manifest?
-  private var nextChunk: UInt64 = 0
+  private var reader: ChunkReader?
 
   init(_ item: consuming Item, _ body: consuming ItemBody) throws(VaultError) {
     switch consume body {
     case .inline(let bytes):
       guard UInt64(bytes.count) == item.size else { throw .damaged(.item) }
       inline = consume bytes
-      manifest = nil
-    case .chunked(let found):
-      guard found.length == item.size else { throw .damaged(.item) }
-      manifest = consume found
+      reader = nil
+    case .chunked(let manifest):
+      guard manifest.length == item.size else { throw .damaged(.item) }
+      reader = try ChunkReader(manifest)
       inline = nil
     }
     self.item = item
   }
 
-  /// Whether the value is large, and comes from ``next(in:)``.
-  public var isStream: Bool { manifest != nil }
+  /// Whether the value is large, and comes from ``advance(in:)`` or ``next(in:)``.
+  public var isStream: Bool { reader != nil }
 
   /// The value; without bytes when it is a stream.
   public var bytes: Span<UInt8> {
@@ -41,62 +38,36 @@ public struct Value: ~Copyable {
     }
   }
 
+  /// Opens the next pieces of a stream, verified: some milliseconds of work at most. Those that were
+  /// opened before must have been taken.
+  ///
+  /// - Returns: Whether there are any; false at the end.
+  /// - Throws: ``VaultError/changed`` when this revision was dropped meanwhile;
+  ///   ``VaultError/damaged(_:)``, after which what came before is still true.
+  public mutating func advance(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
+    guard reader != nil else { return false }
+    return try reader!.advance(of: item, in: &vault)
+  }
+
+  /// Hands the opened pieces out, in order.
+  ///
+  /// - Parameter body: Gets at most 64 KiB at a time, which are gone when it returns.
+  public mutating func takePieces<Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    while reader?.hasPiece == true { try reader!.takePiece(body) }
+  }
+
   /// The next piece of a stream, verified.
   ///
   /// - Returns: At most 64 KiB; nil at the end.
-  /// - Throws: ``VaultError/changed`` when this revision was dropped meanwhile;
-  ///   ``VaultError/damaged(_:)``, after which what came before is still true.
+  /// - Throws: As ``advance(in:)`` does.
   public mutating func next(in vault: inout UnlockedVault) throws(VaultError) -> SecretBytes? {
-    let number = nextChunk
-    switch manifest {
-    case .none: return nil
-    case .some(let manifest):
-      guard number < manifest.chunkCount else { return nil }
-      guard let piece = try vault.chunk(number, of: manifest) else {
-        throw try vault.refers(to: item) ? .damaged(.chunk) : .changed
-      }
-      nextChunk = number + 1
-      return piece
+    if reader?.hasPiece != true {
+      guard try advance(in: &vault) else { return nil }
     }
-  }
-}
-
-extension UnlockedVault {
-  /// A chunk, opened; nil when there is no such row.
-  fileprivate mutating func chunk(
-    _ number: UInt64, of manifest: borrowing Manifest
-  ) throws(VaultError) -> SecretBytes? {
-    do {
-      // A chunk of another revision, item or place does not open, whatever root there is by now.
-      try rows.storage.beginRead()
-      defer { rows.storage.end() }
-      let value = manifest.value.bytes
-      guard let sealed = try rows.storage.chunk(value.span, number) else { return nil }
-      return try manifest.open(chunk: sealed, number)
-    } catch {
-      throw VaultError(error, about: .chunk)
+    return try reader?.takePiece { piece throws(VaultError) in
+      do { return try SecretBytes(copying: piece) } catch { throw .outOfMemory }
     }
-  }
-
-  /// Whether an item still has this revision.
-  fileprivate mutating func refers(to item: borrowing Item) throws(VaultError) -> Bool {
-    let (tag, id, revision) = (item.facts.tag, item.facts.id, item.facts.revision)
-    return try reading { vault throws(VaultError) in
-      guard let (facts, history) = try vault.verifiedHistory(tag), facts.id == id else {
-        return false
-      }
-      return facts.revision == revision || history.entries.contains { $0.revision == revision }
-    }
-  }
-}
-
-extension Manifest {
-  /// Opens a chunk and checks that it has the length that its place asks for.
-  borrowing func open(chunk sealed: Span<UInt8>, _ number: UInt64) throws -> SecretBytes {
-    let associated = AssociatedData.chunk(
-      value: value, number: number, isLast: number == chunkCount - 1)
-    let piece = try Seal.open(sealed, authenticating: associated.span, under: key)
-    guard piece.count == byteCount(ofChunk: number) else { throw VaultError.damaged(.chunk) }
-    return piece
   }
 }

@@ -203,13 +203,41 @@ import Testing
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.setPolicy(.historyDepth, to: 0)
-    try vault.upload("a", pattern(300_000))
+    let whole = pattern(1_000_000)
+    try vault.upload("a", whole)
     let name = Array("a".utf8)
     var value = try vault.value(name.span)
-    _ = try value.next(in: &vault)
+    var read: [UInt8] = []
+    if let piece = try value.next(in: &vault) { read = bytes(of: piece.bytes) }
     try vault.put("a", "new")
     try vault.sweepAll()
-    #expect(throws: VaultError.changed) { _ = try value.next(in: &vault) }
+    // What was read ahead is still true.
+    var refusal: VaultError?
+    do throws(VaultError) {
+      while let piece = try value.next(in: &vault) { read += bytes(of: piece.bytes) }
+    } catch { refusal = error }
+    #expect(refusal == .changed)
+    #expect(read == Array(whole.prefix(read.count)))
+    #expect(read.count < whole.count)
+  }
+
+  @Test(arguments: [0, 1, 3, 4, 5, 7, 8, 9])
+  func `damaged in one chunk gives out those before it`(number: Int) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let whole = pattern(600_000)
+    try vault.upload("a", whole)
+    file.attack("UPDATE chunk SET data = zeroblob(length(data)) WHERE number = \(number)")
+    let name = Array("a".utf8)
+    var value = try vault.value(name.span)
+    var read: [UInt8] = []
+    var refusal: VaultError?
+    do throws(VaultError) {
+      while try value.advance(in: &vault) { value.takePieces { read += bytes(of: $0) } }
+    } catch { refusal = error }
+    #expect(refusal == .damaged(.chunk))
+    #expect(read == Array(whole.prefix(number * 65_536)))
+    #expect(throws: VaultError.damaged(.chunk)) { _ = try value.advance(in: &vault) }
   }
 
   @Test func `with a missing or swapped chunk is damaged`() throws {

@@ -32,6 +32,9 @@ ptrdiff_t kura_socket_receive(int fd, void *_Nonnull into, size_t capacity, int 
 /* Whether a receive would not wait. */
 int kura_socket_is_readable(int fd);
 
+/* Lets a socket hold more of what is sent, for a long value in pieces. */
+void kura_socket_widen(int fd);
+
 void kura_socket_close(int fd);
 
 #endif

@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// A value on its way out: one verified chunk a slice.
+/// A value on its way out: some verified chunks a slice.
 final class ValueDownload: Stream {
   let keeper: Keeper
   let isUse = true
@@ -18,11 +18,13 @@ final class ValueDownload: Stream {
   func advance(
     _ output: inout SecretBuffer, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
-    guard let chunk = try value.next(in: &vault) else {
+    guard try value.advance(in: &vault) else {
       try write { () throws(ProtocolError) in try output.putEnd() }
       return false
     }
-    try write { () throws(ProtocolError) in try output.putData(chunk.bytes, from: .agent) }
+    try value.takePieces { piece throws(VaultError) in
+      try write { () throws(ProtocolError) in try output.putData(piece, from: .agent) }
+    }
     return true
   }
 }

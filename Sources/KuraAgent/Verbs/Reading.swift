@@ -28,6 +28,7 @@ extension Agent {
     }
     noteUse(of: keeper)
     guard value.isStream else { return }
+    connection.widen()
     begin(ValueDownload(value, from: keeper), on: connection)
   }
 
