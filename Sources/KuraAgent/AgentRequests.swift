@@ -229,6 +229,7 @@ extension Agent {
 
   /// Notes that the vault changed: within a second the newest state is kept beside it.
   func noteChange(of keeper: Keeper) {
+    moveJournal(of: keeper)
     guard keeper.upkeepDeadline == nil else { return }
     keeper.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
   }

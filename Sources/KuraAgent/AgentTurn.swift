@@ -86,10 +86,22 @@ extension Agent {
         try vault.flushSeen()
         return try vault.sweep()
       }
-      if hasMore { keeper.upkeepDeadline = now }
+      moveJournal(of: keeper)
+      // Who waits for a value goes before what nobody waits for.
+      if hasMore { keeper.upkeepDeadline = isMovingValue(of: keeper) ? now + upkeep : now }
     } catch {
       guard keeper.isUnlocked, error.failure == .busy else { return }
-      keeper.upkeepDeadline = now + configuration.limits.upkeep
+      keeper.upkeepDeadline = now + upkeep
+    }
+  }
+
+  private var upkeep: UInt64 { configuration.limits.upkeep }
+
+  /// Whether a large value of a vault is on its way, in or out.
+  private func isMovingValue(of keeper: Keeper) -> Bool {
+    connections.contains { connection in
+      (connection?.errand as? ValueUpload)?.keeper === keeper
+        || (connection?.stream as? ValueDownload)?.keeper === keeper
     }
   }
 }
@@ -148,7 +160,7 @@ extension Agent {
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
-  private func retry(_ connection: Connection) {
+  func retry(_ connection: Connection) {
     lockDue()
     // One that waits for its client's word has a frame to be served again.
     if connection.phase == .parked, let attempt = connection.errand as? any Attempt {

@@ -25,7 +25,7 @@ struct Inbox: ~Copyable {
   /// Room for a request of ordinary size.
   private static let room = 4_096
   /// A buffer that grew beyond that is given back when it is empty.
-  private static let most = 262_144
+  private static let most = 270_336
 
   private var buffer: SecretBuffer
 

@@ -39,7 +39,8 @@ enum CleanPages {
   var original: UnsafePointer<sqlite3_io_methods>
 }
 
-/// Opens a file as SQLite itself does, and puts ``write`` and ``close`` in front of a database's own.
+/// Opens a file as SQLite itself does, and puts ``write`` and ``close`` in front of a database's own, and
+/// ``JournalFile`` in front of a journal's.
 private let open:
   @convention(c) (
     UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?,
@@ -48,6 +49,9 @@ private let open:
     guard let original = unsafe sqlite3_vfs_find("unix"), let open = unsafe original.pointee.xOpen
     else { return SQLITE_CANTOPEN }
     let code = unsafe open(original, path, file, flags, outFlags)
+    if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file = unsafe file {
+      unsafe JournalFile.take(file)
+    }
     guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file = unsafe file,
       let plain = unsafe file.pointee.pMethods
     else { return code }

@@ -18,17 +18,25 @@ package struct Storage: ~Copyable {
   private var prepared: [OpaquePointer?]
   /// Which statements have been started since the transaction began, one bit each.
   private var started: UInt64 = 0
+  /// What the hook of commits keeps.
+  let journal: UnsafeMutablePointer<JournalState>
+  /// What moves the journal on another thread.
+  var move: JournalMove?
 
   /// Takes over an open connection.
   init(owning db: OpaquePointer) {
     unsafe self.db = db
+    unsafe journal = .allocate(capacity: 1)
+    unsafe journal.initialize(to: JournalState())
     unsafe prepared = Array(repeating: nil, count: Query.allCases.count)
   }
 
   deinit {
     for index in unsafe prepared.indices { unsafe sqlite3_finalize(prepared[index]) }
     // The last connection to close moves the journal into the file, which takes no key.
+    move?.cancel()
     unsafe sqlite3_close(db)
+    unsafe journal.deallocate()
   }
 }
 
@@ -89,8 +97,12 @@ extension Storage {
   /// - Throws: ``StorageError/busy`` when another connection still reads an older state.
   package mutating func truncateJournal() throws(StorageError) {
     precondition(!isInTransaction, "a checkpoint stands outside of transactions")
+    move?.cancel()
+    move = nil
     let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
+    unsafe journal.pointee.pageCount = 0
+    unsafe journal.pointee.peak = 0
     // What the file no longer holds in the unused part of a page may not come back from a page in memory.
     unsafe sqlite3_db_release_memory(db)
   }
@@ -240,6 +252,12 @@ extension Storage {
     let number = unsafe sqlite3_value_int64(value)
     guard range.contains(number) else { throw .damaged(table) }
     return number
+  }
+
+  /// Whether a column of the current row is NULL.
+  borrowing func isNull(_ query: Query, _ column: Int32) -> Bool {
+    guard let statement = unsafe prepared[query.rawValue] else { return false }
+    return unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
   }
 
   /// Whether a column of the current row is this text.

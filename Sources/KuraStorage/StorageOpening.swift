@@ -59,6 +59,7 @@ extension Storage {
     try storage.execute("PRAGMA journal_mode=WAL")
     try storage.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try storage.fitCache()
+    storage.watchJournal()
     return storage
   }
 }
@@ -96,7 +97,7 @@ extension Storage {
     try execute("PRAGMA secure_delete=ON")
     try execute("PRAGMA max_page_count=\(CleanPages.mostPages)")
     try execute("PRAGMA synchronous=FULL")
-    try execute("PRAGMA journal_size_limit=8388608")
+    try execute("PRAGMA journal_size_limit=\(JournalState.longestFile)")
   }
 
   private borrowing func setFlag(_ option: Int32, _ value: Int32) throws(StorageError) {
@@ -180,13 +181,23 @@ extension Storage {
     defer { finish(.schema) }
     var pages: [Int64] = []
     for table in Schema.tables {
-      guard try step(.schema), text(.schema, 0, is: "table"), text(.schema, 1, is: table.name),
-        text(.schema, 2, is: table.name), text(.schema, 4, is: table.sql),
-        let page = try? integer(.schema, 3, 2...Int64(UInt32.max), in: .part),
-        !pages.contains(page)
-      else { throw .schema }
-      pages.append(page)
+      try takeEntry("table", table.name, of: table.name, &pages)
+      if let earlier = table.earlier, text(.schema, 4, is: earlier) { continue }
+      guard text(.schema, 4, is: table.sql) else { throw .schema }
+      guard let index = table.index else { continue }
+      try takeEntry("index", index, of: table.name, &pages)
+      guard isNull(.schema, 4) else { throw .schema }
     }
     guard try !step(.schema) else { throw .schema }
+  }
+  /// Takes the schema's next row, which must be this, with a page of its own.
+  private mutating func takeEntry(
+    _ type: StaticString, _ name: StaticString, of table: StaticString, _ pages: inout [Int64]
+  ) throws(StorageError) {
+    guard try step(.schema), text(.schema, 0, is: type), text(.schema, 1, is: name),
+      text(.schema, 2, is: table),
+      let page = try? integer(.schema, 3, 2...Int64(UInt32.max), in: .part), !pages.contains(page)
+    else { throw .schema }
+    pages.append(page)
   }
 }

@@ -56,6 +56,7 @@ extension UnlockedVault {
       sweeper.mustLookAtDevices = false
       try sweepDeviceSecrets()
     }
+    if !sweeper.hasWork, rows.storage.hasLongJournal { try truncateJournal() }
     return sweeper.hasWork
   }
 
@@ -68,12 +69,9 @@ extension UnlockedVault {
     do {
       try rows.storage.beginWrite(durable: false)
       defer { rows.storage.end() }
-      // What is marked no more belongs to an item now, or is gone already.
-      guard try rows.storage.isLoose(bytes.span) else { return true }
-      let count = try rows.storage.deleteChunks(bytes.span, limit: Self.sliceCount)
-      if count < Self.sliceCount { try rows.storage.deleteLoose(bytes.span) }
+      let isGone = try rows.storage.sweep(bytes.span, limit: Self.sliceCount)
       try rows.storage.commit()
-      return count < Self.sliceCount
+      return isGone
     } catch {
       throw VaultError(error, about: .loose)
     }
@@ -94,5 +92,18 @@ extension UnlockedVault {
       default: throw error
       }
     }
+  }
+}
+
+extension Storage {
+  /// Deletes some chunks of a value, within a transaction.
+  ///
+  /// - Returns: Whether that was all of it.
+  mutating func sweep(_ value: Span<UInt8>, limit: Int) throws(StorageError) -> Bool {
+    // What is marked no more belongs to an item now, or is gone already.
+    guard try isLoose(value) else { return true }
+    guard try deleteChunks(value, limit: limit) < limit else { return false }
+    try deleteLoose(value)
+    return true
   }
 }

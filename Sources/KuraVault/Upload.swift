@@ -9,29 +9,25 @@ internal import SecureMemory
 ///
 /// Dropping it abandons the upload: what was staged is swept at a later unlock.
 public struct Upload: ~Copyable {
-  /// How many sealed chunks wait in memory before they are staged: 1 MiB.
+  /// How many chunks are sealed, and then staged, at a time, or one more: 1 MiB.
   static let batch = 16
 
   let name: ItemName
   let edits: AttributeEdits
   let condition: PutCondition
   let isProtecting: Bool
-  let value: ValueID
-  let key: Key
-  /// The plaintext of the chunk that is not full yet, or may be the last.
-  var pending: SecretBuffer
-  /// Sealed chunks that are not staged yet.
-  var sealed: [[UInt8]] = []
-  /// The number of the first of them.
-  var firstSealed: UInt64 = 0
+  /// The bytes that are not sealed yet: those of the last chunk always, since nobody knows which it is.
+  var plain: PlainChunks
+  /// Sealed chunks that are not staged yet, and others to be used in turn with them.
+  var sealed: [SealedChunk] = []
+  var spare: [SealedChunk] = []
+  /// How many chunks are staged.
+  var stagedCount: UInt64 = 0
   /// Keeps other engines from sweeping what was staged.
   var lock: StateFile?
 
   /// The bytes taken so far.
   public internal(set) var length: UInt64 = 0
-
-  /// The number of the chunk that is being filled.
-  var number: UInt64 { firstSealed + UInt64(sealed.count) }
 
   /// An upload of which nothing was taken yet.
   static func begin(
@@ -39,38 +35,50 @@ public struct Upload: ~Copyable {
     _ condition: PutCondition, protecting: Bool
   ) throws(VaultError) -> Upload {
     do {
-      return Upload(
-        name: name, edits: edits, condition: condition, isProtecting: protecting,
+      let plain = PlainChunks(
         value: try ValueID.random(), key: try Key.random(),
-        pending: try SecretBuffer(capacity: Manifest.chunkByteCount))
+        bytes: try SecretBuffer(capacity: Manifest.chunkByteCount))
+      return Upload(
+        name: name, edits: edits, condition: condition, isProtecting: protecting, plain: plain)
     } catch {
       throw VaultError(error, about: .chunk)
     }
   }
 
-  /// Takes bytes; nothing is written.
+  /// Takes bytes; nothing is sealed or written.
   mutating func take(_ bytes: Span<UInt8>) throws(VaultError) {
-    var offset = 0
-    while offset < bytes.count {
-      if pending.count == Manifest.chunkByteCount {
-        sealed.append(try seal(isLast: false))
-        pending.removeAll()
-      }
-      let end = min(bytes.count, offset + Manifest.chunkByteCount - pending.count)
-      do { try pending.append(bytes.extracting(offset..<end)) } catch { throw .outOfMemory }
-      offset = end
-    }
+    let missing = plain.bytes.count + bytes.count - plain.bytes.capacity
+    do throws(SecureMemoryError) {
+      // What goes on beyond a chunk goes on for long.
+      if missing > 0 { try plain.bytes.reserve(Self.room - plain.bytes.count) }
+      try plain.bytes.append(bytes)
+    } catch { throw .outOfMemory }
     length += UInt64(bytes.count)
   }
 
-  /// Seals the pending chunk.
-  func seal(isLast: Bool) throws(VaultError) -> [UInt8] {
-    let associated = AssociatedData.chunk(value: value, number: number, isLast: isLast)
-    do {
-      return try Seal.seal(pending.bytes, authenticating: associated.span, under: key)
-    } catch {
-      throw VaultError(error, about: .chunk)
+  /// The most bytes that wait to be sealed.
+  private static let room = (batch + 1) * Manifest.chunkByteCount
+
+  /// Whether that many bytes more find no room before some are sealed.
+  func isFull(before count: Int) -> Bool { plain.bytes.count + count > Self.room }
+
+  /// Prepares the sealing of the first chunks of what was taken, without touching those that wait.
+  mutating func nextChunks(_ count: Int, withLast: Bool = false) -> [SealedChunk] {
+    while spare.count < count { spare.append(SealedChunk()) }
+    let first = stagedCount + UInt64(sealed.count)
+    for index in 0..<count {
+      spare[index].prepare(
+        index, number: first + UInt64(index), isLast: withLast && index == count - 1)
     }
+    return Array(spare.prefix(count))
+  }
+
+  /// Notes that the chunks which waited were staged, and that others wait now.
+  mutating func advance(to next: [SealedChunk]) {
+    stagedCount += UInt64(sealed.count)
+    spare = sealed + spare.dropFirst(next.count)
+    sealed = next
+    plain.bytes.removeFirst(next.count * Manifest.chunkByteCount)
   }
 }
 
@@ -106,7 +114,7 @@ extension UnlockedVault {
   ) throws(VaultError) {
     precondition(bytes.count <= Self.longestAppend, "a stream comes in pieces")
     guard upload.length + UInt64(bytes.count) <= Manifest.longestValue else { throw .tooLarge }
-    if upload.sealed.count >= Upload.batch { try stage(&upload) }
+    if upload.isFull(before: bytes.count) { try stage(&upload) }
     try upload.take(bytes)
   }
 
@@ -116,9 +124,12 @@ extension UnlockedVault {
   ///   ``VaultError/busy`` the same call can be made again.
   public mutating func commit(_ upload: inout Upload) throws(VaultError) -> PutResult {
     let content = try content(of: upload)
-    let last = upload.length > UInt64(ItemBody.longestInline) ? try upload.seal(isLast: true) : nil
+    let isLarge = upload.length > UInt64(ItemBody.longestInline)
+    let last = upload.nextChunks(isLarge ? upload.plain.count : 0, withLast: true)
+    ForkJoin.run(last, with: upload.plain) { chunk, plain in chunk.seal(plain) }
+    try check(last)
     let result = try writing { vault, draft throws(VaultError) in
-      if let last { try vault.storeChunks(of: upload, last: last) }
+      if isLarge { try vault.storeRest(of: upload, last) }
       // A rekey meanwhile has given every name another tag.
       let change = try vault.beginChange(of: try vault.keys.tag(of: upload.name))
       return try vault.put(
@@ -132,76 +143,98 @@ extension UnlockedVault {
 
   /// Gives an upload up; what was staged is deleted by ``sweep()``.
   public mutating func abandon(_ upload: consuming Upload) {
-    if upload.firstSealed > 0 { sweeper.add(upload.value) }
+    if upload.stagedCount > 0 { sweeper.add(upload.plain.value) }
   }
 }
 
 extension UnlockedVault {
   private func content(of upload: borrowing Upload) throws(VaultError) -> NewContent {
     if upload.length <= UInt64(ItemBody.longestInline) {
-      return try NewContent(inline: upload.pending.bytes)
+      return try NewContent(inline: upload.plain.bytes.bytes)
     }
     do {
       return try NewContent(
-        Manifest(length: upload.length, value: upload.value, key: try upload.key.copy()))
+        Manifest(
+          length: upload.length, value: upload.plain.value, key: try upload.plain.key.copy()))
     } catch {
       throw VaultError(error, about: .chunk)
     }
   }
 
-  /// Writes the sealed chunks as rows that no item refers to yet.
+  /// Seals what was taken, while what was sealed before is written as rows that no item refers to yet.
   private mutating func stage(_ upload: inout Upload) throws(VaultError) {
+    let next = upload.nextChunks(upload.plain.wholeCount)
+    if upload.sealed.isEmpty {
+      ForkJoin.run(next, with: upload.plain) { chunk, plain in chunk.seal(plain) }
+    } else {
+      try store(&upload, sealing: next)
+    }
+    try check(next)
+    upload.advance(to: next)
+  }
+
+  private mutating func store(
+    _ upload: inout Upload, sealing next: [SealedChunk]
+  ) throws(VaultError) {
     try checkInPlace()
+    guard !rows.storage.isJournalFull() else { throw .busy }
     do {
       if upload.lock == nil { upload.lock = try uploadLock(.shared) }
       // The commit of the item syncs what was staged before it, too.
       try rows.storage.beginWrite(durable: false)
       defer { rows.storage.end() }
-      let value = upload.value.bytes
-      if upload.firstSealed == 0 {
+      let (value, waiting) = (upload.plain.value.bytes, upload.sealed)
+      if upload.stagedCount == 0 {
         try rows.storage.storeLoose(value.span)
       } else {
         try checkStaged(upload)
       }
-      try storeSealed(upload)
+      // A value that is to be deleted makes room: its pages are written once then, not zeroed before.
+      let loose = sweeper.queue.last?.bytes
+      var isSwept = false
+      var failure: StorageError?
+      ForkJoin.run(next, with: upload.plain) {
+        do throws(StorageError) {
+          if let loose { isSwept = try rows.storage.sweep(loose.span, limit: waiting.count) }
+          for chunk in waiting { try chunk.store(value.span, in: &rows.storage) }
+        } catch { failure = error }
+      } _: { chunk, plain in
+        chunk.seal(plain)
+      }
+      if let failure { throw failure }
       try rows.storage.commit()
+      if isSwept { sweeper.removeLast() }
     } catch {
       throw VaultError(error, about: .chunk)
     }
-    upload.firstSealed = upload.number
-    upload.sealed.removeAll()
+  }
+
+  private func check(_ chunks: [SealedChunk]) throws(VaultError) {
+    for chunk in chunks {
+      if let failure = chunk.failure { throw VaultError(failure, about: .chunk) }
+    }
   }
 
   /// Writes what is left of an upload, in the transaction of its item.
-  private mutating func storeChunks(
-    of upload: borrowing Upload, last: [UInt8]
+  private mutating func storeRest(
+    of upload: borrowing Upload, _ last: [SealedChunk]
   ) throws(VaultError) {
     do {
-      let value = upload.value.bytes
-      if upload.firstSealed > 0 {
+      let value = upload.plain.value.bytes
+      if upload.stagedCount > 0 {
         try checkStaged(upload)
         try rows.storage.deleteLoose(value.span)
       }
-      try storeSealed(upload)
-      try rows.storage.storeChunk(value.span, upload.number, last.span)
+      for chunk in upload.sealed + last { try chunk.store(value.span, in: &rows.storage) }
     } catch {
       throw VaultError(error, about: .chunk)
-    }
-  }
-
-  private mutating func storeSealed(_ upload: borrowing Upload) throws(StorageError) {
-    let value = upload.value.bytes
-    for index in upload.sealed.indices {
-      let number = upload.firstSealed + UInt64(index)
-      let chunk = upload.sealed[index]
-      try rows.storage.storeChunk(value.span, number, chunk.span)
     }
   }
 
   /// An engine with another state directory does not see the lock, and may have swept: it deletes
   /// chunks from the first one on, and the mark last.
   private mutating func checkStaged(_ upload: borrowing Upload) throws {
-    let value = upload.value.bytes
+    let value = upload.plain.value.bytes
     guard try rows.storage.isLoose(value.span), try rows.storage.chunk(value.span, 0) != nil else {
       throw VaultError.uploadLost
     }

@@ -49,8 +49,11 @@ import Testing
       subject: "a batch on its way", words: "in N bytes",
       file: "KuraProtocol/ProtocolVersion", code: "static let frame = N"),
     Limit(
-      subject: "a large value on its way", words: "at most N sealed",
+      subject: "a large value on its way", words: "at most N pieces",
       file: "KuraVault/Upload", code: "static let batch = N"),
+    Limit(
+      subject: "a large value on its way", words: "going out, N that",
+      file: "KuraVault/ChunkReader", code: "static let sliceCount = N"),
     Limit(
       subject: "a large value on its way", words: "of N bytes",
       file: "KuraFormat/ItemBody", code: "static let chunkByteCount = N"),

@@ -8,7 +8,7 @@ private let allowed: [String: Set<String>] = [
   "KuraProtocol": ["SecureMemory"],
   "KuraCrypto": ["CKuraSystem", "CSodium", "SecureMemory"],
   "KuraFormat": ["CUnicode", "KuraCrypto", "SecureMemory", "Glibc"],
-  "KuraStorage": ["CSQLite", "Glibc"],
+  "KuraStorage": ["CSQLite", "Glibc", "Synchronization"],
   "KuraVault": ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc"],
   "KuraSession": ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "Glibc"],
   "KuraAgent": [

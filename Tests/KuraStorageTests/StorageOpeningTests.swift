@@ -91,6 +91,13 @@ import Testing
     WHERE name = 'history'
     """,
     "UPDATE sqlite_schema SET tbl_name = 'item' WHERE name = 'loose'",
+    // The table of pieces without the index of its key, or with another.
+    "DELETE FROM sqlite_schema WHERE type = 'index'",
+    "UPDATE sqlite_schema SET name = 'sqlite_autoindex_chunk_2' WHERE type = 'index'",
+    """
+    UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'item')
+    WHERE type = 'index'
+    """,
   ])
   func `is compared byte for byte`(statement: String) throws {
     let file = try TestFile()

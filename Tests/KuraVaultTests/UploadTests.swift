@@ -240,6 +240,24 @@ import Testing
     #expect(throws: VaultError.damaged(.chunk)) { _ = try value.advance(in: &vault) }
   }
 
+  @Test func `takes the place of a value that is to be deleted`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.setPolicy(.historyDepth, to: 0)
+    try vault.upload("a", pattern(5_000_000))
+    try vault.put("a", "short")
+    let before = file.attack("PRAGMA page_count")
+    let new = pattern(5_000_000, seed: 9)
+    try vault.upload("b", new)
+    // Most of the old pieces went while the new ones came, into the same pages.
+    let pages = try #require(Int(file.attack("PRAGMA page_count")[0]))
+    #expect(pages < (try #require(Int(before[0]))) + 700)
+    try vault.sweepAll()
+    #expect(file.attack("SELECT count(*) FROM chunk", "SELECT count(*) FROM loose") == ["77", "0"])
+    #expect(try vault.get("b") == new)
+    #expect(try vault.findings() == [])
+  }
+
   @Test func `with a missing or swapped chunk is damaged`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -19,11 +19,12 @@ SCHEMA = [
     "generation INTEGER NOT NULL, class INTEGER NOT NULL, kind INTEGER NOT NULL, "
     "meta BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (item, revision)) STRICT, WITHOUT ROWID",
     "CREATE TABLE chunk (value BLOB NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, "
-    "PRIMARY KEY (value, number)) STRICT, WITHOUT ROWID",
+    "PRIMARY KEY (value, number)) STRICT",
     "CREATE TABLE loose (value BLOB PRIMARY KEY) STRICT, WITHOUT ROWID",
     "CREATE TABLE bucket (number INTEGER PRIMARY KEY, leaves BLOB NOT NULL) STRICT",
     "CREATE TABLE node (id INTEGER PRIMARY KEY, digests BLOB NOT NULL) STRICT",
 ]
+EARLIER_CHUNK = SCHEMA[4] + ", WITHOUT ROWID"
 ITEM_COLUMNS = "tag, id, revision, generation, class, kind, history, meta, body"
 HISTORY_COLUMNS = "tag, item, revision, generation, class, kind, x'', meta, body"
 
@@ -35,7 +36,7 @@ class File:
         self.db = connection
 
     @staticmethod
-    def build(path, page_size=4096):
+    def build(path, page_size=4096, is_earlier=False):
         if os.path.exists(path):
             raise FileExistsError(path)
         db = sqlite3.connect(path, isolation_level=None)
@@ -43,7 +44,7 @@ class File:
                        f"application_id = {APPLICATION_ID}", "user_version = 1"):
             db.execute("PRAGMA " + pragma).fetchall()
         for statement in SCHEMA:
-            db.execute(statement)
+            db.execute(EARLIER_CHUNK if is_earlier and statement == SCHEMA[4] else statement)
         return File(db)
 
     @staticmethod
@@ -78,6 +79,10 @@ class File:
         expected = []
         for statement in SCHEMA:
             name = statement.split()[2]
+            if name == "chunk" and ("table", name, name, EARLIER_CHUNK) in found:
+                statement = EARLIER_CHUNK
+            elif name == "chunk":
+                expected.append(("index", "sqlite_autoindex_chunk_1", name, None))
             expected.append(("table", name, name, statement))
         if encoding != "UTF-8" or sorted(map(repr, found)) != sorted(map(repr, expected)):
             raise Refused("file", "schema")

@@ -51,10 +51,11 @@ class Vault:
     # --- Create and open ------------------------------------------------------------------------
 
     @staticmethod
-    def create(path, passcode=None, recovery=None, source=None, kdf=(1, 8192), page_size=4096):
+    def create(path, passcode=None, recovery=None, source=None, kdf=(1, 8192), page_size=4096,
+               is_earlier=False):
         """A new vault with a passcode slot 0 and, with 20 `recovery` bytes, a recovery slot 1."""
         source = source or Source()
-        file = File.build(path, page_size)
+        file = File.build(path, page_size, is_earlier)
         vault_id = source.bytes(16)
         vault = Vault(file, Keys(source.bytes(32), vault_id), source)
         public, vault.protected_secret = sodium.crypto_box_seed_keypair(source.bytes(32))

@@ -24,13 +24,13 @@ PASSCODE = "correct horse battery staple".encode()
 BASES, CASES = {}, []
 
 
-def base(note, passcode=PASSCODE, recovery=None, secret=None, header=True):
+def base(note, passcode=PASSCODE, recovery=None, secret=None, header=True, is_earlier=False):
     """Registers a good vault named after its function; `secret` is the field to unlock with."""
     def register(fill):
         name = "good-" + fill.__name__.replace("_", "-")
         fields = {"note": note, "expect": "ok"}
         fields |= secret or {"passcode-hex": passcode.hex()}
-        BASES[name] = (fill, passcode, recovery)
+        BASES[name] = (fill, passcode, recovery, is_earlier)
         CASES.append((name, None, fields, None))
         return fill
     return register
@@ -55,10 +55,11 @@ def text(name, expect, note, sql, on="three-items", **fields):
 
 def filled(name, directory):
     """A fresh copy of a base; its seed is its name, so it is the same each time."""
-    fill, passcode, recovery = BASES[name]
+    fill, passcode, recovery, is_earlier = BASES[name]
     path = Path(directory) / (name + ".kura")
     path.unlink(missing_ok=True)
-    vault = Vault.create(str(path), passcode, recovery, Source(name), page_size=512)
+    vault = Vault.create(str(path), passcode, recovery, Source(name), page_size=512,
+                         is_earlier=is_earlier)
     fill(vault)
     return vault
 
@@ -66,7 +67,8 @@ def filled(name, directory):
 def preamble(vault):
     """What makes an empty file a vault file: pragmas and tables."""
     pragmas = ["page_size = 512", "application_id = 1263882817", "user_version = 1"]
-    tables = [sql for (sql,) in vault.db.execute("SELECT sql FROM sqlite_schema ORDER BY rowid")]
+    tables = [sql for (sql,) in vault.db.execute("SELECT sql FROM sqlite_schema "
+                                               "WHERE sql IS NOT NULL ORDER BY rowid")]
     return [f"PRAGMA {p};" for p in pragmas] + [t + ";" for t in tables]
 
 

@@ -156,6 +156,11 @@ def chunked(vault):
     vault.put(b"large", pattern(131073))
 
 
+@base("values in chunks, in the chunk table that 0.1.0 made", is_earlier=True)
+def chunked_earlier(vault):
+    vault.put(b"large", pattern(131073))
+
+
 @fault("ok", "an attribute edit: two revisions share one value in chunks", on="chunked")
 def good_chunked_shared(vault):
     with vault.change():

@@ -154,6 +154,7 @@ extension Agent {
       try vault.append(payload, to: &upload.upload)
     }
     if !payload.isEmpty { upload.isEmpty = false }
+    moveJournal(of: keeper)
     noteUse(of: keeper)
   }
 
