@@ -189,6 +189,8 @@ def trial(items, operations, planted=False):
     filling = timed(
         lambda: world.fill((f"i{n:07}", text(n, 32).decode()) for n in range(items)))
     say(f"{items:,} items stored in {filling:.1f} s; agent {world.memory():,} KiB")
+    # What the agent keeps of the tree and of the file is as large as it gets, before it is measured.
+    world.names()
     work = Work(world, model, seed=items)
     marks = {operations // 10: None, operations: None}
     start = 0
