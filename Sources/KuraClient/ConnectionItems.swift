@@ -80,7 +80,10 @@ extension Connection {
 
   /// Lists the names of items, as ``list(_:idle:each:)`` does.
   ///
-  /// - Parameter each: Gets each name, UTF-8; the bytes are gone when it returns.
+  /// - Parameters:
+  ///   - order: Which items.
+  ///   - idle: As there.
+  ///   - each: Gets each name, UTF-8; the bytes are gone when it returns.
   public mutating func listNames(
     _ order: ListOrder = ListOrder(), idle: () throws(ClientError) -> Void = {},
     each: (Span<UInt8>) throws(ClientError) -> Void
