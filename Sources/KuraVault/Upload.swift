@@ -193,13 +193,13 @@ extension UnlockedVault {
       let loose = sweeper.queue.last?.bytes
       var isSwept = false
       var failure: StorageError?
-      ForkJoin.run(next, with: upload.plain) {
+      ForkJoin.run(next, with: upload.plain) { chunk, plain in
+        chunk.seal(plain)
+      } meanwhile: { _ in
         do throws(StorageError) {
           if let loose { isSwept = try rows.storage.sweep(loose.span, limit: waiting.count) }
           for chunk in waiting { try chunk.store(value.span, in: &rows.storage) }
         } catch { failure = error }
-      } _: { chunk, plain in
-        chunk.seal(plain)
       }
       if let failure { throw failure }
       try rows.storage.commit()
