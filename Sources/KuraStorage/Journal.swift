@@ -88,6 +88,12 @@ extension Storage {
     return false
   }
 
+  /// Has commits of this connection leave the journal to ``checkpoint()``.
+  func leaveJournal() { unsafe journal.pointee.isMovedElsewhere = true }
+
+  /// Whether the journal is one that a commit would have moved if that had not been left to others.
+  package var isJournalDue: Bool { unsafe journal.pointee.pageCount >= JournalState.short }
+
   /// Whether the file of the journal has become long.
   package var hasLongJournal: Bool { unsafe journal.pointee.peak > JournalState.long }
 

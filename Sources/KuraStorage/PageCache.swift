@@ -26,7 +26,7 @@ extension Storage {
   /// ``checkpoint()`` is called for that.
   package static func openForBatch(at path: String) throws(StorageError) -> Storage {
     let storage = try open(at: path)
-    unsafe sqlite3_wal_autocheckpoint(storage.db, 0)
+    storage.leaveJournal()
     try storage.cache(batchPages)
     return storage
   }

@@ -21,9 +21,9 @@ public final class JournalWork: @unchecked Sendable {
 }
 
 extension PutBatch {
-  /// What is left to do once it is committed; nil when there is nothing.
+  /// What is left to do once it is committed; nil when there is nothing, or the journal is short.
   public mutating func takeJournal() -> JournalWork? {
-    guard isCommitted, let own = rows.take() else { return nil }
+    guard isCommitted, let own = rows.take(), own.storage.isJournalDue else { return nil }
     return JournalWork(own.finish())
   }
 }

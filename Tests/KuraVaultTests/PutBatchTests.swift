@@ -205,7 +205,7 @@ import Testing
     var vault = try file.unlock()
     let before = try Data(contentsOf: URL(filePath: file.path)).count
     var batch = try vault.beginBatch(replacing: false)
-    for number in 0..<3_000 { try vault.add(Given("\(number)", "x"), to: &batch) }
+    for number in 0..<6_000 { try vault.add(Given("\(number)", "x"), to: &batch) }
     let early = batch.takeJournal()
     while try vault.advance(batch: &batch) {}
     #expect(try Data(contentsOf: URL(filePath: file.path)).count == before)
@@ -220,7 +220,18 @@ import Testing
     work.close()
     #expect(file.files == ["test.kura"])
     var unlocked = try file.unlock()
-    #expect(try unlocked.names().count == 3_000)
+    #expect(try unlocked.names().count == 6_000)
+  }
+
+  @Test func `of a few items leaves a short journal where it is`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var batch = try vault.beginBatch(replacing: false)
+    for number in 0..<100 { try vault.add(Given("\(number)", "x"), to: &batch) }
+    while try vault.advance(batch: &batch) {}
+    let work = batch.takeJournal()
+    #expect(work === nil)
+    #expect(try vault.names().count == 100)
   }
 
   @Test func `that begins late keeps nobody out before`() throws {
