@@ -34,6 +34,9 @@ import Testing
       subject: "pages of the file", words: "room for N pages",
       file: "KuraStorage/PageCache", code: "static let batchPages: Int64 = N"),
     Limit(
+      subject: "pages of the file", words: "at most N bytes of its journal",
+      file: "KuraStorage/JournalFile", code: "let capacity = N"),
+    Limit(
       subject: "a list on its way", words: "At most N opened",
       file: "KuraVault/Listing", code: "static let sizes = 64...N"),
     Limit(
