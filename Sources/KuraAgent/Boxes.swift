@@ -25,7 +25,7 @@ struct Inbox: ~Copyable {
   /// Room for a request of ordinary size.
   private static let room = 4_096
   /// A buffer that grew beyond that is given back when it is empty.
-  private static let most = 270_336
+  private static let most = 540_672
 
   private var buffer: SecretBuffer
 
@@ -82,7 +82,7 @@ struct Inbox: ~Copyable {
 struct Outbox: ~Copyable {
   private static let room = 4_096
   /// What a slice of a value takes stays for the next one.
-  private static let most = 270_336
+  private static let most = 540_672
 
   private var sent = 0
   /// Frames are written at its end.

@@ -24,7 +24,7 @@ protocol Stream: AnyObject {
   /// When it goes on, on the monotonic clock; 0: at once.
   var due: UInt64 { get }
 
-  /// Writes the next frames, at most some 256 KiB and some milliseconds of them.
+  /// Writes the next frames, at most some 512 KiB and some milliseconds of them.
   ///
   /// Called when the client has taken all that was written before, so that a slow client costs no
   /// memory.

@@ -8,8 +8,8 @@ internal import SecureMemory
 /// Opens the chunks of a large value, some at a time, on both cores: while they are opened, the sealed
 /// ones after them are read.
 struct ChunkReader: ~Copyable {
-  /// How many are opened at a time: 256 KiB, which a socket's buffer holds.
-  static let sliceCount = 4
+  /// How many are opened at a time: 512 KiB, which a socket's buffer holds.
+  static let sliceCount = 8
 
   private let manifest: Manifest
   /// The sealed chunks that are opened next, and how many of them there are.

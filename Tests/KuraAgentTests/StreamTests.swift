@@ -152,7 +152,7 @@ extension StreamTests {
     #expect(!slow.isAtEnd)
   }
 
-  @Test func `a client that does not read costs one chunk of memory`() throws {
+  @Test func `a client that does not read costs two slices of memory`() throws {
     let (bench, _) = try withLargeValue()
     let before = LockedMemory.status
     let slow = try bench.client()
@@ -162,7 +162,8 @@ extension StreamTests {
     let grown =
       after.lockedByteCount + after.unlockedByteCount - before.lockedByteCount
       - before.unlockedByteCount
-    #expect(grown <= 1 << 20)
+    // Eight chunks in the outbox, as many opened behind them, and what tests side by side take.
+    #expect(grown <= 2 << 20)
   }
 
   @Test func `a client that takes nothing for thirty seconds is cut`() throws {
@@ -251,7 +252,7 @@ extension StreamTests {
     var count = try bench.ask(wire) { try $0.get("big") }.isOK ? 0 : -1_000
     while case let frame = try bench.reply(on: wire), frame.type == .data {
       count += 1
-      bench.clock.pass(milliseconds: 200)
+      bench.clock.pass(milliseconds: 100)
     }
     #expect(count == 16)
     #expect(try bench.status(wire)?.state == .unlocked)
