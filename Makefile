@@ -56,7 +56,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs debug demo docs test nightly fuzz bench lint install install-units install-completions clean
+.PHONY: all packages build programs engine strength client debug demo docs test nightly fuzz bench lint install install-units install-completions clean
 
 all: build
 
@@ -67,13 +67,20 @@ packages:
 build: packages
 	@$(MAKE) --no-print-directory programs
 
-programs:
-	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
-	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
-	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) --product kura --scratch-path .build/embedded
+programs: engine strength client
 	@mkdir -p $(OUT)
 	@install -m 755 .build/engine/release/kura-agent .build/strength/release/kura-strength \
 	  .build/embedded/release/kura $(OUT)
+
+# A scratch path each, so that make -j builds them side by side.
+engine:
+	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
+
+strength:
+	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
+
+client:
+	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) --product kura --scratch-path .build/embedded
 
 demo: build
 	@Fixtures/scripts/demo.sh $(OUT)
