@@ -39,7 +39,8 @@ package final class JournalMove: Sendable {
     begun.store(true, ordering: .releasing)
     isCancelled.withLock { isCancelled in
       guard !isCancelled, let storage = try? Storage.open(at: path) else { return }
-      storage.moveJournal()
+      // Where that fails, a later move or the end of the connection does it.
+      try? storage.checkpoint()
     }
     done.store(true, ordering: .releasing)
   }
@@ -83,7 +84,7 @@ extension Storage {
     guard let move, unsafe journal.pointee.pageCount >= JournalState.longest else { return false }
     if move.isUnderWay { return true }
     move.cancel()
-    moveJournal()
+    try? checkpoint()
     unsafe journal.pointee.pageCount = 0
     return false
   }
@@ -96,11 +97,6 @@ extension Storage {
 
   /// Whether the file of the journal has become long.
   package var hasLongJournal: Bool { unsafe journal.pointee.peak > JournalState.long }
-
-  /// Moves what nobody needs any more where it is.
-  borrowing func moveJournal() {
-    _ = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-  }
 }
 
 /// What SQLite calls after a commit; its own does the same without anybody else to do it.

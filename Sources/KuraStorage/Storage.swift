@@ -86,7 +86,7 @@ extension Storage {
   /// Moves what no reader needs any more from the journal into the file; others read and write meanwhile.
   ///
   /// - Throws: ``StorageError/busy`` when another connection does that already.
-  package mutating func checkpoint() throws(StorageError) {
+  package func checkpoint() throws(StorageError) {
     precondition(!isInTransaction, "a checkpoint stands outside of transactions")
     let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }

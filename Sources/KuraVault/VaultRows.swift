@@ -66,31 +66,6 @@ extension VaultRows {
     }
   }
 
-  /// Looks at the row of a tag as ``withCurrent(_:leaf:_:_:)`` does, by going on with the scan of all
-  /// items, which stands at a row of no greater tag.
-  mutating func withNext<Result: ~Copyable>(
-    _ tag: ItemTag, leaf: Digest, _ keys: borrowing Keyring,
-    _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
-  ) throws(VaultError) -> Result? {
-    let checks = checks
-    do {
-      while let row = try storage.nextItem() {
-        let facts = try ItemFacts(row)
-        // A row that the tree does not know of.
-        if facts.tag < tag { continue }
-        guard facts.tag == tag else { break }
-        guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf) else {
-          throw VaultError.damaged(.item)
-        }
-        return try body(VerifiedRow(row: row, facts: facts), keys)
-      }
-      guard checks.contains(.presence) else { return nil }
-      throw VaultError.damaged(.item)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
-  }
-
   /// Looks at a kept revision's row, once it came to its entry.
   mutating func withKept<Result: ~Copyable>(
     _ entry: HistoryList.Entry, of item: ItemID, _ keys: borrowing Keyring,

@@ -63,8 +63,9 @@ struct ForkJoinTests {
 }
 
 /// One part's result.
+///
+/// Unchecked: it belongs to one thread at a time, which is what is tested.
 private final class Sum: @unchecked Sendable {
-  // Belongs to one thread at a time, which is what is tested.
   private(set) var total: Int
 
   init(number: Int) { total = number }
@@ -95,6 +96,7 @@ private final class Guest: Sendable {
     meeting.arrivals.add(1, ordering: .acquiringAndReleasing)
     for _ in 0..<1_000 {
       if meeting.arrivals.load(ordering: .acquiring) == 2 { return }
+      // The other may be waiting for this core.
       usleep(100)
     }
     meeting.leave()

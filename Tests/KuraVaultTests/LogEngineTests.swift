@@ -63,9 +63,7 @@ import Testing
     try vault.log(["a"])
     let id = vault.id
     vault.fold()
-    var facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
-    facts.program = Array("/usr/bin/guesser".utf8)
-    try LockedLog.note(facts, of: id, in: file.stateDirectory)
+    try file.noteGuess(at: id)
     var again = try file.unlock()
     try again.log(["b"])
     try rekey(&again, file)

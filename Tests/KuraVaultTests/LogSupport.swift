@@ -17,6 +17,15 @@ struct ReadLog {
   var dropped: UInt64 = 0
 }
 
+extension TestVault {
+  /// Notes a wrong passcode, by a program `guesser`, at the vault, which is locked.
+  func noteGuess(at id: VaultID) throws {
+    var facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
+    facts.program = Array("/usr/bin/guesser".utf8)
+    try LockedLog.note(facts, of: id, in: stateDirectory)
+  }
+}
+
 extension UnlockedVault {
   mutating func noteForTest(_ name: String) {
     var facts = LogFacts(time: options.now(), verb: 5)
@@ -40,6 +49,7 @@ extension UnlockedVault {
     for _ in 0..<500 {
       do throws(VaultError) { return try readLog() } catch {
         guard error == .busy else { throw error }
+        // As long as it takes to start a program.
         usleep(20_000)
       }
     }
