@@ -10,7 +10,9 @@ struct LineCompletion {
     /// One of these, each with a line of help.
     case words([Word])
     case itemNames
-    /// One of those, behind a part of the word that stays.
+    /// One of these, or one of a deleted item.
+    case itemNamesAndDeleted
+    /// The name of a vault, behind a part of the word that stays.
     case vaultNames(behind: [UInt8])
     /// A reference, behind a part of the word that stays.
     case references(behind: [UInt8])
@@ -30,7 +32,7 @@ struct LineCompletion {
   /// The vault that the line names before the cursor.
   private(set) var vault: [UInt8]?
   private var command: Command?
-  private var operandCount = 0
+  private var operands: [[UInt8]] = []
   private var hasSeparator = false
   /// The option whose value comes next.
   private var pending: Option?
@@ -59,7 +61,7 @@ struct LineCompletion {
   }
 
   private mutating func take(operand: [UInt8]) {
-    if command == nil { command = CommandTable.command(operand) } else { operandCount += 1 }
+    if command == nil { command = CommandTable.command(operand) } else { operands.append(operand) }
   }
 
   private mutating func take(long word: [UInt8]) {
@@ -129,6 +131,9 @@ extension LineCompletion {
     case (_, .color):
       let text = String(decoding: head, as: UTF8.self)
       return .words(["auto", "always", "never"].map { Word(text: text + $0) })
+    case ("WHERE", _):
+      let text = String(decoding: head, as: UTF8.self)
+      return .words(["wayland", "x11", "osc52"].map { Word(text: text + $0) })
     case ("REF", _): return .references(behind: head)
     case ("VAR=REF", _), ("N=REF", _):
       let start = head.count
@@ -143,17 +148,30 @@ extension LineCompletion {
   private func operandCandidates(_ command: Command) -> Candidates {
     guard let last = command.operands.last else { return .nothing }
     let isRepeated = last.count == .any || last.count == .atLeastOne
-    guard operandCount < command.operands.count || isRepeated else { return .nothing }
-    let operand = operandCount < command.operands.count ? command.operands[operandCount] : last
+    let place = operands.count
+    guard place < command.operands.count || isRepeated else { return .nothing }
+    let operand = place < command.operands.count ? command.operands[place] : last
     switch operand.name {
     case "NAME", "PREFIX":
-      return current.starts(with: "kura:".utf8) ? .references(behind: []) : .itemNames
+      if current.starts(with: "kura:".utf8) { return .references(behind: []) }
+      return Self.bringDeletedUp.contains(command.verb) ? .itemNamesAndDeleted : .itemNames
     case "-- CMD": return hasSeparator ? .command : .words([Word(text: "--")])
     case "KEY": return .words(Config.keys.map { Word(text: $0.name) })
+    case "VALUE": return operands.last.map(Self.settings) ?? .nothing
     case "PROGRAM": return .words(Interpreter.programs.map { Word(text: $0.name) })
     case "TOPIC": return .words(Self.verbs + [Word(text: "exit-status")])
     default: return Self.choices(operand.name)
     }
+  }
+
+  /// The verbs that take the name of a deleted item, too.
+  private static let bringDeletedUp = ["restore", "purge"]
+
+  /// What a policy key takes, where that is a choice of words.
+  private static func settings(_ key: [UInt8]) -> Candidates {
+    let key = Config.keys.first { $0.name.utf8.elementsEqual(key) }
+    guard key?.unit == .flag else { return .nothing }
+    return .words([Word(text: "on"), Word(text: "off")])
   }
 
   /// The words of `start|stop|status`.

@@ -35,6 +35,9 @@ enum Completion {
         try invocation.output.write(word.text + help + "\n")
       }
     case .itemNames: try write(names: line, &invocation)
+    case .itemNamesAndDeleted:
+      try write(names: line, &invocation)
+      try write(names: line, with: [.deleted], &invocation)
     case .vaultNames(let head):
       let prefix = String(decoding: head, as: UTF8.self)
       for name in vaultNames() { try write(prefix + name, startingWith: line.current, &invocation) }
@@ -58,9 +61,10 @@ enum Completion {
 
 extension Completion {
   private static func write(
-    names line: LineCompletion, _ invocation: inout Invocation
+    names line: LineCompletion, with flags: ListRequest.Flags = [],
+    _ invocation: inout Invocation
   ) throws(CommandError) {
-    let names = itemNames(try vault(line), line.current)
+    let names = itemNames(try vault(line), line.current, flags)
     for name in names { try write(name, startingWith: line.current, &invocation) }
   }
 
@@ -99,13 +103,16 @@ extension Completion {
 
   /// The names in a vault that is unlocked. Nobody is asked and nothing is unlocked or started; and
   /// listing is no use that keeps a vault unlocked.
-  private static func itemNames(_ vault: VaultPath?, _ start: [UInt8]) -> [String] {
+  private static func itemNames(
+    _ vault: VaultPath?, _ start: [UInt8], _ flags: ListRequest.Flags = []
+  ) -> [String] {
     var names: [String] = []
     guard let vault, let prefix = String(validating: start, as: UTF8.self) else { return [] }
     do throws(ClientError) {
       var connection = try Connection.open(vault, engine: .running)
       var order = ListOrder()
       order.prefix = prefix
+      order.flags = flags
       try connection.list(order) { item throws(ClientError) in names.append(item.name) }
     } catch { return [] }
     return names

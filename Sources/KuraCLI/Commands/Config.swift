@@ -61,9 +61,8 @@ extension Config {
   }
 
   private static func flag(_ text: [UInt8]) -> UInt64? {
-    for word in ["on", "yes", "true"] where word.utf8.elementsEqual(text) { return 1 }
-    for word in ["off", "no", "false"] where word.utf8.elementsEqual(text) { return 0 }
-    return nil
+    if text.elementsEqual("on".utf8) { return 1 }
+    return text.elementsEqual("off".utf8) ? 0 : nil
   }
 
   static func text(_ value: UInt64, of key: ConfigKey) -> String {
