@@ -30,8 +30,8 @@ public final class Agent {
   /// Until when frames are served in this turn, on the monotonic clock.
   var frameTime: UInt64 = 0
   var attempts: [Pending] = []
-  /// Journals of batches that the worker has in hand.
-  var foldings: [Folding] = []
+  /// The thread that moves journals; nil before the first.
+  var mover: Worker?
   /// Clients for whose word keys are held.
   var asked: [Connection] = []
   /// The vaults that somebody asks the passcode of, or did a moment ago.
@@ -119,7 +119,9 @@ public final class Agent {
     case .deadline: disarm()
     case .wakeup: _ = kura_wakeup_rearm(wakeup.raw)
     case .signals: takeSignals()
-    case .work: finishWork()
+    case .work:
+      finishWork()
+      finishMoves()
     case .directory: checkSocket()
     case .connection(let place, let tenant):
       guard tenants[place] == tenant, let connection = connections[place] else { return }
@@ -132,9 +134,10 @@ public final class Agent {
     for keeper in keepers { lock(keeper, ending ?? .signal) }
     listener?.unlink()
     for case let connection? in connections where connection.hasPending { _ = connection.send() }
+    settle()
+    awaitMoves()
     // The hang-up tells who asked for the end that every vault is one file.
     settle()
-    awaitFoldings()
     for case let connection? in connections { close(connection) }
     settle()
     worker.stop()

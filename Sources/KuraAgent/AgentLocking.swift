@@ -24,7 +24,7 @@ extension Agent {
   func lock(_ keeper: Keeper, _ reason: LockReason, for connection: Connection? = nil) {
     noteLock(of: keeper, reason, by: connection)
     revokeGrants(of: keeper)
-    withdrawFoldings(of: keeper)
+    withdrawMove(of: keeper)
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(keeper)
     keeper.lock(reason, at: configuration.clock())

@@ -87,7 +87,12 @@ extension Agent {
       connection.busyDeadline = now + configuration.limits.busy
       return true
     }
-    return now < deadline
+    return now < deadline || isAwaitingMove(connection)
+  }
+
+  /// Whether a client that sends a large value is ahead of the disk: however long a move takes, it ends.
+  private func isAwaitingMove(_ connection: Connection) -> Bool {
+    (connection.errand as? ValueUpload)?.keeper?.move != nil
   }
 }
 

@@ -48,7 +48,6 @@ extension Agent {
       }
       if stream.isUse { noteUse(of: stream.keeper) }
       if stream.isChange { noteChange(of: stream.keeper) }
-      if let batch = stream as? BatchStore { fold(batch) }
       if !hasMore {
         if let batch = stream as? BatchStore { noteStored(batch, by: connection) }
         finishStream(connection)
@@ -98,7 +97,7 @@ extension Agent {
   private var upkeep: UInt64 { configuration.limits.upkeep }
 
   /// Whether a large value of a vault is on its way, in or out.
-  private func isMovingValue(of keeper: Keeper) -> Bool {
+  func isMovingValue(of keeper: Keeper) -> Bool {
     connections.contains { connection in
       (connection?.errand as? ValueUpload)?.keeper === keeper
         || (connection?.stream as? ValueDownload)?.keeper === keeper

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraVault
 
 /// Moves a vault's journal into its file. It needs nothing of the loop's and brings nothing back.
@@ -12,17 +13,61 @@ final class JournalJob: Job {
 }
 
 extension Agent {
-  /// Has the worker move a vault's journal once it is long.
+  /// Has a vault's journal moved once it is long, on a thread of its own: neither does an unlock wait
+  /// for a disk, nor a disk for a key derivation.
   func moveJournal(of keeper: Keeper) {
-    guard keeper.isUnlocked else { return }
+    guard keeper.isUnlocked, keeper.move == nil else { return }
     let move = try? keeper.withVault { vault throws(VaultError) in vault.takeJournalMove() }
-    if let move = move.flatMap({ $0 }) { worker.start(JournalJob(move)) }
+    guard let move = move.flatMap({ $0 }) else { return }
+    guard let mover = startedMover() else { return move.run() }
+    let job = JournalJob(move)
+    keeper.move = job
+    mover.start(job)
   }
 
-  /// Serves those who waited for the end of such a move.
-  func resumeBusy() {
+  /// The thread for that: most agents never need it.
+  func startedMover() -> Worker? {
+    if let mover { return mover }
+    guard let made = try? Worker(),
+      (try? poller.add(made.noticeDescriptor, for: .readable, as: .work)) != nil
+    else { return nil }
+    mover = made
+    return made
+  }
+
+  /// Goes on with what waited for the ends of moves.
+  func finishMoves() {
+    guard let done = mover?.finished(), !done.isEmpty else { return }
+    for keeper in keepers where done.contains(where: { $0 === keeper.move }) {
+      keeper.move = nil
+      finishMove(of: keeper)
+    }
     for case let connection? in connections where connection.busyDeadline != nil {
       retry(connection)
     }
+  }
+
+  private func finishMove(of keeper: Keeper) {
+    // It has become long again.
+    moveJournal(of: keeper)
+    guard keeper.move == nil else { return }
+    if keeper.isUnlocked {
+      // Later, where that fails.
+      try? keeper.withVault { vault throws(VaultError) in try vault.clearJournal() }
+    }
+    // What a batch took of memory is no small part of what an agent at rest may have.
+    if !isMovingValue(of: keeper) { kura_memory_trim() }
+  }
+
+  /// Takes back the move that has not begun: who closes the file does the same.
+  func withdrawMove(of keeper: Keeper) {
+    guard let move = keeper.move, mover?.withdraw(move) == true else { return }
+    keeper.move = nil
+  }
+
+  /// Waits for the moves under way, so that every vault can be closed.
+  func awaitMoves() {
+    mover?.stop()
+    for keeper in keepers { keeper.move = nil }
   }
 }

@@ -35,8 +35,8 @@ final class Keeper {
   var isOutdated = false
   /// Entries of the access log that could not be written at a lock.
   private var lostEntries: UInt64 = 0
-  /// How many batches' journals are being moved into the file.
-  var foldingCount = 0
+  /// What moves the journal into the file; nil when nothing does.
+  var move: (any Job)?
   /// How many batches went into the journal since it could begin anew.
   private var journalBatches = 0
   /// When a rotation of the vault goes on.
@@ -115,13 +115,13 @@ extension Keeper {
   private static let mostBatches = 2
 
   /// Whether another batch may go into the journal as it is.
-  var isJournalShort: Bool { foldingCount == 0 || journalBatches < Self.mostBatches }
+  var isJournalShort: Bool { move == nil || journalBatches < Self.mostBatches }
 
   /// Notes that a batch begins.
   ///
   /// - Parameter isAfterJournal: Whether it waits until all is in the file.
   func noteBatch(isAfterJournal: Bool) {
-    journalBatches = isAfterJournal || foldingCount == 0 ? 1 : journalBatches + 1
+    journalBatches = isAfterJournal || move == nil ? 1 : journalBatches + 1
   }
 }
 
@@ -163,6 +163,7 @@ extension Keeper {
       let newest = open.lockNotes
       let locked = open.lock()
       leave()
+      close()
       notes = newest
       leaving = consume locked
     }
@@ -173,8 +174,14 @@ extension Keeper {
   }
 
   /// Writes what is left of a locked vault, folds its journal into its file and closes it; needs no key.
+  ///
+  /// It is closed after a move of the journal under way: that would keep it from being folded up.
   func leave() {
     lostEntries += notes.take()?.write() ?? 0
+    if move == nil { close() }
+  }
+
+  private func close() {
     guard let locked = leaving.take() else { return }
     locked.close()
     // Pages of the file were most of what an unlocked agent holds, the program's own are most of the rest.

@@ -14,7 +14,7 @@ struct JournalState {
   /// What the file of the journal may keep for the next pages while the vault is in use, in bytes.
   static let longestFile = 67_108_864
 
-  /// The pages that were in it at the last commit, and the most that there were.
+  /// The pages that were in it at the last commit, 0 once they are moved; and the most that there were.
   var pageCount: Int32 = 0
   var peak: Int32 = 0
   /// Whether another thread moves it, so that a commit need not.
@@ -24,34 +24,22 @@ struct JournalState {
 /// The work of moving a vault's journal into its file, for another thread.
 ///
 /// SQLite syncs the journal before and the file after: the longest waits of a large write. It takes a
-/// connection of its own, and no key. Whoever writes goes on meanwhile.
+/// connection of its own, and no key. Whoever reads or writes goes on meanwhile; only
+/// ``Storage/truncateJournal()`` finds the file busy.
 package final class JournalMove: Sendable {
   private let path: String
-  /// Held while it runs; whether it is not wanted any more.
-  private let isCancelled = Mutex(false)
-  private let begun = Atomic(false)
   private let done = Atomic(false)
 
   init(path: String) { self.path = path }
 
-  /// Moves what is in the journal as it begins.
+  /// Moves what is in the journal as it begins. Where that fails, a later move does it, or the end of the
+  /// last connection.
   package func run() {
-    begun.store(true, ordering: .releasing)
-    isCancelled.withLock { isCancelled in
-      guard !isCancelled, let storage = try? Storage.open(at: path) else { return }
-      // Where that fails, a later move or the end of the connection does it.
-      try? storage.checkpoint()
-    }
+    if let storage = try? Storage.open(at: path) { try? storage.checkpoint() }
     done.store(true, ordering: .releasing)
   }
 
-  /// Whether it runs just now.
-  var isUnderWay: Bool { begun.load(ordering: .acquiring) && !isDone }
-
-  var isDone: Bool { done.load(ordering: .acquiring) }
-
-  /// Sees to it that it does not run any more; waits for its end when it does.
-  func cancel() { isCancelled.withLock { $0 = true } }
+  fileprivate var isDone: Bool { done.load(ordering: .acquiring) }
 }
 
 extension Storage {
@@ -77,26 +65,26 @@ extension Storage {
     return move
   }
 
-  /// Whether a write that may wait should: the journal is as long as it may be, and is being moved.
-  ///
-  /// A move that was asked for and has not begun is made here and now.
-  package mutating func isJournalFull() -> Bool {
-    guard let move, unsafe journal.pointee.pageCount >= JournalState.longest else { return false }
-    if move.isUnderWay { return true }
-    move.cancel()
-    try? checkpoint()
-    unsafe journal.pointee.pageCount = 0
-    return false
+  /// Whether whoever can wait should: the journal is as long as it may be, and its move is not done.
+  package var isJournalFull: Bool {
+    guard let move, !move.isDone else { return false }
+    return unsafe journal.pointee.pageCount >= JournalState.longest
+  }
+
+  /// Takes over what another connection to the same file committed last.
+  package borrowing func noteJournal(of other: borrowing Storage) {
+    unsafe journal.pointee.pageCount = other.journal.pointee.pageCount
   }
 
   /// Has commits of this connection leave the journal to ``checkpoint()``.
   func leaveJournal() { unsafe journal.pointee.isMovedElsewhere = true }
 
-  /// Whether the journal is one that a commit would have moved if that had not been left to others.
-  package var isJournalDue: Bool { unsafe journal.pointee.pageCount >= JournalState.short }
-
-  /// Whether the file of the journal has become long.
-  package var hasLongJournal: Bool { unsafe journal.pointee.peak > JournalState.long }
+  /// Whether the file of the journal has become long, and all that was in it is in the vault's file.
+  package var hasLongJournal: Bool {
+    guard move?.isDone != false else { return false }
+    return unsafe journal.pointee.peak > JournalState.long
+      && journal.pointee.pageCount < JournalState.long
+  }
 }
 
 /// What SQLite calls after a commit; its own does the same without anybody else to do it.
@@ -110,8 +98,10 @@ private let journalHook:
     unsafe journal.pointee.peak = max(journal.pointee.peak, count)
     let isElsewhere = unsafe journal.pointee.isMovedElsewhere
     if count >= (isElsewhere ? 2 * JournalState.longest : JournalState.short) {
-      // What is in the way now may not be at the next commit.
-      _ = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      // What is in the way now may not be at the next commit; where another thread moves it, it is as long
+      // as that only while those moves fail.
+      let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      if code == SQLITE_OK { unsafe journal.pointee.pageCount = 0 }
     }
     return SQLITE_OK
   }

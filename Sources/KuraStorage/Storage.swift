@@ -34,7 +34,6 @@ package struct Storage: ~Copyable {
   deinit {
     for index in unsafe prepared.indices { unsafe sqlite3_finalize(prepared[index]) }
     // The last connection to close moves the journal into the file, which takes no key.
-    move?.cancel()
     unsafe sqlite3_close(db)
     unsafe journal.deallocate()
   }
@@ -94,11 +93,10 @@ extension Storage {
 
   /// Moves the journal into the file and leaves none, so that no older page is left behind.
   ///
-  /// - Throws: ``StorageError/busy`` when another connection still reads an older state.
+  /// - Throws: ``StorageError/busy`` when another connection still reads an older state, writes, or moves
+  ///   the journal.
   package mutating func truncateJournal() throws(StorageError) {
     precondition(!isInTransaction, "a checkpoint stands outside of transactions")
-    move?.cancel()
-    move = nil
     let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
     unsafe journal.pointee.pageCount = 0

@@ -32,7 +32,7 @@ public struct PutBatch: ~Copyable {
   var next = 0
   /// The items from there on that are sealed already.
   var ahead = SealedAhead()
-  /// Its connection; nil once it was given away.
+  /// Its connection; nil once all is stored.
   var rows: VaultRows?
   var draft: Draft?
   var tree: TreeEdit?

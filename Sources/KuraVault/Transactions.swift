@@ -45,9 +45,9 @@ extension UnlockedVault {
     return result
   }
 
-  /// Clears the journal of what a change of slots or of a class left in it; where another reader is in
-  /// the way, ``flushSeen()`` does it later.
-  mutating func clearJournal() throws(VaultError) {
+  /// Clears the journal of what a change of slots or of a class left in it; where another reader or a
+  /// move of the journal is in the way, ``flushSeen()`` does it later.
+  public mutating func clearJournal() throws(VaultError) {
     guard mustTruncate else { return }
     do { try truncateJournal() } catch { guard error == .busy else { throw error } }
   }

@@ -177,7 +177,7 @@ extension UnlockedVault {
     _ upload: inout Upload, sealing next: [SealedChunk]
   ) throws(VaultError) {
     try checkInPlace()
-    guard !rows.storage.isJournalFull() else { throw .busy }
+    guard !rows.storage.isJournalFull else { throw .busy }
     do {
       if upload.lock == nil { upload.lock = try uploadLock(.shared) }
       // The commit of the item syncs what was staged before it, too.

@@ -47,10 +47,16 @@ final class AgentDesk {
   var companion: [String]?
   /// How long an agent lives at most, in microseconds.
   var patience: UInt32 = 60_000
+  /// The lengths of the values that are put: most of the first, some of the second.
+  var lengths = (500, 80_000)
+  /// What the killer waits for before its time begins.
+  var omen: Omen?
   /// How each of these ended.
   private(set) var companionStatuses: [Int32] = []
   let scratch: Scratch
   private var counter = 0
+  /// What values end with: made once for each length.
+  private var patterns: [Int: [UInt8]] = [:]
 
   init() throws {
     scratch = try Scratch()
@@ -74,7 +80,9 @@ final class AgentDesk {
     defer { if let status = beside?.wait() { companionStatuses.append(status) } }
     let delay = UInt32.random(in: 0...patience, using: &dice)
     let strike = DispatchSemaphore(value: 0)
+    let omen = omen
     Thread {
+      omen?.await()
       usleep(delay)
       Glibc.kill(agent, SIGKILL)
       strike.signal()
@@ -84,8 +92,8 @@ final class AgentDesk {
     // No agent outlives so many puts: the delay is far shorter.
     while count < 500 {
       counter += 1
-      let length = Int.random(in: 0...3, using: &dice) == 0 ? 80_000 : 500
-      let value = Array("\(counter) ".utf8) + Bytes.pattern(length)
+      let length = Int.random(in: 0...3, using: &dice) == 0 ? lengths.1 : lengths.0
+      let value = Array("\(counter) ".utf8) + pattern(length)
       let name = "name/\(counter % 5)"
       attempted = (name, value)
       try Bytes.write(value, to: scratch.file("value"))
@@ -96,6 +104,12 @@ final class AgentDesk {
       count += 1
     }
     throw SystemFailure(call: "kill of agent \(agent)", number: 0)
+  }
+
+  private func pattern(_ length: Int) -> [UInt8] {
+    if let known = patterns[length] { return known }
+    patterns[length] = Bytes.pattern(length)
+    return patterns[length] ?? []
   }
 
   /// Unlocks the vault in a new agent. The old one's last thread may still hold its socket for a

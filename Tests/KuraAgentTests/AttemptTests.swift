@@ -2,7 +2,6 @@
 
 import Glibc
 import KuraProtocol
-import Synchronization
 import Testing
 
 @testable import KuraAgent
@@ -61,22 +60,7 @@ import Testing
   private func close(_ wire: Wire) { _ = shutdown(wire.raw, Int32(SHUT_RDWR)) }
 }
 
-/// Work that lasts as long as a test wants.
-private final class Gate: Job {
-  private let hasBegun = Atomic(false)
-  private let isOpen = Atomic(false)
-
-  func run() {
-    hasBegun.store(true, ordering: .releasing)
-    while !isOpen.load(ordering: .acquiring) { usleep(500) }
-  }
-
-  func open() { isOpen.store(true, ordering: .releasing) }
-
-  func awaitBegin() { while !hasBegun.load(ordering: .acquiring) { usleep(500) } }
-}
-
-/// A client's attempt that is such work.
+/// A client's attempt that is work of that kind.
 private final class Occupation: Attempt {
   let keeper: Keeper? = nil
   let job: any Job

@@ -73,7 +73,7 @@ import Testing
     #expect(try file.size("-wal") < 10_000_000)
   }
 
-  @Test func `is not moved any more once it was cleared`() throws {
+  @Test func `is cleared while its move has not begun, which finds nothing to do then`() throws {
     let file = try TestFile()
     var storage = try file.open()
     _ = storage.takeJournalMove()
@@ -81,26 +81,60 @@ import Testing
     let move = try storage.requireMove()
     try storage.truncateJournal()
     #expect(try file.size("-wal") == 0)
-    try storage.storeChunks(from: 200, 200)
     let size = try file.size()
     move.run()
     #expect(try file.size() == size)
+    #expect(try file.size("-wal") == 0)
   }
 
-  @Test func `whose move does not begin is moved by who writes`() throws {
+  @Test func `whose move is not done is full some day, and not moved by who writes`() throws {
     let file = try TestFile()
     var storage = try file.open()
     _ = storage.takeJournalMove()
     try storage.storeChunks(from: 0, 200)
     let move = try storage.requireMove()
+    var isFull = storage.isJournalFull
+    #expect(!isFull)
     for round in 1..<5 as Range<UInt64> { try storage.storeChunks(from: round * 200, 200) }
+    isFull = storage.isJournalFull
+    #expect(isFull)
     #expect(try file.size() < 1_000_000)
-    let isFull = storage.isJournalFull()
+    move.run()
+    isFull = storage.isJournalFull
     #expect(!isFull)
     #expect(try file.size() > 900 * 65_536)
+  }
+
+  @Test func `keeps its room until all of it is in the file`() throws {
+    let file = try TestFile()
+    var storage = try file.open()
+    _ = storage.takeJournalMove()
+    try storage.storeChunks(from: 0, 200)
+    var isLong = storage.hasLongJournal
+    #expect(!isLong)
+    let move = try storage.requireMove()
+    isLong = storage.hasLongJournal
+    #expect(!isLong)
     move.run()
-    let isIdle4 = noMove(&storage)
-    #expect(isIdle4)
+    isLong = storage.hasLongJournal
+    #expect(isLong)
+    try storage.truncateJournal()
+    isLong = storage.hasLongJournal
+    #expect(!isLong)
+  }
+
+  @Test func `that another connection wrote is moved as its own`() throws {
+    let file = try TestFile()
+    var storage = try file.open()
+    let isIdle1 = noMove(&storage)
+    #expect(isIdle1)
+    var other = try Storage.openForBatch(at: file.path)
+    try other.storeChunks(from: 0, 200)
+    let isIdle2 = noMove(&storage)
+    #expect(isIdle2)
+    storage.noteJournal(of: other)
+    try storage.requireMove().run()
+    #expect(try file.size() > 200 * 65_536)
   }
 }
 

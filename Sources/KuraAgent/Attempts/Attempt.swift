@@ -55,11 +55,7 @@ extension Agent {
   /// Takes over what the worker has done.
   func finishWork() {
     for job in worker.finished() {
-      if job is JournalJob { resumeBusy() }
-      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else {
-        finishFolding(job)
-        continue
-      }
+      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else { continue }
       finish(attempts.remove(at: index))
     }
   }

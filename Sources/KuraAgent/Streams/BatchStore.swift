@@ -24,7 +24,7 @@ final class BatchStore: Stream {
   /// When it is tried again to get hold of a busy vault, and until when.
   private var retry: UInt64 = 0
   private var busyDeadline: UInt64?
-  /// Whether it begins only once the journals of earlier batches are in the file.
+  /// Whether it begins only once what earlier batches left in the journal is in the file.
   private var isLate: Bool
 
   init(
@@ -55,14 +55,11 @@ final class BatchStore: Stream {
     return false
   }
 
-  /// Whether a journal is moved into the file first: in front of a late batch those of earlier ones, and
-  /// where the journal is to be cleared its own. The end of that is an event of the loop's.
+  /// Whether the journal is moved into the file first: in front of a late batch, and where it is to be
+  /// cleared after one. The end of that is an event of the loop's.
   private var isAwaitingJournal: Bool {
-    keeper.foldingCount > 0 && (isLate && !hasMoreToTake || batch.isCommitted)
+    keeper.move != nil && (isLate && !hasMoreToTake || batch.isCommitted)
   }
-
-  /// What it left in the journal, once it is committed.
-  func takeJournal() -> JournalWork? { batch.takeJournal() }
 
   /// Stores the next items. What begins anew waits for others that write, as any request does.
   private func store(in vault: inout UnlockedVault) throws(VaultError) -> Bool {

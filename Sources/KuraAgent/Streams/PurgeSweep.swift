@@ -14,6 +14,9 @@ final class PurgeSweep: Stream {
   private var purge: Purge
   private var refusals = 0
 
+  /// The journal is cleared after a move of it, the end of which is an event of the loop's.
+  var due: UInt64 { purge.isSwept && keeper.move != nil ? .max : 0 }
+
   init(_ purge: Purge, of keeper: Keeper) {
     self.purge = purge
     self.keeper = keeper

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+
+import Glibc
+import Synchronization
+
+@testable import KuraAgent
+
+/// Work that goes on until it is let go.
+final class Gate: Job {
+  private let hasBegun = Atomic(false)
+  private let isOpen = Atomic(false)
+
+  func run() {
+    hasBegun.store(true, ordering: .releasing)
+    while !isOpen.load(ordering: .acquiring) { usleep(500) }
+  }
+
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  func awaitBegin() { while !hasBegun.load(ordering: .acquiring) { usleep(500) } }
+}
