@@ -39,7 +39,8 @@ struct JSONDocument: ~Copyable {
   /// A value: where it stands, and in what.
   struct Node: Sendable {
     let parent: Int
-    let key: [UInt8]
+    /// Where its key stands, without the quotes; empty where it has none.
+    let key: Range<Int>
     let kind: Kind
     /// Of a string, what is between the quotes.
     var range: Range<Int>
@@ -99,7 +100,7 @@ extension JSONDocument {
       guard
         let next = nodes.indices.first(where: {
           $0 > 0 && nodes[$0].parent == current && nodes[current].kind == .object
-            && nodes[$0].key.elementsEqual(key.utf8)
+            && JSONScanner.isString(text.bytes, nodes[$0].key, key)
         })
       else { return nil }
       current = next

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Checks a JSON text from its first byte to its last, and notes where its values stand.
+/// Checks a JSON text from its first byte to its last, and notes where its values stand. For the texts
+/// behind the first it needs no more memory than for the longest.
 struct JSONScanner {
   /// How deep values may stand in each other.
   static let depth = 16
@@ -13,8 +14,10 @@ struct JSONScanner {
 
   /// Reads one value and what space is around it.
   mutating func scan(_ text: Span<UInt8>) throws(JSONFlaw) {
+    nodes.removeAll(keepingCapacity: true)
+    index = 0
     skipSpace(text)
-    try value(text, parent: -1, key: [], depth: 0)
+    try value(text, parent: -1, key: 0..<0, depth: 0)
     skipSpace(text)
     if index < text.count { throw flaw(.unexpected) }
   }
@@ -51,7 +54,7 @@ struct JSONScanner {
 
 extension JSONScanner {
   private mutating func value(
-    _ text: Span<UInt8>, parent: Int, key: [UInt8], depth: Int
+    _ text: Span<UInt8>, parent: Int, key: Range<Int>, depth: Int
   ) throws(JSONFlaw) {
     guard nodes.count < Self.limit else { throw flaw(.tooMany) }
     let own = nodes.count
@@ -86,8 +89,8 @@ extension JSONScanner {
       skipSpace(text)
       let start = index
       guard try next(text) == UInt8(ascii: "\"") else { throw flaw(.unexpected) }
-      let key = Self.array(text, try string(text))
-      guard !nodes.contains(where: { $0.parent == own && $0.key == key }) else {
+      let key = try string(text)
+      for node in nodes[own...] where node.parent == own && Self.isSame(text, node.key, key) {
         throw JSONFlaw(kind: .repeatedKey, offset: start)
       }
       skipSpace(text)
@@ -108,7 +111,7 @@ extension JSONScanner {
     if takes("]", text) { return }
     repeat {
       skipSpace(text)
-      try value(text, parent: own, key: [], depth: depth)
+      try value(text, parent: own, key: 0..<0, depth: depth)
       skipSpace(text)
     } while takes(",", text)
     try expect("]", text)
@@ -157,6 +160,7 @@ extension JSONScanner {
     let start = index
     var scanner = UTF8Scanner()
     while true {
+      if scanner.count == 0 { skipPlain(text) }
       let byte = try next(text)
       if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
         switch scanner.take(byte) {
@@ -172,6 +176,17 @@ extension JSONScanner {
         return start..<(index - 1)
       }
       try escape(text)
+    }
+  }
+
+  /// Passes over what a string mostly consists of: ASCII that stands for itself.
+  private mutating func skipPlain(_ text: Span<UInt8>) {
+    while index < text.count {
+      switch text[index] {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): return
+      case 0x20..<0x80: index += 1
+      default: return
+      }
     }
   }
 
@@ -228,6 +243,33 @@ extension JSONScanner {
     var bytes: [UInt8] = []
     decode(text, range) { bytes.append($0) }
     return bytes
+  }
+
+  /// Whether a string that was found whole stands for these bytes.
+  static func isString(_ text: Span<UInt8>, _ range: Range<Int>, _ wanted: String) -> Bool {
+    // No escape is shorter than what it stands for.
+    guard range.count >= wanted.utf8.count else { return false }
+    var rest = wanted.utf8.makeIterator()
+    var isSame = true
+    decode(text, range) { byte in if rest.next() != byte { isSame = false } }
+    return isSame && rest.next() == nil
+  }
+
+  /// Whether two strings that were found whole stand for the same.
+  private static func isSame(_ text: Span<UInt8>, _ one: Range<Int>, _ other: Range<Int>) -> Bool {
+    guard hasEscapes(text, one) || hasEscapes(text, other) else {
+      guard one.count == other.count else { return false }
+      for offset in 0..<one.count
+      where text[one.lowerBound + offset] != text[other.lowerBound + offset] { return false }
+      return true
+    }
+    return array(text, one) == array(text, other)
+  }
+
+  /// Whether a string is not as it stands there.
+  static func hasEscapes(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    for index in range where text[index] == UInt8(ascii: "\\") { return true }
+    return false
   }
 
   /// Hands out the bytes of a string that was found whole.

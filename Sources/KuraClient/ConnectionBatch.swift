@@ -14,7 +14,7 @@ public struct ItemBatch: ~Copyable {
 
   /// A batch without items.
   public init() throws(ClientError) {
-    items = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+    items = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 65_536) }
   }
 
   /// The bytes they take.

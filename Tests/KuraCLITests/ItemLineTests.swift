@@ -55,6 +55,37 @@ import Testing
     #expect(!line.isProtected)
   }
 
+  @Test func `may spell its members with escapes`() throws {
+    let line = try #require(
+      try read(
+        #"{"n\u0061me":"a","\u0076alue":{"b\u0061se64":"Zg=="},"attributes":{"\u006b":"1"}}"#))
+    #expect(line.name == Array("a".utf8))
+    #expect(line.value == Array("f".utf8))
+    #expect(line.order.attributes.map(\.key) == ["k"])
+    #expect(flaw(#"{"nam":"a","value":"b"}"#) == .unknownMember)
+    #expect(flaw(#"{"names":"a","value":"b"}"#) == .unknownMember)
+    #expect(
+      flaw(#"{"name":"a","n\u0061me":"b"}"#) == .notJSON(JSONFlaw(kind: .repeatedKey, offset: 12)))
+  }
+
+  @Test func `has nothing of the one before it`() throws {
+    var line = try ItemLine.make()
+    let texts = [
+      #"{"name":"first","value":"a value of some length","protect":true,"attributes":{"k":"1"}}"#,
+      "[", #"{"name":"b","value":"w"}"#,
+    ]
+    for text in texts {
+      let bytes = Array(text.utf8)
+      _ = try? line.read(bytes.span)
+    }
+    let (name, value) = (Self.array(line.name), Self.array(line.value))
+    #expect(name == Array("b".utf8))
+    #expect(value == Array("w".utf8))
+    let (isProtected, order) = (line.isProtected, try line.order(.replace))
+    #expect(!isProtected)
+    #expect(order.attributes.isEmpty)
+  }
+
   @Test func `of blanks is none`() throws {
     for text in ["", " ", "\t\r", "  \r"] { #expect(try read(text)?.name == nil) }
   }

@@ -30,6 +30,8 @@ struct ItemLine: ~Copyable {
   private(set) var isProtected = false
   /// A text on its way to where it belongs.
   private var held: SecretBuffer
+  /// What is kept from line to line is its room.
+  private var scanner = JSONScanner()
 
   private init(
     name: consuming SecretBuffer, value: consuming SecretBuffer,
@@ -55,7 +57,6 @@ struct ItemLine: ~Copyable {
   /// - Returns: Whether there is anything but blanks on it.
   mutating func read(_ text: Span<UInt8>) throws(CommandError) -> Bool {
     guard !Self.isBlank(text) else { return false }
-    var scanner = JSONScanner()
     do throws(JSONFlaw) { try scanner.scan(text) } catch { throw .line(.notJSON(error)) }
     let nodes = scanner.nodes
     guard nodes[0].kind == .object else { throw .line(.notAnObject) }
@@ -65,7 +66,7 @@ struct ItemLine: ~Copyable {
     (attributeCount, isProtected) = (0, false)
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
-      switch try Member(nodes[index].key) {
+      switch try Member(text, nodes[index].key) {
       case .name:
         try Self.require(nodes[index], .string, "name")
         try Self.copy(nodes[index], of: text, into: &name)
@@ -113,8 +114,8 @@ extension ItemLine {
       ("schema", .schema), ("revision", .told), ("size", .told),
     ]
 
-    init(_ key: [UInt8]) throws(CommandError) {
-      for (name, member) in Self.names where key.elementsEqual(name.utf8) {
+    init(_ text: Span<UInt8>, _ key: Range<Int>) throws(CommandError) {
+      for (name, member) in Self.names where JSONScanner.isString(text, key, name) {
         self = member
         return
       }
@@ -133,7 +134,7 @@ extension ItemLine {
       inside = candidate
     }
     guard nodes[index].kind == .object, members == 1, nodes[inside].kind == .string,
-      nodes[inside].key.elementsEqual("base64".utf8)
+      JSONScanner.isString(text, nodes[inside].key, "base64")
     else { throw .line(.otherKind("value")) }
     try Self.copy(nodes[inside], of: text, into: &held)
     try Self.decode(held, into: &value)
@@ -146,7 +147,7 @@ extension ItemLine {
     for inside in nodes.indices where nodes[inside].parent == index {
       try Self.require(nodes[inside], .string, "attributes")
       try Self.copy(nodes[inside], of: text, into: &held)
-      try Self.put(nodes[inside].key, held, into: &attributes)
+      try Self.put(JSONScanner.array(text, nodes[inside].key), held, into: &attributes)
       attributeCount += 1
     }
   }
@@ -192,18 +193,14 @@ extension ItemLine {
   ) throws(CommandError) {
     secret.removeAll()
     do throws(SecureMemoryError) {
-      let plain = text.extracting(node.range)
-      guard hasEscapes(plain) else { return try secret.append(plain) }
+      guard JSONScanner.hasEscapes(text, node.range) else {
+        return try secret.append(text.extracting(node.range))
+      }
       try secret.reserve(node.range.count)
       try JSONScanner.decode(text, node.range) { byte throws(SecureMemoryError) in
         try secret.append(byte)
       }
     } catch { throw .outOfMemory }
-  }
-
-  private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
-    for index in text.indices where text[index] == UInt8(ascii: "\\") { return true }
-    return false
   }
 }
 
