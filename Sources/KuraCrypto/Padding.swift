@@ -35,6 +35,17 @@ public enum Padding {
     return padded
   }
 
+  /// Pads a plaintext in its place.
+  static func pad(_ plaintext: inout SecretBuffer) throws(SecureMemoryError) {
+    let missing = paddedCount(plaintext.count + 1) - plaintext.count
+    try plaintext.reserve(missing)
+    plaintext.append(upTo: missing) { tail in
+      tail[0] = 0x80
+      for index in 1..<missing { tail[index] = 0 }
+      return missing
+    }
+  }
+
   /// Takes the padding off an opened plaintext.
   ///
   /// Only the one padding that ``paddedCount(_:)`` gives is accepted.

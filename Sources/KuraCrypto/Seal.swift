@@ -31,19 +31,9 @@ public enum Seal {
   public static func seal(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
-    try seal(plaintext, authenticating: associated, under: key, nonce: try Nonce.random())
-  }
-
-  /// Seals a plaintext under a nonce that was drawn before.
-  static func seal(
-    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
-    nonce: consuming Nonce
-  ) throws(CryptoError) -> [UInt8] {
-    try Sodium.start()
     var sealed = [UInt8](repeating: 0, count: overhead + plaintext.count)
     var bytes = sealed.mutableSpan
-    for index in 0..<nonceCount { bytes[index] = nonce.bytes[index] }
-    try seal(plaintext, authenticating: associated, under: key, into: &bytes)
+    try sealFresh(plaintext, authenticating: associated, under: key, into: &bytes)
     return sealed
   }
 
@@ -135,18 +125,8 @@ extension Seal {
   public static func sealPadded(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
-    try sealPadded(plaintext, authenticating: associated, under: key, nonce: try Nonce.random())
-  }
-
-  /// Seals a plaintext rounded up by ``Padding`` under a nonce that was drawn before.
-  ///
-  /// - Throws: ``CryptoError/outOfMemory``.
-  public static func sealPadded(
-    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
-    nonce: consuming Nonce
-  ) throws(CryptoError) -> [UInt8] {
     let padded = try Padding.pad(plaintext)
-    return try seal(padded.bytes, authenticating: associated, under: key, nonce: nonce)
+    return try seal(padded.bytes, authenticating: associated, under: key)
   }
 
   /// Opens a ciphertext of ``sealPadded(_:authenticating:under:)`` and takes its padding off.

@@ -5,26 +5,15 @@ internal import SecureMemory
 /// Opens ciphertexts of ``Seal`` under one key, one after the other, in memory that is taken once: what
 /// walks over many rows would otherwise take and wipe a handful of blocks for each.
 public struct SealOpener: ~Copyable, Sendable {
-  private static let keysCount = Key.byteCount + Seal.commitmentCount
-
-  /// Under the key, with the label added.
-  private let start: KeyedHash
-  private var hash: KeyedHash
-  /// One-use key ‖ commitment.
-  private var keys: SecretBytes
+  private var keys: OneUseKeys
   private var opened: SecretBytes
   private var count = 0
 
   /// - Parameter key: What everything to open was sealed under; only borrowed.
   /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
   public init(key: borrowing Key) throws(CryptoError) {
-    var start = try KeyedHash.prepared(key: key, byteCount: Self.keysCount)
-    start.update(.seal)
-    let hash = try KeyedHash(key: key, byteCount: Self.keysCount)
-    let keys = try SecretBytes.make(count: Self.keysCount)
+    let keys = try OneUseKeys(key: key)
     let opened = try SecretBytes.make(count: 512)
-    self.start = start
-    self.hash = hash
     self.keys = keys
     self.opened = opened
   }
@@ -45,22 +34,9 @@ public struct SealOpener: ~Copyable, Sendable {
     guard sealed.count >= Seal.overhead else { throw .damaged }
     let paddedCount = sealed.count - Seal.overhead
     if opened.count < paddedCount { opened = try SecretBytes.make(count: paddedCount) }
-    deriveKeys(nonce: sealed.extracting(first: Seal.nonceCount), associated)
-    try SealOpener.decrypt(sealed, associated, under: keys, into: &opened)
+    keys.derive(nonce: sealed.extracting(first: Seal.nonceCount), associated)
+    try SealOpener.decrypt(sealed, associated, under: keys.bytes, into: &opened)
     count = try Padding.strippedCount(opened.bytes.extracting(first: paddedCount))
-  }
-
-  private mutating func deriveKeys(nonce: Span<UInt8>, _ associated: Span<UInt8>) {
-    hash.restart(from: start)
-    hash.update(nonce)
-    hash.update(integer: UInt32(associated.count))
-    hash.update(associated)
-    SealOpener.finish(&hash, into: &keys)
-  }
-
-  private static func finish(_ hash: inout KeyedHash, into keys: inout SecretBytes) {
-    var target = keys.mutableBytes
-    hash.finish(into: &target)
   }
 
   private static func decrypt(

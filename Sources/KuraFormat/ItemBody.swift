@@ -120,6 +120,22 @@ public enum ItemBody: ~Copyable, Sendable {
     return secret
   }
 
+  /// Appends the bytes to seal for a value that stands in the body itself.
+  ///
+  /// - Parameter value: As for ``encode(inline:)``.
+  /// - Throws: As that does.
+  public static func encode(
+    inline value: Span<UInt8>, into buffer: inout SecretBuffer
+  ) throws(FormatError) {
+    precondition(value.count <= longestInline, "a longer value is chunked")
+    do {
+      try buffer.append(Form.inline.rawValue)
+      try buffer.append(value)
+    } catch {
+      throw .outOfMemory
+    }
+  }
+
   /// The bytes to seal for a chunked value.
   ///
   /// - Throws: ``FormatError/outOfMemory``.

@@ -56,12 +56,30 @@ public struct ItemMeta: ~Copyable, Sendable {
     name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
     attributes: AttributeList
   ) throws(FormatError) {
+    let nameEnd = MetaView.nameOffset + name.count
+    let fields = MetaFields(nameEnd: nameEnd, created: created, modified: modified, size: size)
+    var buffer: SecretBuffer
+    do { buffer = try SecretBuffer(capacity: nameEnd + attributes.bytes.count) } catch {
+      throw .outOfMemory
+    }
+    try ItemMeta.encode(
+      name: name, created: created, modified: modified, size: size, attributes: attributes,
+      into: &buffer)
+    self.init(secret: buffer.finish(), fields)
+  }
+
+  /// Appends the bytes to seal of a meta that nobody needs beyond that.
+  ///
+  /// - Parameters: As for ``init(name:created:modified:size:attributes:)``.
+  /// - Throws: As that does.
+  public static func encode(
+    name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
+    attributes: AttributeList, into buffer: inout SecretBuffer
+  ) throws(FormatError) {
     precondition((1...ItemName.longest).contains(name.count), "a name was made before")
     let count = MetaView.nameOffset + name.count + attributes.bytes.count
     guard count <= ItemMeta.longest else { throw .attributesInvalid(.tooLarge) }
-    let secret: SecretBytes
     do {
-      var buffer = try SecretBuffer(capacity: count)
       try buffer.append(MetaView.layout)
       try buffer.append(integer: created)
       try buffer.append(integer: modified)
@@ -69,14 +87,9 @@ public struct ItemMeta: ~Copyable, Sendable {
       try buffer.append(integer: UInt16(name.count))
       try buffer.append(name)
       try buffer.append(attributes.bytes)
-      secret = buffer.finish()
     } catch {
       throw .outOfMemory
     }
-    let nameEnd = MetaView.nameOffset + name.count
-    self.init(
-      secret: secret,
-      MetaFields(nameEnd: nameEnd, created: created, modified: modified, size: size))
   }
 
   /// Reads an opened meta, which it takes over.

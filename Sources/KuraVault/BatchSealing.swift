@@ -2,6 +2,7 @@
 
 internal import KuraCrypto
 internal import KuraFormat
+internal import KuraStorage
 internal import SecureMemory
 
 /// Normalised names, attributes and values of a batch that nothing more is added to.
@@ -12,10 +13,13 @@ final class BatchText: Sendable {
 }
 
 extension PutBatch.Entry {
+  /// Whether any attributes are given.
+  var hasAttributes: Bool { attributes.count > 2 }
+
   /// The attributes of an item as changes of those it has.
   func edits(in text: borrowing SecretBytes) throws(VaultError) -> AttributeEdits {
     var edits = AttributeEdits()
-    guard attributes.count > 2 else { return edits }
+    guard hasAttributes else { return edits }
     let attributes: Attributes
     do {
       attributes = try Attributes(unsorted: text.bytes.extracting(self.attributes))
@@ -71,12 +75,14 @@ extension PutBatch {
   /// How many items a thread takes at once.
   private static let partCount = 64
 
-  /// Seals the items that are written next, on both cores.
+  /// Seals the items that are stored next, on both cores, and writes the rows of those before meanwhile.
   ///
   /// - Parameters:
   ///   - count: How many, at most.
   ///   - time: When they are stored, in milliseconds since 1970.
-  mutating func sealAhead(_ count: Int, at time: UInt64, _ keys: borrowing Keyring) {
+  mutating func sealAhead(
+    _ count: Int, at time: UInt64, _ rows: inout VaultRows, _ keys: borrowing Keyring
+  ) throws(VaultError) {
     guard let text, ahead.wantsMore(at: next) else { return }
     let end = min(next + count, entries.count)
     let parts = stride(from: next, to: end, by: Self.partCount).map { start in
@@ -84,8 +90,28 @@ extension PutBatch {
         entries[start..<min(start + Self.partCount, end)],
         after: start > 0 ? entries[start - 1].tag : nil, text, at: time)
     }
-    ForkJoin.run(parts, with: keys) { part, keys in part.seal(with: keys) }
+    var failure: VaultError?
+    ForkJoin.run(parts, with: keys) { part, keys in
+      part.seal(with: keys)
+    } meanwhile: { _ in
+      do throws(VaultError) { try writeRows(&rows) } catch { failure = error }
+    }
+    if let failure { throw failure }
     ahead.replace(by: parts.flatMap(\.sealed), from: next)
+  }
+}
+
+extension PutBatch {
+  /// Writes the rows that are yet to be written.
+  mutating func writeRows(_ rows: inout VaultRows) throws(VaultError) {
+    for item in unwritten {
+      let (tag, id) = (item.facts.tag.bytes, item.facts.id.bytes)
+      let row = ItemRow(
+        tag: tag.span, id: id.span, facts: item.facts.rowFacts, history: Span(),
+        meta: item.meta.span, body: item.body.span)
+      do { try rows.storage.storeItem(row) } catch { throw VaultError(error, about: .item) }
+    }
+    unwritten.removeAll(keepingCapacity: true)
   }
 }
 
@@ -113,27 +139,16 @@ private final class SealedPart: @unchecked Sendable {
   /// What goes wrong is found out again, and told, when the item is stored without.
   func seal(with keys: borrowing Keyring) {
     let each = 2 * RandomSupply.nonceByteCount + ItemID.byteCount
-    guard var random = try? RandomSupply(byteCount: entries.count * each) else { return }
+    guard var sealer = try? RowSealer(keys),
+      var random = try? RandomSupply(byteCount: entries.count * each)
+    else { return }
     sealed.reserveCapacity(entries.count)
     var last = before
     for entry in entries {
       let mayBeNew = entry.tag != last && !entry.isProtecting
-      sealed.append(mayBeNew ? try? seal(entry, of: text.secret, with: keys, &random) : nil)
+      sealed.append(
+        mayBeNew ? try? sealer.seal(entry, of: text.secret, at: time, &random) : nil)
       last = entry.tag
     }
-  }
-
-  private func seal(
-    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, with keys: borrowing Keyring,
-    _ random: inout RandomSupply
-  ) throws -> SealedItem {
-    let facts = ItemFacts(
-      tag: entry.tag, id: try ItemID.random(from: &random), revision: 1,
-      generation: keys.ring.active)
-    let change = ItemChange(tag: entry.tag, path: .none, current: nil)
-    let meta = try change.newMeta(
-      text.bytes.extracting(entry.name), try entry.edits(in: text),
-      size: UInt64(entry.value.count), modified: time)
-    return try keys.seal(facts, meta, value: text.bytes.extracting(entry.value), &random)
   }
 }

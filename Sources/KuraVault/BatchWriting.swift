@@ -120,6 +120,7 @@ extension PutBatch {
     entries.removeAll { $0.index >= failure.index }
     next = 0
     ahead = SealedAhead()
+    unwritten = []
     (draft, tree, bucket) = (nil, nil, nil)
   }
 }
@@ -130,7 +131,7 @@ extension UnlockedVault {
   /// Writes the next items, and the buckets that they fill up.
   fileprivate mutating func write(_ batch: inout PutBatch) throws(VaultError) {
     guard var tree = batch.tree.take(), var draft = batch.draft.take() else { return }
-    batch.sealAhead(Self.batchSlice, at: draft.root.time, keys)
+    try batch.sealAhead(Self.batchSlice, at: draft.root.time, &rows, keys)
     var room = Self.batchSlice
     while batch.next < batch.entries.count, room > 0 {
       let number = tree.bucket(of: batch.entries[batch.next].tag)
@@ -163,29 +164,18 @@ extension UnlockedVault {
       guard tree.bucket(of: entry.tag) == bucket.number else { return }
       let leaf = bucket.leaf(of: entry.tag)
       if let item = batch.ahead.take(batch.next, isNew: leaf == nil), !batch.isFailing {
-        bucket.set(entry.tag, try store(item, &draft))
+        bucket.set(entry.tag, item.leaf)
+        batch.unwritten.append(item)
+        draft.root.itemCount += 1
         room -= 1
       } else {
+        // Of the row before it, where that is of the same name.
+        try batch.writeRows(&rows)
         if let new = try store(entry, of: &batch, leaf, &draft) { bucket.set(entry.tag, new) }
         room -= Self.weightOfOther
       }
       batch.next += 1
     }
-  }
-
-  /// Stores an item that is new and was sealed before.
-  ///
-  /// - Returns: Its leaf.
-  private mutating func store(
-    _ item: SealedItem, _ draft: inout Draft
-  ) throws(VaultError) -> Digest {
-    let (tag, id) = (item.facts.tag.bytes, item.facts.id.bytes)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: item.facts.rowFacts, history: Span(),
-      meta: item.meta.span, body: item.body.span)
-    do { try rows.storage.storeItem(row) } catch { throw VaultError(error, about: .item) }
-    draft.root.itemCount += 1
-    return item.leaf
   }
 
   /// Stores an item, or notes why it cannot be.
@@ -225,6 +215,7 @@ extension UnlockedVault {
   /// Closes the tree, and commits.
   fileprivate mutating func finish(_ batch: inout PutBatch) throws(VaultError) {
     guard var tree = batch.tree.take(), var draft = batch.draft.take() else { return }
+    try batch.writeRows(&rows)
     try tree.close(in: &rows.storage, keys)
     draft.root.treeRoot = tree.treeRoot
     try growTree(&draft)

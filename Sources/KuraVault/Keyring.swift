@@ -145,6 +145,11 @@ extension Keyring {
     do { return try item.tag(under: name) } catch { throw VaultError(error, about: .item) }
   }
 
+  /// The tags of names, one after the other.
+  borrowing func tagHasher() throws(VaultError) -> TagHasher {
+    do { return try TagHasher(key: name) } catch { throw VaultError(error, about: .item) }
+  }
+
   /// The leaf that a row comes to.
   ///
   /// - Parameter isKept: Whether the row is, or is to become, one of the history.
@@ -206,31 +211,6 @@ extension Keyring {
       return try Seal.sealPadded(
         meta.encoded, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
         under: key)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
-  }
-
-  /// Seals the row of a value that is new to the vault, but for its place in the tree.
-  ///
-  /// - Parameters:
-  ///   - facts: Those of a first revision of the standard class.
-  ///   - random: What its nonces are taken from.
-  borrowing func seal(
-    _ facts: ItemFacts, _ meta: borrowing ItemMeta, value: Span<UInt8>,
-    _ random: inout RandomSupply
-  ) throws(VaultError) -> SealedItem {
-    do {
-      let key = try ring.dataKey(facts.generation)
-      let sealedMeta = try Seal.sealPadded(
-        meta.encoded, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
-        under: key, nonce: try random.nonce())
-      let body = try ItemBody.encode(inline: value)
-      let sealedBody = try Seal.sealPadded(
-        body.bytes, authenticating: AssociatedData.body(vault: vault, facts: facts).span,
-        under: key, nonce: try random.nonce())
-      let leaf = try tree.leaf(facts, meta: sealedMeta.span, body: sealedBody.span)
-      return SealedItem(facts: facts, meta: sealedMeta, body: sealedBody, leaf: leaf)
     } catch {
       throw VaultError(error, about: .item)
     }

@@ -23,6 +23,7 @@ public struct PutBatch: ~Copyable {
   }
 
   let isReplacing: Bool
+  private var tags: TagHasher
   /// Normalised names, attributes and values, while more are added.
   var adding: SecretBuffer
   /// The same once there are no more; nil before.
@@ -32,6 +33,8 @@ public struct PutBatch: ~Copyable {
   var next = 0
   /// The items from there on that are sealed already.
   var ahead = SealedAhead()
+  /// Sealed items that are in the tree and whose rows are yet to be written: while others are sealed.
+  var unwritten: [SealedItem] = []
   /// Its connection; nil once all is stored.
   var rows: VaultRows?
   var draft: Draft?
@@ -50,8 +53,11 @@ public struct PutBatch: ~Copyable {
   /// Whether its transaction is under way.
   public var isBegun: Bool { draft != nil }
 
-  init(_ rows: consuming VaultRows, isReplacing: Bool) throws(VaultError) {
+  init(
+    _ rows: consuming VaultRows, tags: consuming TagHasher, isReplacing: Bool
+  ) throws(VaultError) {
     do { adding = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
+    self.tags = tags
     self.rows = consume rows
     self.isReplacing = isReplacing
   }
@@ -79,7 +85,8 @@ extension UnlockedVault {
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
-      VaultRows(storage, checks: options.checks), isReplacing: isReplacing)
+      VaultRows(storage, checks: options.checks), tags: try keys.tagHasher(),
+      isReplacing: isReplacing)
     if !isLate { try begin(&batch) }
     return batch
   }
@@ -106,8 +113,7 @@ extension UnlockedVault {
       guard value.count <= ItemBody.longestInline else { throw .tooLarge }
       if attributes.count > 2 { try Self.check(attributes) }
       let name = try ItemName.checked(name)
-      let tag = try keys.tag(of: name)
-      try batch.append(tag, name.bytes, attributes, value, isProtecting)
+      try batch.append(name.bytes, attributes, value, isProtecting)
       return true
     } catch {
       guard error.isOfItem else { throw error }
@@ -125,7 +131,7 @@ extension UnlockedVault {
 
 extension PutBatch {
   fileprivate mutating func append(
-    _ tag: ItemTag, _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
+    _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
     _ isProtecting: Bool
   ) throws(VaultError) {
     let start = adding.count
@@ -138,8 +144,9 @@ extension PutBatch {
     } catch { throw .outOfMemory }
     entries.append(
       Entry(
-        tag: tag, index: entries.count, name: start..<nameEnd, attributes: nameEnd..<attributesEnd,
-        value: attributesEnd..<adding.count, isProtecting: isProtecting))
+        tag: tags.tag(of: name), index: entries.count, name: start..<nameEnd,
+        attributes: nameEnd..<attributesEnd, value: attributesEnd..<adding.count,
+        isProtecting: isProtecting))
   }
 }
 
