@@ -11,10 +11,10 @@ struct MoveKillTests {
     let omen = Omen(vault: desk.scratch.file("data") + "/kura/default.kura")
     desk.omen = omen
     desk.lengths = (9_000_000, 80_000)
-    desk.patience = 10_000
+    desk.patience = 3_000
     var dice = Dice()
     var struck = 0
-    let enough = Scale.count(3, nightly: 100)
+    let enough = Scale.count(2, nightly: 100)
     for number in 0..<6 * enough where struck < enough {
       _ = try desk.putUntilKilled(&dice)
       if omen.isThere { struck += 1 }
