@@ -31,7 +31,10 @@ extension Agent {
   /// Whether the next slice can be sent; the loop tells when it can.
   private func hasRoom(_ connection: Connection) -> Bool {
     if connection.waitsForRoom { return false }
-    if connection.hasRoom { return true }
+    if connection.hasRoom {
+      connection.stallDeadline = nil
+      return true
+    }
     connection.waitsForRoom = true
     connection.stallDeadline = configuration.clock().monotonic + configuration.limits.stall
     flush(connection)
@@ -44,7 +47,7 @@ extension Agent {
     let written = connection.outbox.frames.count
     do throws(Denial) {
       let hasMore = try work(on: stream.keeper) { vault throws(VaultError) in
-        try stream.advance(&connection.outbox.frames, in: &vault)
+        try stream.advance(&connection.outbox, in: &vault)
       }
       if stream.isUse { noteUse(of: stream.keeper) }
       if stream.isChange { noteChange(of: stream.keeper) }

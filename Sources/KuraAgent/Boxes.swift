@@ -81,26 +81,58 @@ struct Inbox: ~Copyable {
 /// What is yet to be sent to a client: guarded memory, wiped as soon as it is gone.
 struct Outbox: ~Copyable {
   private static let room = 4_096
-  /// What a slice of a value takes stays for the next one.
+  /// What a slice of a value takes that a small socket does not, stays for the next one.
   private static let most = 540_672
 
+  /// The client's, which somebody else owns.
+  private let socket: Int32
   private var sent = 0
+  /// Whether a part of a frame is missing, so that nothing can follow any more.
+  private var isBroken = false
   /// Frames are written at its end.
   var frames: SecretBuffer
 
-  init() throws(SecureMemoryError) { frames = try SecretBuffer(capacity: Self.room) }
+  init(of socket: Int32) throws(SecureMemoryError) {
+    frames = try SecretBuffer(capacity: Self.room)
+    self.socket = socket
+  }
 
-  var hasPending: Bool { sent < frames.count }
+  var hasPending: Bool { sent < frames.count || isBroken }
 
   /// Sends what is pending, straight from guarded memory.
-  mutating func send(to socket: Int32) -> Transfer {
-    let result = unsafe frames.bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return 0 }
-      return unsafe kura_server_send(socket, start + sent, bytes.count - sent)
-    }
+  mutating func send() -> Transfer {
+    guard !isBroken else { return .ended }
+    let result = send(frames.bytes.extracting(droppingFirst: sent))
     if result > 0 { sent += result }
     if sent == frames.count { wipe() }
     return Transfer(result)
+  }
+
+  /// Sends a data frame from where its payload stands, behind what is pending; what the socket does not
+  /// take becomes pending, too.
+  ///
+  /// - Parameters:
+  ///   - start: Where in the buffer the payload begins, behind room for the head of a frame.
+  ///   - buffer: The payload ends with it.
+  mutating func send(dataFrom start: Int, of buffer: inout SecretBuffer) {
+    do throws(ProtocolError) {
+      let start = try buffer.frameData(from: start, sentBy: .agent)
+      send(frame: buffer.bytes.extracting(droppingFirst: start))
+    } catch { isBroken = true }
+  }
+
+  private mutating func send(frame: Span<UInt8>) {
+    // Of a client that is gone, the next call hears again.
+    let taken = hasPending ? 0 : max(send(frame), 0)
+    guard taken < frame.count else { return }
+    do { try frames.append(frame.extracting(droppingFirst: taken)) } catch { isBroken = true }
+  }
+
+  private func send(_ bytes: Span<UInt8>) -> Int {
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe kura_server_send(socket, start, bytes.count)
+    }
   }
 
   private mutating func wipe() {

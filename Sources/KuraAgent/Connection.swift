@@ -83,7 +83,7 @@ final class Connection {
   ) throws(AgentError) {
     do throws(SecureMemoryError) {
       inbox = try Inbox()
-      outbox = try Outbox()
+      outbox = try Outbox(of: descriptor.raw)
     } catch { throw .outOfMemory }
     self.descriptor = descriptor
     self.place = place
@@ -122,5 +122,5 @@ final class Connection {
   func receive() -> Transfer { inbox.receive(from: raw) }
 
   /// Sends what is pending.
-  func send() -> Transfer { outbox.send(to: raw) }
+  func send() -> Transfer { outbox.send() }
 }

@@ -24,14 +24,14 @@ protocol Stream: AnyObject {
   /// When it goes on, on the monotonic clock; 0: at once.
   var due: UInt64 { get }
 
-  /// Writes the next frames, at most some 512 KiB and some milliseconds of them.
+  /// Writes or sends the next frames, at most some 512 KiB and some milliseconds of them.
   ///
   /// Called when the client has taken all that was written before, so that a slow client costs no
   /// memory.
   ///
   /// - Returns: Whether there is more; the end frame is written when there is not.
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool
 }
 

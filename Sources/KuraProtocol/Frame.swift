@@ -7,6 +7,9 @@ public struct Frame: Equatable, Sendable {
   /// The bytes before a frame's type: its length.
   public static let prefix = 4
 
+  /// The bytes before a frame's payload: length and type.
+  public static let headByteCount = prefix + 1
+
   /// What it holds.
   public let type: FrameType
 
@@ -100,5 +103,22 @@ extension SecretBuffer {
     let frame = try openFrame(side == .client ? .clientData : .data)
     try put(chunk)
     try closeFrame(frame)
+  }
+
+  /// Makes a data frame of a part of a value that stands at the end of the buffer, where it is: the
+  /// frame's head goes right before it.
+  ///
+  /// - Parameter start: Where the part begins, at least ``Frame/headByteCount``; it has at most
+  ///   ``ProtocolLimit/chunk`` bytes.
+  /// - Returns: Where the frame begins, which ends with the buffer.
+  public mutating func frameData(from start: Int, sentBy side: Side) throws(ProtocolError) -> Int {
+    precondition(start >= Frame.headByteCount && start <= count, "no room for a head")
+    guard count - start <= ProtocolLimit.chunk else {
+      throw .fieldTooLong(limit: ProtocolLimit.chunk)
+    }
+    let type: FrameType = side == .client ? .clientData : .data
+    overwrite(integer: UInt32(count - start + 1), at: start - Frame.headByteCount)
+    overwrite(integer: type.rawValue, at: start - 1)
+    return start - Frame.headByteCount
   }
 }

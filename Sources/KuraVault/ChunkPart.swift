@@ -9,17 +9,21 @@ internal import SecureMemory
 ///
 /// `@unchecked`: ``ForkJoin`` lends it to one thread at a time.
 final class ChunkPart: @unchecked Sendable {
+  /// The room before an opened piece, so that what goes before it on its way out can stand there: a
+  /// line of the processor's cache, which keeps the piece where it is written fastest.
+  static let roomBefore = 64
+
   private var number: UInt64 = 0
   private var sealed: [UInt8] = []
-  /// What it opened to.
-  private(set) var plain: SecretBuffer
+  /// What it opened to, behind ``roomBefore`` zero bytes.
+  private var plain: SecretBuffer
   /// Why it did not open.
   private(set) var failure: VaultError?
   /// Whether that is because there is no such row.
   private(set) var isMissing = false
 
   init() throws(SecureMemoryError) {
-    plain = try SecretBuffer(capacity: Manifest.chunkByteCount)
+    plain = try SecretBuffer(capacity: Self.roomBefore + Manifest.chunkByteCount)
   }
 
   /// Reads the sealed chunk.
@@ -50,12 +54,27 @@ final class ChunkPart: @unchecked Sendable {
 
   func fail(_ error: VaultError) { failure = error }
 
+  /// Lends what it opened to, and zeroes it.
+  func take<Result: ~Copyable, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { wipe() }
+    return try body(plain.bytes.extracting(droppingFirst: Self.roomBefore))
+  }
+
+  /// Lends what it opened to, behind its room, and zeroes it.
+  func handOut(_ body: (inout SecretBuffer) -> Void) {
+    body(&plain)
+    wipe()
+  }
+
   /// Zeroes what it opened to.
   func wipe() { plain.removeAll() }
 }
 
 extension Manifest {
-  /// Opens a chunk of the length that its place asks for, in the place of what the buffer held.
+  /// Opens a chunk of the length that its place asks for, in the place of what the buffer held, behind
+  /// room of ``ChunkPart/roomBefore``.
   borrowing func open(
     chunk sealed: Span<UInt8>, _ number: UInt64, into plain: inout SecretBuffer
   ) throws(VaultError) {
@@ -64,7 +83,10 @@ extension Manifest {
     let associated = AssociatedData.chunk(
       value: value, number: number, isLast: number == chunkCount - 1)
     plain.removeAll()
-    do throws(SecureMemoryError) { try plain.reserve(count) } catch { throw .outOfMemory }
+    let room = ChunkPart.roomBefore
+    do throws(SecureMemoryError) { try plain.reserve(room + count) } catch { throw .outOfMemory }
+    // It is zero, as all that is not held.
+    plain.append(upTo: room) { _ in room }
     do throws(CryptoError) {
       try plain.append(upTo: count) { target throws(CryptoError) in
         try Seal.open(sealed, authenticating: associated.span, under: key, into: &target)

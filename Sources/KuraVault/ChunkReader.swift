@@ -5,8 +5,8 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// Opens the chunks of a large value, some at a time, on both cores: while they are opened, the sealed
-/// ones after them are read.
+/// Opens the chunks of a large value, some at a time, on both cores: while they are opened, those before
+/// them are handed out and the sealed ones after them are read.
 struct ChunkReader: ~Copyable {
   /// How many are opened at a time: 512 KiB, which a socket's buffer holds.
   static let sliceCount = 8
@@ -38,52 +38,73 @@ struct ChunkReader: ~Copyable {
   /// Whether there is a piece to be handed out.
   var hasPiece: Bool { !pieces.isEmpty }
 
-  /// Opens the next chunks; those before must have been handed out.
+  /// Hands out all pieces that were opened, none at first, and opens the next chunks meanwhile.
   ///
-  /// - Returns: Whether there is a piece now; false at the end.
-  /// - Throws: What is wrong with the next chunk.
+  /// - Parameter handOut: Gets a piece behind ``ChunkPart/roomBefore`` bytes; it is gone when that
+  ///   returns.
+  /// - Returns: Whether to go on: there are pieces now, or there is an error to be told.
+  /// - Throws: What is wrong with the next chunk, when all before it were handed out.
   mutating func advance(
-    of item: borrowing Item, in vault: inout UnlockedVault
+    of item: borrowing Item, in vault: inout UnlockedVault,
+    _ handOut: (inout SecretBuffer) -> Void
   ) throws(VaultError) -> Bool {
-    precondition(pieces.isEmpty, "what was opened is handed out first")
     if nextNumber == 0 { readAhead(in: &vault) }
-    if failure == nil, aheadCount > 0 { try open(of: item, in: &vault) }
-    guard pieces.isEmpty, let failure else { return !pieces.isEmpty }
-    throw failure
+    if let failure {
+      guard hasPiece else { throw failure }
+      for part in takeAll() { part.handOut(handOut) }
+      return true
+    }
+    if let bad = open(in: &vault, handOut) { failure = reason(bad, of: item, in: &vault) }
+    return hasPiece || failure != nil
   }
 
   /// Hands the next piece out; it is gone when `body` returns.
   mutating func takePiece<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let part = opened[pieces.removeFirst()]
-    defer { part.wipe() }
-    return try body(part.plain.bytes)
+    try opened[pieces.removeFirst()].take(body)
   }
 }
 
 // MARK: - Inside
 
 extension ChunkReader {
+  /// - Returns: The first chunk that did not open.
   private mutating func open(
-    of item: borrowing Item, in vault: inout UnlockedVault
-  ) throws(VaultError) {
+    in vault: inout UnlockedVault, _ handOut: (inout SecretBuffer) -> Void
+  ) -> ChunkPart? {
     let parts = Array(ahead.prefix(aheadCount))
+    let given = takeAll()
     swap(&ahead, &opened)
     let (next, value, first) = (ahead, manifest.value, nextNumber)
     let count = Int(min(manifest.chunkCount - first, UInt64(next.count)))
     ForkJoin.run(parts, with: manifest) { part, manifest in
       part.open(manifest)
     } meanwhile: { _ in
+      for part in given { part.handOut(handOut) }
       vault.read(next.prefix(count), of: value, from: first)
     }
     (aheadCount, nextNumber) = (count, first + UInt64(count))
     let bad = parts.firstIndex { $0.failure != nil }
     pieces = 0..<(bad ?? parts.count)
-    guard let bad else { return }
-    failure = parts[bad].failure
-    guard parts[bad].isMissing else { return }
-    failure = try vault.refers(to: item) ? .damaged(.chunk) : .changed
+    guard let bad else { return nil }
+    for part in parts[bad...] { part.wipe() }
+    return parts[bad]
+  }
+
+  private mutating func takeAll() -> ArraySlice<ChunkPart> {
+    defer { pieces = 0..<0 }
+    return opened[pieces]
+  }
+
+  /// What to tell of a chunk that did not open.
+  private func reason(
+    _ bad: ChunkPart, of item: borrowing Item, in vault: inout UnlockedVault
+  ) -> VaultError? {
+    guard bad.isMissing else { return bad.failure }
+    do throws(VaultError) {
+      return try vault.refers(to: item) ? .damaged(.chunk) : .changed
+    } catch { return error }
   }
 
   private mutating func readAhead(in vault: inout UnlockedVault) {

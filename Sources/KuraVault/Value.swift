@@ -25,7 +25,7 @@ public struct Value: ~Copyable {
     self.item = item
   }
 
-  /// Whether the value is large, and comes from ``advance(in:)`` or ``next(in:)``.
+  /// Whether the value is large, and comes from ``advance(in:handingOut:)`` or ``next(in:)``.
   public var isStream: Bool { reader != nil }
 
   /// The value; without bytes when it is a stream.
@@ -38,33 +38,35 @@ public struct Value: ~Copyable {
     }
   }
 
-  /// Opens the next pieces of a stream, verified: some milliseconds of work at most. Those that were
-  /// opened before must have been taken.
-  ///
-  /// - Returns: Whether there are any; false at the end.
-  /// - Throws: ``VaultError/changed`` when this revision was dropped meanwhile;
-  ///   ``VaultError/damaged(_:)``, after which what came before is still true.
-  public mutating func advance(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
-    guard reader != nil else { return false }
-    return try reader!.advance(of: item, in: &vault)
-  }
+  /// The room before each piece that ``advance(in:handingOut:)`` hands out: zero bytes, in whose place
+  /// its taker may write what goes before the piece.
+  public static let roomBeforePiece = ChunkPart.roomBefore
 
-  /// Hands the opened pieces out, in order.
+  /// Hands out the pieces of a stream that were opened, in order, and opens the next ones meanwhile,
+  /// verified: some milliseconds of work at most. The first call hands nothing out.
   ///
-  /// - Parameter body: Gets at most 64 KiB at a time, which are gone when it returns.
-  public mutating func takePieces<Failure: Error>(
-    _ body: (Span<UInt8>) throws(Failure) -> Void
-  ) throws(Failure) {
-    while reader?.hasPiece == true { try reader!.takePiece(body) }
+  /// What was opened waits in guarded memory for the next call, and goes with the value.
+  ///
+  /// - Parameter body: Gets at most 64 KiB at a time, behind ``roomBeforePiece`` bytes; the piece is
+  ///   gone when it returns.
+  /// - Returns: Whether to call again; false when the last piece was handed out.
+  /// - Throws: ``VaultError/changed`` when this revision was dropped meanwhile;
+  ///   ``VaultError/damaged(_:)``; nothing is handed out by that call, and what came before is still
+  ///   true.
+  public mutating func advance(
+    in vault: inout UnlockedVault, handingOut body: (inout SecretBuffer) -> Void
+  ) throws(VaultError) -> Bool {
+    guard reader != nil else { return false }
+    return try reader!.advance(of: item, in: &vault, body)
   }
 
   /// The next piece of a stream, verified.
   ///
   /// - Returns: At most 64 KiB; nil at the end.
-  /// - Throws: As ``advance(in:)`` does.
+  /// - Throws: As ``advance(in:handingOut:)`` does.
   public mutating func next(in vault: inout UnlockedVault) throws(VaultError) -> SecretBytes? {
-    if reader?.hasPiece != true {
-      guard try advance(in: &vault) else { return nil }
+    while reader?.hasPiece != true {
+      guard try advance(in: &vault, handingOut: { _ in }) else { return nil }
     }
     return try reader?.takePiece { piece throws(VaultError) in
       do { return try SecretBytes(copying: piece) } catch { throw .outOfMemory }

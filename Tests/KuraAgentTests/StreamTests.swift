@@ -183,6 +183,23 @@ extension StreamTests {
     try bench.awaitEnd(of: slow)
   }
 
+  @Test func `a client that takes something again is not cut for what it did not take before`()
+    throws
+  {
+    let (bench, _) = try withLargeValue()
+    let slow = try bench.client()
+    try slow.send { try $0.get("big") }
+    try bench.turn(50)
+    bench.clock.pass(milliseconds: 20_000)
+    slow.receive()
+    try bench.turn()
+    bench.clock.pass(milliseconds: 20_000)
+    try bench.turn()
+    let (count, end) = try rest(bench, slow)
+    #expect(count == 4 << 20)
+    #expect(end.isOK)
+  }
+
   /// Reads what a stream still has, up to its end.
   private func rest(_ bench: Bench, _ wire: Wire) throws -> (count: Int, end: Received) {
     var count = 0

@@ -68,6 +68,32 @@ struct FrameTests {
     }
   }
 
+  @Test(arguments: [0, 1, ProtocolLimit.chunk])
+  func `a chunk becomes a frame where it stands`(count: Int) throws {
+    let chunk = [UInt8](repeating: 7, count: count)
+    for (side, before) in [(Side.client, Frame.headByteCount), (.agent, 64)] {
+      var start = 0
+      let all = try written {
+        try $0.put([UInt8](repeating: 9, count: before).span)
+        try $0.put(chunk.span)
+        start = try $0.frameData(from: before, sentBy: side)
+      }
+      #expect(start == before - Frame.headByteCount)
+      #expect(all.prefix(start).allSatisfy { $0 == 9 })
+      #expect(Array(all[start...]) == (try written { try $0.putData(chunk.span, from: side) }))
+    }
+  }
+
+  @Test func `a chunk over 64 KiB does not become a frame`() throws {
+    let tooMuch = [UInt8](repeating: 7, count: Frame.headByteCount + ProtocolLimit.chunk + 1)
+    #expect(throws: ProtocolError.fieldTooLong(limit: ProtocolLimit.chunk)) {
+      _ = try written {
+        try $0.put(tooMuch.span)
+        _ = try $0.frameData(from: Frame.headByteCount, sentBy: .agent)
+      }
+    }
+  }
+
   @Test func `frames stand one behind another in a buffer`() throws {
     let both = try written {
       try $0.putHello(vault: "/v".utf8.span, terminal: "".utf8.span)

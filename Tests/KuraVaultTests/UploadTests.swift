@@ -234,11 +234,48 @@ import Testing
     var read: [UInt8] = []
     var refusal: VaultError?
     do throws(VaultError) {
-      while try value.advance(in: &vault) { value.takePieces { read += bytes(of: $0) } }
+      while try value.advance(in: &vault, handingOut: { read += piece(in: $0) }) {}
     } catch { refusal = error }
     #expect(refusal == .damaged(.chunk))
     #expect(read == Array(whole.prefix(number * 65_536)))
-    #expect(throws: VaultError.damaged(.chunk)) { _ = try value.advance(in: &vault) }
+    #expect(throws: VaultError.damaged(.chunk)) {
+      _ = try value.advance(in: &vault) { _ in Issue.record("what is damaged was handed out") }
+    }
+  }
+
+  /// One chunk and one slice, each with a little more and less, and several slices.
+  @Test(arguments: [
+    65_537, 131_072, 8 * 65_536 - 1, 8 * 65_536, 8 * 65_536 + 1, 9 * 65_536, 16 * 65_536 - 1,
+    16 * 65_536, 16 * 65_536 + 1, 24 * 65_536, 25 * 65_536 + 1,
+  ])
+  func `is handed out in order, behind room that is blank`(count: Int) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let whole = pattern(count)
+    try vault.upload("a", whole)
+    let name = Array("a".utf8)
+    var value = try vault.value(name.span)
+    var (read, calls, dirty): ([UInt8], Int, Int) = ([], 0, 0)
+    var hasMore = true
+    while hasMore {
+      hasMore = try value.advance(in: &vault) { buffer in
+        dirty += bytes(of: buffer.bytes).prefix(Value.roomBeforePiece).count { $0 != 0 }
+        read += piece(in: buffer)
+        // What a taker writes there is not there for the next piece.
+        buffer.overwrite(at: 0, with: "written here".utf8.span)
+      }
+      calls += 1
+    }
+    #expect(read == whole)
+    #expect(dirty == 0)
+    // One to open the first slice, and one for each to be handed out.
+    #expect(calls == 1 + (count + 8 * 65_536 - 1) / (8 * 65_536))
+    #expect(try !value.advance(in: &vault) { _ in Issue.record("handed out twice") })
+  }
+
+  /// What a buffer holds behind the room for its taker.
+  private func piece(in buffer: borrowing SecretBuffer) -> [UInt8] {
+    bytes(of: buffer.bytes.extracting(droppingFirst: Value.roomBeforePiece))
   }
 
   @Test func `takes the place of a value that is to be deleted`() throws {

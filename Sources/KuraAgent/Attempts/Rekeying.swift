@@ -138,7 +138,7 @@ final class RekeyWork: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     guard var rekey = rekey.take() else { throw .busy }
     guard try !rekey.step() else {
@@ -147,11 +147,13 @@ final class RekeyWork: Stream {
       let part = done * Self.steps / total
       guard part != told else { return true }
       told = part
-      try write { () throws(ProtocolError) in try output.putProgress(done: done, total: total) }
+      try write { () throws(ProtocolError) in
+        try outbox.frames.putProgress(done: done, total: total)
+      }
       return true
     }
     try vault.finish(rekey)
-    try write { () throws(ProtocolError) in try output.putEnd() }
+    try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
     return false
   }
 }

@@ -43,14 +43,14 @@ final class BatchStore: Stream {
   var due: UInt64 { isAwaitingJournal ? .max : retry }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     if try take(in: &vault) { return true }
     if try store(in: &vault) { return true }
     try write { () throws(ProtocolError) in
-      try output.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
-      guard let failure else { return try output.putEnd() }
-      try output.putRefusal(failure.failure, detail: failure.detail, as: .end)
+      try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
+      guard let failure else { return try outbox.frames.putEnd() }
+      try outbox.frames.putRefusal(failure.failure, detail: failure.detail, as: .end)
     }
     return false
   }

@@ -22,18 +22,18 @@ final class ItemList: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
-    let start = output.count
+    let start = outbox.frames.count
     // Somebody may wait for the first line.
     var looks = isFirst ? 1 : Self.sliceLooks
     isFirst = false
-    while output.count - start < Self.sliceBytes {
-      if try takeBatch(&output) { continue }
+    while outbox.frames.count - start < Self.sliceBytes {
+      if try takeBatch(&outbox.frames) { continue }
       guard looks > 0 else { return true }
       looks -= 1
       guard try listing.advance(in: &vault) else {
-        try write { () throws(ProtocolError) in try output.putEnd() }
+        try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
         return false
       }
     }

@@ -23,25 +23,25 @@ final class LogList: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     guard var reader = reader.take() else {
-      try write { () throws(ProtocolError) in try output.putEnd() }
+      try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
       return false
     }
-    let start = output.count
-    let batch = try write { () throws(ProtocolError) in try output.openBatch() }
+    let start = outbox.frames.count
+    let batch = try write { () throws(ProtocolError) in try outbox.frames.openBatch() }
     var count = 0
     if isFirst {
       isFirst = false
-      try write { () throws(ProtocolError) in try output.putLogDropped(reader.dropped) }
+      try write { () throws(ProtocolError) in try outbox.frames.putLogDropped(reader.dropped) }
       count = 1
     }
-    let hasMore = try fill(&output, from: &reader, in: vault, start, &count)
+    let hasMore = try fill(&outbox.frames, from: &reader, in: vault, start, &count)
     if count > 0 {
-      try write { () throws(ProtocolError) in try output.closeBatch(batch, count: count) }
+      try write { () throws(ProtocolError) in try outbox.frames.closeBatch(batch, count: count) }
     } else {
-      output.removeLast(output.count - start)
+      outbox.frames.removeLast(outbox.frames.count - start)
     }
     if hasMore { self.reader = consume reader }
     return true

@@ -23,7 +23,7 @@ final class PurgeSweep: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     do throws(VaultError) {
       if !purge.isSwept {
@@ -35,10 +35,10 @@ final class PurgeSweep: Stream {
       guard error == .busy else { throw error }
       refusals += 1
       if refusals < Self.patience { return true }
-      try write { () throws(ProtocolError) in try output.putRefusal(.journalKept, as: .end) }
+      try write { () throws(ProtocolError) in try outbox.frames.putRefusal(.journalKept, as: .end) }
       return false
     }
-    try write { () throws(ProtocolError) in try output.putEnd() }
+    try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
     return false
   }
 }

@@ -19,10 +19,10 @@ final class RevisionList: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
-    let hasMore = try putSlice(of: name, &output, &vault)
-    if !hasMore { try write { () throws(ProtocolError) in try output.putEnd() } }
+    let hasMore = try putSlice(of: name, &outbox.frames, &vault)
+    if !hasMore { try write { () throws(ProtocolError) in try outbox.frames.putEnd() } }
     return hasMore
   }
 

@@ -4,7 +4,8 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// A value on its way out: some verified chunks a slice.
+/// A value on its way out: some verified chunks a slice, which are sent from where they were opened while
+/// the next ones are.
 final class ValueDownload: Stream {
   let keeper: Keeper
   let isUse = true
@@ -16,15 +17,12 @@ final class ValueDownload: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
-    guard try value.advance(in: &vault) else {
-      try write { () throws(ProtocolError) in try output.putEnd() }
-      return false
+    let hasMore = try value.advance(in: &vault) { piece in
+      outbox.send(dataFrom: Value.roomBeforePiece, of: &piece)
     }
-    try value.takePieces { piece throws(VaultError) in
-      try write { () throws(ProtocolError) in try output.putData(piece, from: .agent) }
-    }
-    return true
+    if !hasMore { try write { () throws(ProtocolError) in try outbox.frames.putEnd() } }
+    return hasMore
   }
 }

@@ -20,19 +20,19 @@ final class VaultCheck: Stream {
   }
 
   func advance(
-    _ output: inout SecretBuffer, in vault: inout UnlockedVault
+    _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     let progress = try verification.step(in: vault)
-    try tellFindings(&output)
+    try tellFindings(&outbox.frames)
     let part = progress.total == 0 ? 0 : progress.done / max(1, progress.total / Self.steps)
     if part != told || progress.isFinished {
       told = part
       try write { () throws(ProtocolError) in
-        try output.putProgress(done: progress.done, total: progress.total)
+        try outbox.frames.putProgress(done: progress.done, total: progress.total)
       }
     }
     guard progress.isFinished else { return true }
-    try write { () throws(ProtocolError) in try output.putEnd() }
+    try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
     return false
   }
 
