@@ -55,8 +55,8 @@ final class Connection {
   /// The reply that is being sent slice by slice.
   var stream: (any Stream)?
 
-  /// Whether the next slice of a stream waits for room in the socket. A slice is sent whole or
-  /// not at all, so that nothing of it is left here when the vault is locked.
+  /// Whether the next slice of a stream waits for room in the socket. Where that holds a slice, it is
+  /// sent whole or not at all, so that nothing of it is left here when the vault is locked.
   var waitsForRoom = false
 
   /// Whether a word about a prompt may still come that was sent before the prompt's end.

@@ -162,7 +162,8 @@ extension StreamTests {
     let grown =
       after.lockedByteCount + after.unlockedByteCount - before.lockedByteCount
       - before.unlockedByteCount
-    // Eight chunks in the outbox, as many opened behind them, and what tests side by side take.
+    // Eight chunks in the outbox of a small socket, as many opened ahead and as many sealed ones' places,
+    // and what tests side by side take.
     #expect(grown <= 2 << 20)
   }
 
