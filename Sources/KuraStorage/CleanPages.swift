@@ -9,7 +9,7 @@ internal import CSQLite
 /// btree.c): stale copies of rows, which nothing would overwrite when the rows themselves go. So they
 /// are cleared on the way into the database file, at a checkpoint. The journal is truncated as a whole.
 enum CleanPages {
-  /// The most pages of a file, 128 GiB: a page without cells may begin with the number of another, and
+  /// The most pages of a file, 512 GiB: a page without cells may begin with the number of another, and
   /// from 2²⁵ on the first byte of such a number is the mark of a page with cells.
   static let mostPages = 0x1FF_FFFF
 
@@ -19,6 +19,9 @@ enum CleanPages {
   private static func register() -> UnsafePointer<CChar>? {
     kura_sqlite_count_no_memory()
     guard let original = unsafe sqlite3_vfs_find("unix") else { return nil }
+    // Else the disk rests while a journal is written or moved, and everything waits when it is synced:
+    // a long value took a third longer to store.
+    unsafe kura_sqlite_write_early(original)
     let text: StaticString = "kura"
     let name = unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
     let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
