@@ -5,18 +5,22 @@ internal import Synchronization
 
 /// How long the journal is, and who moves it into the file.
 struct JournalState {
-  /// Pages from which a commit is followed by a move, as SQLite itself has it: 4 MiB.
-  static let short: Int32 = 1_000
-  /// Pages from which another thread is given the move: 8 MiB.
-  static let long: Int32 = 2_000
-  /// Pages from which who can wait does, so that it begins anew: 48 MiB.
-  static let longest: Int32 = 12_000
+  /// Bytes of pages from which a commit is followed by a move, as SQLite itself has it.
+  static let short = 4_096_000
+  /// Bytes from which another thread is given the move.
+  static let long = 8_192_000
+  /// Bytes from which who can wait does, so that it begins anew.
+  static let longest = 49_152_000
   /// What the file of the journal may keep for the next pages while the vault is in use, in bytes.
   static let longestFile = 67_108_864
 
-  /// The pages that were in it at the last commit, 0 once they are moved; and the most that there were.
-  var pageCount: Int32 = 0
-  var peak: Int32 = 0
+  /// The bytes of a page of the file.
+  var pageSize = 4_096
+  /// The bytes of the pages that were in it at the last commit, and the most that there were.
+  var byteCount = 0
+  var peak = 0
+  /// Whether there was a commit since the last move was asked for.
+  var isChanged = false
   /// Whether another thread moves it, so that a commit need not.
   var isMovedElsewhere = false
 }
@@ -56,24 +60,24 @@ extension Storage {
       guard move.isDone else { return nil }
       self.move = nil
     }
-    guard unsafe journal.pointee.pageCount >= JournalState.long,
+    guard unsafe journal.pointee.isChanged, unsafe journal.pointee.byteCount >= JournalState.long,
       let name = unsafe sqlite3_db_filename(db, nil)
     else { return nil }
     move = unsafe JournalMove(path: String(cString: name))
-    // What comes to it from now on the next commit tells.
-    unsafe journal.pointee.pageCount = 0
+    unsafe journal.pointee.isChanged = false
     return move
   }
 
   /// Whether whoever can wait should: the journal is as long as it may be, and its move is not done.
   package var isJournalFull: Bool {
     guard let move, !move.isDone else { return false }
-    return unsafe journal.pointee.pageCount >= JournalState.longest
+    return unsafe journal.pointee.byteCount >= JournalState.longest
   }
 
   /// Takes over what another connection to the same file committed last.
   package borrowing func noteJournal(of other: borrowing Storage) {
-    unsafe journal.pointee.pageCount = other.journal.pointee.pageCount
+    unsafe journal.pointee.byteCount = other.journal.pointee.byteCount
+    unsafe journal.pointee.isChanged = true
   }
 
   /// Has commits of this connection leave the journal to ``checkpoint()``.
@@ -83,7 +87,7 @@ extension Storage {
   package var hasLongJournal: Bool {
     guard move?.isDone != false else { return false }
     return unsafe journal.pointee.peak > JournalState.long
-      && journal.pointee.pageCount < JournalState.long
+      && (journal.pointee.byteCount < JournalState.long || !journal.pointee.isChanged)
   }
 }
 
@@ -94,14 +98,16 @@ private let journalHook:
   ) -> Int32 = { context, db, _, count in
     guard let context = unsafe context else { return SQLITE_OK }
     let journal = unsafe context.assumingMemoryBound(to: JournalState.self)
-    unsafe journal.pointee.pageCount = count
-    unsafe journal.pointee.peak = max(journal.pointee.peak, count)
+    let bytes = unsafe Int(count) * journal.pointee.pageSize
+    unsafe journal.pointee.byteCount = bytes
+    unsafe journal.pointee.isChanged = true
+    unsafe journal.pointee.peak = max(journal.pointee.peak, bytes)
     let isElsewhere = unsafe journal.pointee.isMovedElsewhere
-    if count >= (isElsewhere ? 2 * JournalState.longest : JournalState.short) {
+    if bytes >= (isElsewhere ? 2 * JournalState.longest : JournalState.short) {
       // What is in the way now may not be at the next commit; where another thread moves it, it is as long
       // as that only while those moves fail.
       let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-      if code == SQLITE_OK { unsafe journal.pointee.pageCount = 0 }
+      if code == SQLITE_OK { unsafe journal.pointee.isChanged = false }
     }
     return SQLITE_OK
   }

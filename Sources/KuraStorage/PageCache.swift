@@ -3,23 +3,21 @@
 internal import CSQLite
 
 extension Storage {
-  /// The fewest and the most pages of the file, of 4 KiB, that a connection keeps in memory.
-  private static let fewestPages: Int64 = 512
-  private static let mostPages: Int64 = 2_048
+  /// The fewest and the most bytes of the file's pages that a connection keeps in memory.
+  private static let fewestBytes = 2_097_152
+  private static let mostBytes = 8_388_608
   /// How many pages of the file there are to one that is kept: room for the inner pages that most ways to
   /// an item have in common. (An inner page has some five below it.)
-  private static let pagesToCached: Int64 = 64
-  /// How many pages a batch's own connection keeps: what it changed beyond goes to the journal early.
-  private static let batchPages: Int64 = 1_024
+  private static let pagesToCached = 64
+  /// How many bytes a batch's own connection keeps: what it changed beyond goes to the journal early.
+  private static let batchBytes = 4_194_304
 
   /// Makes room in memory for as many pages as suits the file as long as it is now.
   package mutating func fitCache() throws(StorageError) {
-    _ = unsafe try start(.pageCount)
-    guard try step(.pageCount) else { throw .corrupt }
-    let count = try integer(.pageCount, 0, 0...Int64.max, in: .part)
-    finish(.pageCount)
-    let fitting = count / Self.pagesToCached
-    try cache(min(max(fitting, Self.fewestPages), Self.mostPages))
+    let pageSize = try number(.pageSize, 512...65_536)
+    unsafe journal.pointee.pageSize = pageSize
+    let count = try number(.pageCount, 0...Int64(UInt32.max))
+    try cache(min(max(count * pageSize / Self.pagesToCached, Self.fewestBytes), Self.mostBytes))
   }
 
   /// Opens a vault file to write a batch: no journal is moved into the file at a commit,
@@ -27,11 +25,21 @@ extension Storage {
   package static func openForBatch(at path: String) throws(StorageError) -> Storage {
     let storage = try open(at: path)
     storage.leaveJournal()
-    try storage.cache(batchPages)
+    try storage.cache(batchBytes)
     return storage
   }
 
-  private borrowing func cache(_ pages: Int64) throws(StorageError) {
-    try execute("PRAGMA cache_size=\(pages)")
+  private borrowing func cache(_ bytes: Int) throws(StorageError) {
+    try execute("PRAGMA cache_size=\(bytes / (unsafe journal.pointee.pageSize))")
+  }
+
+  /// What SQLite says of the file in one number.
+  private mutating func number(
+    _ query: Query, _ range: ClosedRange<Int64>
+  ) throws(StorageError) -> Int {
+    _ = unsafe try start(query)
+    defer { finish(query) }
+    guard try step(query) else { throw .corrupt }
+    return Int(try integer(query, 0, range, in: .part))
   }
 }

@@ -3,7 +3,7 @@
 /// Every statement that the storage ever runs on a vault, each prepared once and kept.
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
-  case version, schema, pageCount
+  case version, schema, pageCount, pageSize
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, itemGeneration, storeItem, deleteItem
@@ -18,7 +18,7 @@ enum Query: Int, CaseIterable {
   var sql: String {
     switch self {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema,
-      .pageCount:
+      .pageCount, .pageSize:
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
     case .item, .itemScan, .itemGeneration, .storeItem, .deleteItem, .history, .historyScan,
@@ -41,6 +41,7 @@ enum Query: Int, CaseIterable {
     case .syncLazily: "PRAGMA synchronous=NORMAL"
     case .version: "PRAGMA user_version"
     case .pageCount: "PRAGMA page_count"
+    case .pageSize: "PRAGMA page_size"
     default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
     }
   }

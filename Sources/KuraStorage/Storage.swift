@@ -99,7 +99,8 @@ extension Storage {
     precondition(!isInTransaction, "a checkpoint stands outside of transactions")
     let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
-    unsafe journal.pointee.pageCount = 0
+    unsafe journal.pointee.byteCount = 0
+    unsafe journal.pointee.isChanged = false
     unsafe journal.pointee.peak = 0
     // What the file no longer holds in the unused part of a page may not come back from a page in memory.
     unsafe sqlite3_db_release_memory(db)

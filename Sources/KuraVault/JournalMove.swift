@@ -3,6 +3,8 @@
 internal import KuraStorage
 
 /// The work of moving a vault's journal into its file, for another thread; it takes no key.
+///
+/// Who asked for one runs it: from a certain length of the journal on a long value waits for its end.
 public struct JournalMove: Sendable {
   private let move: KuraStorage.JournalMove
 

@@ -26,13 +26,13 @@ import Testing
       file: "KuraVault/NodeCache", code: "static let places = N"),
     Limit(
       subject: "pages of the file", words: "no fewer than N and",
-      file: "KuraStorage/PageCache", code: "static let fewestPages: Int64 = N"),
+      file: "KuraStorage/PageCache", code: "static let fewestBytes = N"),
     Limit(
-      subject: "pages of the file", words: "at most N of",
-      file: "KuraStorage/PageCache", code: "static let mostPages: Int64 = N"),
+      subject: "pages of the file", words: "and at most N bytes of",
+      file: "KuraStorage/PageCache", code: "static let mostBytes = N"),
     Limit(
-      subject: "pages of the file", words: "room for N pages",
-      file: "KuraStorage/PageCache", code: "static let batchPages: Int64 = N"),
+      subject: "pages of the file", words: "room for N bytes",
+      file: "KuraStorage/PageCache", code: "static let batchBytes = N"),
     Limit(
       subject: "pages of the file", words: "at most N bytes of its journal",
       file: "KuraStorage/JournalFile", code: "let capacity = N"),
