@@ -17,6 +17,9 @@ extension Storage {
     return try prepare(storage)
   }
 
+  /// The bytes of a page of a new file; older ones keep theirs. kura-format(5) says why so many.
+  private static let pageSize = 16_384
+
   /// Lays out an empty file as a vault without rows.
   ///
   /// - Parameter path: Absolute and without symbolic links; a regular file of length 0.
@@ -24,7 +27,7 @@ extension Storage {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
     let storage = try connect(path, flags: flags)
     try storage.settle()
-    try storage.execute("PRAGMA page_size=4096")
+    try storage.execute("PRAGMA page_size=\(pageSize)")
     try storage.execute("PRAGMA encoding='UTF-8'")
     try storage.execute("PRAGMA application_id=\(Schema.applicationID)")
     try storage.execute("PRAGMA user_version=\(Schema.version)")

@@ -55,8 +55,9 @@ private struct Page {
 
   static func all(of path: String) throws -> [Page] {
     let content = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    return stride(from: 0, to: content.count, by: 4_096).map { start in
-      Page(number: start / 4_096 + 1, bytes: Array(content[start..<start + 4_096]))
+    let size = Int(content[16]) << 8 | Int(content[17])
+    return stride(from: 0, to: content.count, by: size).map { start in
+      Page(number: start / size + 1, bytes: Array(content[start..<start + size]))
     }
   }
 

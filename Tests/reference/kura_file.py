@@ -36,7 +36,7 @@ class File:
         self.db = connection
 
     @staticmethod
-    def build(path, page_size=4096, is_earlier=False):
+    def build(path, page_size=16384, is_earlier=False):
         if os.path.exists(path):
             raise FileExistsError(path)
         db = sqlite3.connect(path, isolation_level=None)

@@ -80,7 +80,7 @@ def parsed(arguments):
     parser.add_argument("--until", type=bytes.fromhex)
     parser.add_argument("--seen", type=Path)
     parser.add_argument("--log", type=Path)
-    parser.add_argument("--page-size", type=int, default=4096)
+    parser.add_argument("--page-size", type=int, default=16384)
     parser.add_argument("--large", type=pair, action="append", default=[], metavar="NAME=HEXLEN",
                         help="store a patterned value of this length (big-endian hex)")
     return parser.parse_intermixed_args(arguments)

@@ -51,7 +51,7 @@ class Vault:
     # --- Create and open ------------------------------------------------------------------------
 
     @staticmethod
-    def create(path, passcode=None, recovery=None, source=None, kdf=(1, 8192), page_size=4096,
+    def create(path, passcode=None, recovery=None, source=None, kdf=(1, 8192), page_size=16384,
                is_earlier=False):
         """A new vault with a passcode slot 0 and, with 20 `recovery` bytes, a recovery slot 1."""
         source = source or Source()
