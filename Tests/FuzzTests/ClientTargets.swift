@@ -197,6 +197,11 @@ extension ClientTargets {
     }
   }
 
+  /// Without U+FEFF, which Foundation drops where a string or what follows an escape begins with it.
+  private static func marksRemoved(_ text: [UInt8]) -> String {
+    String(decoding: text, as: UTF8.self).replacing("\u{FEFF}", with: "")
+  }
+
   private static func compare(
     _ document: borrowing JSONDocument, with input: [UInt8]
   ) throws {
@@ -210,7 +215,9 @@ extension ClientTargets {
     for key in ["ServerURL", "Username", "Secret", "kind", "operation", "a"] {
       guard let text = object[key] as? String else { continue }
       let isThere = try document.read([key], into: &value)
-      try hold(isThere && copy(value.bytes) == Array(text.utf8), "another text in \(key)")
+      try hold(
+        isThere && marksRemoved(copy(value.bytes)) == marksRemoved(Array(text.utf8)),
+        "another text in \(key)")
     }
   }
 }
