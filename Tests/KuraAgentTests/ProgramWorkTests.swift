@@ -79,10 +79,10 @@ import Testing
 
   @Test func `a file that may not grow is an error, not the end`() throws {
     let home = try Home()
-    let agent = try home.agent(shell: "ulimit -f 200; exec \"$@\"")
+    let agent = try home.agent(shell: "ulimit -f 1000; exec \"$@\"")
     let wire = try home.unlocked()
     var failures: [Failure?] = []
-    for _ in 0..<8 {
+    for _ in 0..<16 {
       try wire.send { try $0.put("a", String(repeating: "x", count: 60_000), flags: .replace) }
       failures.append(try wire.frame().failure)
     }
