@@ -92,10 +92,15 @@ extension Stage {
   }
 
   private func agentSockets() -> [String] {
-    let files = FileManager.default.enumerator(atPath: root)
     var sockets: [String] = []
-    while let name = files?.nextObject() as? String {
-      if (name as NSString).lastPathComponent == "agent.sock" { sockets.append("\(root)/\(name)") }
+    // Foundation looks into no other file system.
+    for start in [root] + mounts() {
+      let files = FileManager.default.enumerator(atPath: start)
+      while let name = files?.nextObject() as? String {
+        if (name as NSString).lastPathComponent == "agent.sock" {
+          sockets.append("\(start)/\(name)")
+        }
+      }
     }
     return sockets
   }
@@ -121,9 +126,9 @@ extension Stage {
     return credentials.0
   }
 
-  /// The processes that carry this story's directory in their environment.
+  /// The processes that have a place in this story's directory in their environment, as agents have.
   private func remainingProcesses() -> [(pid_t, String)] {
-    let mark = Array("ROOT=\(root)\0".utf8)
+    let mark = Array("=\(root)/".utf8)
     return processIdentifiers().compactMap { identifier in
       guard let environment = FileManager.default.contents(atPath: "/proc/\(identifier)/environ"),
         environment.range(of: Data(mark)) != nil
@@ -133,11 +138,14 @@ extension Stage {
   }
 
   private func unmount() {
+    for place in mounts().reversed() { run(["/bin/umount", place]) }
+  }
+
+  /// Where the story has mounted something.
+  private func mounts() -> [String] {
     let mounts = (try? String(contentsOfFile: "/proc/mounts", encoding: .utf8)) ?? ""
-    for line in mounts.split(separator: "\n").reversed() {
-      let place = line.split(separator: " ")[1]
-      if place.hasPrefix(root + "/") { run(["/bin/umount", String(place)]) }
-    }
+    let places = mounts.split(separator: "\n").map { String($0.split(separator: " ")[1]) }
+    return places.filter { $0.hasPrefix(root + "/") }
   }
 
   private func removeDirectories() {
