@@ -64,6 +64,7 @@ extension UnlockedVault {
       }
       do throws(VaultError) {
         try vault.trustRoot()
+        try batch.renewTags(in: vault)
         batch.draft = try Draft(after: vault.trust, by: vault.writer, at: vault.options.now())
       } catch {
         vault.rows.storage.end()
@@ -94,14 +95,14 @@ extension UnlockedVault {
 }
 
 extension PutBatch {
-  /// Nothing more is added: the items are put in the order of the tree, those of one name in theirs.
+  /// Nothing more is added.
   fileprivate mutating func close() throws(VaultError) {
     do throws(SecureMemoryError) {
       var added = try SecretBuffer(capacity: 0)
       swap(&added, &adding)
       text = BatchText(added.finish())
     } catch { throw .outOfMemory }
-    entries.sort { $0.tag == $1.tag ? $0.index < $1.index : $0.tag < $1.tag }
+    sortEntries()
   }
 
   /// The tag of the item that is written next; nil when there is none.

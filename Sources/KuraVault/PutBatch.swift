@@ -14,7 +14,7 @@ public struct PutBatch: ~Copyable {
 
   /// An item on its way in; positions in ``text``.
   struct Entry {
-    let tag: ItemTag
+    var tag: ItemTag
     let index: Int
     let name: Range<Int>
     let attributes: Range<Int>
@@ -24,6 +24,8 @@ public struct PutBatch: ~Copyable {
 
   let isReplacing: Bool
   private var tags: TagHasher
+  /// Under which of the vault's keys, one after the other, tags were made.
+  private var rekeyCount: UInt64
   /// Normalised names, attributes and values, while more are added.
   var adding: SecretBuffer
   /// The same once there are no more; nil before.
@@ -54,10 +56,12 @@ public struct PutBatch: ~Copyable {
   public var isBegun: Bool { draft != nil }
 
   init(
-    _ rows: consuming VaultRows, tags: consuming TagHasher, isReplacing: Bool
+    _ rows: consuming VaultRows, of vault: borrowing UnlockedVault, isReplacing: Bool
   ) throws(VaultError) {
+    let tags = try vault.keys.tagHasher()
     do { adding = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
     self.tags = tags
+    rekeyCount = vault.rekeyCount
     self.rows = consume rows
     self.isReplacing = isReplacing
   }
@@ -85,8 +89,7 @@ extension UnlockedVault {
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
-      VaultRows(storage, checks: options.checks), tags: try keys.tagHasher(),
-      isReplacing: isReplacing)
+      VaultRows(storage, checks: options.checks), of: self, isReplacing: isReplacing)
     if !isLate { try begin(&batch) }
     return batch
   }
@@ -147,6 +150,31 @@ extension PutBatch {
         tag: tags.tag(of: name), index: entries.count, name: start..<nameEnd,
         attributes: nameEnd..<attributesEnd, value: attributesEnd..<adding.count,
         isProtecting: isProtecting))
+  }
+}
+
+extension PutBatch {
+  /// Makes the tags anew where a rekey came between the items and their writing.
+  mutating func renewTags(in vault: borrowing UnlockedVault) throws(VaultError) {
+    guard rekeyCount != vault.rekeyCount else { return }
+    var renewed = try vault.keys.tagHasher()
+    if let text { PutBatch.tag(&entries, by: &renewed, of: text.secret) }
+    tags = renewed
+    rekeyCount = vault.rekeyCount
+    sortEntries()
+  }
+
+  private static func tag(
+    _ entries: inout [Entry], by tags: inout TagHasher, of text: borrowing SecretBytes
+  ) {
+    for index in entries.indices {
+      entries[index].tag = tags.tag(of: text.bytes.extracting(entries[index].name))
+    }
+  }
+
+  /// Puts the items in the order of the tree, those of one name in theirs.
+  mutating func sortEntries() {
+    entries.sort { $0.tag == $1.tag ? $0.index < $1.index : $0.tag < $1.tag }
   }
 }
 

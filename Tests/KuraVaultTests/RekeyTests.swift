@@ -89,6 +89,26 @@ import Testing
     #expect(try again.getText("item/3") == "3")
   }
 
+  @Test(arguments: [false, true])
+  func `a batch that was taken before a rekey is stored under the new key`(isClosed: Bool) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    var batch = try vault.beginBatch(replacing: false, late: true)
+    for number in 0..<300 {
+      let (name, value) = (Array("item/\(number)".utf8), Array("\(number)".utf8))
+      let attributes: [UInt8] = [0, 0]
+      let isTaken = try vault.add(
+        name.span, value: value.span, attributes: attributes.span, protecting: false, to: &batch)
+      #expect(isTaken)
+    }
+    if isClosed { _ = try vault.advance(batch: &batch) }
+    _ = try vault.rekey(file.key())
+    while try vault.advance(batch: &batch) {}
+    #expect(batch.storedCount == 300)
+    #expect(try vault.getText("item/299") == "299")
+    #expect(try vault.findings() == [])
+  }
+
   @Test func `a passcode that was opened before a rekey unlocks nothing after it`() throws {
     let file = try TestVault()
     let stale = try file.key()
