@@ -122,7 +122,9 @@ public enum ItemBody: ~Copyable, Sendable {
 
   /// Appends the bytes to seal for a value that stands in the body itself.
   ///
-  /// - Parameter value: As for ``encode(inline:)``.
+  /// - Parameters:
+  ///   - value: As for ``encode(inline:)``.
+  ///   - buffer: They go to its end.
   /// - Throws: As that does.
   public static func encode(
     inline value: Span<UInt8>, into buffer: inout SecretBuffer

@@ -70,7 +70,13 @@ public struct ItemMeta: ~Copyable, Sendable {
 
   /// Appends the bytes to seal of a meta that nobody needs beyond that.
   ///
-  /// - Parameters: As for ``init(name:created:modified:size:attributes:)``.
+  /// - Parameters:
+  ///   - name: As for ``init(name:created:modified:size:attributes:)``, as all but the buffer.
+  ///   - created: When the item was made.
+  ///   - modified: When it was changed.
+  ///   - size: The length of its value.
+  ///   - attributes: Those it has.
+  ///   - buffer: They go to its end.
   /// - Throws: As that does.
   public static func encode(
     name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,

@@ -108,8 +108,10 @@ extension SecretBuffer {
   /// Makes a data frame of a part of a value that stands at the end of the buffer, where it is: the
   /// frame's head goes right before it.
   ///
-  /// - Parameter start: Where the part begins, at least ``Frame/headByteCount``; it has at most
-  ///   ``ProtocolLimit/chunk`` bytes.
+  /// - Parameters:
+  ///   - start: Where the part begins, at least ``Frame/headByteCount``; it has at most
+  ///     ``ProtocolLimit/chunk`` bytes.
+  ///   - side: Who sends it.
   /// - Returns: Where the frame begins, which ends with the buffer.
   public mutating func frameData(from start: Int, sentBy side: Side) throws(ProtocolError) -> Int {
     precondition(start >= Frame.headByteCount && start <= count, "no room for a head")

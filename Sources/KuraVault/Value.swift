@@ -47,8 +47,10 @@ public struct Value: ~Copyable {
   ///
   /// What was opened waits in guarded memory for the next call, and goes with the value.
   ///
-  /// - Parameter body: Gets at most 64 KiB at a time, behind ``roomBeforePiece`` bytes; the piece is
-  ///   gone when it returns.
+  /// - Parameters:
+  ///   - vault: Where the value was read from.
+  ///   - body: Gets at most 64 KiB at a time, behind ``roomBeforePiece`` bytes; the piece is gone when
+  ///     it returns.
   /// - Returns: Whether to call again; false when the last piece was handed out.
   /// - Throws: ``VaultError/changed`` when this revision was dropped meanwhile;
   ///   ``VaultError/damaged(_:)``; nothing is handed out by that call, and what came before is still
