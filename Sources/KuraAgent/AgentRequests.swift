@@ -83,14 +83,14 @@ extension Agent {
   /// Lets a frame wait for the vault's writer; false when it has waited long enough.
   func postpone(_ connection: Connection) -> Bool {
     let now = configuration.clock().monotonic
-    guard let deadline = connection.busyDeadline else {
+    guard let deadline = connection.busyDeadline, !isAwaitingMove(connection) else {
       connection.busyDeadline = now + configuration.limits.busy
       return true
     }
-    return now < deadline || isAwaitingMove(connection)
+    return now < deadline
   }
 
-  /// Whether a client that sends a large value is ahead of the disk: however long a move takes, it ends.
+  /// Whether a client that sends a large value is ahead of the disk, which is no writer's fault.
   private func isAwaitingMove(_ connection: Connection) -> Bool {
     (connection.errand as? ValueUpload)?.keeper?.move != nil
   }

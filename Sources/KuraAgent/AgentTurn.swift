@@ -210,6 +210,9 @@ extension Agent {
     letGoOfReplies()
     // Before anything waits for a disk: the work of a client that ended may hold keys.
     ended.removeAll(keepingCapacity: true)
-    for keeper in keepers { keeper.leave() }
+    for keeper in keepers {
+      keeper.leave()
+      keeper.mustServeWaiting = false
+    }
   }
 }

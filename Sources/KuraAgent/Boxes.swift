@@ -125,7 +125,11 @@ struct Outbox: ~Copyable {
     // Of a client that is gone, the next call hears again.
     let taken = hasPending ? 0 : max(send(frame), 0)
     guard taken < frame.count else { return }
-    do { try frames.append(frame.extracting(droppingFirst: taken)) } catch { isBroken = true }
+    do {
+      // The end of the value has room behind it, so that nothing is taken back of what has begun.
+      try frames.reserve(frame.count - taken + Frame.headByteCount)
+      try frames.append(frame.extracting(droppingFirst: taken))
+    } catch { isBroken = true }
   }
 
   private func send(_ bytes: Span<UInt8>) -> Int {

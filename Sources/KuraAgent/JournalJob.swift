@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import KuraSession
 internal import KuraVault
 
 /// Moves a vault's journal into its file. It needs nothing of the loop's and brings nothing back.
@@ -16,7 +17,7 @@ extension Agent {
   /// Has a vault's journal moved once it is long, on a thread of its own: neither does an unlock wait
   /// for a disk, nor a disk for a key derivation.
   func moveJournal(of keeper: Keeper) {
-    guard keeper.isUnlocked, keeper.move == nil else { return }
+    guard keeper.isUnlocked, keeper.move == nil, !keeper.mustServeWaiting else { return }
     let move = try? keeper.withVault { vault throws(VaultError) in vault.takeJournalMove() }
     guard let move = move.flatMap({ $0 }) else { return }
     guard let mover = startedMover() else { return move.run() }
@@ -39,8 +40,16 @@ extension Agent {
   func finishMoves() {
     guard let done = mover?.finished(), !done.isEmpty else { return }
     for keeper in keepers where done.contains(where: { $0 === keeper.move }) {
+      let hasFollowed = keeper.isMovingAgain
       keeper.move = nil
-      finishMove(of: keeper)
+      if hasFollowed {
+        // Others may write on for ever.
+        keeper.mustServeWaiting = true
+      } else {
+        moveJournal(of: keeper)
+        keeper.isMovingAgain = keeper.move != nil
+      }
+      if keeper.move == nil { finishMove(of: keeper) }
     }
     for case let connection? in connections where connection.busyDeadline != nil {
       retry(connection)
@@ -48,12 +57,12 @@ extension Agent {
   }
 
   private func finishMove(of keeper: Keeper) {
-    // It has become long again.
-    moveJournal(of: keeper)
-    guard keeper.move == nil else { return }
     if keeper.isUnlocked {
       // Later, where that fails.
       try? keeper.withVault { vault throws(VaultError) in try vault.clearJournal() }
+      // Its file is made short then.
+      let upkeep = configuration.clock().monotonic + configuration.limits.upkeep
+      keeper.upkeepDeadline = keeper.upkeepDeadline ?? upkeep
     }
     // What a batch took of memory is no small part of what an agent at rest may have.
     if !isMovingValue(of: keeper) { kura_memory_trim() }

@@ -36,7 +36,11 @@ final class Keeper {
   /// Entries of the access log that could not be written at a lock.
   private var lostEntries: UInt64 = 0
   /// What moves the journal into the file; nil when nothing does.
-  var move: (any Job)?
+  var move: (any Job)? { didSet { if move == nil { isMovingAgain = false } } }
+  /// Whether that follows another move at once, with what was written beside it.
+  var isMovingAgain = false
+  /// Whether those who waited for moves have their turn before the next one.
+  var mustServeWaiting = false
   /// How many batches went into the journal since it could begin anew.
   private var journalBatches = 0
   /// When a rotation of the vault goes on.

@@ -83,7 +83,7 @@ extension Storage {
   /// Has commits of this connection leave the journal to ``checkpoint()``.
   func leaveJournal() { unsafe journal.pointee.isMovedElsewhere = true }
 
-  /// Whether the file of the journal has become long, and all that was in it is in the vault's file.
+  /// Whether the file of the journal has become long, and what could be moved of it was.
   package var hasLongJournal: Bool {
     guard move?.isDone != false else { return false }
     return unsafe journal.pointee.peak > JournalState.long
@@ -105,7 +105,7 @@ private let journalHook:
     let isElsewhere = unsafe journal.pointee.isMovedElsewhere
     if bytes >= (isElsewhere ? 2 * JournalState.longest : JournalState.short) {
       // What is in the way now may not be at the next commit; where another thread moves it, it is as long
-      // as that only while those moves fail.
+      // as that only while those moves fail, or others never stop to read and write.
       let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
       if code == SQLITE_OK { unsafe journal.pointee.isChanged = false }
     }

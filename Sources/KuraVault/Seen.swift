@@ -183,7 +183,15 @@ extension UnlockedVault {
   /// - Throws: ``VaultError/busy``: later again. ``VaultError/rolledBack(_:epoch:)`` and
   ///   ``VaultError/forked(_:epoch:)`` when another engine of this machine saw something else: lock.
   public mutating func flushSeen() throws(VaultError) {
+    do { try noteSeen() } catch {
+      if mustTruncate { try? truncateJournal() }
+      throw error
+    }
+    // A move of the journal is in the way of this alone.
     if mustTruncate { try truncateJournal() }
+  }
+
+  private mutating func noteSeen() throws(VaultError) {
     guard trust.root.epoch > seenEpoch else { return }
     syncLog()
     guard let file = try openSeenFile() else {

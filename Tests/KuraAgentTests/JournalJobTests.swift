@@ -88,6 +88,31 @@ import Testing
     #expect(fileSize(bench.vault) > 40 << 20)
   }
 
+  @Test func `is followed by one more, then by those who waited`() throws {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    let keeper = try #require(bench.agent.keepers.first)
+    var gate = try occupyMover(of: bench)
+    let wire = try beginUpload("large", bench)
+    #expect(try send(192, on: wire, bench) == 192)
+    for count in 1...2 {
+      let move = try #require(keeper.move)
+      let next = Gate()
+      try #require(bench.agent.startedMover()).start(next)
+      // Beside a move there is always somebody who writes.
+      #expect(try send(192, on: wire, bench) == 192)
+      try bench.turn(100)
+      gate.open()
+      gate = next
+      gate.awaitBegin()
+      try turn(bench) { keeper.move !== move }
+      #expect((keeper.move == nil) == (count == 2))
+    }
+    #expect(try send(192, on: wire, bench) == 192)
+    #expect(keeper.move != nil)
+    gate.open()
+  }
+
   @Test func `is not waited for by a lock, and the vault is one file after it`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
