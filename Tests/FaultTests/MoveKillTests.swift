@@ -45,6 +45,9 @@ struct Omen {
 
   /// Waits until that is so, but not for ever.
   func await() {
-    for _ in 0..<50_000 where !isThere { usleep(100) }
+    for _ in 0..<50_000 {
+      if isThere { return }
+      usleep(100)
+    }
   }
 }
