@@ -75,7 +75,7 @@ import Testing
     let file = try TestVault()
     let id = try file.open().id
     #expect(throws: VaultError.noVault) {
-      try LockedLog.note(LogFacts(time: 1, verb: 3), of: id, in: file.stateDirectory)
+      try file.notePatiently(LogFacts(time: 1, verb: 3), at: id)
     }
   }
 
@@ -127,10 +127,10 @@ import Testing
     vault.fold()
     let facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
     for _ in 0..<LockedLog.mostEntries {
-      try LockedLog.note(facts, of: id, in: file.stateDirectory)
+      try file.notePatiently(facts, at: id)
     }
     #expect(throws: VaultError.diskFull) {
-      try LockedLog.note(facts, of: id, in: file.stateDirectory)
+      try file.notePatiently(facts, at: id)
     }
     var again = try file.unlock()
     guard var reader = try again.readLogPatiently() else { throw VaultError.noVault }
