@@ -114,10 +114,10 @@ public enum ItemBody: ~Copyable, Sendable {
   /// - Parameter value: At most ``longestInline`` bytes; only borrowed.
   /// - Throws: ``FormatError/outOfMemory``.
   public static func encode(inline value: Span<UInt8>) throws(FormatError) -> SecretBytes {
-    precondition(value.count <= longestInline, "a longer value is chunked")
-    var secret = try SecretBytes.allocate(value.count + 1)
-    secret.overwrite(at: 1, with: value)
-    return secret
+    var buffer: SecretBuffer
+    do { buffer = try SecretBuffer(capacity: value.count + 1) } catch { throw .outOfMemory }
+    try encode(inline: value, into: &buffer)
+    return buffer.finish()
   }
 
   /// Appends the bytes to seal for a value that stands in the body itself.
