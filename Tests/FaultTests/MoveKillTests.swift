@@ -47,6 +47,7 @@ struct Omen {
   func await() {
     for _ in 0..<50_000 {
       if isThere { return }
+      // Nobody tells when a move begins; it lasts some milliseconds.
       usleep(100)
     }
   }

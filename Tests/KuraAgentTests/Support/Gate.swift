@@ -5,7 +5,8 @@ import Synchronization
 
 @testable import KuraAgent
 
-/// Work that goes on until it is let go.
+/// Work that goes on until it is let go. Both sides look again each half millisecond: there is nothing to
+/// end when a test fails between the two.
 final class Gate: Job {
   private let hasBegun = Atomic(false)
   private let isOpen = Atomic(false)
