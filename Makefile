@@ -25,7 +25,7 @@ SHELLS := $(DESTDIR)$(PREFIX)/share
 
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
   -Xlinker -z -Xlinker now -Xlinker -s
-COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-check error
+COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-check error -Xswiftc -gnone
 
 # KURA_SHARED=1 links the distribution's shared libraries instead (for packagers).
 ifdef KURA_SHARED

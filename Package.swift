@@ -40,6 +40,23 @@ let fuzzing: Target =
   : .testTarget(
     name: "FuzzTests", dependencies: read, exclude: ["Fuzzer.swift"], swiftSettings: tests)
 
+/// An Embedded program compiles once more whatever it reaches in its modules. So the released `kura` has
+/// its commands in its own module: a third less to compile, and a program a third smaller.
+let program: [Target] =
+  isEmbedded
+  ? [
+    .executableTarget(
+      name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+      path: "Sources", sources: ["KuraCLI", "kura"], swiftSettings: client)
+  ]
+  : [
+    .target(
+      name: "KuraCLI", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: client),
+    .executableTarget(
+      name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
+  ]
+
 let package = Package(
   name: "kura",
   products: [
@@ -91,11 +108,6 @@ let package = Package(
     .target(
       name: "KuraClient", dependencies: ["CKuraSystem", "KuraProtocol", "SecureMemory"],
       swiftSettings: client),
-    .target(
-      name: "KuraCLI", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
-      swiftSettings: client),
-    .executableTarget(
-      name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
     .executableTarget(
       name: "kura-strength", dependencies: ["CKuraSystem", "CZxcvbn", "SecureMemory"],
       // Debian's libzxcvbn.a is no position-independent code: plain builds take the shared library,
@@ -156,5 +168,5 @@ let package = Package(
         "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
       ],
       swiftSettings: tests),
-  ]
+  ].filter { !isEmbedded || $0.type != .test } + program
 )

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import KuraCLI
+
+// The Embedded build has the commands in this module.
+#if !hasFeature(Embedded)
+  internal import KuraCLI
+#endif
 
 @main struct Kura {
   static func main() { exit(Entry.run()) }
