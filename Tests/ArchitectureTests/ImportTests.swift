@@ -62,7 +62,7 @@ private func imports(of file: SourceTree.File) -> [String] {
   @Test func `the check sees an import that is not allowed`() {
     let file = SourceTree.File(
       path: "Sources/KuraCLI/Planted.swift",
-      lines: ["internal import Foundation", "@testable import CSQLite"])
+      text: "internal import Foundation\n@testable import CSQLite")
     #expect(Set(imports(of: file)).subtracting(allowed["KuraCLI"]!) == ["Foundation", "CSQLite"])
   }
 }

@@ -7,13 +7,15 @@ private func functions(in file: SourceTree.File) -> [(line: Int, count: Int)] {
   var found: [(Int, Int)] = []
   var open: (start: Int, depth: Int, seen: Bool)?
   for (number, text) in file.code {
-    if open == nil, text.contains(/(^|\s)(func\s+\S|init[?(<])/),
+    if open == nil, text.contains("func ") || text.contains("init"),
+      text.contains(/(^|\s)(func\s+\S|init[?(<])/),
       !text.contains("\"") || text.contains("{")
     {
       open = (number, 0, false)
     }
     guard var current = open else { continue }
-    let bare = text.replacing(/"([^"\\]|\\.)*"/, with: "")
+    let bare =
+      text.contains("\"") ? text.replacing(/"([^"\\]|\\.)*"/, with: "") : text
     let up = bare.count { $0 == "{" }
     current.depth += up - bare.count { $0 == "}" }
     current.seen = current.seen || up > 0
@@ -44,7 +46,8 @@ private func functions(in file: SourceTree.File) -> [(line: Int, count: Int)] {
   @Test func `the check sees a long function`() {
     let body = Array(repeating: "    step()", count: 60)
     let file = SourceTree.File(
-      path: "Sources/KuraCLI/Planted.swift", lines: ["  func long() {"] + body + ["  }"])
+      path: "Sources/KuraCLI/Planted.swift",
+      text: (["  func long() {"] + body + ["  }"]).joined(separator: "\n"))
     #expect(functions(in: file).map(\.count) == [62])
   }
 }

@@ -11,7 +11,14 @@ struct SourceTree {
   struct File: CustomStringConvertible {
     let path: String
     let lines: [String]
+    private let bytes: Data
     var description: String { path }
+
+    init(path: String, text: String) {
+      self.path = path
+      bytes = Data(text.utf8)
+      lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
 
     /// The folder under `Sources/`: the target's name.
     var target: String { String(path.split(separator: "/")[1]) }
@@ -21,6 +28,12 @@ struct SourceTree {
       lines.enumerated().compactMap { index, line in
         line.trimmingCharacters(in: .whitespaces).hasPrefix("//") ? nil : (index + 1, line)
       }
+    }
+
+    /// Whether one of some texts stands in it: quickly said of most files, before an expression is
+    /// tried on each line.
+    func has(anyOf texts: [String]) -> Bool {
+      texts.contains { bytes.range(of: Data($0.utf8)) != nil }
     }
   }
 
@@ -37,9 +50,7 @@ struct SourceTree {
     guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else {
       return nil
     }
-    return File(
-      path: path,
-      lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    return File(path: path, text: text)
   }
 
   static let sources = files(below: "Sources", endings: [".swift"])

@@ -10,6 +10,8 @@ struct ExpectedLine {
   let revision: UInt64?
   let isDeleted: Bool
   let isProtected: Bool
+  /// Whether its value is opened with the key of protected ones.
+  let hasProtectedClass: Bool
   /// What stands before the facts, and after them.
   let (head, tail): (String, String)
 
@@ -24,6 +26,7 @@ struct ExpectedLine {
     revision = isOld ? UInt64(fact("revision")) : nil
     isDeleted = fact("kind") == "1"
     isProtected = fact("value") == "protected"
+    hasProtectedClass = fact("class") == "1"
     (head, tail) = isOld ? ("old: ", " of=\(fact("of"))") : ("item: ", "")
   }
 
@@ -68,7 +71,10 @@ struct Reading: CustomStringConvertible {
     self.expected = expected
     do throws(VaultError) {
       var vault = try Engine.open(path, at: site, with: secret)
-      let key = try? Engine.protectedKey(of: path, at: site, with: secret, in: &vault)
+      let isAnyProtected = expected.contains { $0.hasProtectedClass }
+      let key =
+        isAnyProtected
+        ? try? Engine.protectedKey(of: path, at: site, with: secret, in: &vault) : nil
       read(from: &vault, with: key ?? nil)
       miss(in: &vault)
       list(from: &vault)
