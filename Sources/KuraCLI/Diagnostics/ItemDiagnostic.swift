@@ -87,7 +87,10 @@ extension Diagnostic {
   static func itemWords(_ refused: Refused) -> Words {
     switch refused.failure {
     case .notFound:
-      return ("no such item" + named(refused.text), "'kura list' shows the names there are")
+      return (
+        "no such item" + named(refused.text),
+        "'kura list' shows the names there are, 'kura list --deleted' those to restore"
+      )
     case .attributeNotFound:
       return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
