@@ -22,7 +22,11 @@ import sys
 
 WINDOW = 16
 BLOCK = 8
+PAGE = 4096
 STEP = 4 << 20
+# With more blocks than this, each word of the memory is looked up among them instead of each of them in
+# the memory.
+MANY = 64
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s*(.*)")
 HOLDER = """import os, signal, sys
 part = bytes.fromhex(sys.argv[2])
@@ -31,27 +35,47 @@ signal.pause()"""
 NO_MEMORY = ("[vvar]", "[vvar_vclock]", "[vsyscall]")
 
 
+def blocks(secret):
+    """Its blocks, of which any window of it holds a whole one: those that begin at a multiple of 8."""
+    return (secret[start : start + BLOCK] for start in range(0, len(secret) - BLOCK + 1, BLOCK))
+
+
 class Canaries:
     """Secrets, and where windows of them stand in a block of memory."""
 
     def __init__(self, secrets):
         self.secrets = secrets
+        # The numbers of the secrets that a block stands in, the block as the machine reads a number.
+        self.blocks = {}
         for number, secret in enumerate(secrets):
             if len(secret) < WINDOW:
                 raise SystemExit(f"memscan: canary {number} is shorter than {WINDOW} bytes")
+            for block in blocks(secret):
+                self.blocks.setdefault(int.from_bytes(block, sys.byteorder), set()).add(number)
 
     def hits(self, memory):
         """Pairs of a canary's number and the place of the first window found of it."""
-        for number, secret in enumerate(self.secrets):
-            place = self.first_window(secret, memory)
+        for number in self.candidates(memory):
+            place = self.first_window(self.secrets[number], memory)
             if place is not None:
                 yield number, place
 
+    def candidates(self, memory):
+        """The numbers of the secrets that a whole block may be there of, in order."""
+        if len(self.blocks) <= MANY:
+            return range(len(self.secrets))
+        sought, found = set(self.blocks), set()
+        for shift in range(BLOCK):
+            count = (len(memory) - shift) // BLOCK
+            words = memoryview(memory)[shift : shift + count * BLOCK].cast("Q")
+            found |= sought.intersection(words)
+        return sorted(set().union(*(self.blocks[block] for block in found)))
+
     @staticmethod
     def first_window(secret, memory):
-        """Any window holds one whole block that begins at a multiple of 8 in the secret."""
-        for start in range(0, len(secret) - BLOCK + 1, BLOCK):
-            block = secret[start : start + BLOCK]
+        """Where the first window of a secret begins, however its blocks lie in the memory."""
+        for number, block in enumerate(blocks(secret)):
+            start = number * BLOCK
             place = memory.find(block)
             while place >= 0:
                 low, high = place, place + BLOCK
@@ -76,6 +100,20 @@ def mappings(pid):
                 yield int(start, 16), int(end, 16), name or "anonymous"
 
 
+def written(piece):
+    """Runs of pages that are not all zeros, each with a window of what stands beside it."""
+    zeros, runs = bytes(PAGE), []
+    for begin in range(0, len(piece), PAGE):
+        if piece.startswith(zeros, begin):
+            continue
+        low, high = max(begin - WINDOW, 0), min(begin + PAGE + WINDOW, len(piece))
+        if runs and runs[-1][1] >= low:
+            runs[-1] = (runs[-1][0], high)
+        else:
+            runs.append((low, high))
+    return runs
+
+
 def scan_process(pid, canaries):
     """Hits in the memory of a process, and how many bytes were looked at."""
     found, total = [], 0
@@ -90,8 +128,9 @@ def scan_process(pid, canaries):
                 except OSError:
                     continue
                 total += len(piece)
-                found += [(number, f"{name} at {place + offset:#x}")
-                          for number, offset in canaries.hits(piece)]
+                found += [(number, f"{name} at {place + low + offset:#x}")
+                          for low, high in written(piece)
+                          for number, offset in canaries.hits(piece[low:high])]
     finally:
         os.close(memory)
     return found, total
@@ -118,11 +157,14 @@ def self_test():
     os.close(writer)
     ready = os.read(reader, 1)
     try:
-        found, _ = scan_process(holder.pid, Canaries([secret, os.urandom(48)]))
+        found = []
+        for count in (1, MANY):
+            others = [os.urandom(48) for _ in range(count)]
+            found.append(scan_process(holder.pid, Canaries([secret] + others))[0])
     finally:
         holder.kill()
         holder.wait()
-    if ready != b"R" or {number for number, _ in found} != {0}:
+    if ready != b"R" or any({number for number, _ in hits} != {0} for hits in found):
         raise SystemExit("memscan: the planted canary was not found, or another was")
 
 
