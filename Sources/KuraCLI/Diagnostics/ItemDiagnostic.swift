@@ -87,10 +87,7 @@ extension Diagnostic {
   static func itemWords(_ refused: Refused) -> Words {
     switch refused.failure {
     case .notFound:
-      return (
-        "no such item" + named(refused.text),
-        "'kura list' shows the names there are, 'kura list --deleted' those to restore"
-      )
+      return ("no such item" + named(refused.text), "'kura list [--deleted]' shows the names")
     case .attributeNotFound:
       return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
