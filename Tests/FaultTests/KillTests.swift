@@ -9,7 +9,7 @@ import Testing
 @Suite("Killed engines", .serialized)
 struct KillTests {
   @Test func `nothing acknowledged is lost when the engine is killed`() throws {
-    let run = try KillRun()
+    var run = try KillRun()
     let count = Scale.count(200, nightly: 10_000)
     let failures = try run.trials(count)
     #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
@@ -17,7 +17,8 @@ struct KillTests {
   }
 
   @Test func `an engine that acknowledges too early is found out`() throws {
-    let failures = try KillRun(acknowledgesEarly: true).trials(60, untilFailure: true)
+    var run = try KillRun(acknowledgesEarly: true)
+    let failures = try run.trials(60, untilFailure: true)
     #expect(!failures.isEmpty)
   }
 
@@ -51,16 +52,19 @@ struct KillStep {
     if number % 5 == 0 { try vault.flushSeen() }
     if number % 7 == 0 { _ = try vault.sweep() }
   }
+}
 
-  /// What the names hold after steps 1…`last`.
-  static func state(after last: UInt64) -> [String: UInt64] {
-    var state: [String: UInt64] = [:]
-    guard last > 0 else { return state }
-    for number in 1...last {
-      let step = KillStep(number: number)
-      state[step.name] = step.isRemoval ? nil : number
+/// What the names hold after the first steps of the script, each walked once: it only goes on.
+struct KillScript {
+  private(set) var last: UInt64 = 0
+  private(set) var state: [String: UInt64] = [:]
+
+  mutating func advance(to number: UInt64) {
+    while last < number {
+      last += 1
+      let step = KillStep(number: last)
+      state[step.name] = step.isRemoval ? nil : last
     }
-    return state
   }
 }
 
@@ -103,6 +107,7 @@ struct KillRun {
 
   private let scratch: Scratch
   private let specimen: Specimen
+  private var script = KillScript()
 
   init(acknowledgesEarly: Bool = false) throws {
     scratch = try Scratch()
@@ -114,11 +119,12 @@ struct KillRun {
 
   /// The last acknowledged step, each of which is 8 bytes in the log.
   static func lastStep(in log: String) throws -> UInt64 {
-    let bytes = try Bytes.read(log)
-    guard bytes.count >= 8 else { return 0 }
-    return bytes[(bytes.count / 8 * 8 - 8)...].prefix(8).reversed().reduce(0) {
-      $0 << 8 | UInt64($1)
-    }
+    let log = open(log, O_RDONLY | O_CLOEXEC)
+    guard log >= 0 else { throw CocoaError(.fileReadNoSuchFile) }
+    defer { close(log) }
+    let end = lseek(log, 0, SEEK_END) / 8 * 8
+    var number: UInt64 = 0
+    return pread(log, &number, 8, end - 8) == 8 ? UInt64(littleEndian: number) : 0
   }
 
   /// How many steps were acknowledged in all.
@@ -126,7 +132,7 @@ struct KillRun {
     get throws { try KillRun.lastStep(in: scratch.file("log")) }
   }
 
-  func trials(_ count: Int, untilFailure: Bool = false) throws -> [String] {
+  mutating func trials(_ count: Int, untilFailure: Bool = false) throws -> [String] {
     var dice = Dice()
     var failures: [String] = []
     for number in 0..<count {
@@ -161,7 +167,7 @@ struct KillRun {
   struct ChildEnded: Error { let output: String }
 
   /// Opens what is left: it must be the state after the last acknowledged step, or after the next.
-  private func check() throws -> String? {
+  private mutating func check() throws -> String? {
     let acknowledged = try KillRun.lastStep(in: scratch.file("log"))
     let site = Site(state: scratch.file("state"))
     var vault: UnlockedVault
@@ -175,13 +181,17 @@ struct KillRun {
     return failure
   }
 
-  private func check(_ vault: inout UnlockedVault, acknowledged: UInt64) throws -> String? {
+  private mutating func check(_ vault: inout UnlockedVault, acknowledged: UInt64) throws -> String?
+  {
     let found = try Engine.findings(&vault)
     guard found.isEmpty else { return "verify: \(found)" }
-    let (now, next) = (KillStep.state(after: acknowledged), KillStep.state(after: acknowledged + 1))
-    let state = try currentState(&vault)
-    guard state == now || state == next else { return "after \(acknowledged): \(state) not \(now)" }
-    if state != now { try note(acknowledged + 1) }
+    script.advance(to: acknowledged)
+    var next = script
+    next.advance(to: acknowledged + 1)
+    let (now, state) = (script.state, try currentState(&vault))
+    if state == now { return nil }
+    guard state == next.state else { return "after \(acknowledged): \(state) not \(now)" }
+    try note(acknowledged + 1)
     return nil
   }
 
