@@ -137,7 +137,7 @@ struct KillRun {
     var failures: [String] = []
     for number in 0..<count {
       try killOne(&dice)
-      if let failure = try check() {
+      if let failure = try check(sweeping: number % 50 == 49) {
         failures.append("trial \(number), seed \(dice.seed): \(failure)")
       }
       if untilFailure ? !failures.isEmpty : failures.count > 5 { break }
@@ -167,7 +167,7 @@ struct KillRun {
   struct ChildEnded: Error { let output: String }
 
   /// Opens what is left: it must be the state after the last acknowledged step, or after the next.
-  private mutating func check() throws -> String? {
+  private mutating func check(sweeping: Bool) throws -> String? {
     let acknowledged = try KillRun.lastStep(in: scratch.file("log"))
     let site = Site(state: scratch.file("state"))
     var vault: UnlockedVault
@@ -176,9 +176,17 @@ struct KillRun {
     } catch {
       return "not opened: \(error)"
     }
-    let failure = try check(&vault, acknowledged: acknowledged)
+    var failure = try check(&vault, acknowledged: acknowledged)
+    if sweeping, failure == nil { failure = try sweep(&vault) }
     vault.lock().close()
     return failure
+  }
+
+  /// What killed uploads left goes, all of it; whether more went the next check tells.
+  private func sweep(_ vault: inout UnlockedVault) throws -> String? {
+    while try vault.sweep() {}
+    let left = try Database(scratch.file("vault.kura")).rows("SELECT count(*) FROM loose")
+    return left == [[.integer(0)]] ? nil : "left after a sweep: \(left)"
   }
 
   private mutating func check(_ vault: inout UnlockedVault, acknowledged: UInt64) throws -> String?
