@@ -41,7 +41,7 @@ let fuzzing: Target =
     name: "FuzzTests", dependencies: read, exclude: ["Fuzzer.swift"], swiftSettings: tests)
 
 /// An Embedded program compiles once more whatever it reaches in its modules. So the released `kura` has
-/// its commands in its own module: a third less to compile, and a program a third smaller.
+/// its commands in its own module: a quarter less to compile, and a program a third smaller.
 let program: [Target] =
   isEmbedded
   ? [
