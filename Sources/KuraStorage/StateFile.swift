@@ -14,7 +14,11 @@ package struct StateFile: ~Copyable, Sendable {
     case exclusive
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child that another thread is just starting has the file open, and its lock with it.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// Opens and locks a file.
   ///

@@ -86,6 +86,19 @@ import Testing
     _ = consume holder
   }
 
+  @Test func `is free when its holder is done, though a child being started has it open`() throws {
+    let file = try TestFile(creating: false)
+    let place = try FilePlace.resolve(file.directory + "/state")
+    let holder = try StateFile.open(place, lock: .exclusive, creating: true)
+    // As a child has it that was started meanwhile: the same open file.
+    let inherited = dup(try #require(try descriptor(of: place)))
+    defer { close(inherited) }
+    #expect(inherited >= 0)
+    #expect(throws: StorageError.busy) { try open(place, .shared) }
+    _ = consume holder
+    try open(place, .exclusive)
+  }
+
   @Test func `is written in place and grows to its length`() throws {
     let file = try TestFile(creating: false)
     let place = try FilePlace.resolve(file.directory + "/state")
@@ -98,6 +111,16 @@ import Testing
     #expect(try state.read(4) == bytes(8, 4))
     let mode = try FileManager.default.attributesOfItem(atPath: place.path)[.posixPermissions]
     #expect(mode as? Int == 0o600)
+  }
+
+  /// The number of this process's descriptor that has the file open.
+  private func descriptor(of place: FilePlace) throws -> Int32? {
+    let files = FileManager.default
+    let numbers = try files.contentsOfDirectory(atPath: "/proc/self/fd")
+    let number = numbers.first {
+      (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == place.path
+    }
+    return number.flatMap(Int32.init)
   }
 
   private func open(

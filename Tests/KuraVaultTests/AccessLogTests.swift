@@ -75,7 +75,7 @@ import Testing
     let file = try TestVault()
     let id = try file.open().id
     #expect(throws: VaultError.noVault) {
-      try file.notePatiently(LogFacts(time: 1, verb: 3), at: id)
+      try LockedLog.note(LogFacts(time: 1, verb: 3), of: id, in: file.stateDirectory)
     }
   }
 
@@ -85,7 +85,7 @@ import Testing
     try vault.setPolicy(.logEntries, to: 100)
     for number in 0..<400 {
       vault.noteForTest("n\(number)")
-      if number % 7 == 0 { try vault.flushLogPatiently() }
+      if number % 7 == 0 { try vault.flushLog(sync: false) }
     }
     let read = try vault.readWhole()
     #expect(read.flaws.isEmpty)
@@ -106,9 +106,9 @@ import Testing
     var vault = try file.unlock()
     try vault.log(["a"])
     try vault.setPolicy(.logEntries, to: 0)
-    try vault.flushLogPatiently()
+    try vault.flushLog(sync: false)
     vault.noteForTest("b")
-    try vault.flushLogPatiently()
+    try vault.flushLog(sync: false)
     #expect(try file.stateFiles.allSatisfy { !$0.hasSuffix(".log") })
     try vault.setPolicy(.logEntries, to: 10_000)
     try vault.log(["c"])
@@ -127,13 +127,13 @@ import Testing
     vault.fold()
     let facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
     for _ in 0..<LockedLog.mostEntries {
-      try file.notePatiently(facts, at: id)
+      try LockedLog.note(facts, of: id, in: file.stateDirectory)
     }
     #expect(throws: VaultError.diskFull) {
-      try file.notePatiently(facts, at: id)
+      try LockedLog.note(facts, of: id, in: file.stateDirectory)
     }
     var again = try file.unlock()
-    guard var reader = try again.readLogPatiently() else { throw VaultError.noVault }
+    guard var reader = try again.readLog() else { throw VaultError.noVault }
     var details: [UInt64] = []
     while let item = try reader.next(in: again) {
       guard case .page(var page) = consume item, page.wasLocked else { continue }

@@ -114,7 +114,7 @@ import Testing
     var vault = try file.unlock()
     try vault.log(["a"])
     vault.noteForTest("b")
-    try vault.flushLogPatiently()
+    try vault.flushLog(sync: false)
     let last = try #require(try file.frames(of: vault).last).range
     let id = vault.id
     _ = vault.lock()

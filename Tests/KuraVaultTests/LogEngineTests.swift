@@ -29,7 +29,7 @@ import Testing
     try vault.log(["c"])
     other.noteForTest("d")
     var refusal: VaultError?
-    do throws(VaultError) { try other.flushLogPatiently() } catch { refusal = error }
+    do throws(VaultError) { try other.flushLog(sync: false) } catch { refusal = error }
     #expect(refusal == .replaced)
     let notes = other.lockNotes
     other.lock().close()

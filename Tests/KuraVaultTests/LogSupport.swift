@@ -22,18 +22,7 @@ extension TestVault {
   func noteGuess(at id: VaultID) throws {
     var facts = LogFacts(time: 1, verb: 3, code: 32, detail: 1)
     facts.program = Array("/usr/bin/guesser".utf8)
-    try notePatiently(facts, at: id)
-  }
-
-  /// Notes what happened at a locked vault, and tries again while a child that another test is starting
-  /// holds the log's lock.
-  func notePatiently(_ facts: LogFacts, at id: VaultID) throws(VaultError) {
-    for _ in 0..<500 {
-      do throws(VaultError) { return try LockedLog.note(facts, of: id, in: stateDirectory) } catch {
-        guard error == .busy else { throw error }
-      }
-    }
-    throw .busy
+    try LockedLog.note(facts, of: id, in: stateDirectory)
   }
 }
 
@@ -47,31 +36,14 @@ extension UnlockedVault {
   /// Notes entries, and has them written.
   mutating func log(_ names: [String]) throws(VaultError) {
     for name in names { noteForTest(name) }
-    try flushLogPatiently()
+    try flushLog(sync: false)
   }
 
-  /// A child that another test is starting holds the log's lock until it is another program.
-  mutating func flushLogPatiently() throws(VaultError) {
-    try flushLog(sync: false, patience: 10_000)
-  }
-
-  /// For the same reason, tries again.
-  mutating func readLogPatiently() throws(VaultError) -> LogReader? {
-    for _ in 0..<500 {
-      do throws(VaultError) { return try readLog() } catch {
-        guard error == .busy else { throw error }
-        // As long as it takes to start a program.
-        usleep(20_000)
-      }
-    }
-    throw .busy
-  }
-
-  /// The same where a log that cannot be read stands in the way.
+  /// The same where a log that cannot be read stands in the way, and is moved aside first.
   mutating func logUntilDone(_ names: [String]) throws(VaultError) {
     for name in names { noteForTest(name) }
     for _ in 0..<3 {
-      do throws(VaultError) { return try flushLogPatiently() } catch {
+      do throws(VaultError) { return try flushLog(sync: false) } catch {
         guard error == .busy else { throw error }
       }
     }
@@ -79,7 +51,7 @@ extension UnlockedVault {
 
   mutating func readWhole() throws -> ReadLog {
     var read = ReadLog()
-    guard var reader = try readLogPatiently() else { return read }
+    guard var reader = try readLog() else { return read }
     read.dropped = reader.dropped
     while let item = try reader.next(in: self) {
       switch consume item {
