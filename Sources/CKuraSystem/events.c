@@ -228,10 +228,10 @@ int kura_server_listen(int directory) {
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0) return -errno;
   struct sockaddr_un name = address(directory);
-  /* bind(2) gives the file 0777 less the mask; at this point there is one thread. */
-  mode_t mask = umask(0177);
   int failure = bind(listener, (struct sockaddr *)&name, sizeof name) == 0 ? 0 : -errno;
-  umask(mask);
+  /* bind(2) gives the file 0777 less the mask. The mask is every thread's, so it stays; nobody else gets as
+     far as into the directory. */
+  if (failure == 0 && fchmodat(directory, SOCKET_NAME, 0600, 0) != 0) failure = -errno;
   if (failure == 0 && listen(listener, 128) != 0) failure = -errno;
   if (failure == 0) return listener;
   close(listener);

@@ -174,11 +174,9 @@ extension FrameTests {
 
   @Test func `another user's connection is closed without a word`() throws {
     let bench = try Bench()
-    var ends: [Int32] = [0, 0]
-    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    let wire = Wire(owning: ends[1])
-    try bench.agent.admit(Descriptor(owning: ends[0]), of: getuid() + 1, getpid())
-    wire.receive()
-    #expect(wire.isAtEnd)
+    let (ours, wire) = try Wire.pair()
+    try bench.agent.admit(Descriptor(owning: ours), of: getuid() + 1, getpid())
+    try bench.awaitEnd(of: wire)
+    #expect(try wire.nextFrame() == nil)
   }
 }

@@ -204,14 +204,9 @@ extension ProgramTests {
 
 extension ProgramTests {
   private func engine(_ home: Home) throws -> (AgentProcess, Wire) {
-    var ends: [Int32] = [0, 0]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
-      throw TestFailure("socketpair: \(errno)")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
-    let process = try AgentProcess(["--stdio"], home: home.path, input: ends[0])
-    return (process, Wire(owning: ends[1]))
+    let (input, wire) = try Wire.pair()
+    defer { close(input) }
+    return (try AgentProcess(["--stdio"], home: home.path, input: input), wire)
   }
 
   @Test func `over a socket pair it serves one client, and ends with it`() throws {

@@ -19,11 +19,9 @@ import Testing
         passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
     }
     #expect(try slow.frame().type == .agentHello)
-    for _ in 0..<50 {
-      try other.send { try $0.get("a") }
-      #expect(try other.frame().value == "1")
-    }
-    // The key took longer than fifty values: its reply is still to come.
+    try other.send { try $0.get("a") }
+    #expect(try other.frame().value == "1")
+    // An agent that derived in its loop would have said first that the vault is there.
     slow.receive()
     #expect(try slow.nextFrame() == nil)
     #expect(try slow.frame().isOK)
@@ -114,14 +112,14 @@ import Testing
 // MARK: - Time
 
 extension ProgramWorkTests {
-  @Test func `the vault is locked when its time is over, without any request`() throws {
+  @Test func `the vault is locked when its time is over, without any request`() async throws {
     let home = try Home()
     let agent = try home.agent()
-    let wire = try home.unlocked(idle: 1_000)
+    let wire = try home.unlocked(idle: 3_000)
     #expect(home.scratch.names(in: "data").count > 1)
     let deadline = ContinuousClock.now + .seconds(20)
     while home.scratch.names(in: "data") != ["default.kura"], ContinuousClock.now < deadline {
-      usleep(5_000)
+      try await Task.sleep(for: .milliseconds(20))
     }
     #expect(home.scratch.names(in: "data") == ["default.kura"])
     try wire.send { try $0.get("a") }
@@ -129,15 +127,16 @@ extension ProgramWorkTests {
     #expect(agent.poll() == nil)
   }
 
-  @Test func `an agent that was held up locks before it answers what came meanwhile`() throws {
+  @Test func `an agent that was held up locks before it answers what came meanwhile`() async throws
+  {
     let home = try Home()
     let agent = try home.agent()
-    let wire = try home.unlocked(idle: 1_000)
+    let wire = try home.unlocked(idle: 3_000)
     try wire.send { try $0.put("a", "1") }
     #expect(try wire.frame().isOK)
     agent.signal(SIGSTOP)
     try wire.send { try $0.get("a") }
-    usleep(1_100_000)
+    try await Task.sleep(for: .milliseconds(3_100))
     agent.signal(SIGCONT)
     #expect(try wire.frame().lockReason == .idle)
   }

@@ -250,11 +250,9 @@ extension TryTests {
     #expect(created.isOK)
     #expect(try bench.ask(maker) { try $0.putConfirm() }.isOK)
     let state = bench.scratch.path + "/.local/state/kura"
-    var ends: [Int32] = [0, 0]
-    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    let engine = try AgentProcess(["--stdio"], home: bench.scratch.path, input: ends[0])
-    close(ends[0])
-    let wire = Wire(owning: ends[1])
+    let (input, wire) = try Wire.pair()
+    let engine = try AgentProcess(["--stdio"], home: bench.scratch.path, input: input)
+    close(input)
     try wire.send { try $0.hello(bench.vault) }
     try wire.send { try $0.unlock("x") }
     let isCounted = try awaitRecord(in: bench.scratch)

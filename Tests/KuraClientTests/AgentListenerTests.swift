@@ -10,7 +10,7 @@ import Testing
 struct AgentListenerTests {
   /// A socket that listens in a directory; nobody accepts.
   private func listen(in directory: String, backlog: Int32 = 8) throws -> Int32 {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let here = open(directory, O_RDONLY | O_DIRECTORY)
@@ -27,6 +27,12 @@ struct AgentListenerTests {
     return descriptor
   }
 
+  /// Closes a socket, for those who inherited it, too.
+  private func end(_ descriptor: Int32) {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
+
   private func connect(_ directory: String, patience: Patience = .standard) -> ClientError? {
     failure {
       try AgentListener.connect(to: AgentSocket(directory: directory), patience: patience).end()
@@ -37,7 +43,7 @@ struct AgentListenerTests {
     try withDirectory { directory in
       let listener = try listen(in: directory)
       #expect(connect(directory) == nil)
-      close(listener)
+      end(listener)
     }
   }
 
@@ -48,7 +54,7 @@ struct AgentListenerTests {
         atPath: deep, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       let listener = try listen(in: deep)
       #expect(connect(deep) == nil)
-      close(listener)
+      end(listener)
     }
   }
 
@@ -56,7 +62,7 @@ struct AgentListenerTests {
     try withDirectory { directory in
       #expect(connect(directory) == .noAgent)
       #expect(connect(directory + "/none") == .noAgent)
-      close(try listen(in: directory))
+      end(try listen(in: directory))
       #expect(connect(directory) == .noAgent)
       #expect(connect(directory)?.exitStatus == .locked)
     }
@@ -68,8 +74,8 @@ struct AgentListenerTests {
     try withDirectory { directory in
       let listener = try listen(in: directory, backlog: 100)
       let ending = Thread {
-        for _ in 0..<times { close(accept(listener, nil, nil)) }
-        close(listener)
+        for _ in 0..<times { self.end(accept(listener, nil, nil)) }
+        self.end(listener)
       }
       ending.start()
       error = failure {
@@ -97,7 +103,7 @@ struct AgentListenerTests {
       let listener = try listen(in: directory)
       chmod(directory, mode_t(mode))
       #expect(connect(directory) == .agentUnsafe(directory: directory))
-      close(listener)
+      end(listener)
     }
   }
 
@@ -107,7 +113,7 @@ struct AgentListenerTests {
       let link = directory + "/link"
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory)
       #expect(connect(link) == .agentUnsafe(directory: link))
-      close(listener)
+      end(listener)
     }
   }
 
@@ -117,7 +123,7 @@ struct AgentListenerTests {
       let listener = try listen(in: directory)
       chown(directory, 65_534, 65_534)
       #expect(connect(directory) == .agentUnsafe(directory: directory))
-      close(listener)
+      end(listener)
     }
   }
 
@@ -129,7 +135,7 @@ struct AgentListenerTests {
       let first = try AgentListener.connect(to: socket, patience: patience)
       #expect(connect(directory, patience: patience) == .timedOut)
       first.end()
-      close(listener)
+      end(listener)
     }
   }
 
@@ -152,8 +158,8 @@ struct AgentListenerTests {
       var bytes = [UInt8](repeating: 0, count: 100)
       heard = max(recv(peer, &bytes, 100, Int32(MSG_DONTWAIT)), 0)
       connection.close()
-      close(peer)
-      close(listener)
+      end(peer)
+      end(listener)
     }
     return heard
   }

@@ -19,7 +19,11 @@ struct FakeAgent: ~Copyable {
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // The other end sees it at once, whatever a child being started still has open.
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
 
   /// What one read gives.
   mutating func read() throws -> [UInt8] {
@@ -88,7 +92,7 @@ func conversation<Seen: Sendable>(
   client: (inout Connection) throws -> Void
 ) throws -> Seen {
   var ends: [Int32] = [0, 0]
-  guard socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) == 0 else {
+  guard socketpair(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
     throw FakeAgent.Failure.end
   }
   _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)

@@ -86,12 +86,9 @@ final class Bench {
 
   /// A client that is connected and has said nothing.
   func connect() throws -> Wire {
-    var ends: [Int32] = [0, 0]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
-      throw TestFailure("socketpair: \(errno)")
-    }
-    try agent.serve(socket: ends[0])
-    return Wire(owning: ends[1])
+    let (ours, wire) = try Wire.pair()
+    try agent.serve(socket: ours)
+    return wire
   }
 
   /// A client that has said hello.
@@ -183,15 +180,6 @@ extension Bench {
 // MARK: - The worker
 
 extension Bench {
-  /// Gives the worker a key derivation that takes its time, so that the next one has to wait.
-  func occupyWorker() throws -> Wire {
-    let wire = try client(of: scratch.path + "/data/busy.kura")
-    let slow = KDFCost(memory: 64 << 20, passes: 3)
-    try wire.send { try $0.putCreate(passcode: "x".utf8.span, cost: slow, flags: []) }
-    try turn()
-    return wire
-  }
-
   /// Turns until no key derivation of the vault is under way.
   func settle(_ wire: Wire) throws {
     let deadline = ContinuousClock.now + .seconds(30)

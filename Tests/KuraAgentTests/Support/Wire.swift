@@ -117,12 +117,23 @@ final class Wire {
   }
 }
 
-// MARK: - Sockets with a name
+// MARK: - Sockets
 
 extension Wire {
+  /// A pair of sockets that programs started meanwhile do not get; the first one is the caller's.
+  static func pair() throws -> (Int32, Wire) {
+    var ends: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else {
+      throw TestFailure("socketpair: \(errno)")
+    }
+    return (ends[0], Wire(owning: ends[1]))
+  }
+
+  private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+
   /// A connection to the socket at a path.
   static func connect(to path: String) throws -> Wire {
-    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let raw = socket(AF_UNIX, stream, 0)
     let wire = Wire(owning: raw)
     let code = withAddress(of: path) { Glibc.connect(raw, $0, $1) }
     guard code == 0 else { throw TestFailure("connect: \(errno)") }
@@ -131,7 +142,7 @@ extension Wire {
 
   /// A socket that listens at a path; its descriptor is the caller's.
   static func listen(at path: String) throws -> Int32 {
-    let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let raw = socket(AF_UNIX, stream, 0)
     let code = withAddress(of: path) { bind(raw, $0, $1) }
     guard code == 0, Glibc.listen(raw, 16) == 0 else { throw TestFailure("bind: \(errno)") }
     return raw
