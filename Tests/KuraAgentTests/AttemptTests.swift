@@ -78,7 +78,11 @@ extension `An attempt` {
   private func holding<Result>(_ bench: Bench, _ body: () throws -> Result) throws -> Result {
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".seen") })
     let held = open(bench.scratch.path + "/state/" + name, O_RDWR | O_CLOEXEC)
-    defer { Glibc.close(held) }
+    defer {
+      // A child being started may have it open, too.
+      _ = flock(held, LOCK_UN)
+      Glibc.close(held)
+    }
     try #require(flock(held, LOCK_EX) == 0)
     return try body()
   }

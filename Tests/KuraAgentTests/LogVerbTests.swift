@@ -73,6 +73,7 @@ import Testing
     #expect(flock(held, LOCK_EX) == 0)
     #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
     try bench.turn(2)
+    #expect(flock(held, LOCK_UN) == 0)
     close(held)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let first = try bench.ask(wire) { try $0.putRequest(.log) }

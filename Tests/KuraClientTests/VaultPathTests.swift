@@ -5,35 +5,28 @@ import Testing
 
 @testable import KuraClient
 
-/// The environment belongs to the whole process: one test after another.
-@Suite(.serialized)
-struct VaultPathTests {
-  /// Runs with these variables and no other that matters here.
-  private func with<Value>(
-    _ variables: [String: String], _ body: () throws -> Value
-  ) rethrows -> Value {
-    let names = ["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "KURA_VAULT"]
-    let before = names.map { ($0, getenv($0).map { String(cString: $0) }) }
-    for name in names { unsetenv(name) }
-    for (name, value) in variables { setenv(name, value, 1) }
-    defer {
-      for (name, value) in before {
-        if let value { setenv(name, value, 1) } else { unsetenv(name) }
-      }
-    }
-    return try body()
+/// Gives this process these variables and no other that matters here. They are every thread's: the process
+/// is an exit test's own.
+private func setEnvironment(_ variables: [String: String]) throws {
+  for name in ["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "KURA_VAULT"] {
+    try #require(unsetenv(name) == 0)
   }
+  for (name, value) in variables { try #require(setenv(name, value, 1) == 0) }
+}
 
-  @Test func `the vault is named default where none is given`() throws {
-    try with(["HOME": "/home/u"]) {
+struct VaultPathTests {
+  @Test func `the vault is named default where none is given`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["HOME": "/home/u"])
       let vault = try VaultPath.resolve(nil)
       #expect(vault.path == "/home/u/.local/share/kura/default.kura")
       #expect(vault.name == "default")
     }
   }
 
-  @Test func `what is given comes before the variable, which comes before the default`() throws {
-    try with(["XDG_DATA_HOME": "/data", "KURA_VAULT": "work"]) { () throws in
+  @Test func `what is given comes before the variable, which comes before the default`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["XDG_DATA_HOME": "/data", "KURA_VAULT": "work"])
       #expect(try VaultPath.resolve(nil).path == "/data/kura/work.kura")
       #expect(try VaultPath.resolve("home").path == "/data/kura/home.kura")
       #expect(try VaultPath.resolve("/v/x").path == "/v/x")
@@ -54,25 +47,29 @@ struct VaultPathTests {
     #expect(try VaultPath.resolve("a.kura").name == nil)
   }
 
-  @Test func `a relative variable counts as unset, an empty one too`() throws {
-    try with(["HOME": "/h", "XDG_DATA_HOME": "data", "KURA_VAULT": ""]) { () throws in
+  @Test func `a relative variable counts as unset, an empty one too`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["HOME": "/h", "XDG_DATA_HOME": "data", "KURA_VAULT": ""])
       #expect(try VaultPath.resolve(nil).path == "/h/.local/share/kura/default.kura")
-    }
-    try with(["HOME": "relative"]) {
+      try setEnvironment(["HOME": "relative"])
       #expect(throws: PathError.homeUnknown) { try VaultPath.resolve(nil) }
-    }
-    try with([:]) { #expect(throws: PathError.homeUnknown) { try VaultPath.resolve("a") } }
-  }
-
-  @Test(arguments: [".hidden", "a\nb", "a\u{7F}"])
-  func `a name that would be no file's name is refused`(_ name: String) {
-    with(["HOME": "/h"]) {
-      #expect(throws: PathError.nameInvalid(name)) { try VaultPath.named(name) }
+      try setEnvironment([:])
+      #expect(throws: PathError.homeUnknown) { try VaultPath.resolve("a") }
     }
   }
 
-  @Test func `what is empty or too long is refused`() {
-    with(["HOME": "/h"]) {
+  @Test func `a name that would be no file's name is refused`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["HOME": "/h"])
+      for name in [".hidden", "a\nb", "a\u{7F}"] {
+        #expect(throws: PathError.nameInvalid(name)) { try VaultPath.named(name) }
+      }
+    }
+  }
+
+  @Test func `what is empty or too long is refused`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["HOME": "/h"])
       #expect(throws: PathError.empty) { try VaultPath.resolve("") }
       let name = String(repeating: "n", count: 241)
       #expect(throws: PathError.tooLong(limit: 240)) { try VaultPath.named(name) }
@@ -81,14 +78,13 @@ struct VaultPathTests {
     }
   }
 
-  @Test func `the socket stands in the runtime directory, else under the state`() throws {
-    try with(["XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/h"]) { () throws in
+  @Test func `the socket stands in the runtime directory, else under the state`() async {
+    await #expect(processExitsWith: .success) {
+      try setEnvironment(["XDG_RUNTIME_DIR": "/run/user/7", "HOME": "/h"])
       #expect(try AgentSocket.standard().path == "/run/user/7/kura/agent.sock")
-    }
-    try with(["HOME": "/h"]) { () throws in
+      try setEnvironment(["HOME": "/h"])
       #expect(try AgentSocket.standard().path == "/h/.local/state/kura/run/agent.sock")
-    }
-    try with(["XDG_STATE_HOME": "/s"]) { () throws in
+      try setEnvironment(["XDG_STATE_HOME": "/s"])
       #expect(try AgentSocket.standard().path == "/s/kura/run/agent.sock")
     }
   }

@@ -95,6 +95,7 @@ import Testing
     vault.lock().close()
     let lost = notes.write()
     #expect(lost == 2)
+    #expect(flock(held, LOCK_UN) == 0)
     close(held)
     var again = try file.unlock()
     again.noteLostEntries(lost)
