@@ -22,26 +22,36 @@ package enum Machine {
   package static func bootID() -> String { text("/proc/sys/kernel/random/boot_id") }
 
   /// What memory and control group leave to this process, in bytes; nil when neither says.
-  package static func availableMemory() -> UInt64? {
-    let system = field("MemAvailable:", in: text("/proc/meminfo")).map { $0 * 1024 }
-    return [system, controlGroupMemory()].compactMap(\.self).min()
+  ///
+  /// - Parameter root: Where `/proc` and `/sys` are looked for, for tests.
+  package static func availableMemory(below root: String = "") -> UInt64? {
+    let system = field("MemAvailable:", in: text(root + "/proc/meminfo")).map { $0 * 1024 }
+    return [system, controlGroupMemory(below: root)].compactMap(\.self).min()
   }
 
   /// The tightest limit from the process's control group (version 2) up to the root.
-  private static func controlGroupMemory() -> UInt64? {
-    let line = text("/proc/self/cgroup").split(separator: "\n").first { $0.hasPrefix("0::/") }
-    guard let line else { return nil }
+  private static func controlGroupMemory(below root: String) -> UInt64? {
+    let groups = text(root + "/proc/self/cgroup").split(separator: "\n")
+    guard let line = groups.first(where: { $0.hasPrefix("0::/") }) else { return nil }
     var components = line.dropFirst(4).split(separator: "/")
     var least: UInt64?
     while true {
-      let directory = (["/sys/fs/cgroup"] + components.map(String.init)).joined(separator: "/")
-      if let limit = number(text(directory + "/memory.max")),
-        let used = number(text(directory + "/memory.current"))
-      {
-        least = min(least ?? .max, limit - min(used, limit))
-      }
+      let path = ([root + "/sys/fs/cgroup"] + components.map(String.init)).joined(separator: "/")
+      if let left = memoryLeft(inGroup: path) { least = min(least ?? .max, left) }
       if components.popLast() == nil { return least }
     }
+  }
+
+  /// What one control group's limit leaves; nil when it has none.
+  private static func memoryLeft(inGroup path: String) -> UInt64? {
+    guard let limit = number(text(path + "/memory.max")),
+      let used = number(text(path + "/memory.current"))
+    else { return nil }
+    // Files that were read or written count as used until somebody needs the room: the kernel gives up
+    // those that nobody looked at again, so that container runtimes do not count them either.
+    let idle = field("inactive_file", in: text(path + "/memory.stat")) ?? 0
+    let held = used - min(idle, used)
+    return limit - min(held, limit)
   }
 
   private static func field(_ name: String, in text: String) -> UInt64? {

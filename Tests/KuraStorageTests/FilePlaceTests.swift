@@ -129,13 +129,3 @@ import Testing
     _ = try StateFile.open(place, lock: lock, creating: creating)
   }
 }
-
-@Suite struct `The machine` {
-  @Test func `tells the time and the memory there is`() {
-    #expect(Machine.milliseconds() > 1_700_000_000_000)
-    let before = Machine.monotonicMilliseconds()
-    #expect(Machine.monotonicMilliseconds() >= before)
-    let memory = Machine.availableMemory() ?? 0
-    #expect(memory > 1 << 20)
-  }
-}
