@@ -33,9 +33,7 @@ import Testing
     let threads = (0..<engines).map { engine in
       Thread {
         do {
-          var locked = try LockedVault(at: path, options: options)
-          let key = try locked.attempt().open(.passcode, secret: secret(TestVault.passcode))
-          var vault = try locked.unlock(with: key)
+          var vault = try unlockPatiently(path, options)
           for round in 0..<rounds {
             try increment(&vault)
             try patiently { () throws(VaultError) in
@@ -87,6 +85,22 @@ private func tryToIncrement(_ vault: inout UnlockedVault) throws(VaultError) -> 
     switch error {
     case .busy, .revisionConflict: return false
     default: throw error
+    }
+  }
+}
+
+/// Opens and unlocks, again while another engine does the same or is the last to close the file.
+private func unlockPatiently(
+  _ path: String, _ options: VaultOptions
+) throws(VaultError) -> UnlockedVault {
+  while true {
+    do throws(VaultError) {
+      var locked = try LockedVault(at: path, options: options)
+      let key = try locked.attempt().open(.passcode, secret: secret(TestVault.passcode))
+      return try locked.unlock(with: key)
+    } catch {
+      guard error == .busy else { throw error }
+      usleep(200)
     }
   }
 }
