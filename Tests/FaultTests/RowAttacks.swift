@@ -102,7 +102,8 @@ struct RowAttacks: Sendable {
     var count = 0
     for table in Table.all {
       let (now, then) = (attacked.tables[table]!, other.tables[table]!)
-      for key in Set(now.keys).union(then.keys) where now[key] != then[key] {
+      let keys = Rows.sorted(Set(now.keys).union(then.keys))
+      for key in keys where now[key] != then[key] {
         guard Int.random(in: 0..<4, using: &dice) > 0 else { continue }
         attacked.tables[table]![key] = then[key]
         count += 1
@@ -140,7 +141,12 @@ extension Rows {
 
   /// Some row's key, the same for the same dice.
   func key(of table: Table, _ dice: inout Dice) -> Key? {
-    tables[table]!.keys.sorted { "\($0)" < "\($1)" }.randomElement(using: &dice)
+    Rows.sorted(tables[table]!.keys).randomElement(using: &dice)
+  }
+
+  /// Keys in an order that the process's own hashing has no part in.
+  static func sorted(_ keys: some Sequence<Key>) -> [Key] {
+    keys.sorted { "\($0)" < "\($1)" }
   }
 
   mutating func store(_ row: [Database.Cell], in table: Table) {
