@@ -87,11 +87,15 @@ struct Memory {
   }
 
   private func mappings() throws -> [Mapping] {
-    let text = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+    // A String of a file in /proc ends after the first few kilobytes.
+    let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/maps"))
+    let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
     return text.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
       let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
-      let name = fields.count > 5 ? String(fields[5]) : "anonymous memory"
+      // Names stand in a column of their own.
+      let name =
+        fields.count > 5 ? String(fields[5].drop { $0 == " " }) : "anonymous memory"
       guard fields[1].hasPrefix("r"), ends.count == 2, !name.hasPrefix("[v") else { return nil }
       return Mapping(start: ends[0], size: ends[1] - ends[0], name: "\(name) at \(fields[0])")
     }

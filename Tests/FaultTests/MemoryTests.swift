@@ -15,20 +15,25 @@ struct MemoryTests {
     let scratch = try Scratch()
     let secret = (0..<48).map { _ in UInt8.random(in: 1...255) }
     let other = (0..<48).map { _ in UInt8.random(in: 1...255) }
-    let canaries = Canaries([("planted", secret), ("other", other)])
-    // The middle of it: 18 bytes, at no multiple of anything.
-    let holder = try Child(
-      "/usr/bin/python3",
-      [
-        "-c",
-        "import signal; part = bytes.fromhex('\(Bytes.hex(secret[13..<31]))'); signal.pause()",
-      ],
-      environment: [])
+    let word = Desk.text(24)
+    let canaries = Canaries([
+      ("planted", secret), ("other", other), ("word", Array(word.utf8)),
+    ])
+    // The middle of it: 18 bytes, at no multiple of anything. And a word in its stack, the last of more
+    // mappings than the kernel tells in one part.
+    let script = """
+      import mmap, signal
+      maps = [mmap.mmap(-1, 4096, prot=1 + 2 * (number % 2)) for number in range(120)]
+      part = bytes.fromhex('\(Bytes.hex(secret[13..<31]))')
+      signal.pause()
+      """
+    let holder = try Child("/usr/bin/python3", ["-c", script], environment: ["WORD=\(word)"])
     try Desk.await("the holder") {
       try Memory(process: holder.id).hits(canaries).hits.contains { $0.hasPrefix("planted") }
     }
     let found = try Memory(process: holder.id).hits(canaries).hits
     #expect(!found.contains { $0.hasPrefix("other") })
+    #expect(found.contains { $0.hasPrefix("word in [stack]") })
     let last = try LastMoment(of: holder.id)
     Glibc.kill(holder.id, SIGTERM)
     try last.await()

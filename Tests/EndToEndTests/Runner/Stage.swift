@@ -130,7 +130,7 @@ extension Stage {
   private func remainingProcesses() -> [(pid_t, String)] {
     let mark = Array("=\(root)/".utf8)
     return processIdentifiers().compactMap { identifier in
-      guard let environment = FileManager.default.contents(atPath: "/proc/\(identifier)/environ"),
+      guard let environment = madeUpFile("/proc/\(identifier)/environ"),
         environment.range(of: Data(mark)) != nil
       else { return nil }
       return (identifier, processName(identifier))
@@ -143,7 +143,7 @@ extension Stage {
 
   /// Where the story has mounted something.
   private func mounts() -> [String] {
-    let mounts = (try? String(contentsOfFile: "/proc/mounts", encoding: .utf8)) ?? ""
+    let mounts = String(decoding: madeUpFile("/proc/mounts") ?? Data(), as: UTF8.self)
     let places = mounts.split(separator: "\n").map { String($0.split(separator: " ")[1]) }
     return places.filter { $0.hasPrefix(root + "/") }
   }
@@ -153,6 +153,12 @@ extension Stage {
     run(["/bin/chmod", "-R", "u+rwX", root], seconds: 30)
     try? FileManager.default.removeItem(atPath: root)
   }
+}
+
+/// All of a file that the kernel makes up as it is read; Foundation's other ways take it to end after the first
+/// few kilobytes.
+private func madeUpFile(_ path: String) -> Data? {
+  try? FileHandle(forReadingAtPath: path)?.readToEnd()
 }
 
 /// Whether a process is there and more than a zombie.
