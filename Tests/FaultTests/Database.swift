@@ -25,6 +25,9 @@ final class Database {
 
   deinit { sqlite3_close_v2(handle) }
 
+  /// Has its end not move the journal into the file.
+  func leaveJournal() { kura_sqlite_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
   private func failure(_ status: Int32) -> Failure {
     Failure(status: status, message: String(cString: sqlite3_errmsg(handle)))
   }

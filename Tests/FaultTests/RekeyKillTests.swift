@@ -17,17 +17,20 @@ struct RekeyKillTests {
       if number % 20 == 0 { desk.acknowledged["still/\(number)"] = value }
     }
     desk.companion = ["rekey", "--yes", "--no-recovery-key", "--passcode-file", desk.passcode]
-    desk.patience = 250_000
+    try desk.learnPatience()
     var dice = Dice()
-    for number in 0..<Scale.count(30, nightly: 1_000) {
+    var done: Int { desk.companionStatuses.count { $0 == 0 } }
+    var interrupted: Int { desk.companionStatuses.count - done }
+    let count = Scale.count(30, nightly: 1_000)
+    // What an agent lives to see is the machine's to say: more of them where it does other things as well.
+    for number in 0..<10 * count where number < count || done == 0 || interrupted == 0 {
       _ = try desk.putUntilKilled(&dice)
       if let failure = try desk.check() {
         Issue.record("trial \(number), seed \(dice.seed): \(failure)")
-        break
+        return
       }
     }
-    let done = desk.companionStatuses.count { $0 == 0 }
     #expect(done > 0, "no rekey came to its end")
-    #expect(done < desk.companionStatuses.count, "no rekey was interrupted")
+    #expect(interrupted > 0, "no rekey was interrupted")
   }
 }
