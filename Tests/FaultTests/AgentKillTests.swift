@@ -94,6 +94,7 @@ final class AgentDesk {
     Thread {
       omen?.await()
       usleep(delay)
+      omen?.look(stopping: agent)
       Glibc.kill(agent, SIGKILL)
       strike.signal()
     }.start()
