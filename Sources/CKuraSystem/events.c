@@ -76,9 +76,15 @@ static uint64_t milliseconds(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* What the one clock is ahead of the other is how long the machine slept. They are cut to milliseconds, so the
+   one that is never ahead is read first: a tick between the two must not make it pass for the later. And a
+   processor that was away between the two must not pass for sleep. */
 void kura_moment_now(struct kura_moment *now) {
-  now->boot = milliseconds(CLOCK_BOOTTIME);
-  now->monotonic = milliseconds(CLOCK_MONOTONIC);
+  for (int tries = 0; tries < 8; tries++) {
+    now->monotonic = milliseconds(CLOCK_MONOTONIC);
+    now->boot = milliseconds(CLOCK_BOOTTIME);
+    if (milliseconds(CLOCK_MONOTONIC) - now->monotonic <= 10) break;
+  }
   now->wall = milliseconds(CLOCK_REALTIME);
 }
 
