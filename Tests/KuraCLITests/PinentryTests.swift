@@ -24,31 +24,22 @@ private struct FakePinentry: ~Copyable {
         esac
       done
       """
-    try Data(script.utf8).write(to: URL(filePath: path))
-    chmod(path, 0o700)
+    // What is open for writing runs for nobody (ETXTBSY, execve(2)), and a child that another test forks has
+    // our descriptors until it has become its own program: so it is a child that writes.
+    let writer = try Process.run(
+      URL(filePath: "/bin/sh"),
+      arguments: ["-c", #"printf '%s\n' "$1" > "$2"; chmod 700 "$2""#, "sh", script, path])
+    writer.waitUntilExit()
+    try #require(writer.terminationStatus == 0)
   }
 
   func ask(_ complaint: String = "") throws -> String {
     let surface = AskingProgram.Surface(terminal: nil, terminalType: "vt100", locale: "C.UTF-8")
     let program = AskingProgram(path: path, kind: .pinentry(surface))
-    var pinentry = try started(program, surface)
+    var pinentry = try Pinentry.start(program, on: surface)
     let secret = try pinentry.ask("passcode for x: ", complaint: complaint, other: -1)
     pinentry.end()
     return secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// A child that another test forks holds our script open for writing until it has become its own
-  /// program; until then the kernel runs it for nobody (ETXTBSY, execve(2)).
-  private func started(
-    _ program: AskingProgram, _ surface: AskingProgram.Surface
-  ) throws -> Pinentry {
-    for _ in 0..<100 {
-      do { return try Pinentry.start(program, on: surface) } catch {
-        guard error == .program(.notStarted, path) else { throw error }
-        usleep(10_000)
-      }
-    }
-    return try Pinentry.start(program, on: surface)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
