@@ -63,7 +63,7 @@ import Testing
     for name in ["output", "messages"] {
       text += (try? String(contentsOfFile: "\(stage.captures)/\(name)", encoding: .utf8)) ?? ""
     }
-    let left = stage.strike()
+    let left = stage.strike(patience: .seconds(15))
     return Outcome(status: left.isEmpty ? status : nil, output: text + left.joined(separator: "\n"))
   }
 }

@@ -50,11 +50,12 @@ final class Stage {
 
   /// Ends what the story left running, by process id, and removes its directories.
   ///
+  /// - Parameter patience: How long what is ending may take.
   /// - Returns: What was left and should not have been, one line each.
-  func strike() -> [String] {
+  func strike(patience: Duration) -> [String] {
     stopAgents()
     var left: [String] = []
-    let deadline = ContinuousClock.now + .seconds(3)
+    let deadline = ContinuousClock.now + patience
     while !remainingProcesses().isEmpty, ContinuousClock.now < deadline { usleep(20_000) }
     for (identifier, name) in remainingProcesses() {
       left.append("process \(identifier) (\(name)) was left running")

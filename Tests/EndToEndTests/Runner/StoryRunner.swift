@@ -81,7 +81,7 @@ final class StoryRunner {
       }
     }
     end(Set(started.keys))
-    performance.left = stage.strike()
+    performance.left = stage.strike(patience: patience)
     return performance
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The runner itself: a wrong expectation must fail, or no story proves anything.
 @Suite struct StoryRunnerTests {
-  private func perform(_ steps: String, patience: Duration = .seconds(10)) async throws
+  private func perform(_ steps: String, patience: Duration = .seconds(30)) async throws
     -> Performance
   {
     let story = try StoryParser.parse(
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  private func message(_ steps: String, patience: Duration = .seconds(10)) async throws -> String {
+  private func message(_ steps: String, patience: Duration = .seconds(30)) async throws -> String {
     let performance = try await perform(steps, patience: patience)
     #expect(performance.failures.count == 1, "of: \(steps)")
     return performance.failures.first?.message ?? ""
@@ -38,8 +38,8 @@ import Testing
     "env NAME=va lue\nprintf \"$NAME\"\n  >| ${NAME}",
     "env -HOME\necho \"${HOME-none}\"\n  > none",
     "let WORD echo found\necho $WORD\n  > ${WORD}",
-    "within 5s test -e later || { sleep 0.1; touch later; false; }",
-    "&one sleep 0.1; exit 3\nrunning one\n! 3 wait one",
+    "within 30s test -e later || { touch later; false; }",
+    "&one until test -e go; do sleep 0.01; done; exit 3\nrunning one\ntouch go\n! 3 wait one",
     "&one sleep 60\nsignal TERM one\n! 143 wait one",
     "pwd > here\ncmp here here",
     "only if true",
@@ -71,7 +71,10 @@ import Testing
     ("echo 'kura: hint: run kura init.' >&2", "a full stop ends"),
     ("echo 1 > a; echo 2 > b; cmp a b >/dev/null", "status 1"),
     ("within 0.2s false", "status 1"),
-    ("&one true\nsleep 0.3\nrunning one", "has ended with status 0"),
+    (
+      "&one echo $$ > pid\nwithin 30s test -s pid && gone $(cat pid)\nrunning one",
+      "has ended with status 0"
+    ),
     ("&one exit 3\nwait one", "status 3 instead of 0"),
     ("wait none", "was not started"),
     ("let A false", "status 1"),
@@ -99,13 +102,17 @@ import Testing
   }
 
   @Test func `a process left behind is told and ended`() async throws {
-    let performance = try await perform("setsid sleep 3600 & echo $! > \"$ROOT/../left-$PPID\"")
+    let performance = try await perform(
+      "setsid sleep 3600 & echo $! > \"$ROOT/../left-$PPID\"", patience: .seconds(5))
     #expect(performance.left.count == 1)
     #expect(performance.left.first?.contains("sleep") == true)
     for name in try FileManager.default.contentsOfDirectory(atPath: "/tmp")
     where name == "left-\(getpid())" {
       let text = try String(contentsOfFile: "/tmp/" + name, encoding: .utf8)
       let identifier = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+      // It is killed, and gone a little later.
+      let deadline = ContinuousClock.now + .seconds(30)
+      while isRunning(identifier), ContinuousClock.now < deadline { usleep(5_000) }
       #expect(!isRunning(identifier))
       try FileManager.default.removeItem(atPath: "/tmp/" + name)
     }

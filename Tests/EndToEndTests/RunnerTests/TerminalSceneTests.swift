@@ -8,7 +8,7 @@ import Testing
     let story = try StoryParser.parse(
       "# a fact\n" + steps, name: "test", path: "test.txt", parts: "/nowhere")
     return await onStage {
-      StoryRunner.perform(story, binaries: "/nowhere", patience: .seconds(3))
+      StoryRunner.perform(story, binaries: "/nowhere", patience: .seconds(30))
     }
   }
 
@@ -22,11 +22,11 @@ import Testing
     "tty printf 'one\\rtwo'; sleep 0.3\n  line two",
     "tty printf 'ask: ***\\b \\b'; sleep 0.3\n  line ask: **\n  line~ [*]{2}$",
     "tty printf 'kura: key 12-34'; sleep 0.3\n  capture KEY key ([0-9-]+)\necho $KEY\n  > 12-34",
-    "! 130 tty sleep 60\n  press ^C",
+    "! 130 tty echo up; sleep 60\n  see up\n  press ^C",
     "! 143 tty sleep 60\n  signal TERM",
     "! 137 tty sleep 60; exit\n  signal KILL sleep",
     "! 129 tty sleep 60\n  close",
-    "tty stty -echo; sleep 0.2; stty echo\n  hidden\n  restored",
+    "tty stty -echo; read -r; stty echo; read -r\n  hidden\n  press ^M\n  restored\n  press ^M",
     "&one tty stty -echo; read -r a; read -r b; stty echo\nat one\n  hidden\n  secret first\nat one\n  secret more\nwait one",
     "tty echo done\n  >~ ^done$",
     "tty test -t 0 && test -t 1 && test -t 2 && exec 3</dev/tty",
@@ -46,7 +46,7 @@ import Testing
     ("tty stty -icrnl", "was not given back: input modes"),
     ("tty stty intr ^G", "was not given back: control characters"),
     ("tty read -rs a; echo $a\n  secret sesame", "the secret “sesame” was shown"),
-    ("tty sleep 60\n  press ^C", "status 130 instead of 0"),
+    ("tty echo up; sleep 60\n  see up\n  press ^C", "status 130 instead of 0"),
     ("tty echo one\n  >~ two", "does not match: two"),
     ("true\nat one\n  see x", "was not started"),
   ])
