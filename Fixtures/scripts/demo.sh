@@ -43,12 +43,13 @@ head -c 5242880 /dev/urandom >photo.bin
 
 printf 'A vault of its own in %s, gone when this ends.\n' "$here"
 run 0 kura init --passcode-file passcode --recovery-key-file recovery-key
-run 0 kura unlock --idle-timeout 3s --passcode-file passcode
+run 0 kura unlock --passcode-file passcode
 run 0 'printf %s '"$identifier"' | kura put com.example.juice/userIdentifier'
 run 0 'kura get com.example.juice/userIdentifier | tee got; echo'
 cmp -s got identifier || fail
 run 0 kura list
-run 0 sleep 3.5
+run 0 kura unlock --idle-timeout 2s --passcode-file passcode
+run 0 sleep 2.5
 run 4 kura --no-input get com.example.juice/userIdentifier
 run 0 kura status '||' true
 run 0 kura unlock --passcode-file passcode
