@@ -95,7 +95,9 @@ func firstMatch(_ text: String, _ pattern: String, _ variables: [String: String]
   guard
     let expression = try? NSRegularExpression(pattern: whole, options: .anchorsMatchLines),
     let match = expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)),
+    // A group may have had no part in the match.
     let range = Range(match.range(at: min(1, match.numberOfRanges - 1)), in: text)
+      ?? Range(match.range, in: text)
   else { return nil }
   return String(text[range])
 }

@@ -64,6 +64,7 @@ import Testing
     ("echo a\n  >~ b", "stdout does not match: b"),
     ("echo ab\n  >~ ^b", "stdout does not match: ^b"),
     ("echo a\n  >!~ a", "stdout matches: a"),
+    ("echo a\n  >!~ (b)?a", "stdout matches: (b)?a"),
     ("echo a >&2\n  2> b", "stderr is not exactly"),
     ("true\n  2>~ a", "stderr does not match: a"),
     ("echo a >&2\n  2>!~ a", "stderr matches: a"),
