@@ -51,16 +51,20 @@ enum AgentListener {
     }
   }
 
-  /// Connects to an agent that somebody else has just started.
-  private static func connectSoon(to socket: AgentSocket) throws(ClientError) -> Channel {
-    for _ in 0..<100 {
+  /// Connects to an agent that somebody else has just started: it may not listen yet.
+  private static func connectSoon(
+    to socket: AgentSocket, patience: Patience = .standard
+  ) throws(ClientError) -> Channel {
+    let start = Clock.boot()
+    while true {
       do throws(ClientError) {
         return try connect(to: socket)
       } catch {
-        guard error == .noAgent else { throw error }
+        guard error == .noAgent, Clock.boot() - start < UInt64(patience.connecting) else {
+          throw error
+        }
       }
       kura_pause(20)
     }
-    throw .noAgent
   }
 }
