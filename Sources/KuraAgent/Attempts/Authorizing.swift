@@ -5,57 +5,24 @@ internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
-/// Proves a credential of an unlocked vault once more.
-/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
-final class AuthorizeJob: Job, @unchecked Sendable {
-  fileprivate private(set) var guess: Guess
-  private let credential: Credential
-  private var secret: SecretBytes?
-  fileprivate var key: VaultKey?
-  fileprivate private(set) var failure: VaultError?
-
-  init(_ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes) {
-    self.guess = guess
-    self.credential = credential
-    self.secret = consume secret
-  }
-
-  func mayBegin() -> Bool { guess.reach(credential) }
-
-  func run() {
-    guard let secret = secret.take() else { return }
-    do throws(VaultError) {
-      key =
-        credential == .passcode
-        ? try guess.openTyped(secret) : try guess.open(credential, secret: secret)
-    } catch { failure = error }
-  }
-
-  /// The key, once.
-  fileprivate func takeKey() throws(VaultError) -> VaultKey {
-    guard let key = key.take() else { throw failure ?? .outOfMemory }
-    return key
-  }
-}
-
 /// A fresh proof under way; what it opens is kept for its connection.
 final class Authorizing: Attempt {
   private let owner: Keeper
   private let ticket: UnlockTicket
-  private let authorizeJob: AuthorizeJob
+  private let credentialJob: CredentialJob
   private let credential: CredentialKind
 
   var keeper: Keeper? { owner }
-  var job: any Job { authorizeJob }
+  var job: any Job { credentialJob }
 
-  init(_ job: AuthorizeJob, _ credential: CredentialKind, _ keeper: Keeper) {
-    authorizeJob = job
+  init(_ job: CredentialJob, _ credential: CredentialKind, _ keeper: Keeper) {
+    credentialJob = job
     self.credential = credential
     owner = keeper
     ticket = keeper.session.beginAttempt()
   }
 
-  var wrong: WrongCredential? { WrongCredential(authorizeJob.failure, credential) }
+  var wrong: WrongCredential? { WrongCredential(credentialJob.failure, credential) }
 
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
@@ -71,14 +38,14 @@ final class Authorizing: Attempt {
       // The key is gone: the client may ask again.
       throw error.final(when: true)
     }
-    let told = authorizeJob.guess.notice(afterMistakes: client.mistakes)
+    let told = credentialJob.guess.notice(afterMistakes: client.mistakes)
     client.mistakes = 0
     try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
   }
 
   private func proof(of client: Connection) throws(Denial) -> VaultKey {
-    do throws(VaultError) { return try authorizeJob.takeKey() } catch {
-      let guess = authorizeJob.guess
+    do throws(VaultError) { return try credentialJob.takeKey() } catch {
+      let guess = credentialJob.guess
       if guess.isCounted { client.mistakes += 1 }
       throw guess.denial(error, at: owner.path, showing: credential).final(when: true)
     }
@@ -97,7 +64,7 @@ extension Agent {
     let guess = try guess(at: &vault, of: connection)
     try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
     vault.close()
-    let job = AuthorizeJob(guess, Credential(request.credential), secret)
+    let job = CredentialJob(guess, Credential(request.credential), secret)
     start(Authorizing(job, request.credential, keeper), for: connection)
   }
 }

@@ -5,53 +5,11 @@ internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
-/// Derives a vault's key from what a client presents.
-/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
-final class UnlockJob: Job, @unchecked Sendable {
-  fileprivate private(set) var guess: Guess
-  private let credential: Credential
-  private var secret: SecretBytes?
-  private var key: VaultKey?
-  fileprivate private(set) var failure: VaultError?
-  /// A passcode that was right, in case its slot is to be wrapped anew; wiped with the job.
-  private var proved: SecretBytes?
-
-  init(_ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes) {
-    self.guess = guess
-    self.credential = credential
-    self.secret = consume secret
-  }
-
-  func mayBegin() -> Bool { guess.reach(credential) }
-
-  func run() {
-    guard let secret = secret.take() else { return }
-    do throws(VaultError) {
-      key =
-        credential == .passcode
-        ? try guess.openTyped(secret) : try guess.open(credential, secret: secret)
-      if credential == .passcode { proved = consume secret }
-    } catch { failure = error }
-  }
-
-  /// What wraps the slot anew by the passcode that opened it; once.
-  func strengthening() -> StrengthenJob? {
-    guard let passcode = proved.take() else { return nil }
-    return StrengthenJob(guess.attempt, passcode)
-  }
-
-  /// The key, once.
-  func takeKey() throws(VaultError) -> VaultKey {
-    guard let key = key.take() else { throw failure ?? .outOfMemory }
-    return key
-  }
-}
-
 /// An unlock under way.
 final class Unlocking: Attempt {
   private let owner: Keeper
   private let ticket: UnlockTicket
-  private let unlockJob: UnlockJob
+  private let credentialJob: CredentialJob
   private let asked: AskedTimes
   private let credential: CredentialKind
   private let acceptsRollback: Bool
@@ -61,28 +19,28 @@ final class Unlocking: Attempt {
   private var vault: LockedVault?
 
   var keeper: Keeper? { owner }
-  var job: any Job { unlockJob }
+  var job: any Job { credentialJob }
 
   init(
-    _ request: UnlockRequest, _ job: UnlockJob, _ vault: consuming LockedVault, _ keeper: Keeper
+    _ request: UnlockRequest, _ job: CredentialJob, _ vault: consuming LockedVault, _ keeper: Keeper
   ) {
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
     credential = request.credential
     acceptsRollback = request.flags.contains(.acceptRollback)
     isAuthorizing = request.flags.contains(.authorize)
-    unlockJob = job
+    credentialJob = job
     owner = keeper
     ticket = keeper.session.beginAttempt()
     self.vault = consume vault
   }
 
-  var wrong: WrongCredential? { WrongCredential(unlockJob.failure, credential) }
+  var wrong: WrongCredential? { WrongCredential(credentialJob.failure, credential) }
 
   func settle() -> Bool { owner.session.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     let notices: Notice
-    let guess = unlockJob.guess
+    let guess = credentialJob.guess
     do throws(VaultError) { notices = try unlock(at: agent.configuration.clock()) } catch {
       if guess.isCounted { client.mistakes += 1 }
       // The first try took the key and the vault: the client may ask again.
@@ -95,7 +53,7 @@ final class Unlocking: Attempt {
       client.grant = Grant(half, of: owner, since: agent.configuration.clock().boot)
     }
     agent.answerWaiting(owner)
-    if owner.mayBeStrengthened, let job = unlockJob.strengthening() {
+    if owner.mayBeStrengthened, let job = credentialJob.strengthening() {
       // The answer follows when that is done.
       return agent.start(Strengthening(job, owner, told), for: client)
     }
@@ -103,7 +61,7 @@ final class Unlocking: Attempt {
   }
 
   private func unlock(at now: Moment) throws(VaultError) -> Notice {
-    let key = try unlockJob.takeKey()
+    let key = try credentialJob.takeKey()
     guard let vault = vault.take() else { throw .busy }
     let isAuthorizing = isAuthorizing && key.holdsProtectedHalf
     if owner.isUnlocked {
@@ -147,7 +105,8 @@ extension Agent {
     let keeper = keeper(of: vault, at: connection.vaultPath)
     let guess = try guess(at: &vault, of: connection)
     try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
-    let job = UnlockJob(guess, Credential(request.credential), secret)
+    let job = CredentialJob(
+      guess, Credential(request.credential), secret, keepingPasscode: true)
     start(Unlocking(request, job, vault, keeper), for: connection)
   }
 }
