@@ -7,43 +7,45 @@ import Testing
 /// The built program at work: what clients, files and time do to it.
 @Suite struct ProgramWorkTests {
   @Test func `another client is served while a key is derived`() throws {
-    let home = try Home()
-    let agent = try home.agent()
-    let other = try home.unlocked()
-    try other.send { try $0.put("a", "1") }
-    #expect(try other.frame().isOK)
-    let slow = try home.connect()
-    try slow.send { buffer in
-      try buffer.hello(home.path + "/data/slow.kura")
-      try buffer.putCreate(
-        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    let isServed = try isFirst { other in
+      try other.send { try $0.get("a") }
+      #expect(try other.frame().value == "1")
     }
-    #expect(try slow.frame().type == .agentHello)
-    try other.send { try $0.get("a") }
-    #expect(try other.frame().value == "1")
-    // An agent that derived in its loop would have said first that the vault is there.
-    slow.receive()
-    #expect(try slow.nextFrame() == nil)
-    #expect(try slow.frame().isOK)
-    #expect(agent.poll() == nil)
+    #expect(isServed)
   }
 
   @Test func `a lock is not held up by a key that is derived`() throws {
-    let home = try Home()
-    let agent = try home.agent()
-    let other = try home.unlocked()
-    let slow = try home.connect()
-    try slow.send { buffer in
-      try buffer.hello(home.path + "/data/slow.kura")
-      try buffer.putCreate(
-        passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+    let isLocked = try isFirst { other in
+      try other.send { try $0.putLock(.asked, scope: .vault) }
+      #expect(try other.frame().isOK)
     }
-    #expect(try slow.frame().type == .agentHello)
-    try other.send { try $0.putLock(.asked, scope: .vault) }
-    #expect(try other.frame().isOK)
-    slow.receive()
-    #expect(try slow.nextFrame() == nil)
-    #expect(agent.poll() == nil)
+    #expect(isLocked)
+  }
+
+  /// Whether a client of an unlocked vault is answered before a key that somebody else waits for is there.
+  /// An agent that derived in its loop would never do that; a busy machine may keep the test from seeing it
+  /// once, not each time.
+  private func isFirst(_ ask: (Wire) throws -> Void) throws -> Bool {
+    for _ in 0..<5 {
+      let home = try Home()
+      let agent = try home.agent()
+      let other = try home.unlocked()
+      try other.send { try $0.put("a", "1") }
+      #expect(try other.frame().isOK)
+      let slow = try home.connect()
+      try slow.send { buffer in
+        try buffer.hello(home.path + "/data/slow.kura")
+        try buffer.putCreate(
+          passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+      }
+      #expect(try slow.frame().type == .agentHello)
+      try ask(other)
+      slow.receive()
+      let isFirst = try slow.nextFrame() == nil
+      #expect(agent.poll() == nil)
+      if isFirst { return try slow.frame().isOK }
+    }
+    return false
   }
 
   @Test func `64 clients that say nothing keep nobody out for long`() throws {
@@ -116,7 +118,6 @@ extension ProgramWorkTests {
     let home = try Home()
     let agent = try home.agent()
     let wire = try home.unlocked(idle: 3_000)
-    #expect(home.scratch.names(in: "data").count > 1)
     let deadline = ContinuousClock.now + .seconds(20)
     while home.scratch.names(in: "data") != ["default.kura"], ContinuousClock.now < deadline {
       try await Task.sleep(for: .milliseconds(20))
@@ -132,8 +133,6 @@ extension ProgramWorkTests {
     let home = try Home()
     let agent = try home.agent()
     let wire = try home.unlocked(idle: 3_000)
-    try wire.send { try $0.put("a", "1") }
-    #expect(try wire.frame().isOK)
     agent.signal(SIGSTOP)
     try wire.send { try $0.get("a") }
     try await Task.sleep(for: .milliseconds(3_100))

@@ -199,7 +199,12 @@ extension SessionVerbTests {
     asker = nil
     try bench.settle(other)
     #expect(try bench.status(other)?.state == .locked)
+    let behind = Gate()
+    bench.agent.worker.start(behind)
     gate.open()
+    behind.awaitBegin()
+    behind.open()
+    try bench.turn()
     #expect(try bench.status(other)?.state == .locked)
   }
 

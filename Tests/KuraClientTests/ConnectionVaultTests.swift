@@ -155,8 +155,10 @@ struct ConnectionVaultTests {
   @Test func `waiting may take longer than an answer`() throws {
     let isGreeted = DispatchSemaphore(value: 0)
     try conversation(patience: Patience(answer: 100)) { agent in
-      try agent.say { try $0.putHelloReply(release: "9.8.7") }
-      isGreeted.signal()
+      do {
+        defer { isGreeted.signal() }
+        try agent.say { try $0.putHelloReply(release: "9.8.7") }
+      }
       _ = try agent.next(.clientHello)
       _ = try agent.next(.request)
       Thread.sleep(forTimeInterval: 0.3)
