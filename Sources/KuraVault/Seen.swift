@@ -193,7 +193,9 @@ extension UnlockedVault {
 
   private mutating func noteSeen() throws(VaultError) {
     guard trust.root.epoch > seenEpoch else { return }
-    syncLog()
+    // What is noted of the log's end then tells of this change, too. A log that another engine holds, or that
+    // cannot be written, is left to the next time.
+    try? flushLog(sync: true)
     guard let file = try openSeenFile() else {
       // There is no use in trying again before there is more to note.
       seenEpoch = trust.root.epoch

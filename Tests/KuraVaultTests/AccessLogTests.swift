@@ -119,6 +119,18 @@ import Testing
     #expect(read.flaws.isEmpty)
   }
 
+  @Test func `is on the disk with what tells of a change when the newest state is noted`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.log(["a"])
+    try vault.put("b", "1")
+    vault.noteForTest("b")
+    try vault.flushSeen()
+    #expect(vault.waitingLogEntries == 0)
+    let (isDirty, isNoted) = (vault.log.isDirty, vault.log.unnoted == nil)
+    #expect(!isDirty && isNoted)
+  }
+
   @Test func `says that there was no room for more wrong credentials`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -46,16 +46,7 @@ extension UnlockedVault {
     }
   }
 
-  /// Has what was written of the log on the disk, so that its end can be noted; a log that another engine
-  /// holds is left to the next time.
-  mutating func syncLog() {
-    guard log.isDirty, let position = log.position,
-      let file = try? LogFile.open(id, in: options.stateDirectory, creating: false),
-      (try? file.head()) == position.head
-    else { return }
-    try? syncLog(file)
-  }
-
+  /// Has what was written of the log on the disk, so that its end can be noted.
   private mutating func syncLog(_ file: borrowing LogFile) throws(VaultError) {
     guard let position = log.position else { return }
     do { try file.file.sync() } catch { throw VaultError(error) }
