@@ -2,7 +2,8 @@
 #
 # make demo    install what is missing, build, run the main job in a throw-away vault
 # make test    install what is missing, build, lint, run every test a change must pass
-# make nightly the same at full size, then make fuzz: libFuzzer on what reads what others wrote
+# make nightly the same at full size, then make fuzz (libFuzzer on what reads what others wrote) and make mutants
+# make mutants takes each check out, and says which test noticed (hours; ONLY='21 30-40': these)
 # make build   the released programs, in .build/release
 # make docs    the documentation of the two libraries, in .build/docs
 # make bench   speed and size beside pass, KeePassXC, gnome-keyring and age (QUICK=1: three minutes)
@@ -56,7 +57,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs engine strength client debug demo docs test nightly fuzz bench lint install install-units install-completions clean
+.PHONY: all packages build programs engine strength client debug demo docs test nightly fuzz mutants bench lint install install-units install-completions clean
 
 all: build
 
@@ -103,9 +104,14 @@ nightly: packages
 	@.ci/packages test nightly
 	@KURA_NIGHTLY=1 .ci/test
 	@.ci/fuzz
+	@.ci/mutants
 
 fuzz: packages
 	@.ci/fuzz
+
+mutants: packages
+	@.ci/packages test
+	@.ci/mutants $(ONLY)
 
 bench: build
 	@.ci/packages bench

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""Builds all mutants behind one switch, runs each with the tests that should notice, and says which did.
+
+run.py check    every patch has its place, its tests and a number of its own
+run.py [21 31-40 ...]    builds and runs these, or all
+"""
+
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import patches as made
+import selftest
+
+WORK = os.path.join(made.ROOT, ".build/mutants")
+TREE = os.path.join(WORK, "tree")
+ACTIVE = os.path.join(WORK, "active")
+LOG = os.path.join(WORK, "log")
+# Only what hangs comes near it: a mutant that takes an end away may wait for ever.
+MOST_SECONDS = 1200
+ISSUE = re.compile(r"^✘ Test (.*?)(?:\(.*?\))? recorded an issue(?: with \d+ arguments? (.*?))? at (\S+?:\d+)")
+ENDED = {}
+
+
+def reap(*_):
+    """Takes every child that ended: some tests wait for the end of what they left behind."""
+    try:
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                return
+            ENDED[process] = status
+    except ChildProcessError:
+        return
+
+
+def descendants():
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+    ours = {os.getpid()}
+    while True:
+        more = {child for child, parent in parents.items() if parent in ours} - ours
+        if not more:
+            return ours - {os.getpid()}
+        ours |= more
+
+
+def end_all():
+    while running := descendants():
+        for process in running:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.05)
+        reap()
+
+
+def write(path, text):
+    """Writes only what differs, so that a build goes on from the one before."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            if file.read() == text:
+                return
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+
+
+def copy_tree(texts):
+    wanted = set(texts)
+    for folder, folders, files in os.walk(made.ROOT):
+        folders[:] = [name for name in folders if name not in (".build", ".git", "__pycache__")]
+        for name in files:
+            source = os.path.join(folder, name)
+            path = os.path.relpath(source, made.ROOT)
+            target = os.path.join(TREE, path)
+            if path in wanted or not os.path.isfile(source):
+                continue
+            wanted.add(path)
+            ours = os.stat(source)
+            try:
+                there = os.stat(target)
+                if (there.st_size, there.st_mtime_ns) == (ours.st_size, ours.st_mtime_ns):
+                    continue
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy2(source, target)
+    for path, text in texts.items():
+        write(os.path.join(TREE, path), text)
+    for folder, folders, files in os.walk(TREE):
+        folders[:] = [name for name in folders if name != ".build"]
+        for name in files:
+            path = os.path.join(folder, name)
+            if os.path.relpath(path, TREE) not in wanted:
+                os.remove(path)
+
+
+def build(patches):
+    texts, _ = made.changed_sources(patches)
+    texts.update(made.switch(list(texts), ACTIVE))
+    copy_tree(texts)
+    with open(LOG, "w") as log:
+        command = ["swift", "build", "--build-tests"]
+        if subprocess.run(command, cwd=TREE, stdout=log, stderr=log).returncode != 0:
+            log.flush()
+            with open(LOG) as file:
+                errors = dict.fromkeys(line for line in file if re.match(r"\S+:\d+:\d+: error: |error: ", line))
+            sys.exit("mutants: the build failed; all of it is in .build/mutants/log\n" + "".join(errors))
+
+
+class Run:
+    """One run of some tests with some checks taken out: what went red first, or all that did."""
+
+    def __init__(self, numbers, filters, stories=(), to_the_end=False, pardoned=()):
+        write(ACTIVE, " ".join(map(str, numbers)) + "\n")
+        self.issues, self.under_way, self.has_ended, self.count = [], [], False, 0
+        command = ["swift", "test", "--skip-build", "--disable-xctest"]
+        for text in filters:
+            command += ["--filter", text]
+        settings = dict(os.environ, KURA_BIN=f"{TREE}/.build/debug", SWIFT_BACKTRACE="enable=no")
+        settings.pop("KURA_STORIES", None)
+        if stories:
+            settings["KURA_STORIES"] = " ".join(stories)
+        child = subprocess.Popen(
+            command, cwd=TREE, env=settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace")
+        signal.alarm(MOST_SECONDS)
+        try:
+            with open(LOG, "a") as log:
+                log.write(f"== {numbers}: {' '.join(filters)} {' '.join(stories)}\n")
+                for line in child.stdout:
+                    log.write(line)
+                    self.read(line, pardoned)
+                    if self.issues and not to_the_end:
+                        break
+            while child.pid not in ENDED and not (self.issues and not to_the_end):
+                time.sleep(0.02)
+        except TimeoutError:
+            self.issues.append(f"(it hangs: {', '.join(self.under_way[:3])})")
+        finally:
+            signal.alarm(0)
+            end_all()
+            child.stdout.close()
+            child.returncode = ENDED.pop(child.pid, 0)
+        if not self.has_ended and not self.issues:
+            self.issues.append(f"(it breaks off: {', '.join(self.under_way[:3])})")
+
+    def read(self, line, pardoned):
+        if found := ISSUE.match(line):
+            name = found[1] + (f" ({found[2]})" if found[2] else "")
+            if name not in pardoned:
+                self.issues.append(f"{name} [{found[3]}]")
+        elif found := re.match(r"◇ Test (?!run|case)(.*?)(?:\(\))? started\.", line):
+            self.under_way.append(found[1])
+        elif found := re.match(r"[✔✘➜] Test (?!run|case)(.*?)(?:\(\))? (?:passed|failed|skipped)", line):
+            if found[1] in self.under_way:
+                self.under_way.remove(found[1])
+        elif found := re.match(r"[✔✘] Test run with (\d+) test", line):
+            self.has_ended, self.count = True, int(found[1])
+
+
+STORY = r"^EndToEndTests\.StoryTests/.a story comes true"
+
+
+def verdict(numbers, patches, pardoned):
+    """The first test that goes red with these checks out; None when none does."""
+    tests = [made.suites(name) for patch in patches for name in patch.fields["tests"]]
+    stories = [name for patch in patches for name in patch.fields["stories"]]
+    for filters, names in ((tests, ()), ([STORY] if stories else [], stories)):
+        if filters:
+            run = Run(numbers, filters, names, pardoned=pardoned)
+            if run.issues:
+                return run.issues[0]
+            if run.count == 0:
+                return "(no test ran)"
+    return None
+
+
+def chosen(patches, words):
+    wanted = set()
+    for word in words:
+        first, _, last = word.partition("-")
+        wanted |= set(range(int(first), int(last or first) + 1))
+    return [patch for patch in patches if not wanted or patch.number in wanted]
+
+
+def control(selection):
+    """Without a mutant all is green. What is not is no proof of anything, and is left out of account."""
+    tests = sorted({made.suites(name) for patch in selection for name in patch.fields["tests"]})
+    stories = sorted({name for patch in selection for name in patch.fields["stories"]})
+    red = []
+    if tests:
+        red += Run([0], tests, to_the_end=True).issues
+    if stories:
+        red += Run([0], [STORY], stories, to_the_end=True).issues
+    for issue in red:
+        print(f"  red without a mutant: {issue}", flush=True)
+    return red
+
+
+def run(patches, words):
+    selection = chosen(patches, words)
+    print(f"== {len(patches)} mutants, built", flush=True)
+    build(patches)
+    adopt()
+    print(f"== no mutant ({len(selection)} are to be run)", flush=True)
+    red = control(selection)
+    pardoned = {issue.rpartition(" [")[0] for issue in red}
+    by_number = {patch.number: patch for patch in patches}
+    survivors, argued = [], []
+    for patch in selection:
+        killer = verdict([patch.number], [patch], pardoned)
+        pair = by_number.get(patch.fields["pair"])
+        if killer:
+            note = f"killed by {killer}"
+        elif pair and (killer := verdict([patch.number, pair.number], [patch, pair], pardoned)):
+            argued.append(patch)
+            note = f"redundant with {pair.number}: both killed by {killer}"
+        elif patch.fields["argued"]:
+            argued.append(patch)
+            note = f"argued: {patch.fields['argued']}"
+        else:
+            survivors.append(patch)
+            note = f"SURVIVED: {patch.what}"
+        print(f"{patch}: {note}", flush=True)
+    killed = len(selection) - len(survivors) - len(argued)
+    print(f"== {killed} killed, {len(argued)} redundant or argued, {len(survivors)} survived", flush=True)
+    for patch in survivors:
+        print(f"survived: {made.HERE}/{patch.name}")
+    return 1 if survivors or red else 0
+
+
+def time_out(*_):
+    raise TimeoutError
+
+
+def adopt():
+    """What a test leaves behind when it is broken off becomes ours, and ends with us."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    signal.signal(signal.SIGCHLD, reap)
+    signal.signal(signal.SIGALRM, time_out)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+def main(words):
+    try:
+        patches = made.read_patches()
+        faults = selftest.run() + made.check(patches)
+    except made.Fault as fault:
+        faults = [str(fault)]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    if faults:
+        return 1
+    if words == ["check"]:
+        return 0
+    os.makedirs(WORK, exist_ok=True)
+    return run(patches, words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
