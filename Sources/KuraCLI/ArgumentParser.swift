@@ -51,7 +51,11 @@ struct ArgumentParser {
   private func finish() throws(UsageError) -> Result {
     if parsed.has(.version) { return .version }
     if parsed.has(.help) { return .help(command) }
-    guard let command else { throw .noVerb }
+    guard let command else {
+      // Nothing at all is the question what there is.
+      guard arguments.isEmpty else { throw .noVerb }
+      return .help(nil)
+    }
     try checkOptions(of: command)
     try checkOperands(of: command)
     return .run(command, parsed)
@@ -126,7 +130,11 @@ extension ArgumentParser {
   }
 
   private func unknown(_ text: [UInt8]) -> UsageError {
-    .unknownOption(text, verb: command?.verb ?? "")
+    // It is the command's own: what is wrong is that nothing says so.
+    if let command, command.takesCommandLine, !parsed.operands.isEmpty {
+      return .separatorMissing(verb: command.verb)
+    }
+    return .unknownOption(text, verb: command?.verb ?? "")
   }
 
   private func checkOptions(of command: Command) throws(UsageError) {

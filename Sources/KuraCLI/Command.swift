@@ -65,6 +65,9 @@ struct Command: Sendable {
     }
   }
 
+  /// Whether another program's command line stands behind `--`.
+  var takesCommandLine: Bool { operands.contains { $0.name == "-- CMD" } }
+
   /// The options shared with other commands, in the order of the help.
   var sharedOptions: [Option] {
     switch unlocking {

@@ -31,7 +31,7 @@ public enum Entry {
     var output = try Output.standard()
     switch parsed {
     case .version: try output.write("kura " + Release.version + "\n")
-    case .help(let command): try HelpText.write(command, to: &output)
+    case .help(let command): try HelpText(for: output).write(command, to: &output)
     case .run(let command, let arguments):
       messages = try parsing { () throws(UsageError) in
         try Messages(arguments, Variables.process)

@@ -36,12 +36,15 @@ struct Messages: Sendable {
   private let isColored: Bool
   /// Whether stderr is one, so that progress can be drawn there.
   let isTerminal: Bool
+  /// The vault that the command line means, where that is said; commands that messages name get it.
+  private let vault: [UInt8]?
 
   /// Before the command line has been understood: plain, and nothing left out.
   init() {
     isQuiet = false
     isColored = false
     isTerminal = false
+    vault = nil
   }
 
   /// As command line and environment ask for.
@@ -51,6 +54,7 @@ struct Messages: Sendable {
     }
     isTerminal = kura_is_terminal(2)
     isQuiet = arguments.has(.quiet)
+    vault = VaultHint.vault(arguments, variables)
     isColored = (choice ?? .automatic).isOn(isTerminal: isTerminal, variables)
   }
 
@@ -64,15 +68,22 @@ struct Messages: Sendable {
     if !diagnostic.message.utf8.isEmpty {
       line("error", Self.red, diagnostic.message)
     }
-    if let hint = diagnostic.hint { line("hint", Self.bold, hint) }
+    if let hint = diagnostic.hint { line("hint", Self.bold, VaultHint.text(hint, about: vault)) }
+  }
+
+  /// Says what to do next, where nothing went wrong.
+  func suggest(_ text: String) {
+    if !isQuiet { line("hint", Self.bold, VaultHint.text(text, about: vault)) }
   }
 
   /// Says something that the user should change.
-  func warn(_ text: String) { line("warning", Self.yellow, text) }
+  func warn(_ text: String) {
+    line("warning", Self.yellow, VaultHint.text(text, about: vault))
+  }
 
   /// Says something worth knowing.
   func note(_ text: String) {
-    if !isQuiet { line("notice", Self.bold, text) }
+    if !isQuiet { line("notice", Self.bold, VaultHint.text(text, about: vault)) }
   }
 
   /// One write, so that the lines of two programs never mix.

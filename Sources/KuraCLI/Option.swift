@@ -39,6 +39,7 @@ extension Option {
     Option(.vault, .required("VAULT"), help: "a vault's path or name, in place of $KURA_VAULT"),
     Option(.noAgent, help: "use a private engine that ends with this command"),
     Option(.quiet, letter: "q", help: "print no notices and no progress"),
+    Option(.noInput, help: "never ask"),
     Option(.color, .required("WHEN"), help: "colour messages: auto, always or never"),
     Option(.help, letter: "h", help: "print help and exit"),
   ]
@@ -50,7 +51,6 @@ extension Option {
   static let asking = [
     Option(.passcodeFD, .required("N"), help: "read the passcode from descriptor N"),
     Option(.passcodeFile, .required("FILE"), help: "read the passcode from FILE"),
-    Option(.noInput, help: "never ask"),
   ]
 
   /// Taken by each verb that can wait until somebody else unlocks the vault.

@@ -62,7 +62,7 @@ public enum ExitStatus: UInt8, Sendable, CaseIterable {
     case .wrongPasscode: "the passcode or recovery key is wrong"
     case .cancelled: "the prompt was cancelled"
     case .denied: "policy does not allow it"
-    case .throttled: "too many wrong passcodes; the message says how long to wait"
+    case .throttled: "too many wrong passcodes; wait as long as the message says"
     case .needsInteraction: "the vault is unlocked, but a person is needed"
     case .ambiguous: "more than one item fits"
     case .exists: "it exists already, or its revision is another"

@@ -73,6 +73,25 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     #expect(try parse("--passcode-file", "f", "list").1.value(.passcodeFile) == bytes("f"))
   }
 
+  @Test(arguments: CommandTable.all.map(\.verb))
+  func `every verb takes --no-input`(_ verb: String) throws {
+    guard
+      case .help(let command) = try ArgumentParser.parse(
+        [verb, "--no-input", "--help"].map(bytes))
+    else {
+      Issue.record("not understood")
+      return
+    }
+    #expect(command?.verb == verb)
+  }
+
+  @Test func `no word at all asks for help`() throws {
+    guard case .help(nil) = try ArgumentParser.parse([]) else {
+      Issue.record("not help")
+      return
+    }
+  }
+
   @Test func `an option before a verb that does not take it is refused`() {
     #expect(throws: UsageError.unknownOption(bytes("--passcode-file"), verb: "lock")) {
       try parse("--passcode-file", "f", "lock")
@@ -111,7 +130,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 @Suite struct RefusedCommandLineTests {
   static let cases: [([String], UsageError)] = [
-    ([], .noVerb),
+    (["run", "sh", "-c", "true"], .separatorMissing(verb: "run")),
+    (["run", "-c", "true"], .unknownOption(bytes("-c"), verb: "run")),
     (["-q"], .noVerb),
     (["frobnicate"], .unknownVerb(bytes("frobnicate"))),
     (["get"], .operandMissing("NAME", verb: "get")),

@@ -6,9 +6,9 @@ import Testing
 
 @testable import KuraCLI
 
-private func help(_ command: Command?) throws -> String {
+private func help(_ command: Command?, columns: Int = 80) throws -> String {
   var output = try Output.page(isTerminal: false)
-  try HelpText.write(command, to: &output)
+  try HelpText(columns: columns).write(command, to: &output)
   var text = ""
   output.take { bytes in text = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
   return text
@@ -64,6 +64,38 @@ private func help(_ command: Command?) throws -> String {
       #expect(text.contains("\n  \(command.verb) "), "\(command.verb)")
     }
     for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+  }
+
+  @Test(arguments: CommandTable.all.map(\.verb))
+  func `a verb's help ends with an example that is right`(_ verb: String) throws {
+    let command = try #require(CommandTable.command(Array(verb.utf8)))
+    let last = try #require(try help(command).split(separator: "\n").last)
+    #expect(last.hasPrefix("example: kura \(verb)"))
+    #expect(NamedCommand.flaw(String(last.dropFirst("example: ".count))) == nil, "\(last)")
+  }
+
+  @Test func `help names what an operand can be`() throws {
+    let slot = try help(SlotControl.command)
+    for kind in ["passcode", "recovery-key", "key-file", "local"] {
+      #expect(slot.contains("\n  \(kind) "), "\(kind)")
+    }
+    let config = try help(Config.command)
+    for key in Config.keys { #expect(config.contains("\n  \(key.name) "), "\(key.name)") }
+    #expect(try help(Run.command).contains("kura://NAME"))
+  }
+
+  @Test(arguments: [32, 40, 60], [nil] + CommandTable.all.map { Optional($0.verb) })
+  func `help fits a narrow terminal, but for words that are wider`(
+    _ columns: Int, _ verb: String?
+  ) throws {
+    let command = try verb.map { try #require(CommandTable.command(Array($0.utf8))) }
+    let text = try help(command, columns: columns)
+    for line in text.split(separator: "\n") where line.count > columns {
+      let isOption = line.hasPrefix("      --") || line.hasPrefix("  -")
+      #expect(isOption || !line.drop { $0 == " " }.contains(" "), "\(line)")
+    }
+    let words = { (text: String) in text.split { $0 == " " || $0 == "\n" } }
+    #expect(words(text) == words(try help(command)))
   }
 
   @Test func `each line of help is lower case without a full stop`() {

@@ -62,7 +62,8 @@ extension Doctor {
     do throws(ClientError) {
       let facts = try connection.agentFacts()
       let agent = AgentChecks(facts: facts, release: connection.release, clocks: clocks)
-      return agent.all + (try vault(access, &connection, facts.availableMemory))
+      let checks = try vault(access, &connection, facts.availableMemory)
+      return agent.all + checks.map { $0.advising(about: access.vault) }
     } catch { throw .client(error) }
   }
 

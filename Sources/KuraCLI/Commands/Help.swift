@@ -9,13 +9,13 @@ enum Help {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     guard let topic = invocation.arguments.operands.first else {
-      try HelpText.write(nil, to: &invocation.output)
+      try HelpText(for: invocation.output).write(nil, to: &invocation.output)
       return .ok
     }
     if topic.elementsEqual("exit-status".utf8) {
-      try HelpText.writeStatuses(to: &invocation.output)
+      try HelpText(for: invocation.output).writeStatuses(to: &invocation.output)
     } else if let command = CommandTable.command(topic) {
-      try HelpText.write(command, to: &invocation.output)
+      try HelpText(for: invocation.output).write(command, to: &invocation.output)
     } else {
       throw .usage(.unknownTopic(topic))
     }

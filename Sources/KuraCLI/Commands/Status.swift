@@ -16,8 +16,9 @@ enum Status {
     let found = try find(access)
     if invocation.arguments.has(.json) {
       try writeJSON(found, access, &invocation.output)
-    } else {
+    } else if !invocation.messages.isQuiet {
       try write(found, access, &invocation.output)
+      if found == nil { invocation.messages.suggest(Diagnostic.noVaultHint) }
     }
     guard let report = found?.report else { return .noVault }
     return report.state == .unlocked ? .ok : .locked

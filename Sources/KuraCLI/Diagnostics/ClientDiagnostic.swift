@@ -141,7 +141,7 @@ extension Diagnostic {
   init(locked facts: LockFacts) {
     let message =
       "the vault is locked" + (facts.since == 0 ? "" : " since") + Self.circumstances(facts)
-    let vault = facts.vault.map { "--vault " + Self.shown($0) + " " } ?? ""
+    let vault = facts.vault.map { "--vault " + VaultHint.quoted(Array($0.utf8)) + " " } ?? ""
     self.init(
       facts.hasWaited ? message + ", and nobody unlocked it in time" : message,
       hint: "run 'kura " + vault + "unlock'", .locked)
@@ -208,7 +208,7 @@ extension Diagnostic {
 
   private static let editorUnseen = Diagnostic(
     "an editor needs a terminal, and there is none here",
-    hint: "'kura get' and 'kura put' need none", .needsInteraction)
+    hint: "'kura get NAME' and 'kura put NAME' need none", .needsInteraction)
 
   private static let purgeUnasked = Diagnostic(
     "it would be gone for good, and nobody can be asked",

@@ -87,7 +87,7 @@ extension Diagnostic {
 
   private static let noPasscode = Diagnostic(
     "a new vault key takes a passcode, and the vault has none",
-    hint: "first: kura passcode --recovery-key", .denied)
+    hint: "'kura passcode --recovery-key' gives it one", .denied)
 
   private init(shortCode remedy: ShortCodeRemedy) {
     self.init(
@@ -104,7 +104,7 @@ extension Diagnostic {
   private init(logFindings count: Int) {
     self.init(
       "the log is not as it was written: \(count) " + (count == 1 ? "finding" : "findings"),
-      hint: "the vault itself is another matter: kura verify", .integrity)
+      hint: "'kura verify' tells whether the vault itself is whole", .integrity)
   }
 }
 

@@ -87,7 +87,7 @@ extension Diagnostic {
   static func itemWords(_ refused: Refused) -> Words {
     switch refused.failure {
     case .notFound:
-      return ("no such item" + named(refused.text), "'kura list [--deleted]' shows the names")
+      return ("no such item" + named(refused.text), Self.noSuchItemHint)
     case .attributeNotFound:
       return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
     case .revisionNotFound:
@@ -132,6 +132,9 @@ extension Diagnostic {
     default: return codeWords(refused)
     }
   }
+
+  static let noSuchItemHint =
+    "'kura list' shows the names there are, 'kura list --deleted' those that were removed"
 
   /// Refusals that are about earlier revisions.
   private static func historyWords(_ refused: Refused) -> Words {

@@ -98,7 +98,7 @@ extension Diagnostic {
   }
 
   static let vaultExistsHint = "it was not touched; name another with --vault"
-  static let noVaultHint = "'kura init' makes one, --vault names another"
+  static let noVaultHint = "'kura init' makes it; 'kura vaults' lists those there are"
 
   private static func errorText(_ number: UInt64) -> String {
     number == 0 ? "" : " (" + SystemMessage.text(Int32(truncatingIfNeeded: number)) + ")"

@@ -20,10 +20,14 @@ extension Diagnostic {
   private static func words(_ error: UsageError) -> Words {
     switch error {
     case .noVerb: ("no verb given", verbsHint)
-    case .unknownVerb(let text): ("unknown verb " + quoted(text), similar(to: text))
+    case .unknownVerb(let text):
+      ("unknown verb " + quoted(text), PeerWords.hint(for: text) ?? similar(to: text))
     case .unknownTopic(let text): ("no help on " + quoted(text), verbsHint)
     case .unknownOption(let text, let verb):
-      ("unknown option " + quoted(text) + (verb.utf8.isEmpty ? "" : " of " + verb), helpHint(verb))
+      (
+        "unknown option " + quoted(text) + (verb.utf8.isEmpty ? "" : " of " + verb),
+        similar(toOption: text, of: verb) ?? helpHint(verb)
+      )
     case .operandMissing(let name, let verb):
       (verb + " needs " + name, helpHint(verb))
     case .operandUnexpected(let text, let verb):
@@ -172,6 +176,17 @@ extension Diagnostic {
       return "did you mean 'kura " + command.verb + "'?"
     }
     return verbsHint
+  }
+
+  /// Names the option that was probably meant, or that was not spelled in full.
+  private static func similar(toOption text: [UInt8], of verb: String) -> String? {
+    let command = CommandTable.command(Array(verb.utf8))
+    let options = command.map { $0.options + $0.sharedOptions } ?? Option.programs
+    let names = (options + Option.general).map { $0.name.spelling }
+    let begun = names.filter { text.count > 3 && $0.utf8.starts(with: text) }
+    let meant =
+      names.first { isSimilar(Array($0.utf8), text) } ?? (begun.count == 1 ? begun[0] : nil)
+    return meant.map { "did you mean " + $0 + "?" }
   }
 
   private static func isSimilar(_ verb: [UInt8], _ text: [UInt8]) -> Bool {

@@ -18,7 +18,7 @@ struct VaultChecks {
     }
     return Check(
       "passcode-cost", .warn, "a guess at a passcode slot costs a thief less than policy asks for",
-      "unlock with that passcode, or change it: kura passcode")
+      "unlock with that passcode, or change it by 'kura passcode'")
   }
 
   private var recovery: Check {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Keeps the commands that a message names at the vault that it is about: typed as they stand, they
+/// must not reach another one.
+enum VaultHint {
+  /// The vault that a command line means, as `--vault` takes it; nil for the one that is meant
+  /// without a word.
+  static func vault(_ arguments: Arguments, _ variables: Variables) -> [UInt8]? {
+    if let text = arguments.operands.first.flatMap({ String(validating: $0, as: UTF8.self) }),
+      ItemReference.begins(text.utf8.span, at: 0), let reference = try? ItemReference(text),
+      let vault = reference.vault
+    {
+      return Array(vault.utf8)
+    }
+    let given = arguments.value(.vault) ?? variables["KURA_VAULT"].map { Array($0.utf8) }
+    return given?.isEmpty == true ? nil : given
+  }
+
+  /// The same text with `--vault` in each of its commands that would mean another vault without.
+  ///
+  /// - Parameter text: Names commands in single quotes, as in `run 'kura unlock'`.
+  static func text(_ text: String, about vault: [UInt8]?) -> String {
+    guard let vault else { return text }
+    let (bytes, head) = (Array(text.utf8), Array("'kura ".utf8))
+    let option = Array(("--vault " + quoted(vault) + " ").utf8)
+    var result: [UInt8] = []
+    var next = 0
+    while next < bytes.count {
+      guard bytes[next...].starts(with: head) else {
+        result.append(bytes[next])
+        next += 1
+        continue
+      }
+      next += head.count
+      result += head
+      if hasVault(bytes[next...].prefix { $0 != 0x20 && $0 != head[0] }) { result += option }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Verbs that are about no vault.
+  private static let others = ["vaults", "agent", "generate", "completion", "help"]
+
+  private static func hasVault(_ word: ArraySlice<UInt8>) -> Bool {
+    guard let command = CommandTable.command(Array(word)) else { return false }
+    return !others.contains(command.verb)
+  }
+
+  /// A vault as a shell takes it in a command that stands in single quotes.
+  static func quoted(_ vault: [UInt8]) -> String {
+    let isPlain = vault.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...0xFF:
+        true
+      default: "/._-+@%:,".utf8.contains(byte)
+      }
+    }
+    guard !isPlain || vault.isEmpty else { return Diagnostic.shown(vault) }
+    var text: [UInt8] = []
+    for byte in vault {
+      if "\"\\$`".utf8.contains(byte) { text.append(UInt8(ascii: "\\")) }
+      text.append(byte)
+    }
+    return "\"" + Diagnostic.shown(text) + "\""
+  }
+}
+
+extension Check {
+  /// The same with commands that mean the vault which was looked at.
+  func advising(about vault: VaultPath) -> Check {
+    guard vault.name != VaultPath.standardName else { return self }
+    let text = VaultHint.text(advice, about: Array((vault.name ?? vault.path).utf8))
+    return Check(name, verdict, meaning, text)
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// What the help of a verb says beside its options: the words that an operand can be, and one
+/// command that is right as it stands.
+enum HelpDetails {
+  /// A title, and lines of a word and what it means.
+  struct Section {
+    let title: String
+    let rows: [(word: String, help: String)]
+  }
+
+  /// What can stand for an operand or an option's value.
+  static func sections(of verb: String) -> [Section] {
+    switch verb {
+    case "slot": [Section(title: "kinds of slot, for add", rows: kinds)]
+    case "config": [Section(title: "settings", rows: settings)]
+    case "run", "inject": [Section(title: "a reference, REF, is", rows: references)]
+    case "put": [Section(title: "a NAME, such as", rows: names)]
+    default: []
+    }
+  }
+
+  private static let kinds: [(word: String, help: String)] = [
+    ("passcode", "another passcode"),
+    ("recovery-key", "a recovery key; there is one at most"),
+    ("key-file", "the bytes of a file, 32 at least"),
+    ("local", "a code of 4 to 16 characters (a PIN) for this machine alone"),
+  ]
+
+  private static var settings: [(word: String, help: String)] {
+    Config.keys.map { ($0.name, Diagnostic.rangeWords($0)) }
+  }
+
+  private static let references: [(word: String, help: String)] = [
+    ("kura://NAME", "the value of an item"),
+    ("kura://@VAULT/NAME", "the value of an item of another vault"),
+    ("kura://NAME?attr=KEY", "an attribute of the item"),
+  ]
+
+  private static let names: [(word: String, help: String)] = [
+    ("mail", "any text without control characters"),
+    ("com.example/ada", "a service and an account; / makes prefixes for 'kura list'"),
+  ]
+
+  /// A command that is right as it stands, if items are called so; the tests parse it.
+  static func example(of verb: String) -> String {
+    examples.first { $0.verb == verb }.map { "kura " + $0.words } ?? "kura " + verb
+  }
+
+  private static let examples: [(verb: String, words: String)] = [
+    ("unlock", "unlock --idle-timeout 1h"),
+    ("lock", "lock --vault work"),
+    ("status", "status --json"),
+    ("vaults", "vaults -l"),
+    ("config", "config idle-timeout 5m"),
+    ("passcode", "passcode --recovery-key"),
+    ("slot", "slot add local --label laptop"),
+    ("rekey", "rekey --new-recovery-key-file recovery.txt"),
+    ("verify", "verify"),
+    ("log", "log --verify"),
+    ("put", "put mail/ada --attr user=ada"),
+    ("get", "get mail/ada"),
+    ("edit", "edit mail/ada"),
+    ("copy", "copy mail/ada"),
+    ("otp", "otp site/code"),
+    ("generate", "generate --length 24 --no-ambiguous"),
+    ("list", "list -l mail/"),
+    ("find", "find ada"),
+    ("show", "show mail/ada"),
+    ("attr", "attr mail/ada user=ada -d old"),
+    ("mv", "mv mail/ada mail/ada.lovelace"),
+    ("rm", "rm mail/ada"),
+    ("history", "history -l mail/ada"),
+    ("restore", "restore mail/ada"),
+    ("purge", "purge --history mail/ada"),
+    ("protect", "protect mail/ada"),
+    ("unprotect", "unprotect mail/ada"),
+    ("run", "run --env TOKEN=kura://api/token -- make release"),
+    ("inject", "inject -i app.conf.in -o app.conf"),
+    ("helper", "helper aws aws/work"),
+    ("agent", "agent status"),
+    ("doctor", "doctor"),
+    ("completion", "completion bash"),
+    ("help", "help put"),
+  ]
+}
