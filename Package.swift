@@ -160,7 +160,9 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests", dependencies: ["CKuraSystem", "juice"], swiftSettings: tests),
     fuzzing,
-    .target(name: "CMemoryScan", path: "Tests/CMemoryScan"),
+    .target(
+      name: "CMemoryScan", dependencies: ["CSodium"], path: "Tests/CMemoryScan",
+      linkerSettings: libraries(["sodium"])),
     .testTarget(
       name: "FaultTests",
       dependencies: [

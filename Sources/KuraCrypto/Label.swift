@@ -12,6 +12,8 @@ public enum Label: Sendable {
   case recoveryKey, keyFile
   /// A slot's secret from a device secret and a short code.
   case deviceSecret
+  /// From a slot's secret: how a wrong one is known again. In memory only.
+  case mistake
   /// From a device secret: what destroys it.
   case eraseRule
   /// The inner key of a protected value.
@@ -38,6 +40,7 @@ public enum Label: Sendable {
     case .recoveryKey: "kura1/recovery"
     case .keyFile: "kura1/key-file"
     case .deviceSecret: "kura1/2skd"
+    case .mistake: "kura1/mistake"
     case .eraseRule: "kura1/erase"
     case .protectedValue: "kura1/protected"
     case .logPair: "kura1/log-pair"

@@ -88,6 +88,15 @@ public struct SlotSecret: ~Copyable, Sendable {
     try derive(.protectedKeyEncryptionKey, vault: vault, header: header)
   }
 
+  /// What tells a wrong secret again; whoever has it still needs the whole derivation for each guess.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public borrowing func mark() throws(CryptoError) -> Digest {
+    var hash = try KeyedHash(key: key)
+    hash.update(.mistake)
+    return hash.finalize()
+  }
+
   private borrowing func derive(
     _ label: Label, vault: VaultID, header: SlotHeader
   ) throws(CryptoError) -> Key {

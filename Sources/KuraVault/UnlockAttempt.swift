@@ -116,12 +116,21 @@ public struct UnlockAttempt: Sendable {
   public func open(
     _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
+    var mistake = Mistake()
+    return try open(credential, secret: secret, only: number, noting: &mistake)
+  }
+
+  /// The same, which notes what a wrong secret came to, so that it is known when it comes again.
+  public func open(
+    _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil,
+    noting mistake: inout Mistake
+  ) throws(VaultError) -> VaultKey {
     let candidates = try candidates(credential, number)
     do {
       try KDFLimits.check(attempt: candidates.map(\.header), available: availableMemory)
       let proof = try Proof(credential, secret)
       for slot in candidates {
-        if let key = try open(slot, with: proof, credential) { return key }
+        if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
       }
     } catch {
       throw VaultError(error, about: .slot)
@@ -148,7 +157,8 @@ public struct UnlockAttempt: Sendable {
 
   /// Tries one slot; nil when the secret is not the slot's.
   private func open(
-    _ slot: Slot, with proof: borrowing Proof, _ credential: Credential
+    _ slot: Slot, with proof: borrowing Proof, _ credential: Credential,
+    noting mistake: inout Mistake
   ) throws -> VaultKey? {
     let secret: SlotSecret
     if slot.header.kind == .local {
@@ -165,6 +175,7 @@ public struct UnlockAttempt: Sendable {
       let payload = try SlotPayload.decode(plaintext.bytes)
       return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
     } catch CryptoError.wrongKey {
+      mistake.add(try secret.mark())
       return nil
     }
   }

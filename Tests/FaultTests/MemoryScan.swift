@@ -58,10 +58,38 @@ struct Memory {
   ///
   /// - Returns: The hits, and how many bytes were looked at.
   func hits(_ canaries: Canaries) throws -> (hits: [String], byteCount: Int) {
+    var (hits, total): ([String], Int) = ([], 0)
+    try forEachMapping { mapping, bytes in
+      total += bytes.count
+      hits += canaries.hits(in: bytes, called: mapping.name)
+    }
+    return (hits, total)
+  }
+
+  /// What a word can be guessed by in memory that can be written: a fast hash of it, keyed by what stands
+  /// there, too, or not at all.
+  ///
+  /// - Returns: Where such a hash stands, and its key; nil when there is none.
+  func hash(of word: [UInt8]) throws -> String? {
+    var memory: [UInt8] = []
+    try forEachMapping { mapping, bytes in
+      if mapping.isWritable { memory += bytes.prefix(bytes.count & ~7) }
+    }
+    // As it is, and behind the number of its kind.
+    for prefix in [[], [1], [3], [4]] as [[UInt8]] {
+      var key = -1
+      let found = memory_find_hash(
+        memory, memory.count, prefix + word, prefix.count + word.count, &key)
+      guard found > -2 else { throw SystemFailure(call: "memory for the search", number: ENOMEM) }
+      if found >= 0 { return "hash behind \(prefix) at \(found), its key at \(key)" }
+    }
+    return nil
+  }
+
+  private func forEachMapping(_ body: (Mapping, UnsafeRawBufferPointer) -> Void) throws {
     let file = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SystemFailure(call: "open mem", number: errno) }
     defer { close(file) }
-    var (hits, total): ([String], Int) = ([], 0)
     for mapping in try mappings() {
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: mapping.size, alignment: 16)
       defer { buffer.deallocate() }
@@ -73,17 +101,15 @@ struct Memory {
         if part <= 0 { break }
         count += part
       }
-      total += count
-      hits += canaries.hits(
-        in: UnsafeRawBufferPointer(rebasing: buffer[..<count]), called: mapping.name)
+      body(mapping, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
-    return (hits, total)
   }
 
   private struct Mapping {
     let start: Int
     let size: Int
     let name: String
+    let isWritable: Bool
   }
 
   private func mappings() throws -> [Mapping] {
@@ -97,7 +123,9 @@ struct Memory {
       let name =
         fields.count > 5 ? String(fields[5].drop { $0 == " " }) : "anonymous memory"
       guard fields[1].hasPrefix("r"), ends.count == 2, !name.hasPrefix("[v") else { return nil }
-      return Mapping(start: ends[0], size: ends[1] - ends[0], name: "\(name) at \(fields[0])")
+      return Mapping(
+        start: ends[0], size: ends[1] - ends[0], name: "\(name) at \(fields[0])",
+        isWritable: fields[1].hasPrefix("rw"))
     }
   }
 }

@@ -43,6 +43,26 @@ struct MemoryTests {
     #expect(below.count == 1 && below.allSatisfy { $0.hasPrefix("other") })
   }
 
+  @Test func `the search for what a passcode can be guessed by finds a hash and its key`() throws {
+    let word = Array(Desk.text(12).utf8)
+    // The hash under a key that stands elsewhere, and one without a key, of other words.
+    let script = """
+      import ctypes, hashlib, os, signal
+      key, word = os.urandom(32), bytes.fromhex('\(Bytes.hex(word))')
+      page = ctypes.create_string_buffer(key)
+      digest = hashlib.blake2b(b'\\1' + word, key=key, digest_size=32).digest()
+      other = hashlib.blake2b(word[::-1], digest_size=32).digest()
+      pages = [ctypes.create_string_buffer(part, 4096) for part in (digest, other)]
+      signal.pause()
+      """
+    let holder = try Child("/usr/bin/python3", ["-c", script], environment: [])
+    let memory = Memory(process: holder.id)
+    try Desk.await("the holder") { try memory.hash(of: word) != nil }
+    #expect(try memory.hash(of: word)?.contains("its key at -1") == false)
+    #expect(try memory.hash(of: word.reversed())?.contains("its key at -1") == true)
+    #expect(try memory.hash(of: Array(Desk.text(12).utf8)) == nil)
+  }
+
   @Test func `nothing stays behind a lock, a wrong passcode, a hang-up or the agent's end`() throws
   {
     for round in 0..<Scale.count(1, nightly: 20) {
@@ -179,10 +199,12 @@ extension MemoryTests.Desk {
       throw SystemFailure(call: "a wrong passcode: \(try output())", number: 0)
     }
     try expectNothing(.all, "after a wrong passcode")
+    try expectNothingToGuess(wrong, "after a wrong passcode")
     try unlock()
     _ = try kura(["unlock", "--passcode-file", file("wrong")])
     try demand(["lock"])
     try expectNothing(.all, "after a wrong passcode while unlocked, and a lock")
+    try expectNothingToGuess(wrong, "after a wrong passcode while unlocked, and a lock")
   }
 
   /// Reads a value in a session that ends soon: after a second, or as many as this machine needs to read it
@@ -239,6 +261,12 @@ extension MemoryTests.Desk {
   func hitsInFiles() throws -> [String] {
     for name in ["passcode", "wrong", "big", "output", "pipe"] { unlink(file(name)) }
     return try canaries(.all).hits(below: scratch.path)
+  }
+
+  /// Nothing in the agent shows a guess at the wrong passcode to be right without a key derivation.
+  private func expectNothingToGuess(_ passcode: String, _ moment: String) throws {
+    guard let found = try Memory(process: agent.id).hash(of: Array(passcode.utf8)) else { return }
+    issues.append("\(moment): \(found)")
   }
 
   private func expectNothing(_ kind: Kind, _ moment: String) throws {

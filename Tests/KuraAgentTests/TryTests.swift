@@ -79,6 +79,19 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
+  @Test func `a mistake made before begins no wait, whatever was tried since`() throws {
+    let (bench, wire) = try bench()
+    try mistake(5, bench, wire)
+    bench.clock.pass(milliseconds: 5_000)
+    for _ in 0..<3 {
+      let refusal = try bench.ask(wire) { try $0.unlock("wrong 3") }.refusal
+      #expect(refusal?.failure == .wrongPasscode)
+      #expect(refusal?.detail == 5 && refusal?.detail2 == 0)
+    }
+    #expect(try passcodes(bench, wire)?.failures == 5)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+  }
+
   @Test func `a mistake is remembered for each vault, until something is right`() throws {
     let (bench, wire) = try bench()
     let path = bench.scratch.path + "/data/other.kura"

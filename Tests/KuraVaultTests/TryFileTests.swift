@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import KuraCrypto
 import KuraFormat
 import SecureMemory
 import Testing
@@ -111,19 +112,52 @@ import Testing
 }
 
 @Suite struct `Known mistakes` {
-  @Test func `are told by secret and kind`() throws {
-    var mistakes = try KnownMistakes()
-    try mistakes.insert(secret("old"), .passcode)
-    #expect(try mistakes.contains(secret("old"), .passcode))
-    #expect(try !mistakes.contains(secret("new"), .passcode))
-    #expect(try !mistakes.contains(secret("old"), .local))
+  /// A wrong secret, by what it came to.
+  private func mistake(_ numbers: UInt8...) -> Mistake {
+    var mistake = Mistake()
+    for number in numbers {
+      let bytes = [UInt8](repeating: number, count: 32)
+      mistake.add(Digest(bytes.span))
+    }
+    return mistake
   }
 
-  @Test func `are not kept for ever`() throws {
-    var mistakes = try KnownMistakes()
-    for number in 0..<65 { try mistakes.insert(secret("\(number)"), .passcode) }
-    #expect(try !mistakes.contains(secret("0"), .passcode))
-    #expect(try mistakes.contains(secret("1"), .passcode))
-    #expect(try mistakes.contains(secret("64"), .passcode))
+  /// What a passcode comes to at a vault's slots.
+  private func mistake(_ passcode: String, at locked: inout LockedVault) throws -> Mistake {
+    var mistake = Mistake()
+    let attempt = try locked.attempt()
+    #expect(throws: VaultError.wrongPasscode) {
+      _ = try attempt.open(.passcode, secret: secret(passcode), noting: &mistake)
+    }
+    return mistake
+  }
+
+  @Test func `are told by what they came to at each slot`() {
+    var mistakes = KnownMistakes()
+    mistakes.insert(mistake(1, 2))
+    #expect(mistakes.contains(mistake(1, 2)))
+    #expect(mistakes.contains(mistake(2)))
+    // A slot that was not there before may be opened by what the others refuse.
+    #expect(!mistakes.contains(mistake(1, 2, 3)))
+    #expect(!mistakes.contains(mistake()))
+  }
+
+  @Test func `are not kept for ever`() {
+    var mistakes = KnownMistakes()
+    for number in UInt8(0)..<65 { mistakes.insert(mistake(number)) }
+    #expect(!mistakes.contains(mistake(0)))
+    #expect(mistakes.contains(mistake(1)))
+    #expect(mistakes.contains(mistake(64)))
+  }
+
+  @Test func `are those of one passcode at one vault`() throws {
+    let (file, other) = (try TestVault(), try TestVault())
+    var locked = try file.open()
+    var foreign = try other.open()
+    let first = try mistake("wrong", at: &locked)
+    #expect(first.marks.count == 1)
+    #expect(try mistake("wrong", at: &locked) == first)
+    #expect(try mistake("wring", at: &locked) != first)
+    #expect(try mistake("wrong", at: &foreign) != first)
   }
 }

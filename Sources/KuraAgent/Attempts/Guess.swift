@@ -75,20 +75,21 @@ struct Guess: Sendable {
     // Whoever was killed in the middle of the last try that is allowed has had it.
     try checkLimit(limit, before)
     var counted = before
-    isCounted = !tries.isKnown(secret, kind, vault)
-    if isCounted {
-      tries.count(kind, in: &counted)
-      try keep(counted, &file, kind)
-    }
+    tries.count(kind, in: &counted)
+    try keep(counted, &file, kind)
+    isCounted = true
+    var mistake = Mistake()
     do throws(VaultError) {
-      let key = try attempt.open(credential, secret: secret, only: number)
+      let key = try attempt.open(credential, secret: secret, only: number, noting: &mistake)
       succeed(credential, before, &file)
       return key
     } catch {
-      fail(error, kind, before, counted, &file)
-      guard error == .wrongPasscode else { throw error }
-      tries.remember(secret, kind, vault)
-      try checkLimit(limit, counted)
+      // What it is shows only now: the same mistake again is no try, nor is what says nothing about it.
+      let isWrong = error == .wrongPasscode
+      if !isWrong || tries.remember(mistake, vault) { takeBack(before, &file) }
+      guard isWrong else { throw error }
+      fail(kind, isCounted ? counted : before, &file)
+      if isCounted { try checkLimit(limit, counted) }
       throw error
     }
   }
@@ -181,27 +182,22 @@ extension Guess {
   ) {
     tries.forget(vault)
     if isKept { tries.note(vault, isKept: true) }
-    let isWritten = isCounted
     isCounted = false
-    guard isWritten || before.failures > 0 else { return }
     var record = before
     record.succeed(credential)
     // Left as it was, one try too many is counted.
     try? file?.write(record)
   }
 
-  private mutating func fail(
-    _ error: VaultError, _ kind: TryKind, _ before: TryRecord, _ counted: TryRecord,
-    _ file: inout TryFile?
-  ) {
-    guard error == .wrongPasscode else {
-      // Nothing was found out about the secret: it was no try.
-      if isCounted { try? file?.write(before) }
-      isCounted = false
-      return
-    }
+  /// Uncounts the try; where that cannot be written, it stays counted.
+  private mutating func takeBack(_ before: TryRecord, _ file: inout TryFile?) {
+    try? file?.write(before)
+    isCounted = false
+  }
+
+  private mutating func fail(_ kind: TryKind, _ record: TryRecord, _ file: inout TryFile?) {
     if isKept { tries.note(vault, isKept: true) }
-    next = tries.standing(kind, counted)
+    next = tries.standing(kind, record)
     if kind == .local, let held = file.take() { hold = TryHold(held) }
   }
 

@@ -12,7 +12,7 @@ final class Tries: Sendable {
   private let directory: String
   private let boot: BootID
   private let clock: @Sendable () -> Moment
-  private let known = Mutex<[VaultID: Mistakes]>([:])
+  private let known = Mutex<[VaultID: KnownMistakes]>([:])
   /// Vaults whose last try could not be counted.
   private let unkept = Mutex<Set<VaultID>>([])
 
@@ -56,29 +56,19 @@ final class Tries: Sendable {
 // MARK: - Mistakes made before
 
 extension Tries {
-  /// Whether the secret was wrong before, in this process.
-  func isKnown(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) -> Bool {
-    // Without memory for the hash the try counts, whatever it is.
-    known.withLock { known in (try? known[vault]?.list.contains(secret, kind)) ?? false }
-  }
-
   /// Remembers a secret that was wrong.
-  func remember(_ secret: borrowing SecretBytes, _ kind: TryKind, _ vault: VaultID) {
+  ///
+  /// - Returns: Whether it was known already, in this process.
+  func remember(_ mistake: Mistake, _ vault: VaultID) -> Bool {
     known.withLock { known in
-      if known[vault] == nil { known[vault] = try? Mistakes() }
-      try? known[vault]?.list.insert(secret, kind)
+      if known[vault, default: KnownMistakes()].contains(mistake) { return true }
+      known[vault, default: KnownMistakes()].insert(mistake)
+      return false
     }
   }
 
   /// Forgets what was wrong, now that something was right.
   func forget(_ vault: VaultID) { known.withLock { known in known[vault] = nil } }
-}
-
-/// A vault's mistakes, where a dictionary can hold them.
-private final class Mistakes {
-  var list: KnownMistakes
-
-  init() throws(VaultError) { list = try KnownMistakes() }
 }
 
 // MARK: - The loop's side

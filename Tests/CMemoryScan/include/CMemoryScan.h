@@ -21,6 +21,14 @@ long memory_scan(
   const struct memory_canaries *canaries, const uint8_t *bytes, size_t size, size_t start,
   int *number);
 
+/*
+ * Whether memory holds what a word can be guessed by: at a multiple of 8 the BLAKE2b hash of the word, 32 bytes,
+ * under any 32 bytes of the same memory at a multiple of 8 that may be a key, or under none. Returns where
+ * the hash stands, or -1 where none does; -2 without memory. `key` is where its key stands, or -1.
+ */
+long memory_find_hash(
+  const uint8_t *bytes, size_t size, const uint8_t *word, size_t count, long *key);
+
 /* Attaches to a process, so that it stops when it is about to be gone; 0 or -errno. */
 int memory_trace(int process);
 /* Waits for that stop, in which its memory is still all there. Passes its signals on. 0 or -errno. */
