@@ -18,7 +18,10 @@ public final class Agent {
   let tries: Tries
 
   var keepers: [Keeper] = []
-  var connections: [Connection?]
+  var connections: [Connection?] = []
+  /// How many of them have a seat, and how often a client was heard.
+  var seated = 0
+  var heard: UInt64 = 0
   /// Which tenant of its place a connection is, so that a late event finds nobody.
   var tenants: [UInt32]
   /// Connections that ended in this turn: their buffers may still be lent to a caller.
@@ -74,7 +77,6 @@ public final class Agent {
       signals = consume caught
     }
     worker = try Worker()
-    connections = Array(repeating: nil, count: configuration.limits.connections)
     tenants = Array(repeating: 0, count: configuration.limits.connections)
     deadlineTimer = try Descriptor("timerfd_create", kura_timer_create())
     wakeup = try Descriptor("timerfd_create", kura_wakeup_create())
@@ -124,7 +126,9 @@ public final class Agent {
       finishMoves()
     case .directory: checkSocket()
     case .connection(let place, let tenant):
-      guard tenants[place] == tenant, let connection = connections[place] else { return }
+      guard tenants[place] == tenant, place < connections.count,
+        let connection = connections[place]
+      else { return }
       serve(connection, event.ready)
     }
   }

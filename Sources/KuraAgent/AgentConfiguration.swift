@@ -30,8 +30,11 @@ public struct AgentConfiguration: Sendable {
 
 /// How much a client may take of the agent's time and memory; times in milliseconds.
 public struct AgentLimits: Equatable, Sendable {
-  /// Clients served at once.
-  public var connections = 64
+  /// Clients that have something under way at once.
+  public var seats = 64
+
+  /// Connections at once, those that say nothing among them.
+  public var connections = 256
 
   /// From a frame's first byte to its last, and from the connection to the hello.
   public var frame: UInt64 = 5_000
@@ -45,7 +48,7 @@ public struct AgentLimits: Equatable, Sendable {
   /// Between two tries of a busy vault.
   public var retry: UInt64 = 20
 
-  /// For which clients queue for a connection, before they are refused.
+  /// For which clients wait for a seat or a connection, before they are refused.
   public var queue: UInt64 = 1_000
 
   /// For which keys are held while a person writes a recovery key down.

@@ -9,33 +9,46 @@ internal import SecureMemory
 // MARK: - Coming and going
 
 extension Agent {
-  /// Takes the next client, or lets it queue while all places are taken.
+  /// Takes the next client in the place of the one that was silent longest, or lets it queue where
+  /// none is silent.
   func accept() {
     guard let socket = listeningSocket else { return }
-    guard connections.contains(where: { $0 == nil }) else { return pauseAccepting() }
+    guard freePlace != nil || dropSilent() else { return pauseAccepting() }
     var user: UInt32 = 0
     var process: Int32 = 0
     let result = unsafe kura_server_accept(socket, &user, &process)
     guard result < 0 else {
-      try? admit(Descriptor(owning: result), of: user, process)
+      // Its first words are mostly there, and what was heard is not dropped for the next one.
+      if let connection = try? admit(Descriptor(owning: result), of: user, process) {
+        serve(connection, .readable)
+      }
       return
     }
     // No descriptor is left: the queue would be reported again and again.
-    if result == -EMFILE || result == -ENFILE || result == -ENOMEM { pauseAccepting() }
+    guard result == -EMFILE || result == -ENFILE || result == -ENOMEM else { return }
+    if !dropSilent() { pauseAccepting() }
   }
 
   /// Gives a client its place; another user's is closed without a word.
+  @discardableResult
   func admit(
     _ descriptor: consuming Descriptor, of user: UInt32, _ process: Int32
-  ) throws(AgentError) {
-    guard user == owner, let place = connections.firstIndex(where: { $0 == nil }) else {
-      return
-    }
+  ) throws(AgentError) -> Connection? {
+    guard user == owner, let place = freePlace else { return nil }
     let connection = try Connection(descriptor, place: place, tenant: tenants[place])
     connection.process = process
     try poller.add(connection.raw, for: .readable, as: connection.source)
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
+    noteHeard(connection)
+    if place == connections.count { connections.append(nil) }
     connections[place] = connection
+    return connection
+  }
+
+  /// The first place that nobody has; nil when there is none.
+  private var freePlace: Int? {
+    if let place = connections.firstIndex(where: { $0 == nil }) { return place }
+    return connections.count < tenants.count ? connections.count : nil
   }
 
   /// Ends a connection. Its buffers are wiped when nobody borrows them any more: ``settle()``.
@@ -48,6 +61,7 @@ extension Agent {
     forgetWord(of: connection)
     abandonAttempts(of: connection)
     noteRest(of: connection)
+    leaveSeat(connection)
     connections[connection.place] = nil
     tenants[connection.place] &+= 1
     ended.append(connection)
@@ -121,6 +135,7 @@ extension Agent {
     } while canGoOn(connection) && hasFrameTime
     noteRest(of: connection)
     noteFrame(connection)
+    if connection.isIdle { leaveSeat(connection) }
   }
 
   /// Serves whole frames until a reply is worth sending or the turn's time is over; the first one

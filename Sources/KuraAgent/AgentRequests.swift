@@ -25,6 +25,7 @@ extension Agent {
       deny(error, frame, on: connection)
     }
     connection.busyDeadline = nil
+    connection.waitsForSeat = false
     return true
   }
 
@@ -105,6 +106,7 @@ extension Agent {
     guard !connection.isForeign || mayServeForeign(request) else {
       throw Denial(.otherVersion, UInt64(ProtocolVersion.current))
     }
+    try takeSeat(connection, for: request.verb)
     connection.mayCrossEnd = false
     if request.verb.diesWithClient { try checkThere(connection) }
     connection.verb = request.verb

@@ -18,8 +18,8 @@ extension Agent {
     guard connections.contains(where: { $0?.stream != nil }) else { return }
     let start = configuration.clock().monotonic
     for _ in connections.indices {
-      let place = nextStream
-      nextStream = (nextStream + 1) % connections.count
+      let place = nextStream % connections.count
+      nextStream = place + 1
       guard let connection = connections[place], let stream = connection.stream,
         !connection.hasPending, stream.due <= start, hasRoom(connection)
       else { continue }
@@ -163,6 +163,7 @@ extension Agent {
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
   func retry(_ connection: Connection) {
+    guard mayTry(connection) else { return }
     lockDue()
     // One that waits for its client's word has a frame to be served again.
     if connection.phase == .parked, let attempt = connection.errand as? any Attempt {
@@ -210,6 +211,7 @@ extension Agent {
     letGoOfReplies()
     // Before anything waits for a disk: the work of a client that ended may hold keys.
     ended.removeAll(keepingCapacity: true)
+    while case .some(nil) = connections.last { connections.removeLast() }
     for keeper in keepers {
       keeper.leave()
       keeper.mustServeWaiting = false

@@ -69,8 +69,14 @@ final class Connection {
   var frameDeadline: UInt64?
   /// When the client must have taken something of what is pending, on the monotonic clock.
   var stallDeadline: UInt64?
-  /// Until when a request is tried again because the vault is busy.
+  /// Until when a request is tried again because the vault is busy, or all seats are taken.
   var busyDeadline: UInt64?
+  /// Whether it is one of the clients that may have something under way.
+  var isSeated = false
+  /// Whether its request waits for that.
+  var waitsForSeat = false
+  /// When it was last heard with a whole request, or came, counted by all that were heard.
+  var lastHeard: UInt64 = 0
   /// Whether whole frames wait for the next turn; nothing is read meanwhile.
   var isUnfinished = false
   /// What its socket is watched for.
@@ -100,6 +106,15 @@ final class Connection {
     switch phase {
     case .greeting, .ready, .uploading, .draining, .confirming, .prompting: busyDeadline == nil
     case .parked, .closing: false
+    }
+  }
+
+  /// Whether it has nothing under way; the rest of an upload that was refused is nothing.
+  var isIdle: Bool {
+    switch phase {
+    case .greeting, .ready, .draining:
+      errand == nil && stream == nil && busyDeadline == nil && !isUnfinished && !hasPending
+    case .parked, .uploading, .confirming, .prompting, .closing: false
     }
   }
 

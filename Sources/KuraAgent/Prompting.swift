@@ -51,13 +51,16 @@ extension Agent {
     tell(desk)
   }
 
-  /// Of the connections, so many are not for clients that ask or wait: an answer has to come in.
+  /// Of the seats, so many are not for clients that ask or wait: an answer has to come in.
   private static let spared = 8
 
-  /// Whether one more may ask, or wait for a lock.
+  /// Whether one more may ask, or wait for a lock or an unlock.
   var hasRoomToWait: Bool {
-    let count = connections.count { $0?.errand is Prompting || $0?.errand is Watch }
-    return count + Self.spared < configuration.limits.connections
+    let count = connections.count { connection in
+      let errand = connection?.errand
+      return errand is Prompting || errand is Watch || errand is Wait
+    }
+    return count + Self.spared < configuration.limits.seats
   }
 
   private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {

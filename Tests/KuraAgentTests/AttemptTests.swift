@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `beyond one for each place finds the agent busy`() throws {
-    let bench = try Bench { $0.limits.connections = 2 }
+    let bench = try Bench { $0.limits.seats = 2 }
     try bench.create()
     try bench.turn(2)
     let gate = Gate()

@@ -6,7 +6,7 @@ import KuraProtocol
 import SecureMemory
 import Testing
 
-/// Clients beyond the limit, and vaults that another program writes to.
+/// The directory of the socket, and vaults that another program writes to.
 @Suite struct LimitTests {
   /// A client that comes by the socket of an agent that listens.
   private func connect(_ bench: Bench) throws -> Wire {
@@ -23,54 +23,6 @@ import Testing
     try wire.send {
       try $0.hello(bench.vault)
       try $0.putRequest(.agentStatus)
-    }
-  }
-
-  @Test func `the 65th client is served when a place is free`() throws {
-    let bench = try listening()
-    var wires: [Wire] = []
-    for _ in 0..<64 {
-      let wire = try connect(bench)
-      try greet(bench, wire)
-      #expect(try bench.reply(on: wire).type == .agentHello)
-      wires.append(wire)
-    }
-    let late = try connect(bench)
-    try greet(bench, late)
-    try bench.turn(5)
-    late.receive()
-    #expect(try late.nextFrame() == nil)
-    #expect(!late.isAtEnd)
-    wires.removeLast()
-    #expect(try bench.reply(on: late).type == .agentHello)
-    #expect(try bench.reply(on: late).isOK)
-  }
-
-  @Test func `who queues for a second is told that the agent is busy`() throws {
-    let bench = try listening { $0.limits.connections = 2 }
-    let wires = [try connect(bench), try connect(bench)]
-    for wire in wires {
-      try greet(bench, wire)
-      #expect(try bench.reply(on: wire).type == .agentHello)
-    }
-    let late = try connect(bench)
-    try bench.turn(5)
-    bench.clock.pass(milliseconds: 1_000)
-    #expect(try bench.reply(on: late).type == .agentHello)
-    #expect(try bench.reply(on: late).failure == .busy)
-    try bench.awaitEnd(of: late)
-    try wires[0].send { try $0.putRequest(.agentStatus) }
-    #expect(try bench.reply(on: wires[0]).isOK)
-  }
-
-  @Test func `a burst of clients is served one after the other`() throws {
-    let bench = try listening { $0.limits.connections = 4 }
-    var wires = try (0..<60).map { _ in try connect(bench) }
-    for wire in wires { try greet(bench, wire) }
-    while let wire = wires.first {
-      #expect(try bench.reply(on: wire).type == .agentHello)
-      #expect(try bench.reply(on: wire).isOK)
-      wires.removeFirst()
     }
   }
 

@@ -48,16 +48,22 @@ import Testing
     return false
   }
 
-  @Test func `64 clients that say nothing keep nobody out for long`() throws {
+  @Test func `300 clients that say nothing, or only hello, keep nobody out`() throws {
     let home = try Home()
     let agent = try home.agent()
-    let idle = try (0..<64).map { _ in try home.connect() }
-    let late = try home.connect()
-    try late.send { try $0.hello(home.vault) }
-    // Either a place became free by the five seconds for a hello, or it says that it is busy.
-    #expect(try late.frame().type == .agentHello)
+    let wire = try home.unlocked()
+    let silent = try (0..<300).map { number in
+      number % 2 == 0 ? try home.connect() : try home.client()
+    }
+    let late = try home.client()
+    try late.send { try $0.get("a") }
+    #expect(try late.frame().failure == .notFound)
+    try late.send { try $0.putLock(.asked, scope: .all) }
+    #expect(try late.frame().isOK)
+    try late.send { try $0.get("a") }
+    #expect(try late.frame().failure == .locked)
     #expect(agent.poll() == nil)
-    #expect(idle.count == 64)
+    withExtendedLifetime((wire, silent)) {}
   }
 
   @Test func `a small table of descriptors makes clients wait, no more`() throws {

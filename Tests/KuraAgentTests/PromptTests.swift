@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `waiting clients leave places for the answer`() throws {
-    let bench = try Bench { $0.limits.connections = 11 }
+    let bench = try Bench { $0.limits.seats = 11 }
     try bench.create()
     let wires = try (0..<3).map { _ in try bench.client() }
     for wire in wires { _ = try bench.ask(wire, asking("pts/1")) }

@@ -38,7 +38,7 @@ extension Agent {
 
   /// Refuses more attempts than there can be clients; those of clients that went are under way.
   func checkAttempts() throws(Denial) {
-    guard attempts.count < configuration.limits.connections else { throw Denial(.busy) }
+    guard attempts.count < configuration.limits.seats else { throw Denial(.busy) }
   }
 
   /// Drops what a client asked for and the worker has not begun, with its secrets and its file.

@@ -39,6 +39,7 @@ extension Agent {
     if try keeper(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
+    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
     let now = configuration.clock().monotonic
     let (deadline, overflow) = now.addingReportingOverflow(milliseconds)
     connection.errand = Wait(deadline: overflow ? .max : deadline)
