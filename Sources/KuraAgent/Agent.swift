@@ -145,6 +145,7 @@ public final class Agent {
     for case let connection? in connections { close(connection) }
     settle()
     worker.stop()
+    attempts = []
   }
 }
 

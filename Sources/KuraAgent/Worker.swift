@@ -52,7 +52,7 @@ final class Worker {
   /// Hands a job over.
   func start(_ job: any Job) { desk.put(job) }
 
-  /// Takes back a job that has not begun.
+  /// Takes back a job that has not begun; one that is just asked whether it can is dropped right after.
   ///
   /// - Returns: False when it is under way or done.
   func withdraw(_ job: any Job) -> Bool { desk.withdraw(job) }
@@ -60,10 +60,12 @@ final class Worker {
   /// Takes back the jobs that are done.
   func finished() -> [any Job] { desk.takeDone() }
 
-  /// Drops what was not begun and waits until what is under way has run to its end.
+  /// Drops what was not begun, waits until what is under way has run to its end, and drops that, too: what
+  /// a job made, such as the file of a new vault, is gone with it before the process is.
   func stop() {
     desk.stop()
     while desk.isWorking { kura_notice_await(desk.done.raw, -1) }
+    _ = desk.takeDone()
   }
 }
 
@@ -72,6 +74,11 @@ private final class Desk: Sendable {
   private struct Papers {
     var waiting: [any Job] = []
     var done: [any Job] = []
+    /// The job that the worker has; nil again once it was taken back.
+    var current: (any Job)?
+    /// Whether that one was begun, so that it cannot be taken back.
+    var hasBegun = false
+    /// Whether the worker has a job in its hands, though it may have been taken back.
     var isWorking = false
     var isClosed = false
   }
@@ -94,6 +101,10 @@ private final class Desk: Sendable {
 
   func withdraw(_ job: any Job) -> Bool {
     papers.withLock { papers in
+      if papers.current === job, !papers.hasBegun {
+        papers.current = nil
+        return true
+      }
       guard let index = papers.waiting.firstIndex(where: { $0 === job }) else { return false }
       papers.waiting.remove(at: index)
       return true
@@ -124,20 +135,16 @@ private final class Desk: Sendable {
     // Jobs in a row that could not begin.
     var passed = 0
     while true {
-      while passed <= waitingCount, let job = next() {
-        guard job.mayBegin() else {
-          postpone(job)
+      while passed <= waitingCount, take() {
+        let isReady = ask()
+        if begin(isReady) {
+          passed = 0
+          run()
+          finish()
+        } else {
           passed += 1
-          continue
         }
-        passed = 0
-        job.run()
-        // libsodium leaves the last block of a hash there, and no later call may reach as deep.
-        kura_stack_wipe()
-        papers.withLock { papers in
-          papers.isWorking = false
-          papers.done.append(job)
-        }
+        // Whoever waits for the end of what is under way has it now.
         _ = kura_notice_post(done.raw)
       }
       if papers.withLock({ $0.isClosed }) { return }
@@ -147,21 +154,49 @@ private final class Desk: Sendable {
   }
 
   private var waitingCount: Int { papers.withLock { $0.waiting.count } }
+}
 
-  private func postpone(_ job: any Job) {
+// MARK: - The worker's steps
+
+/// Between them the worker itself holds no job, so that one that was taken back or dropped is gone.
+extension Desk {
+  private func take() -> Bool {
     papers.withLock { papers in
-      papers.isWorking = false
-      if !papers.isClosed { papers.waiting.append(job) }
+      guard !papers.waiting.isEmpty else { return false }
+      papers.current = papers.waiting.removeFirst()
+      papers.hasBegun = false
+      papers.isWorking = true
+      return true
     }
-    // Whoever waits for the end of what is under way has it now.
-    _ = kura_notice_post(done.raw)
   }
 
-  private func next() -> (any Job)? {
+  private var current: (any Job)? { papers.withLock { $0.current } }
+
+  @inline(never) private func ask() -> Bool { current?.mayBegin() ?? false }
+
+  /// Begins the job, unless it cannot or was taken back meanwhile; one that cannot goes to the end of the line.
+  private func begin(_ isReady: Bool) -> Bool {
     papers.withLock { papers in
-      guard !papers.waiting.isEmpty else { return nil }
-      papers.isWorking = true
-      return papers.waiting.removeFirst()
+      if isReady, !papers.isClosed, papers.current != nil {
+        papers.hasBegun = true
+        return true
+      }
+      if let job = papers.current.take(), !papers.isClosed { papers.waiting.append(job) }
+      papers.isWorking = false
+      return false
+    }
+  }
+
+  @inline(never) private func run() {
+    current?.run()
+    // libsodium leaves the last block of a hash there, and no later call may reach as deep.
+    kura_stack_wipe()
+  }
+
+  private func finish() {
+    papers.withLock { papers in
+      if let job = papers.current.take() { papers.done.append(job) }
+      papers.isWorking = false
     }
   }
 }
