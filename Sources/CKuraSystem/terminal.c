@@ -151,7 +151,7 @@ static void stop(void (*send)(void)) {
   sigprocmask(SIG_UNBLOCK, &only, &old);
   sigprocmask(SIG_SETMASK, &old, NULL);
   catch(SIGTSTP, give_back_and_stop, NULL);
-  apply(prompt.now, TCSADRAIN);
+  apply(prompt.now, TCSAFLUSH);
   prompt.continued = 1;
   errno = kept;
 }
@@ -208,7 +208,8 @@ int kura_terminal_begin(int fd, struct kura_terminal_keys *keys) {
   prompt.continued = 0;
   catch_signals();
   prompt.active = 1;
-  if (apply(&prompt.raw, TCSADRAIN) == 0) return 0;
+  /* What was typed before anybody was asked is an answer to nothing. */
+  if (apply(&prompt.raw, TCSAFLUSH) == 0) return 0;
   int result = -errno;
   prompt.active = 0;
   release_signals();
@@ -220,9 +221,11 @@ void kura_terminal_pause(void) {
   apply(prompt.now, TCSADRAIN);
 }
 
-void kura_terminal_resume(void) {
+bool kura_terminal_resume(void) {
+  if (prompt.now == &prompt.raw) return false;
   prompt.now = &prompt.raw;
-  apply(prompt.now, TCSADRAIN);
+  apply(prompt.now, TCSAFLUSH);
+  return true;
 }
 
 void kura_terminal_end(void) {

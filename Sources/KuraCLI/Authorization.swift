@@ -39,9 +39,13 @@ extension VaultAccess {
     var questioner = try asking.questioner()
     guard questioner.canAsk else { throw .client(.refused(refused)) }
     let asked = try lacksPasscode(&connection) ? .recoveryKey : kind
-    let label = try question(asked, &connection, toOpen: Diagnostic.shown(refused.text))
-    let notices = try questioner.attempts(label, asked) { secret throws(ClientError) in
-      try connection.authorize(asked, secret: secret)
+    let question = try question(asked, &connection, toOpen: Diagnostic.shown(refused.text))
+    let notices = try questioner.attempts(question) { secret throws(ClientError) in
+      do throws(ClientError) { return try connection.authorize(asked, secret: secret) } catch {
+        // Locked while the prompt stood: what was typed is what unlocks it, too.
+        guard LockFacts(error) != nil else { throw error }
+        return try connection.unlock(asked, secret: secret, authorizing: true)
+      }
     }
     note(notices, after: asked)
   }

@@ -46,7 +46,8 @@ struct LineEditor: ~Copyable {
   private let room: Int
   private var text: SecretBuffer
   private var characters = 0
-  private var shown = 0
+  /// How many of its characters stand on the terminal.
+  private(set) var shown = 0
   private var escape = Escape.none
 
   /// - Parameter room: How many characters can be drawn before the line is full.

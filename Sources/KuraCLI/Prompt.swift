@@ -27,8 +27,10 @@ struct Prompt: ~Copyable {
   private let descriptor: Int32
   /// The terminal's own name, such as `pts/3`, for people.
   let name: String
-  private let isDumb: Bool
-  private let bullet: String
+  let isDumb: Bool
+  /// Whether what was wrong is shaken.
+  let moves: Bool
+  let bullet: String
   private var keys: LineEditor.Keys?
   /// Keeps other prompts off this terminal; negative: not held.
   private var lock: Int32 = -1
@@ -36,6 +38,8 @@ struct Prompt: ~Copyable {
   var typed: SecretBuffer
   /// What is to be shown next.
   private var drawing: SecretBuffer
+  /// The line that was answered last, as it stands: its label, and how many bullets.
+  var answered = (label: "", bullets: 0)
 
   /// Opens the terminal; nil where nobody can be asked: there is none, or the command runs in its
   /// background.
@@ -65,6 +69,7 @@ struct Prompt: ~Copyable {
     self.descriptor = descriptor
     name = Self.name(of: descriptor)
     isDumb = variables.hasDumbTerminal
+    moves = !isDumb && !variables.refusesMotion
     bullet = variables.isUTF8 ? "•" : "*"
   }
 
@@ -76,6 +81,9 @@ struct Prompt: ~Copyable {
 }
 
 extension Prompt {
+  /// How wide the terminal is; 0: not known.
+  var columns: Int { Int(kura_terminal_columns(descriptor)) }
+
   private static func name(of descriptor: Int32) -> String {
     var bytes = [CChar](repeating: 0, count: 64)
     let count = unsafe bytes.withUnsafeMutableBufferPointer {
@@ -101,12 +109,17 @@ extension Prompt {
   ) throws(PromptError) -> SecretBytes {
     try takeTerminal(other: watch.descriptor)
     var editor = try editor(label, isHidden: isHidden)
+    var isWarned = false
     show(label)
     while true {
       switch try nextEvent(&editor, label, &watch) {
       case .none: break
-      case .submit where editor.bytes.count == 0 && !allowsEmpty: show("\u{7}")
+      case .submit where editor.bytes.count == 0 && !allowsEmpty:
+        show("\u{7}")
+        if !isWarned { sayNothingTyped(label) }
+        isWarned = true
       case .submit:
+        answered = (label, isHidden ? editor.shown : 0)
         kura_terminal_pause()
         return editor.finish()
       case .interrupt: throw leave(.interrupted)
@@ -152,14 +165,20 @@ extension Prompt {
     return answer
   }
 
-  /// Asks a question that only a yes answers.
+  /// Asks a question that yes or no answers, and Enter alone as no does; again for anything else.
   mutating func confirms(_ question: String) throws(PromptError) -> Bool {
-    defer { endLine() }
-    return Self.isYes(try line(question + " [y/N] ", isHidden: false, allowsEmpty: true))
+    while true {
+      let text = try line(question + " [y/N] ", isHidden: false, allowsEmpty: true)
+      endLine()
+      if let answer = YesOrNo(text) { return answer == .yes }
+      say("Please answer y or n.")
+    }
   }
 
-  private static func isYes(_ answer: borrowing SecretBytes) -> Bool {
-    answer.count > 0 && answer.bytes[0] | 0x20 == UInt8(ascii: "y")
+  private func sayNothingTyped(_ label: String) {
+    clearLine()
+    say("Nothing was typed yet; Ctrl-D gives up.")
+    show(label)
   }
 
   /// Shows a line of text, in which nothing may stand that a terminal obeys.
@@ -201,7 +220,7 @@ extension Prompt {
   }
 
   /// Stops as Ctrl-Z does; meanwhile another command may ask, here or elsewhere.
-  private mutating func suspend<Watch: PromptWatch & ~Copyable>(
+  mutating func suspend<Watch: PromptWatch & ~Copyable>(
     _ watch: inout Watch
   ) throws(PromptError) {
     watch.stepAside()
@@ -223,7 +242,7 @@ extension Prompt {
     _ label: String, isHidden: Bool
   ) throws(PromptError) -> LineEditor {
     let keys = try begin()
-    let columns = Int(kura_terminal_columns(descriptor))
+    let columns = columns
     let room = columns > 0 ? max(columns - 1 - label.unicodeScalars.count, 8) : Int.max
     do throws(SecureMemoryError) {
       return try LineEditor(
@@ -233,7 +252,7 @@ extension Prompt {
 
   mutating func begin() throws(PromptError) -> LineEditor.Keys {
     if let keys {
-      kura_terminal_resume()
+      if kura_terminal_resume() { typed.removeAll() }
       return keys
     }
     var set = kura_terminal_keys()

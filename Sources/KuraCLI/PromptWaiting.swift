@@ -27,6 +27,8 @@ extension Prompt {
       case 1...:
         guard try isWanted(text, keys) else { continue }
         clearLine()
+        // What follows it is dropped when this is asked.
+        kura_terminal_pause()
         return .wanted
       case Int(KURA_TERMINAL_OTHER):
         clearLine()

@@ -50,29 +50,84 @@ extension Questioner {
   ///   - watch: As for a line at the terminal.
   ///   - body: Tries it. A refusal as wrong asks again; anything else ends.
   mutating func attempts<Value, Watch: PromptWatch & ~Copyable>(
-    _ label: String, _ kind: CredentialKind, watch: inout Watch,
+    _ question: Question, watch: inout Watch,
     _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    while true {
-      let secret = try ask(label, isHidden: kind != .recoveryKey, watch: &watch)
-      do throws(ClientError) {
-        let value = try body(secret)
-        prompt?.endLine()
-        endProgram()
-        return value
-      } catch {
-        guard takesBack(error) else { throw .client(error) }
-      }
+    var value: Value?
+    _ = try answer(to: question, watch: &watch) { secret throws(ClientError) in
+      value = try body(secret)
+      return nil
     }
+    guard let value else { throw .prompt(.failed) }
+    return value
   }
 
   /// The same where nobody else cares.
   mutating func attempts<Value>(
-    _ label: String, _ kind: CredentialKind,
-    _ body: (borrowing SecretBytes) throws(ClientError) -> Value
+    _ question: Question, _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var nobody = NobodyElse()
-    return try attempts(label, kind, watch: &nobody, body)
+    return try attempts(question, watch: &nobody, body)
+  }
+
+  /// Asks for a credential until it will do, three times at most; nobody is asked while none may be tried.
+  ///
+  /// - Parameter body: Tries it. A refusal as wrong asks again; so does a sentence, which says that it is a
+  ///   code where none will do.
+  /// - Returns: What was typed.
+  mutating func answer<Watch: PromptWatch & ~Copyable>(
+    to question: Question, watch: inout Watch,
+    _ body: (borrowing SecretBytes) throws(ClientError) -> String?
+  ) throws(CommandError) -> SecretBytes {
+    if question.wait > 0 { try waitToAsk(question, &watch) }
+    while true {
+      let secret = try ask(question.label, isHidden: true, watch: &watch)
+      let complaint = try attempt(secret, question, &watch, body)
+      guard let complaint else {
+        prompt?.endLine()
+        endProgram()
+        return secret
+      }
+      prompt?.say(complaint.text)
+      self.complaint = complaint.textWithWait
+      if complaint.wait > 0, hasTerminal { try countDown(complaint.wait, &watch) }
+    }
+  }
+
+  /// Tries what was typed, again after a wait that somebody else has brought about: it is kept meanwhile.
+  ///
+  /// - Returns: Why it will not do; nil when it does.
+  private mutating func attempt<Watch: PromptWatch & ~Copyable>(
+    _ secret: borrowing SecretBytes, _ question: Question, _ watch: inout Watch,
+    _ body: (borrowing SecretBytes) throws(ClientError) -> String?
+  ) throws(CommandError) -> Complaint? {
+    while true {
+      let text: String?
+      do throws(ClientError) { text = try body(secret) } catch {
+        guard let wait = error.wait, canWait(wait) else {
+          return try complaint(of: error, question)
+        }
+        prompt?.clearLine()
+        try countDown(wait, &watch)
+        continue
+      }
+      guard let text else { return nil }
+      prompt?.clearLine()
+      left -= 1
+      guard left > 0 else { throw .codeForPasscode }
+      return Complaint(text)
+    }
+  }
+
+  /// Takes a credential back that was wrong; ends where another try is of no use.
+  private mutating func complaint(
+    of error: ClientError, _ question: Question
+  ) throws(CommandError) -> Complaint {
+    let complaint = Complaint(error, isCode: question.isCode)
+    if complaint == nil { prompt?.clearLine() } else { prompt?.takeBack() }
+    left -= 1
+    guard left > 0, let complaint else { throw .client(error) }
+    return complaint
   }
 
   /// Asks once. The cursor stays on the line.
@@ -114,38 +169,6 @@ extension Questioner {
 
   /// Goes to the next line after an answer.
   func endLine() { prompt?.endLine() }
-
-  /// Clears the line of an answer that was refused, and says why.
-  ///
-  /// - Returns: Whether it is worth asking again.
-  mutating func takesBack(_ error: ClientError) -> Bool {
-    prompt?.clearLine()
-    left -= 1
-    guard left > 0, let sentence = Self.sentence(error) else { return false }
-    prompt?.say(sentence)
-    complaint = sentence
-    return true
-  }
-
-  /// The sentence for a credential that was wrong; nil where another try is of no use.
-  private static func sentence(_ error: ClientError) -> String? {
-    guard case .refused(let refused) = error else { return nil }
-    switch refused.failure {
-    case .wrongPasscode where refused.isUntakenCode && refused.detail2 == 0:
-      return "Wrong passcode, and a code changes no slot; try again."
-    case .wrongPasscode where refused.detail2 > 0:
-      return "Wrong passcode; the next try is possible in " + Diagnostic.wait(refused.detail2)
-        + "."
-    case .wrongPasscode: return "Wrong passcode, try again."
-    case .wrongKey: return "Wrong recovery key, try again."
-    case .recoveryKeyTypo where refused.detail2 > 0:
-      return "It has \(refused.detail2) signs, a recovery key has 36; try again."
-    case .recoveryKeyTypo where refused.detail > 0:
-      return "There is a typing error in group \(refused.detail), try again."
-    case .recoveryKeyTypo: return "There is a typing error, try again."
-    default: return nil
-    }
-  }
 }
 
 // MARK: - By a program

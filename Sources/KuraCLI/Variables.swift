@@ -31,6 +31,9 @@ extension Variables {
   /// Whether colours are unwanted (no-color.org).
   var refusesColor: Bool { self["NO_COLOR"] != nil }
 
+  /// Whether nothing on the terminal is to move by itself.
+  var refusesMotion: Bool { self["KURA_MOTION"]?.utf8.elementsEqual("off".utf8) == true }
+
   /// Whether text is UTF-8, as it is unless a locale says otherwise.
   var isUTF8: Bool {
     guard let locale = self["LC_ALL"] ?? self["LC_CTYPE"] ?? self["LANG"] else { return true }

@@ -242,9 +242,9 @@ extension VaultAccess {
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection? {
     var engine = try connect()
-    let label = try question(kind, &engine)
+    let question = try question(kind, &engine)
     do throws(CommandError) {
-      let notices = try questioner.attempts(label, kind, watch: &turn) {
+      let notices = try questioner.attempts(question, watch: &turn) {
         secret throws(ClientError) in try body(secret, &engine)
       }
       note(notices, after: kind)
@@ -261,29 +261,31 @@ extension VaultAccess {
     _ questioner: inout Questioner, _ kind: CredentialKind, _ connection: consuming Connection,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
-    let label = try question(kind, &connection)
-    let notices = try questioner.attempts(label, kind) { secret throws(ClientError) in
+    let question = try question(kind, &connection)
+    let notices = try questioner.attempts(question) { secret throws(ClientError) in
       try body(secret, &connection)
     }
     note(notices, after: kind)
     return connection
   }
 
-  /// The question for what unlocks the vault; nobody is asked for what could not be tried now.
+  /// The question for what unlocks the vault, and how long it has to wait.
   ///
   /// - Parameter item: The protected item that is to be read.
   func question(
     _ kind: CredentialKind, _ connection: inout Connection, toOpen item: String? = nil
-  ) throws(CommandError) -> String {
-    guard kind == .passcode else { return label(kind, toOpen: item) }
-    let report = try running { () throws(ClientError) in try connection.status() }
-    let isCode = report.takesOnlyCodes || (report.passcodeWait > 0 && report.takesCodesNow)
-    let wait = isCode ? report.wait(.local) : report.passcodeWait
-    guard wait == 0 else {
-      let hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
-      throw .throttled(wait, hasRecoveryKey: hasRecoveryKey)
+  ) throws(CommandError) -> Question {
+    guard kind == .passcode || kind == .local else {
+      return Question(label: label(kind, toOpen: item))
     }
-    return label(isCode ? .local : .passcode, toOpen: item)
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let isCode =
+      kind == .local || report.takesOnlyCodes
+      || (report.passcodeWait > 0 && report.takesCodesNow)
+    return Question(
+      label: label(isCode ? .local : .passcode, toOpen: item), isCode: isCode,
+      wait: isCode ? report.wait(.local) : report.passcodeWait,
+      hasRecoveryKey: !report.weaknesses.contains(.noRecoveryKey))
   }
 
   /// What is asked for.

@@ -144,7 +144,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
 
   @Test func `a recovery key of another length is told its own`() throws {
     let message = diagnostic(try refused(.recoveryKeyTypo, 0, 35)).message
-    #expect(message == "it has 35 signs, a recovery key has 36")
+    #expect(message == "it has 35 characters, a recovery key has 36")
   }
 
   @Test func `a typing error names its group`() throws {

@@ -48,7 +48,7 @@ int kura_terminal_lock(int fd);
 bool kura_terminal_await(int other, int milliseconds);
 
 /* Keeps the settings, mends those that a killed prompt left behind, and hands every key on as a
-   byte without echo. From here to kura_terminal_end, a signal that ends the process gives the
+   byte without echo; what was typed before is dropped. From here to kura_terminal_end, a signal that ends the process gives the
    terminal back first, and a stopped process sets it up again when it continues.
    One prompt at a time; 0, or -errno. */
 int kura_terminal_begin(int fd, struct kura_terminal_keys *_Nonnull keys);
@@ -56,8 +56,8 @@ int kura_terminal_begin(int fd, struct kura_terminal_keys *_Nonnull keys);
 /* Between the last key and the answer: no echo still, but Ctrl-C and Ctrl-Z act by themselves. */
 void kura_terminal_pause(void);
 
-/* Reads keys again after a pause, those typed in between first. */
-void kura_terminal_resume(void);
+/* Reads keys again after a pause, and drops those typed in between; whether there was a pause. */
+bool kura_terminal_resume(void);
 
 /* Gives the terminal back as it was. What was typed and not read is dropped: it may be a passcode
    that must not appear at the shell's prompt. */

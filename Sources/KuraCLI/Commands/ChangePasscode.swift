@@ -24,11 +24,12 @@ enum ChangePasscode {
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
-    let credential = try Credential.take(access, &questioner, &connection)
+    let given = try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
+    let credential = try ProvedCredential.take(
+      access, &questioner, &connection, provingGiven: given == nil && questioner.canAsk)
     var change = try Change.plan(invocation, credential, &questioner)
     let new = try change.strength.newPasscode(
-      given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
-      &questioner, invocation.messages)
+      given: given, orNeeds: .newPasscode, &questioner, invocation.messages)
     guard !new.isShortCode || invocation.arguments.has(.weakPasscode) else {
       throw .shortCode(new.isLongEnoughForCode ? .slot : .tooFew)
     }
@@ -56,61 +57,6 @@ extension ChangePasscode {
   }
 }
 
-// MARK: - What opens the vault now
-
-extension ChangePasscode {
-  /// The credential that is given or typed; a typed one may be wrong three times.
-  struct Credential: ~Copyable {
-    let kind: CredentialKind
-    let isTyped: Bool
-    let label: String
-    var secret: SecretBytes
-
-    static func take(
-      _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection,
-      as wanted: CredentialKind? = nil, changing: Bool = true
-    ) throws(CommandError) -> Credential {
-      var kind = wanted ?? access.asking.kind
-      if let secret = try access.asking.givenCredential(as: kind) {
-        return Credential(kind: kind, isTyped: false, label: access.label(kind), secret: secret)
-      }
-      // A code changes no slot: where there is no passcode, the recovery key is what does.
-      if changing, kind == .passcode, try takesOnlyCodes(&connection) { kind = .recoveryKey }
-      guard questioner.canAsk else {
-        throw .noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
-      }
-      let label = try access.question(kind, &connection)
-      let secret = try questioner.ask(label, isHidden: kind != .recoveryKey)
-      questioner.endLine()
-      return Credential(kind: kind, isTyped: true, label: label, secret: secret)
-    }
-
-    private static func takesOnlyCodes(
-      _ connection: inout Connection
-    ) throws(CommandError) -> Bool {
-      try running { () throws(ClientError) in try connection.status() }.takesOnlyCodes
-    }
-
-    /// Tries it until it is right, three times at most where it is typed.
-    mutating func attempts(
-      _ questioner: inout Questioner,
-      _ body: (CredentialKind, borrowing SecretBytes) throws(ClientError) -> Void
-    ) throws(CommandError) {
-      while true {
-        do throws(ClientError) { return try body(kind, secret) } catch {
-          guard isTyped, questioner.takesBack(error) else { throw .client(error) }
-        }
-        try askAgain(&questioner)
-      }
-    }
-
-    mutating func askAgain(_ questioner: inout Questioner) throws(CommandError) {
-      secret = try questioner.ask(label, isHidden: kind != .recoveryKey)
-      questioner.endLine()
-    }
-  }
-}
-
 // MARK: - The change
 
 extension ChangePasscode {
@@ -121,7 +67,7 @@ extension ChangePasscode {
     var keeper: RecoveryKeeper
 
     static func plan(
-      _ invocation: borrowing Invocation, _ credential: borrowing Credential,
+      _ invocation: borrowing Invocation, _ credential: borrowing ProvedCredential,
       _ questioner: inout Questioner
     ) throws(CommandError) -> Change {
       let arguments = invocation.arguments
@@ -140,7 +86,7 @@ extension ChangePasscode {
 
     /// A recovery key that was typed has been seen: another one is offered.
     private static func wantsNewKey(
-      _ credential: borrowing Credential, _ questioner: inout Questioner
+      _ credential: borrowing ProvedCredential, _ questioner: inout Questioner
     ) throws(CommandError) -> Bool {
       guard credential.kind == .recoveryKey, credential.isTyped else { return false }
       return try prompting { () throws(PromptError) in
@@ -149,23 +95,17 @@ extension ChangePasscode {
     }
 
     mutating func make(
-      _ credential: consuming Credential, _ new: borrowing SecretBytes,
+      _ credential: borrowing ProvedCredential, _ new: borrowing SecretBytes,
       _ questioner: inout Questioner, _ connection: inout Connection
     ) throws(CommandError) {
-      while true {
-        var failure: CommandError?
-        do throws(ClientError) {
-          return try connection.changePasscode(
-            credential.kind, current: credential.secret, new: new, cost: cost, flags: flags
-          ) { key throws(ClientError) in
-            keeper.keep(key, &questioner, &failure)
-          }
-        } catch {
-          if let failure { throw failure.withoutChange }
-          guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
+      var failure: CommandError?
+      do throws(ClientError) {
+        try connection.changePasscode(
+          credential.kind, current: credential.secret, new: new, cost: cost, flags: flags
+        ) { key throws(ClientError) in
+          keeper.keep(key, &questioner, &failure)
         }
-        try credential.askAgain(&questioner)
-      }
+      } catch { throw failure?.withoutChange ?? .client(error) }
     }
   }
 }

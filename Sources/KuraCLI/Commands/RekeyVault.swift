@@ -90,16 +90,17 @@ extension RekeyVault {
     ) throws(CommandError) -> Plan {
       let known = try running { () throws(ClientError) in try connection.slots().all }
       guard known.contains(where: { $0.facts.kind == .passcode }) else { throw .noPasscode }
-      var credential = try ChangePasscode.Credential.take(
+      let credential = try ProvedCredential.take(
         access, &questioner, &connection, as: .passcode)
-      var kept: [UInt8] = []
-      try credential.attempts(&questioner) { kind, secret throws(ClientError) in
-        kept.append(try connection.testSlot(nil, kind, secret: secret))
-      }
+      let secret = credential.secret
+      var kept = [
+        try running { () throws(ClientError) in
+          try connection.testSlot(nil, .passcode, secret: secret)
+        }
+      ]
       // What opens as a passcode may be a code.
       guard !known.contains(where: { $0.facts.kind == .local && kept.contains($0.facts.number) })
       else { throw .codeForPasscode }
-      let secret = credential.secret
       switch keyFile {
       case .some(let file):
         kept.append(

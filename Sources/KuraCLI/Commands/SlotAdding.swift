@@ -23,10 +23,14 @@ struct SlotAdding: ~Copyable {
     // What can be wrong with a file is found before anybody types a passcode.
     let keyFile = kind == .keyFile ? try access.asking.keyFile() : nil
     var connection = try access.connectRunningOrOwn()
-    let credential = try ChangePasscode.Credential.take(
-      access, &questioner, &connection, as: access.asking.authority)
+    let given =
+      kind == .keyFile
+      ? keyFile : try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
+    let asksMore = given == nil && questioner.canAsk
+    let credential = try ProvedCredential.take(
+      access, &questioner, &connection, as: access.asking.authority, provingGiven: asksMore)
     let order = try order(kind, invocation)
-    let secret = try secret(kind, keyFile, order, access, &questioner, invocation.messages)
+    let secret = try secret(kind, given, order, &questioner, invocation.messages)
     guard kind != .passcode || !secret.isShortCode || invocation.arguments.has(.weakPasscode) else {
       throw .shortCode(secret.isLongEnoughForCode ? .slot : .tooFew)
     }
@@ -36,21 +40,15 @@ struct SlotAdding: ~Copyable {
   }
 
   private mutating func make(
-    _ credential: consuming ChangePasscode.Credential, _ questioner: inout Questioner,
+    _ credential: borrowing ProvedCredential, _ questioner: inout Questioner,
     _ connection: inout Connection
   ) throws(CommandError) -> UInt8 {
-    while true {
-      var failure: CommandError?
-      do throws(ClientError) {
-        return try connection.addSlot(
-          credential.kind, current: credential.secret, order, secret: secret
-        ) { key throws(ClientError) in keeper.keep(key, &questioner, &failure) }
-      } catch {
-        if let failure { throw failure.withoutChange }
-        guard credential.isTyped, questioner.takesBack(error) else { throw .client(error) }
-      }
-      try credential.askAgain(&questioner)
-    }
+    var failure: CommandError?
+    do throws(ClientError) {
+      return try connection.addSlot(
+        credential.kind, current: credential.secret, order, secret: secret
+      ) { key throws(ClientError) in keeper.keep(key, &questioner, &failure) }
+    } catch { throw failure?.withoutChange ?? .client(error) }
   }
 }
 
@@ -112,20 +110,16 @@ extension SlotAdding {
   }
 
   private static func secret(
-    _ kind: CredentialKind, _ keyFile: consuming SecretBytes?, _ order: SlotOrder,
-    _ access: VaultAccess, _ questioner: inout Questioner, _ messages: Messages
+    _ kind: CredentialKind, _ given: consuming SecretBytes?, _ order: SlotOrder,
+    _ questioner: inout Questioner, _ messages: Messages
   ) throws(CommandError) -> SecretBytes {
-    if let keyFile = consume keyFile { return keyFile }
     switch kind {
     case .passcode:
       return try StrengthRemark(order.cost).newPasscode(
-        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
-        &questioner, messages)
-    case .local:
-      return try newCode(
-        given: try access.asking.secret(.newPasscodeFD, .newPasscodeFile), orNeeds: .newPasscode,
-        &questioner)
+        given: given, orNeeds: .newPasscode, &questioner, messages)
+    case .local: return try newCode(given: given, orNeeds: .newPasscode, &questioner)
     case .recoveryKey, .keyFile:
+      if let given = given.take() { return given }
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }
   }

@@ -92,9 +92,9 @@ extension SlotControl {
     guard !slots.isAuthentic || slots.all.contains(where: { $0.facts.number == number }) else {
       throw .noSlot(number)
     }
-    var credential = try ChangePasscode.Credential.take(access, &questioner, &connection)
-    try credential.attempts(&questioner) { kind, secret throws(ClientError) in
-      try connection.removeSlot(number, kind, current: secret)
+    let credential = try ProvedCredential.take(access, &questioner, &connection)
+    try running { () throws(ClientError) in
+      try connection.removeSlot(number, credential.kind, current: credential.secret)
     }
   }
 
@@ -103,12 +103,18 @@ extension SlotControl {
   ) throws(CommandError) {
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
-    var credential = try ChangePasscode.Credential.take(
-      access, &questioner, &connection, as: try kind(of: number, access, &connection),
-      changing: false)
+    let kind = try kind(of: number, access, &connection)
     var opened: UInt8 = 0
-    try credential.attempts(&questioner) { kind, secret throws(ClientError) in
-      opened = try connection.testSlot(number, kind, secret: secret)
+    if let secret = try access.asking.givenCredential(as: kind) {
+      opened = try running { () throws(ClientError) in
+        try connection.testSlot(number, kind, secret: secret)
+      }
+    } else {
+      _ = try ProvedCredential.ask(access, &questioner, &connection, kind) {
+        kind, secret, connection throws(ClientError) in
+        opened = try connection.testSlot(number, kind, secret: secret)
+        return nil
+      }
     }
     try invocation.output.write("slot \(opened) opens the vault\n")
   }

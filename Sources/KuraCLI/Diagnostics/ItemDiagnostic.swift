@@ -9,7 +9,7 @@ extension Diagnostic {
     switch refused.failure {
     case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
     case .wrongKey: return (wrongKeyMessage(refused.detail), nil)
-    case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, sign by sign")
+    case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, character by character")
     case .noSuchSlot where refused.detail2 > 0:
       let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return (
@@ -241,7 +241,7 @@ extension Diagnostic {
   }
 
   private static func countMessage(_ count: UInt64) -> String {
-    "it has \(count) sign" + (count == 1 ? "" : "s") + ", a recovery key has 36"
+    "it has \(count) character" + (count == 1 ? "" : "s") + ", a recovery key has 36"
   }
 
   private static func cost(_ refused: Refused) -> String {

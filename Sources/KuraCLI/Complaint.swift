@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Tells a person at a prompt why what was typed will not do, so that it can be typed again.
+struct Complaint: Equatable {
+  let text: String
+  /// For how long nothing can be tried, in ms.
+  private(set) var wait: UInt64 = 0
+
+  init(_ text: String) { self.text = text }
+
+  /// The sentence for a credential that was wrong; nil where another try is of no use.
+  ///
+  /// - Parameter isCode: Whether only a code was asked for.
+  init?(_ error: ClientError, isCode: Bool) {
+    guard case .refused(let refused) = error else { return nil }
+    switch refused.failure {
+    case .wrongPasscode:
+      let what = isCode ? "Wrong code" : "Wrong passcode"
+      wait = refused.detail2
+      text =
+        refused.isUntakenCode
+        ? what + ", and a code changes no slot; try again."
+        : what + (wait > 0 ? "." : ", try again.")
+    case .wrongKey: text = "Wrong recovery key, try again."
+    case .recoveryKeyTypo where refused.detail2 > 0:
+      let count = refused.detail2
+      text =
+        "It has \(count) character" + (count == 1 ? "" : "s")
+        + ", a recovery key has 36; try again."
+    case .recoveryKeyTypo where refused.detail > 0:
+      text = "There is a typing error in group \(refused.detail), try again."
+    case .recoveryKeyTypo: text = "There is a typing error, try again."
+    default: return nil
+    }
+  }
+
+  /// The same for who is shown no count-down.
+  var textWithWait: String {
+    wait == 0 ? text : text + " The next try is possible in " + Diagnostic.wait(wait) + "."
+  }
+}
+
+extension ClientError {
+  /// For how long nothing may be tried, in ms, where that is why it was refused; nil for anything else.
+  var wait: UInt64? {
+    guard case .refused(let refused) = self, refused.failure == .throttled,
+      refused.detail < TryReport.untilPasscode
+    else { return nil }
+    return refused.detail
+  }
+}
