@@ -140,8 +140,8 @@ public final class Agent {
     for case let connection? in connections where connection.hasPending { _ = connection.send() }
     settle()
     awaitMoves()
+    awaitClosings()
     // The hang-up tells who asked for the end that every vault is one file.
-    settle()
     for case let connection? in connections { close(connection) }
     settle()
     worker.stop()

@@ -42,6 +42,9 @@ public struct AgentLimits: Equatable, Sendable {
   /// For a client to take something of its reply.
   public var stall: UInt64 = 30_000
 
+  /// For the file of a vault that was locked to be whole, before who asked is told that it takes longer.
+  public var closing: UInt64 = 5_000
+
   /// For which a busy vault is tried again.
   public var busy: UInt64 = 5_000
 

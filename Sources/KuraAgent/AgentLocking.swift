@@ -18,7 +18,7 @@ extension Agent {
   }
 
   /// Locks a vault: keys wiped, then the state, then the clients that were at work on it
-  /// answered; what waits for a disk comes at the end of the turn, and needs no key.
+  /// answered; what waits for a disk begins at the end of the turn, and needs no key.
   ///
   /// - Parameter connection: The client that asked for it.
   func lock(_ keeper: Keeper, _ reason: LockReason, for connection: Connection? = nil) {

@@ -139,6 +139,7 @@ extension Agent {
     }
     if connection.busyDeadline != nil { next = min(next, nextRetry) }
     if let wait = connection.errand as? Wait { next = min(next, wait.deadline) }
+    if let wait = connection.errand as? ClosingWait { next = min(next, wait.deadline) }
     return next
   }
 
@@ -159,6 +160,9 @@ extension Agent {
     }
     if connection.busyDeadline != nil { retry(connection) }
     if let wait = connection.errand as? Wait, now >= wait.deadline { giveUp(connection) }
+    if let wait = connection.errand as? ClosingWait, now >= wait.deadline {
+      answer(wait, connection)
+    }
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
@@ -205,16 +209,14 @@ extension Agent {
     armed = nil
   }
 
-  /// The end of a turn: lets go of what ended, and folds up what was locked.
+  /// The end of a turn: lets go of what ended, and has what was locked closed.
   func settle() {
     while let connection = resumed.popLast() { pump(connection) }
     letGoOfReplies()
-    // Before anything waits for a disk: the work of a client that ended may hold keys.
+    // Before anything waits for a disk: the work of a client that ended may hold keys, and the file open.
     ended.removeAll(keepingCapacity: true)
     while case .some(nil) = connections.last { connections.removeLast() }
-    for keeper in keepers {
-      keeper.leave()
-      keeper.mustServeWaiting = false
-    }
+    beginClosings()
+    for keeper in keepers { keeper.mustServeWaiting = false }
   }
 }

@@ -39,6 +39,7 @@ extension Agent {
   /// Goes on with what waited for the ends of moves.
   func finishMoves() {
     guard let done = mover?.finished(), !done.isEmpty else { return }
+    finishClosings()
     for keeper in keepers where done.contains(where: { $0 === keeper.move }) {
       let hasFollowed = keeper.isMovingAgain
       keeper.move = nil

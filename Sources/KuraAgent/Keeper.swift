@@ -19,10 +19,10 @@ final class Keeper {
   private(set) var notices: UnlockNotices = []
 
   private(set) var vault: UnlockedVault?
-  /// A vault whose keys are gone and whose file is yet to be folded up.
-  private var leaving: LockedVault?
-  /// What is to be written of it then.
-  private var notes: LockNotes?
+  /// What leaves the file whole once the keys are gone; nil when that is done. Until then nobody opens it.
+  private(set) var closing: Closing?
+  /// Whether that was handed to the thread for it.
+  var isClosingBegun = false
 
   /// What opens protected values for the whole session, while its owner's window lasts.
   var grant: Grant?
@@ -160,16 +160,12 @@ extension Keeper {
   /// Applies the policy after a change of it.
   func adjust(at now: Moment) { session.adjust(limits, at: now) }
 
-  /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``leave()``.
+  /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``closing``.
   func lock(_ reason: LockReason, at now: Moment) {
     grant = nil
     if let open = vault.take() {
-      let newest = open.lockNotes
-      let locked = open.lock()
-      leave()
-      close()
-      notes = newest
-      leaving = consume locked
+      let notes = open.lockNotes
+      leave(open.lock(), notes)
     }
     upkeepDeadline = nil
     logDeadline = nil
@@ -177,17 +173,17 @@ extension Keeper {
     session.lock(reason, at: now)
   }
 
-  /// Writes what is left of a locked vault, folds its journal into its file and closes it; needs no key.
-  ///
-  /// It is closed after a move of the journal under way: that would keep it from being folded up.
-  func leave() {
-    lostEntries += notes.take()?.write() ?? 0
-    if move == nil { close() }
+  /// Has a vault closed of which nothing secret is known.
+  func leave(_ vault: consuming LockedVault, _ notes: LockNotes? = nil) {
+    precondition(closing == nil, "nobody opens a vault that is being closed")
+    closing = Closing(vault, notes)
+    isClosingBegun = false
   }
 
-  private func close() {
-    guard let locked = leaving.take() else { return }
-    locked.close()
+  /// Takes note of the end of ``closing``.
+  func endClosing() {
+    lostEntries += closing?.lostEntries ?? 0
+    closing = nil
     // Pages of the file were most of what an unlocked agent holds, the program's own are most of the rest.
     kura_memory_trim()
     kura_code_trim()

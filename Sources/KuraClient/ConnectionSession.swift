@@ -53,7 +53,9 @@ extension Connection {
     return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
   }
 
-  /// Locks this vault, or all of the agent's.
+  /// Locks this vault, or all of the agent's; when this returns, their files are whole: a copy is the vault.
+  ///
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.notWhole`: it is locked all the same.
   public mutating func lock(
     _ reason: LockReason = .asked, scope: LockRequest.Scope = .vault
   ) throws(ClientError) {
@@ -108,10 +110,12 @@ extension Connection {
     return try reading { () throws(ProtocolError) in try AgentFacts(payload) }
   }
 
-  /// Locks all vaults and ends the agent; when this returns, their files are written back.
+  /// Locks all vaults and ends the agent; when this returns, their files are whole.
+  ///
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.notWhole`: it ends all the same.
   public mutating func stopAgent() throws(ClientError) {
     try send { output throws(ProtocolError) in try output.putRequest(.agentStop) }
-    try done()
+    try done(patience: patience.process)
     do throws(ClientError) {
       _ = try next(patience: patience.process)
       throw ClientError.broken(.frameType(FrameType.reply.rawValue))

@@ -51,6 +51,9 @@ public struct VaultPath: Equatable, Sendable {
   /// Whether that is a file, or a symbolic link to one.
   public var isFile: Bool { unsafe kura_file_kind(path) == KURA_REGULAR }
 
+  /// Whether SQLite's WAL stands beside it: an engine has it open, or was killed.
+  public var hasWAL: Bool { unsafe kura_file_kind(path + "-wal") != KURA_ABSENT }
+
   private init(path: String, name: String?) throws(PathError) {
     guard path.utf8.count <= ProtocolLimit.path - 1 else {
       throw .tooLong(limit: ProtocolLimit.path - 1)

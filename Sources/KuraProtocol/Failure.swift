@@ -130,6 +130,11 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case revisionCurrent = 89
   /// What was purged is gone from the vault, but not yet from its journal, which another reader holds.
   case journalKept = 90
+  /// The keys are wiped and the vault is locked, but its file is not whole yet. detail: 1 as the disk takes
+  /// long, 2 as another program reads or writes the vault; text: the path.
+  case notWhole = 91
+  /// The same, and it will not be before the next lock: writing failed. detail: errno; text: the path.
+  case wholeFailed = 92
 
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
@@ -137,12 +142,12 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
     case .fault, .malformed, .unsupported, .outOfMemory, .newerFormat, .slotsFull, .tooLarge:
       .failure
     case .otherVersion, .stopping: .agent
-    case .busy, .timedOut, .unconfirmed, .journalKept: .busy
+    case .busy, .timedOut, .unconfirmed, .journalKept, .notWhole: .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .revisionConflict, .notDeleted, .revisionCurrent: .exists
     case .damaged, .rolledBack, .forked: .integrity
-    case .permissionDenied, .diskFull, .inputOutput: .inputOutput
+    case .permissionDenied, .diskFull, .inputOutput, .wholeFailed: .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
     case .throttled: .throttled
     case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CSQLite
+internal import Glibc
 internal import Synchronization
 
 /// How long the journal is, and who moves it into the file.
@@ -47,6 +48,12 @@ package final class JournalMove: Sendable {
 }
 
 extension Storage {
+  /// Whether a journal with something in it stands beside a file.
+  package static func hasWAL(at path: String) -> Bool {
+    var facts = stat()
+    return unsafe lstat(path + "-wal", &facts) == 0 && facts.st_size > 0
+  }
+
   /// Counts the journal's pages from now on, and keeps it short.
   func watchJournal() {
     _ = unsafe sqlite3_wal_hook(db, journalHook, journal)

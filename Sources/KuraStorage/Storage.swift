@@ -12,7 +12,8 @@ internal import CSQLite
 /// All rows are read and written within a transaction. What a read returns is borrowed from SQLite
 /// and ends with the next call.
 @safe
-package struct Storage: ~Copyable {
+// A connection without a mutex may go from thread to thread, one at a time: there is no second owner.
+package struct Storage: ~Copyable, @unchecked Sendable {
   let db: OpaquePointer
   /// One statement a ``Query``, prepared when first needed.
   private var prepared: [OpaquePointer?]

@@ -16,8 +16,8 @@ public struct SlotSummary: Equatable, Sendable {
 
 /// A vault file that is open, and of which nothing secret is known.
 ///
-/// It stays on the thread that opened it; what travels to a worker is ``attempt(availableMemory:)``.
-public struct LockedVault: ~Copyable {
+/// One thread has it at a time; what is shared with a worker is ``attempt(availableMemory:)``.
+public struct LockedVault: ~Copyable, Sendable {
   var storage: Storage
   let place: FilePlace
   let identity: FileIdentity
@@ -103,6 +103,23 @@ public struct LockedVault: ~Copyable {
 
   /// The key slots, as far as they can be read without a key.
   public var slots: [SlotSummary] { SlotSummary.list(slotRows) }
+
+  /// Moves the WAL into the file, which takes no key, and waits for the disk: a copy taken then is the vault.
+  ///
+  /// - Throws: ``VaultError/busy`` while another process reads or writes, and those of the disk; the WAL
+  ///   then holds what the file does not.
+  public mutating func checkpoint() throws(VaultError) {
+    do { try storage.truncateJournal() } catch { throw VaultError(error) }
+  }
+
+  /// Whether a WAL with something in it stands beside a vault's file: of an engine that has the vault open,
+  /// or was killed.
+  ///
+  /// - Parameter path: Absolute.
+  public static func hasWAL(at path: String) -> Bool {
+    guard let place = try? FilePlace.resolve(path) else { return false }
+    return Storage.hasWAL(at: place.path)
+  }
 
   /// Closes the file. When nobody else has it open, the journal is moved into it first, which needs
   /// no key, so that the vault is one file.

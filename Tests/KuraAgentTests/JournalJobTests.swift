@@ -113,7 +113,9 @@ import Testing
     gate.open()
   }
 
-  @Test func `is not waited for by a lock, and the vault is one file after it`() throws {
+  @Test func `does not keep keys from being wiped, and a lock is answered when it has ended`()
+    throws
+  {
     let bench = try Bench()
     let wire = try bench.unlocked()
     let keeper = try #require(bench.agent.keepers.first)
@@ -122,12 +124,15 @@ import Testing
     defer { gate.open() }
     // As if that were the move.
     keeper.move = gate
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    try wire.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(5)
     #expect(!keeper.isUnlocked)
     #expect(fileSize(bench.vault + "-wal") > 0)
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
     gate.open()
-    try turn(bench) { fileSize(bench.vault + "-wal") < 0 }
+    #expect(try bench.reply(on: wire).isOK)
+    #expect(fileSize(bench.vault + "-wal") < 0)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
   }
@@ -140,9 +145,12 @@ import Testing
     let wire = try beginUpload("large", bench)
     #expect(try send(192, on: wire, bench) == 192)
     #expect(bench.agent.keepers.contains { $0.move != nil })
-    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
-    try turn(bench) { fileSize(bench.vault + "-wal") < 0 }
-    #expect(bench.agent.keepers.allSatisfy { $0.move == nil })
+    try other.send { try $0.putLock(.asked, scope: .vault) }
+    try bench.turn(5)
+    #expect(bench.agent.keepers.allSatisfy { $0.move == nil && !$0.isUnlocked })
+    gate.open()
+    #expect(try bench.reply(on: other).isOK)
+    #expect(fileSize(bench.vault + "-wal") < 0)
   }
 
   /// The thread that moves journals, at something else.

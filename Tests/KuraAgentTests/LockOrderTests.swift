@@ -18,7 +18,7 @@ import Testing
     bench.agent.lock(keeper, .asked)
     #expect(!keeper.isUnlocked)
     #expect(try seen(bench) == before)
-    try bench.turn()
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
     #expect(try seen(bench) != before)
   }
 

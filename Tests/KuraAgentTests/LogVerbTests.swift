@@ -101,7 +101,7 @@ import Testing
     let before = size()
     bench.agent.lock(try #require(bench.agent.keepers.first), .asked)
     #expect(size() == before)
-    try bench.turn()
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
     #expect(size() > before)
   }
 

@@ -106,6 +106,7 @@ extension Agent {
   func openLocked(_ connection: Connection) throws(Denial) -> LockedVault {
     let path = connection.vaultPath
     guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    try checkNotClosing(path)
     do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
       throw Denial(error, at: path)
     }
@@ -124,7 +125,9 @@ extension Agent {
   func keeper(of vault: borrowing LockedVault, at path: String) -> Keeper {
     let id = vault.fileID
     if let keeper = keepers.first(where: { $0.id == id }) { return keeper }
-    keepers.removeAll { $0.path == path && !$0.isUnlocked && !$0.session.isUnlocking }
+    keepers.removeAll {
+      $0.path == path && !$0.isUnlocked && !$0.session.isUnlocking && $0.closing == nil
+    }
     let keeper = Keeper(
       id: id, vault: vault.id, path: path, at: configuration.clock())
     keepers.append(keeper)

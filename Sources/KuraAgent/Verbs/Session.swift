@@ -23,16 +23,18 @@ extension Agent {
   }
 
   func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
+    let meant: [Keeper]
     switch request.scope {
-    case .all:
-      for keeper in keepers { lock(keeper, request.reason, for: connection) }
-      giveUpWords()
-    case .vault:
-      if let keeper = try keeper(of: connection) {
-        lock(keeper, request.reason, for: connection)
-      }
+    case .all: meant = keepers
+    case .vault: meant = try keeper(of: connection).map { [$0] } ?? []
     }
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+    for keeper in meant { lock(keeper, request.reason, for: connection) }
+    if request.scope == .all { giveUpWords() }
+    let left = try takeUpLeftWAL(of: connection)
+    var closings = meant.compactMap(\.closing)
+    if let left, !closings.contains(where: { $0 === left }) { closings.append(left) }
+    let deadline = configuration.clock().monotonic + configuration.limits.closing
+    awaitClosings(closings, for: connection, until: deadline)
   }
 
   func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Denial) {
@@ -65,12 +67,12 @@ extension Agent {
     }
   }
 
-  /// Locks every vault, answers, and ends.
+  /// Locks every vault, and ends; answered when every vault is one file, however long that takes.
   func stop(_ connection: Connection) throws(Denial) {
     for keeper in keepers { lock(keeper, .asked, for: connection) }
     giveUpWords()
     ending = .asked
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
+    awaitClosings(keepers.compactMap(\.closing), for: connection, until: .max)
   }
 
   /// Reads the settings of the vault, or changes one; new limits apply at once.
@@ -144,16 +146,24 @@ extension Agent {
 
   /// What can be told without a key; the file is looked at, so that damage shows.
   private func lockedReport(_ connection: Connection) throws(Denial) -> StatusReport {
-    let vault = try openLocked(connection)
-    let isUnlocking = try keeper(of: connection)?.session.isUnlocking == true
+    let keeper = try keeper(of: connection)
+    let id: VaultID
+    let slots: [SlotSummary]
+    if let keeper, let closing = keeper.closing {
+      // Another connection would keep the WAL from going, and wait for a disk that hangs.
+      (id, slots) = (keeper.vaultID, closing.slots)
+    } else {
+      let vault = try openLocked(connection)
+      (id, slots) = (vault.id, vault.slots)
+      vault.close()
+    }
     let note = try lockNote(of: connection)
     var report = StatusReport(
-      state: isUnlocking ? .unlocking : .locked, lockReason: note.reason)
+      state: keeper?.session.isUnlocking == true ? .unlocking : .locked, lockReason: note.reason)
     report.since = note.since
     report.idleTimeout = note.idleTimeout
-    report.weaknesses = weaknesses(of: vault)
-    addTries(vault.id, vault.slots, to: &report)
-    vault.close()
+    report.weaknesses = weaknesses(slots)
+    addTries(id, slots, to: &report)
     return report
   }
 
@@ -162,9 +172,8 @@ extension Agent {
     if !tries.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
   }
 
-  private func weaknesses(of vault: borrowing LockedVault) -> WeaknessSet {
+  private func weaknesses(_ slots: [SlotSummary]) -> WeaknessSet {
     var weaknesses: WeaknessSet = []
-    let slots = vault.slots
     if slots.contains(where: { $0.kdf.map(KDFLimits.isWeak) == true }) {
       weaknesses.insert(.weakKDF)
     }

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura lock`: has the agent forget the key.
+/// `kura lock`: has the agent forget the key, and leave the file whole.
 enum Lock {
   static let command = Command(
     "lock", abstract: "lock the vault given by --vault, or all of them", run: run)
@@ -11,8 +11,10 @@ enum Lock {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let access = try invocation.agentAccess(verb: command.verb)
     let scope: LockRequest.Scope = invocation.arguments.has(.vault) ? .vault : .all
-    // Without an agent nothing is unlocked.
-    guard var connection = try access.connectAnswering() else { return .ok }
+    var engine = try access.connectAnswering()
+    // Without an agent nothing is unlocked, but one that was killed leaves the latest changes in the WAL.
+    if engine == nil, access.vault.hasWAL { engine = try access.connectOwn() }
+    guard var connection = engine.take() else { return .ok }
     try running { () throws(ClientError) in try connection.lock(.asked, scope: scope) }
     return .ok
   }

@@ -12,6 +12,7 @@ extension Diagnostic {
     case 16..<32: words = Self.vaultWords(refused)
     case 32..<48: words = Self.credentialWords(refused)
     case 72..<76: words = Self.ownerWords(refused)
+    case 91..<95: words = Self.fileWords(refused)
     default: words = Self.itemWords(refused)
     }
     self.init(words.message, hint: words.hint, refused.failure.exitStatus)
@@ -100,7 +101,7 @@ extension Diagnostic {
   static let vaultExistsHint = "it was not touched; name another with --vault"
   static let noVaultHint = "'kura init' makes it; 'kura vaults' lists those there are"
 
-  private static func errorText(_ number: UInt64) -> String {
+  static func errorText(_ number: UInt64) -> String {
     number == 0 ? "" : " (" + SystemMessage.text(Int32(truncatingIfNeeded: number)) + ")"
   }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import KuraProtocol
+internal import KuraSession
+internal import KuraVault
+
+/// What follows a lock: the vault's file is left whole, and then who asked for the lock is answered.
+extension Agent {
+  /// Begins what is to be closed; on the thread of moves, behind the vault's own, which would keep the WAL.
+  func beginClosings() {
+    var hasEnded = false
+    for keeper in keepers {
+      guard let closing = keeper.closing, !keeper.isClosingBegun else { continue }
+      keeper.isClosingBegun = true
+      guard let mover = startedMover() else {
+        closing.run()
+        hasEnded = true
+        continue
+      }
+      mover.start(closing)
+    }
+    if hasEnded { finishClosings() }
+  }
+
+  /// Goes on with what waited for a vault to be closed.
+  func finishClosings() {
+    for keeper in keepers where keeper.closing?.outcome != nil { keeper.endClosing() }
+    for case let connection? in connections {
+      guard let wait = connection.errand as? ClosingWait, wait.isOver else { continue }
+      answer(wait, connection)
+    }
+  }
+
+  /// Closes what is not closed when the agent ends, however long that takes.
+  func awaitClosings() {
+    for keeper in keepers { keeper.closing?.run() }
+    finishClosings()
+  }
+
+  /// Answers a lock when the files are whole, or when it takes too long.
+  func awaitClosings(_ closings: [Closing], for connection: Connection, until deadline: UInt64) {
+    let wait = ClosingWait(closings, until: deadline)
+    connection.errand = wait
+    connection.phase = .parked
+    if wait.isOver { answer(wait, connection) }
+  }
+
+  /// Tells whether the files are whole.
+  func answer(_ wait: ClosingWait, _ connection: Connection) {
+    connection.errand = nil
+    connection.phase = .ready
+    if let denial = wait.closings.lazy.compactMap(Denial.init).first {
+      refuse(connection, denial)
+    } else {
+      try? connection.outbox.frames.putReply()
+    }
+    flush(connection)
+    resumed.append(connection)
+  }
+
+  /// Lets a request wait that would open a file which is being closed. It goes by the path, too: what stands
+  /// there now would be read with the WAL of what stood there before.
+  func checkNotClosing(_ path: String) throws(Denial) {
+    let closing = keepers.filter { $0.closing != nil }
+    guard !closing.isEmpty else { return }
+    let id = try identity(of: path)
+    if closing.contains(where: { $0.id == id || $0.path == path || $0.closing?.path == path }) {
+      throw Denial(.busy)
+    }
+  }
+
+  /// Has the WAL moved into its file that an engine left which was killed, or which another one was in the
+  /// way of: whoever locks means that the file is the vault.
+  func takeUpLeftWAL(of connection: Connection) throws(Denial) -> Closing? {
+    let path = connection.vaultPath
+    guard !path.isEmpty, LockedVault.hasWAL(at: path) else { return nil }
+    if let keeper = try keeper(of: connection), keeper.isUnlocked || keeper.closing != nil {
+      return keeper.closing
+    }
+    let vault = try openLocked(connection)
+    let keeper = keeper(of: vault, at: path)
+    keeper.leave(vault)
+    return keeper.closing
+  }
+}
+
+extension Denial {
+  /// What an asker of a lock is told of a file that is not whole; nil for one that is.
+  fileprivate init?(_ closing: Closing) {
+    let path = Text.words(closing.path)
+    switch closing.outcome {
+    case .whole: return nil
+    case nil: self.init(.notWhole, 1, text: path)
+    case .held: self.init(.notWhole, 2, text: path)
+    case .failed(.diskFull): self.init(.wholeFailed, UInt64(ENOSPC), text: path)
+    case .failed(.io(let code)):
+      self.init(.wholeFailed, UInt64(UInt32(bitPattern: code)), text: path)
+    case .failed: self.init(.wholeFailed, text: path)
+    }
+  }
+}

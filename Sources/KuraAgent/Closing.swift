@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import KuraVault
+internal import Synchronization
+
+/// Leaves a vault that was locked as one whole file, on a thread of its own: writes what was noted at the lock,
+/// moves the WAL into the file and closes it. It needs no key.
+final class Closing: Job {
+  /// Tells what became of the file.
+  enum Outcome: Equatable, Sendable {
+    /// All is in it, on the disk, and the agent has it open no more.
+    case whole
+    /// Another process reads or writes, so that the WAL has something that the file has not.
+    case held
+    case failed(VaultError)
+
+    init(_ error: VaultError) { self = error == .busy ? .held : .failed(error) }
+  }
+
+  /// How often another process is waited for, and how long each time, in microseconds.
+  private static let tries = 100
+  private static let pause: UInt32 = 10_000
+
+  private struct Papers: ~Copyable {
+    var vault: LockedVault?
+    var notes: LockNotes?
+    var outcome: Outcome?
+    var lostEntries: UInt64 = 0
+  }
+
+  private let papers: Mutex<Papers>
+  /// The vault's file.
+  let path: String
+  /// What the file says without a key, for whoever asks meanwhile.
+  let slots: [SlotSummary]
+
+  init(_ vault: consuming LockedVault, _ notes: LockNotes? = nil) {
+    path = vault.path
+    slots = vault.slots
+    papers = Mutex(Papers(vault: consume vault, notes: notes))
+  }
+
+  /// What became of the file; nil until that is known.
+  var outcome: Outcome? { papers.withLock { $0.outcome } }
+
+  /// Entries of the access log that could not be written.
+  var lostEntries: UInt64 { papers.withLock { $0.lostEntries } }
+
+  /// Does it, unless that was done before.
+  func run() {
+    guard var vault = papers.withLock({ $0.vault.take() }) else { return }
+    let notes = papers.withLock { $0.notes }
+    let lost = notes?.write() ?? 0
+    var outcome = Closing.checkpoint(&vault)
+    for _ in 1..<Self.tries where outcome == .held {
+      usleep(Self.pause)
+      outcome = Closing.checkpoint(&vault)
+    }
+    // The last connection takes the empty WAL away.
+    _ = consume vault
+    papers.withLock { papers in
+      papers.lostEntries = lost
+      papers.outcome = outcome
+    }
+  }
+
+  private static func checkpoint(_ vault: inout LockedVault) -> Outcome {
+    do throws(VaultError) {
+      try vault.checkpoint()
+      return .whole
+    } catch { return Outcome(error) }
+  }
+}
+
+/// Waits until the vaults that a client had locked are whole files.
+final class ClosingWait: Errand {
+  let keeper: Keeper? = nil
+  let closings: [Closing]
+  /// When the client is told that it takes longer, on the monotonic clock.
+  let deadline: UInt64
+
+  init(_ closings: [Closing], until deadline: UInt64) {
+    self.closings = closings
+    self.deadline = deadline
+  }
+
+  /// Whether what became of each file is known.
+  var isOver: Bool { closings.allSatisfy { $0.outcome != nil } }
+}

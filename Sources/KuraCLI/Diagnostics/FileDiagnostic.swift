@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+extension Failure {
+  /// Whether a lock says by it that the keys are gone, but not that the file is whole.
+  var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
+}
+
+/// Refusals about the file as a whole: whether a copy of it would be the vault.
+extension Diagnostic {
+  static func fileWords(_ refused: Refused) -> Words {
+    let locked = "the vault is locked and its keys are wiped, but "
+    let file = shown(refused.text)
+    switch refused.failure {
+    case .notWhole where refused.detail == 2:
+      return (
+        locked + "another program has it open, and the latest changes are not in the file yet: "
+          + file,
+        "end that program, then lock again before you copy or move the file"
+      )
+    case .notWhole:
+      return (
+        locked + "the disk has not taken the latest changes yet: " + file,
+        "they follow; lock again before you copy or move the file, to know that they have"
+      )
+    default:
+      return (
+        locked + "the latest changes could not be written into the file" + named(refused.text)
+          + errorText(refused.detail),
+        "nothing is lost: they stand in " + file
+          + "-wal; look after the disk, then lock again before you copy or move the file"
+      )
+    }
+  }
+}
