@@ -187,6 +187,10 @@ extension Output {
     try member("modified", moment: item.facts.modified)
     try member("class", item.facts.protection.name)
     try member("kind", item.facts.kind.name)
+    try attributes(of: item)
+  }
+
+  mutating func attributes(of item: Item) throws(CommandError) {
     try key("attributes")
     try openObject()
     for attribute in item.attributes {

@@ -92,7 +92,7 @@ enum LogWords {
     return switch Verb(rawValue: facts.verb) {
     case .unlock: "unlock"
     case .lock: "lock"
-    case .get: "get"
+    case .get: word(ReadPurpose(logDetail: facts.detail))
     case .getAttribute: "get-attribute"
     case .put: "put"
     case .putBatch: "put-batch"
@@ -117,6 +117,18 @@ enum LogWords {
     case .purge: "purge"
     case .log: "log"
     default: "verb-\(facts.verb)"
+    }
+  }
+
+  /// What a value was read for, as its client said.
+  private static func word(_ purpose: ReadPurpose) -> String {
+    switch purpose {
+    case .get: "get"
+    case .copy: "copy"
+    case .run: "run"
+    case .inject: "inject"
+    case .helper: "helper"
+    case .edit: "edit"
     }
   }
 

@@ -11,25 +11,53 @@ extension Connection {
   /// - Parameters:
   ///   - name: The item's name.
   ///   - revision: An earlier revision that is kept; 0 = the current one.
+  ///   - purpose: What the access log says it is for.
   ///   - sink: Gets a value of at most 64 KiB in one call, a longer one in order, part by part,
   ///     each proved whole by the agent. The bytes are gone when it returns.
   /// - Throws: ``ClientError/refused(_:)``; for a long value that may come after some of it was
   ///   handed out.
   @discardableResult
   public mutating func get(
-    _ name: String, revision: UInt64 = 0,
+    _ name: String, revision: UInt64 = 0, for purpose: ReadPurpose = .get,
     into sink: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) -> ItemFacts {
     try send { output throws(ProtocolError) in
-      try output.putGet(name: name.utf8.span, revision: revision)
+      try output.putGet(name: name.utf8.span, revision: revision, for: purpose)
     }
     let field = try answer()
     let reply = try reading { () throws(ProtocolError) in try GetReply(received(field)) }
+    try hand(reply, in: field, to: sink)
+    return reply.entry.facts
+  }
+
+  /// Reads a value with all that belongs to it in that revision.
+  ///
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - revision: An earlier revision that is kept; 0 = the current one.
+  ///   - sink: As for ``get(_:revision:for:into:)``.
+  public mutating func getWhole(
+    _ name: String, revision: UInt64 = 0,
+    into sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) -> Item {
+    try send { output throws(ProtocolError) in
+      try output.putGet(name: name.utf8.span, revision: revision, flags: .attributes)
+    }
+    let field = try answer()
+    let reply = try reading { () throws(ProtocolError) in try GetReply(received(field)) }
+    let item = Item(reply.entry, in: received(field))
+    try hand(reply, in: field, to: sink)
+    return item
+  }
+
+  private mutating func hand(
+    _ reply: GetReply, in field: Range<Int>,
+    to sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
     switch reply.source {
     case .inline(let value): try sink(received(field).extracting(value))
     case .stream: try stream(reply.entry.facts.size, into: sink)
     }
-    return reply.entry.facts
   }
 
   private mutating func stream(

@@ -1,14 +1,59 @@
 // SPDX-License-Identifier: MIT
 
+/// What a client says a value is for. Nothing depends on it: the access log repeats it.
+public enum ReadPurpose: UInt8, Sendable, CaseIterable {
+  /// To be handed out as it is.
+  case get = 0
+  /// For a clipboard.
+  case copy = 1
+  /// For a command that is given it.
+  case run = 2
+  /// For a text that it is filled into.
+  case inject = 3
+  /// For another program that asks by a protocol of its own.
+  case helper = 4
+  /// For an editor.
+  case edit = 5
+}
+
 /// Read an item's value.
 public struct GetRequest: Equatable, Sendable {
+  public struct Flags: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The reply has the attributes of that revision.
+    public static let attributes = Flags(rawValue: 1)
+    static let all: Flags = [.attributes]
+  }
+
   /// The revision wanted; 0 = the current one.
   public let revision: UInt64
+  public let flags: Flags
+  public let purpose: ReadPurpose
   public let name: Range<Int>
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     revision = try reader.number()
+    flags = try KuraProtocol.flags(&reader, allowed: .all)
+    guard let purpose = ReadPurpose(rawValue: try reader.number()) else { throw .fieldValue }
+    self.purpose = purpose
     name = try reader.field16()
+  }
+
+  /// What the access log keeps of it: the revision, and the purpose in the highest byte.
+  public var logDetail: UInt64 {
+    revision & ReadPurpose.revisions | UInt64(purpose.rawValue) << 56
+  }
+}
+
+extension ReadPurpose {
+  /// The part of a log entry's detail that is the revision.
+  public static let revisions: UInt64 = (1 << 56) - 1
+
+  /// What a log entry says a value was for; one of a later release counts as the plain one.
+  public init(logDetail: UInt64) {
+    self = ReadPurpose(rawValue: UInt8(truncatingIfNeeded: logDetail >> 56)) ?? .get
   }
 }
 

@@ -49,7 +49,7 @@ public struct GetReply: Equatable, Sendable {
     case stream
   }
 
-  /// The item, without its attributes.
+  /// The item, without its attributes unless they were asked for.
   public let entry: Entry
   public let source: Source
 

@@ -62,6 +62,13 @@ extension SecretBuffer {
   ) throws(ProtocolError) {
     let frame = try openReply()
     try putEntry(name: name, facts: facts)
+    try closeGetReply(frame, value: value)
+  }
+
+  /// Ends the reply to `get` after its entry: the value, or nil where it follows in data frames.
+  public mutating func closeGetReply(
+    _ frame: OpenFrame, value: Span<UInt8>?
+  ) throws(ProtocolError) {
     if let value {
       try put(UInt8(0))
       try put32(value, limit: ProtocolLimit.inlineValue)

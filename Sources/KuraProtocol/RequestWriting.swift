@@ -98,9 +98,14 @@ extension SecretBuffer {
 
 extension SecretBuffer {
   /// Writes `get`; revision 0 = the current one.
-  public mutating func putGet(name: Span<UInt8>, revision: UInt64) throws(ProtocolError) {
+  public mutating func putGet(
+    name: Span<UInt8>, revision: UInt64, flags: GetRequest.Flags = [],
+    for purpose: ReadPurpose = .get
+  ) throws(ProtocolError) {
     let frame = try openRequest(.get)
     try put(revision)
+    try put(flags.rawValue)
+    try put(purpose.rawValue)
     try put16(name)
     try closeFrame(frame)
   }

@@ -55,6 +55,34 @@ import Testing
     #expect(!line.isProtected)
   }
 
+  @Test func `keeps class, kind and attributes of what get --json writes`() throws {
+    let line = try #require(
+      try read(
+        #"{"schema":1,"name":"a","revision":3,"size":1,"class":"protected","kind":"otp","#
+          + #""attributes":{"u":"ada"},"value":"b"}"#))
+    #expect(line.order.flags == [.replace, .protect, .otp])
+    #expect(line.order.attributes == [Attribute(key: "u", value: [0x61, 0x64, 0x61])])
+    let plain = try #require(
+      try read(#"{"name":"a","class":"standard","kind":"value","value":"b"}"#))
+    #expect(plain.order.flags == [.replace])
+  }
+
+  @Test(arguments: [
+    #""protect":false,"class":"protected""#, #""class":"protected","protect":false"#,
+  ])
+  func `is protected where one member says so`(_ members: String) throws {
+    let line = try #require(try read(#"{"name":"a","value":"b",\#(members)}"#))
+    #expect(line.isProtected)
+  }
+
+  @Test(arguments: [
+    (#""class":"secret""#, "class"), (#""class":true"#, "class"), (#""kind":"deleted""#, "kind"),
+    (#""kind":2"#, "kind"),
+  ])
+  func `has no class or kind that there is not`(_ row: (String, String)) {
+    #expect(flaw(#"{"name":"a","value":"b",\#(row.0)}"#) == .otherKind(row.1))
+  }
+
   @Test func `may spell its members with escapes`() throws {
     let line = try #require(
       try read(

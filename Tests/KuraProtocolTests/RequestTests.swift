@@ -62,7 +62,32 @@ struct RequestTests {
     }
     guard case .get(let get) = request else { return #expect(Bool(false)) }
     #expect(get.revision == .max)
+    #expect(get.flags.isEmpty)
+    #expect(get.purpose == .get)
     #expect(Array(payload[get.name]) == bytes(Examples.name))
+  }
+
+  @Test(arguments: ReadPurpose.allCases)
+  func `get says what for, and the log keeps it`(_ purpose: ReadPurpose) throws {
+    let (request, _) = try read {
+      try $0.putGet(name: "a".utf8.span, revision: 7, flags: .attributes, for: purpose)
+    }
+    guard case .get(let get) = request else { return #expect(Bool(false)) }
+    #expect(get.flags == .attributes)
+    #expect(get.purpose == purpose)
+    #expect(ReadPurpose(logDetail: get.logDetail) == purpose)
+    #expect(get.logDetail & ReadPurpose.revisions == 7)
+    #expect(ReadPurpose(logDetail: .max) == .get)
+  }
+
+  @Test(arguments: [8, 9]) func `get with a flag or purpose that is not known is refused`(
+    _ offset: Int
+  ) throws {
+    var frame = try written { try $0.putGet(name: "a".utf8.span, revision: 7) }
+    // Behind length, type and verb.
+    frame[6 + offset] = 0x40
+    let payload = try payload(frame, sentBy: .client)
+    #expect(throws: ProtocolError.fieldValue) { _ = try Request(payload.span) }
   }
 
   @Test func `get-attribute`() throws {

@@ -138,7 +138,7 @@ private struct LogSubject {
   /// Nil for what neither serves nor changes anything of a vault, or is noted when it is done.
   init?(_ request: Request) {
     switch request {
-    case .get(let request): (name, detail) = (request.name, request.revision)
+    case .get(let request): (name, detail) = (request.name, request.logDetail)
     case .getAttribute(let request): (name, other) = (request.name, request.key)
     case .put(let request):
       guard case .inline = request.source else { return nil }

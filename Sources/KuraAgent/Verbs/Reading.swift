@@ -22,9 +22,11 @@ extension Agent {
       }
     }
     try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putGetReply(
-        name: value.item.name, facts: KuraProtocol.ItemFacts(value.item),
-        value: value.isStream ? nil : value.bytes)
+      let frame = try connection.outbox.frames.openReply()
+      try connection.outbox.frames.putEntry(
+        value.item, withAttributes: request.flags.contains(.attributes))
+      try connection.outbox.frames.closeGetReply(
+        frame, value: value.isStream ? nil : value.bytes)
     }
     noteUse(of: keeper)
     guard value.isStream else { return }

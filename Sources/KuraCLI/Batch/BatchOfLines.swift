@@ -112,7 +112,7 @@ struct BatchSender: ~Copyable {
   private mutating func add(
     _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
   ) throws(CommandError) {
-    guard item.value.count <= ProtocolLimit.inlineValue else {
+    guard item.value.count <= ProtocolLimit.inlineValue, !item.isOTP else {
       return try addAlone(item, on: line, &connection)
     }
     while try !addTogether(item) { try flush(&connection) }
@@ -130,7 +130,8 @@ struct BatchSender: ~Copyable {
     } catch { throw .client(error) }
   }
 
-  /// Stores a value that is too long for a batch, after all those before it.
+  /// Stores a value that is too long for a batch, or a URI that is checked first, after all those before
+  /// it.
   private mutating func addAlone(
     _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
   ) throws(CommandError) {

@@ -20,7 +20,8 @@ enum LineFlaw: Error, Equatable, Sendable {
   case schema
 }
 
-/// An item that a line of JSON holds, as `get --json` writes it; all of it in guarded memory.
+/// An item that a line of JSON holds, as `get --json` writes it, so that nothing of an item is lost on
+/// the way through JSON; all of it in guarded memory.
 struct ItemLine: ~Copyable {
   var name: SecretBuffer
   var value: SecretBuffer
@@ -28,6 +29,8 @@ struct ItemLine: ~Copyable {
   var attributes: SecretBuffer
   private(set) var attributeCount = 0
   private(set) var isProtected = false
+  /// Whether its value is an otpauth URI, which one-time codes are made of.
+  private(set) var isOTP = false
   /// A text on its way to where it belongs.
   private var held: SecretBuffer
   /// What is kept from line to line is its room.
@@ -63,7 +66,7 @@ struct ItemLine: ~Copyable {
     name.removeAll()
     value.removeAll()
     attributes.removeAll()
-    (attributeCount, isProtected) = (0, false)
+    (attributeCount, isProtected, isOTP) = (0, false, false)
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
       switch try Member(text, nodes[index].key) {
@@ -75,7 +78,14 @@ struct ItemLine: ~Copyable {
         try readValue(nodes, index, text)
         hasValue = true
       case .attributes: try readAttributes(nodes, index, text)
-      case .protect: isProtected = try Self.truth(nodes[index], text)
+      case .protect:
+        let isTrue = try Self.truth(nodes[index], text)
+        isProtected = isProtected || isTrue
+      case .protection:
+        let words = ["standard", "protected"]
+        let isSecond = try Self.choice(nodes[index], text, of: words, "class") == 1
+        isProtected = isProtected || isSecond
+      case .kind: isOTP = try Self.choice(nodes[index], text, of: ["value", "otp"], "kind") == 1
       case .schema:
         let range = nodes[index].range
         guard range.count == 1, text[range.lowerBound] == UInt8(ascii: "1") else {
@@ -105,13 +115,14 @@ struct ItemLine: ~Copyable {
 extension ItemLine {
   /// What a line may say.
   private enum Member {
-    case name, value, attributes, protect, schema
+    case name, value, attributes, protect, protection, kind, schema
     /// What `get --json` tells beside that, and a line need not.
     case told
 
     private static let names: [(String, Member)] = [
       ("name", .name), ("value", .value), ("attributes", .attributes), ("protect", .protect),
-      ("schema", .schema), ("revision", .told), ("size", .told),
+      ("class", .protection), ("kind", .kind), ("schema", .schema), ("revision", .told),
+      ("size", .told),
     ]
 
     init(_ text: Span<UInt8>, _ key: Range<Int>) throws(CommandError) {
@@ -187,6 +198,17 @@ extension ItemLine {
     }
   }
 
+  /// Which of some words a member is.
+  private static func choice(
+    _ node: JSONDocument.Node, _ text: Span<UInt8>, of words: [String], _ name: String
+  ) throws(CommandError) -> Int {
+    try require(node, .string, name)
+    for (index, word) in words.enumerated() where JSONScanner.isString(text, node.range, word) {
+      return index
+    }
+    throw .line(.otherKind(name))
+  }
+
   /// Copies what a string stands for.
   private static func copy(
     _ node: JSONDocument.Node, of text: Span<UInt8>, into secret: inout SecretBuffer
@@ -221,9 +243,11 @@ extension ItemLine {
           value: Array(copying: bytes.extracting(value))))
       offset = value.upperBound
     }
+    var flags = flags
+    if isProtected { flags.insert(.protect) }
+    if isOTP { flags.insert(.otp) }
     return PutOrder(
-      name: try Invocation.text(Array(copying: name.bytes)),
-      flags: isProtected ? flags.union(.protect) : flags, attributes: pairs)
+      name: try Invocation.text(Array(copying: name.bytes)), flags: flags, attributes: pairs)
   }
 
   private static func field(_ bytes: Span<UInt8>, _ offset: Int, width: Int) -> Range<Int> {

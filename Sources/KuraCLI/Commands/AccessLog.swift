@@ -136,7 +136,9 @@ extension AccessLog {
     try output.member("time", moment: facts.time)
     try output.member("action", LogWords.word(facts))
     try output.member("code", UInt64(facts.code))
-    try output.member("detail", facts.detail)
+    // Of a reading, the purpose is told by the action.
+    let isGet = facts.verb == Verb.get.rawValue && facts.code == 0
+    try output.member("detail", isGet ? facts.detail & ReadPurpose.revisions : facts.detail)
     try output.member("while-locked", facts.wasLocked)
     try output.member("name", entry.name)
     try output.member("other", entry.other)

@@ -11,7 +11,7 @@ enum Copy {
     "copy", [.init("NAME")], abstract: "copy a value to the clipboard, and clear it after 45 s",
     options: [
       Option(.attribute, .required("KEY"), help: "an attribute in place of the value"),
-      Option(.otp, help: "the one-time code that the item gives now"),
+      Option(.otp, help: "only a one-time code, of an item that gives some"),
       Option(.clear, .required("TIME"), help: "clear the clipboard after TIME, or never"),
       Option(.to, .required("WHERE"), help: "wayland, x11 or osc52; at first what there is"),
     ],
@@ -27,15 +27,19 @@ enum Copy {
       return try Self.time(arguments)
     }
     let wanted = try Get.Wanted(invocation)
-    let isCode = arguments.has(.otp)
-    if isCode, wanted.attribute != nil { throw .usage(.conflict(.otp, .attribute)) }
+    let wantsCode = arguments.has(.otp)
+    if wantsCode, wanted.attribute != nil { throw .usage(.conflict(.otp, .attribute)) }
     let clipboard = try Clipboard.choose(arguments.value(.to), invocation.variables)
     if case .terminal = clipboard, time != nil, arguments.has(.clear) {
       throw .usage(.cannotClear)
     }
     let access = try wanted.access(invocation)
     var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
-    try fetch(wanted, access, isCode: isCode, limit: clipboard.limit, into: &value)
+    let isCode = try fetch(
+      wanted, access, wantsCode: wantsCode, limit: clipboard.limit, into: &value)
+    if isCode, !wantsCode {
+      invocation.messages.note("this is the one-time code, not the secret that it is made of")
+    }
     switch clipboard {
     case .terminal(let terminal):
       try terminal.send(value.bytes)
@@ -57,21 +61,27 @@ enum Copy {
 // MARK: - The value
 
 extension Copy {
+  /// - Returns: Whether it is a one-time code: what makes codes is nothing to be pasted, and leaves the
+  ///   vault by `get` alone.
   private static func fetch(
-    _ wanted: Get.Wanted, _ access: VaultAccess, isCode: Bool, limit: Int,
+    _ wanted: Get.Wanted, _ access: VaultAccess, wantsCode: Bool, limit: Int,
     into value: inout SecretBuffer
-  ) throws(CommandError) {
-    var isLong = false
+  ) throws(CommandError) -> Bool {
+    var (isLong, isCode) = (false, wantsCode)
     try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
       value.removeAll()
+      if wanted.attribute == nil, !isCode {
+        isCode = try connection.show(wanted.name).item.facts.kind == .otp
+      }
       if isCode { return try connection.appendOneTimeCode(of: wanted.name, to: &value) }
-      _ = try wanted.fetch(&connection, revision: 0) { part throws(ClientError) in
+      try wanted.fetch(&connection, revision: 0, for: .copy) { part throws(ClientError) in
         isLong = isLong || value.count + part.count > limit
         if !isLong { try gather(part, &value) }
       }
     }
     if isLong { throw .clipboard(.tooLong(limit: limit)) }
     try check(&value)
+    return isCode
   }
 
   private static func gather(

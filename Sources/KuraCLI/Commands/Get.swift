@@ -77,10 +77,21 @@ extension Get {
 
     /// Fetches it, part by part.
     func fetch(
-      _ connection: inout Connection, revision: UInt64,
+      _ connection: inout Connection, revision: UInt64, for purpose: ReadPurpose = .get,
       into sink: (Span<UInt8>) throws(ClientError) -> Void
-    ) throws(ClientError) -> ItemFacts? {
-      try connection.read(name, attribute, revision: revision, into: sink)
+    ) throws(ClientError) {
+      _ = try connection.read(name, attribute, revision: revision, for: purpose, into: sink)
+    }
+
+    /// Fetches it with all that belongs to it, which is nothing for an attribute.
+    fileprivate func fetchWhole(
+      _ connection: inout Connection, into sink: (Span<UInt8>) throws(ClientError) -> Void
+    ) throws(ClientError) -> Item? {
+      guard attribute == nil else {
+        try fetch(&connection, revision: 0, into: sink)
+        return nil
+      }
+      return try connection.getWhole(name, revision: revision, into: sink)
     }
   }
 }
@@ -94,8 +105,7 @@ extension Get {
     let isPlain = !invocation.output.isTerminal || invocation.arguments.has(.raw)
     var escaping = Escaping(.text)
     var last: UInt8?
-    _ = try access.unlocked(authorizing: wanted.attribute == nil) {
-      connection throws(ClientError) in
+    try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
       try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
         if part.count > 0 { last = part[part.count - 1] }
         try writing { () throws(CommandError) in
@@ -114,8 +124,7 @@ extension Get {
   ) throws(CommandError) {
     var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     do throws(CommandError) {
-      _ = try access.unlocked(authorizing: wanted.attribute == nil) {
-        connection throws(ClientError) in
+      try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
         try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
           do throws(FileError) { try file.write(part) } catch { throw .output(error.errno) }
         }
@@ -166,19 +175,18 @@ extension Get {
       throw .outOfMemory
     }
     try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
-      let facts = try wanted.fetch(&connection, revision: wanted.revision) {
-        part throws(ClientError) in
+      let item = try wanted.fetchWhole(&connection) { part throws(ClientError) in
         do throws(SecureMemoryError) { try scan.take(part) } catch { throw .outOfMemory }
       }
       if scan.scanner.count > 0 { scan.isText = false }
-      try writing { () throws(CommandError) in try open(wanted, facts, &output) }
+      try writing { () throws(CommandError) in try open(wanted, item, &output) }
       // A long value is fetched again: memory does not grow with it.
       var value = ValueMember(isText: scan.isText)
       try writing { () throws(CommandError) in try value.open(&output) }
       if scan.isWhole {
         try writing { () throws(CommandError) in try value.append(scan.held.bytes, &output) }
       } else {
-        _ = try wanted.fetch(&connection, revision: facts?.revision ?? 0) {
+        try wanted.fetch(&connection, revision: item?.facts.revision ?? 0) {
           part throws(ClientError) in
           try writing { () throws(CommandError) in try value.append(part, &output) }
         }
@@ -189,14 +197,17 @@ extension Get {
   }
 
   private static func open(
-    _ wanted: Wanted, _ facts: ItemFacts?, _ output: inout Output
+    _ wanted: Wanted, _ item: Item?, _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.member("name", wanted.name)
     if let attribute = wanted.attribute { try output.member("attribute", attribute) }
-    if let facts {
-      try output.member("revision", facts.revision)
-      try output.member("size", facts.size)
+    if let item {
+      try output.member("revision", item.facts.revision)
+      try output.member("size", item.facts.size)
+      try output.member("class", item.facts.protection.name)
+      try output.member("kind", item.facts.kind.name)
+      try output.attributes(of: item)
     }
     try output.key("value")
   }

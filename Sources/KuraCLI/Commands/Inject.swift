@@ -65,7 +65,7 @@ extension Inject {
     _ template: consuming Template, _ invocation: borrowing Invocation
   ) throws(CommandError) -> SecretBuffer {
     let count = template.references.count
-    let reader = try ReferenceReader(template.references, invocation)
+    let reader = try ReferenceReader(template.references, for: .inject, invocation)
     var values = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: 256)
     }

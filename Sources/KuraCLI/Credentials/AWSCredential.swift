@@ -22,7 +22,7 @@ enum AWSCredential {
       connection throws(ClientError) in
       let item = try connection.show(name).item
       value.removeAll()
-      try connection.get(name) { part throws(ClientError) in try value.take(part) }
+      try connection.get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
       return item
     }
     try value.checkText(name)

@@ -78,7 +78,7 @@ extension Connection {
   ) throws(ClientError) -> Bool {
     value.removeAll()
     do throws(ClientError) {
-      try get(name) { part throws(ClientError) in try value.take(part) }
+      try get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
       return true
     } catch {
       guard error.isNotFound else { throw error }

@@ -66,7 +66,7 @@ extension EditedItem {
     do throws(CommandError) {
       facts = try access.unlocked(authorizing: true) { connection throws(ClientError) in
         value.removeAll()
-        return try connection.get(name) { part throws(ClientError) in
+        return try connection.get(name, for: .edit) { part throws(ClientError) in
           isLong = isLong || value.count + part.count > limit
           if !isLong { try gather(part, &value) }
         }

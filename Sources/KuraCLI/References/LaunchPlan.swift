@@ -121,7 +121,7 @@ struct DescriptorBinding {
 extension LaunchPlan {
   /// Reads every value: into the files in memory, or to stand in the environment.
   mutating func read(_ invocation: borrowing Invocation) throws(CommandError) {
-    let reader = try ReferenceReader(references, invocation)
+    let reader = try ReferenceReader(references, for: .run, invocation)
     var unfit: (index: Int, why: Unfit)?
     do throws(CommandError) {
       try reader.read(

@@ -16,13 +16,15 @@ struct ReferenceReader {
   }
 
   private let references: [PlacedReference]
+  private let purpose: ReadPurpose
   private var groups: [Group] = []
 
   /// Finds out which vaults are meant; nothing is asked of them yet.
   init(
-    _ references: [PlacedReference], _ invocation: borrowing Invocation
+    _ references: [PlacedReference], for purpose: ReadPurpose, _ invocation: borrowing Invocation
   ) throws(CommandError) {
     self.references = references
+    self.purpose = purpose
     for index in references.indices {
       let access = try placing(references[index].place) { () throws(CommandError) in
         try invocation.access(of: references[index].reference)
@@ -53,7 +55,7 @@ struct ReferenceReader {
             current = index
             try begin(index)
             let reference = references[index].reference
-            _ = try connection.read(reference.name, reference.attribute) {
+            _ = try connection.read(reference.name, reference.attribute, for: purpose) {
               part throws(ClientError) in try sink(index, part)
             }
           }
@@ -70,10 +72,12 @@ extension Connection {
   ///
   /// - Returns: What is known of the item; nil for an attribute.
   mutating func read(
-    _ name: String, _ attribute: String?, revision: UInt64 = 0,
+    _ name: String, _ attribute: String?, revision: UInt64 = 0, for purpose: ReadPurpose = .get,
     into sink: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) -> ItemFacts? {
-    guard let attribute else { return try get(name, revision: revision, into: sink) }
+    guard let attribute else {
+      return try get(name, revision: revision, for: purpose, into: sink)
+    }
     try Self.hand(try self.attribute(attribute, of: name), to: sink)
     return nil
   }
