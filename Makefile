@@ -35,15 +35,16 @@ STRENGTH := $(ENGINE)
 else
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
-STRENGTH := $(COMMON) -Xswiftc -static-executable -Xlinker -z -Xlinker now -Xlinker -s
+STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now -Xlinker -s
 endif
 
 # The client starts with every command, so it links musl: glibc's start-up asks the processor about
 # its caches, and each such CPUID leaves a virtual machine (0.4 ms a process, measured).
 MUSL := /usr/lib/$(MACHINE)-linux-musl
 ifneq ($(wildcard $(MUSL)/rcrt1.o),)
-LIBC := -Xcc -isystem -Xcc /usr/include/$(MACHINE)-linux-musl \
-  -Xswiftc -Xclang-linker -Xswiftc -nostdlib -Xlinker $(MUSL)/rcrt1.o -Xlinker $(MUSL)/libc.a
+# Swift asks for -pie, too, which beside -static-pie and -nostdlib does nothing, and clang would say so.
+LIBC := -Xcc -isystem -Xcc /usr/include/$(MACHINE)-linux-musl -Xswiftc -Xclang-linker -Xswiftc -nostdlib \
+  -Xswiftc -Xclang-linker -Xswiftc -Wno-unused-command-line-argument -Xlinker $(MUSL)/rcrt1.o -Xlinker $(MUSL)/libc.a
 else
 LIBC := -Xlinker -lm
 endif

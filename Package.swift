@@ -47,7 +47,13 @@ let program: [Target] =
   ? [
     .executableTarget(
       name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
-      path: "Sources", sources: ["KuraCLI", "kura"], swiftSettings: client)
+      path: "Sources",
+      exclude: [
+        "CKuraSystem", "CSQLite", "CSodium", "CUnicode", "CZxcvbn", "KuraAgent", "KuraClient",
+        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraSession", "KuraStorage", "KuraVault",
+        "SecureMemory", "kura-agent", "kura-strength",
+      ],
+      sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
   : [
     .target(

@@ -166,7 +166,7 @@ extension ListingTests {
     }
     var lines: [String] = []
     while try listing.advance(in: &vault) {
-      while try listing.takePiece({ bytes, count in
+      while listing.takePiece({ bytes, count in
         let piece = text(of: bytes).split(separator: "\n").map { String($0) }
         #expect(piece.count == count)
         lines += piece
@@ -189,7 +189,7 @@ extension ListingTests {
     }
     var (count, longest) = (0, 0)
     while try listing.advance(in: &vault) {
-      while try listing.takePiece({ bytes, items in
+      while listing.takePiece({ bytes, items in
         count += items
         longest = max(longest, bytes.count)
       }) {}
