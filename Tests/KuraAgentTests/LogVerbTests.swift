@@ -13,6 +13,8 @@ import Testing
     let verb: Verb?
     let name: String
     let detail: UInt64
+    var code: UInt16 = 0
+    var wasLocked = false
   }
 
   /// The entries of the log, without those about itself.
@@ -26,7 +28,8 @@ import Testing
         lines.append(
           Line(
             verb: Verb(rawValue: facts.verb),
-            name: String(decoding: frame.payload[name], as: UTF8.self), detail: facts.detail))
+            name: String(decoding: frame.payload[name], as: UTF8.self), detail: facts.detail,
+            code: facts.code, wasLocked: facts.wasLocked))
       }
       frame = try bench.reply(on: wire)
     }
@@ -44,6 +47,19 @@ import Testing
     }
     let served = try lines(bench, wire).filter { $0.verb == .get }
     #expect(served.map(\.name) == ["a", "a"])
+  }
+
+  @Test func `a wrong passcode is noted with its reason, locked or not`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.unlock("wrong") }.failure == .wrongPasscode)
+    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    #expect(try bench.ask(wire) { try $0.unlock("wrong, too") }.failure == .wrongPasscode)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    let refused = try lines(bench, wire).filter { $0.code != 0 }
+    #expect(refused.map(\.verb) == [.unlock, .unlock])
+    #expect(refused.allSatisfy { $0.code == Failure.wrongPasscode.rawValue })
+    #expect(refused.map(\.wasLocked) == [false, true])
   }
 
   @Test func `a batch is noted with what was stored of it`() throws {

@@ -316,7 +316,7 @@ extension SessionVerbTests {
     #expect(try bench.ask(wire) { try $0.putConfirm() }.isOK)
     #expect(try bench.status(wire)?.state == .locked)
     #expect(try bench.ask(wire) { try $0.unlock("x") }.failure == .wrongPasscode)
-    #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.isOK == false)
+    #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.failure == .wrongKey)
     #expect(try bench.ask(wire) { try $0.unlock("new") }.isOK)
   }
 

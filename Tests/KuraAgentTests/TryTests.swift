@@ -67,7 +67,13 @@ import Testing
     try mistake(3, bench, wire)
     let left = TryReport(kind: .passcode, failures: 3, left: 2, wait: 0)
     #expect(try bench.status(wire)?.tries == [left])
-    try mistake(2, bench, wire)
+    // Others than before: what was tried once is no mistake again.
+    for passcode in ["fourth", "fifth"] {
+      #expect(try bench.ask(wire) { try $0.unlock(passcode) }.failure == .wrongPasscode)
+    }
+    bench.clock.pass(milliseconds: 1_000)
+    let wait = TryReport(kind: .passcode, failures: 5, left: 0, wait: 4_000)
+    #expect(try bench.status(wire)?.tries == [wait])
   }
 
   @Test func `the same wrong passcode is one mistake`() throws {

@@ -121,14 +121,28 @@ private func read(_ text: String) throws(CommandError) -> [String] { try read(Ar
   @Test func `any bytes are read or refused`() {
     var state: UInt64 = 3
     let alphabet = Array("A=\n'\"\\$ #kura://x\r\t`".utf8) + [0, 0xFF]
+    var (whole, refused) = (0, 0)
     for _ in 0..<5_000 {
       var text: [UInt8] = []
       for _ in 0..<24 {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         text.append(alphabet[Int(state >> 33) % alphabet.count])
       }
-      _ = try? read(text)
+      do {
+        // What is read are names of variables, each once, with what they are to hold.
+        let names = try read(text).map { $0.prefix { !"=-!".contains($0) } }
+        #expect(names.allSatisfy { $0.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil }, "\(text)")
+        if !names.isEmpty { whole += 1 }
+      } catch {
+        let lines = text.count { $0 == UInt8(ascii: "\n") } + 1
+        guard case .placed(.line(let line, of: "env"), _) = error, (1...lines).contains(line) else {
+          Issue.record("\(error): \(text)")
+          continue
+        }
+        refused += 1
+      }
     }
+    #expect(whole > 0 && refused > 0)
   }
 }
 

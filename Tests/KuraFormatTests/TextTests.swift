@@ -59,7 +59,17 @@ import Testing
       "e\u{323}\u{307}",
     ]
     let text = Array(parts.joined().utf8)
-    for changed in Mutations(of: text, count: 20_000) { _ = failure { _ = try prepare(changed) } }
+    var (prepared, refused) = (0, 0)
+    for changed in Mutations(of: text, count: 20_000) {
+      guard let once = try? prepare(changed) else {
+        refused += 1
+        continue
+      }
+      prepared += 1
+      #expect(String(validating: once, as: UTF8.self) != nil)
+      #expect((try? prepare(once)) == once)
+    }
+    #expect(prepared > 0 && refused > 0)
   }
 
   private func prepare(_ typed: [UInt8]) throws -> [UInt8] {
