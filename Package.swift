@@ -126,6 +126,7 @@ let package = Package(
       swiftSettings: tests),
 
     // Proof.
+    .target(name: "TestGround", path: "Tests/TestGround", swiftSettings: tests),
     .testTarget(
       name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: tests),
     .testTarget(
@@ -134,11 +135,13 @@ let package = Package(
       name: "KuraFormatTests", dependencies: ["KuraFormat", "KuraCrypto", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraStorageTests", dependencies: ["KuraStorage", "CSQLite"], swiftSettings: tests),
+      name: "KuraStorageTests", dependencies: ["KuraStorage", "CSQLite", "TestGround"],
+      swiftSettings: tests),
     .testTarget(
       name: "KuraVaultTests",
       dependencies: [
         "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
+        "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(
@@ -152,19 +155,21 @@ let package = Package(
       name: "KuraAgentTests",
       dependencies: [
         "KuraAgent", "KuraFormat", "KuraProtocol", "KuraSession", "SecureMemory", "CKuraSystem",
-        "CSQLite",
+        "CSQLite", "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraClientTests", dependencies: ["KuraClient", "KuraProtocol", "SecureMemory"],
+      name: "KuraClientTests",
+      dependencies: ["KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
       name: "KuraCLITests",
-      dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory"],
+      dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["CKuraSystem", "juice"], swiftSettings: tests),
+      name: "EndToEndTests", dependencies: ["CKuraSystem", "juice", "TestGround"],
+      swiftSettings: tests),
     fuzzing,
     .target(
       name: "CMemoryScan", dependencies: ["CSodium"], path: "Tests/CMemoryScan",
@@ -174,6 +179,7 @@ let package = Package(
       dependencies: [
         "CMemoryScan",
         "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
+        "TestGround",
       ],
       swiftSettings: tests),
   ].filter { !isEmbedded || $0.type != .test } + program

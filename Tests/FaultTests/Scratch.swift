@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestGround
 
 /// A private directory of one test, in memory where there is room for it, gone with its owner.
 final class Scratch {
   let path: String
 
   init() throws {
-    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NSTemporaryDirectory()
-    var template = Array("\(parent)/kura-faults.XXXXXX".utf8CString)
-    guard template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) != nil else {
-      throw SystemFailure(call: "mkdtemp", number: errno)
-    }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    path = try Ground.inMemory.directory("faults")
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -2,6 +2,7 @@
 
 import Foundation
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraCLI
@@ -11,8 +12,7 @@ private struct Folder: ~Copyable {
   let path: String
 
   init() throws {
-    path = NSTemporaryDirectory() + "kura-asking-\(UUID())"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    path = try Ground.onDisk.directory("asking")
   }
 
   func file(_ name: String, _ content: String) throws -> String {

@@ -3,6 +3,7 @@
 import Foundation
 import KuraClient
 import KuraProtocol
+import TestGround
 import Testing
 
 @testable import KuraCLI
@@ -11,7 +12,7 @@ import Testing
 @Suite struct DoctorTests {
   /// A directory that stands before /proc and /sys.
   private final class Files {
-    let root = NSTemporaryDirectory() + "kura-doctor-" + UUID().uuidString
+    let root = Ground.onDisk.path("doctor")
 
     init(_ files: [String: String]) throws {
       for (path, text) in files {

@@ -2,6 +2,7 @@
 
 import Foundation
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraCLI
@@ -75,8 +76,7 @@ import Testing
     let path: String
 
     init(_ names: [String]) throws {
-      path = NSTemporaryDirectory() + "kura-editor-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      path = try Ground.onDisk.directory("editor")
       for name in names {
         let file = path + "/" + name
         FileManager.default.createFile(

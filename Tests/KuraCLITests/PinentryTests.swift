@@ -2,13 +2,14 @@
 
 import Foundation
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraCLI
 
 /// A pinentry that answers with what a test wants.
 private struct FakePinentry: ~Copyable {
-  let path = NSTemporaryDirectory() + "kura-pinentry-\(UUID())"
+  let path = Ground.onDisk.path("pinentry")
 
   /// - Parameter answer: What the shell prints for GETPIN.
   init(_ answer: String) throws {
@@ -135,7 +136,7 @@ extension PinentryTests {
 
   @Test func `a name is looked up in PATH, and askpass goes before`() throws {
     let pinentry = try FakePinentry("echo OK")
-    let directory = NSTemporaryDirectory()
+    let directory = Ground.onDisk.root + "/"
     let name = String(pinentry.path.dropFirst(directory.count))
     var variables = ["PATH": "/nowhere:" + directory, "DISPLAY": ":0", "KURA_PINENTRY": name]
     #expect(Self.found(variables)?.name == name)

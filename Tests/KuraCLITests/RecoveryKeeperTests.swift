@@ -2,6 +2,7 @@
 
 import Foundation
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraCLI
@@ -25,7 +26,7 @@ import Testing
   }
 
   @Test func `a file that is there is not overwritten, nor begun`() throws {
-    let path = NSTemporaryDirectory() + "kura-keeper-\(UUID())"
+    let path = Ground.onDisk.path("keeper")
     try Data("precious".utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     let nobody = Questioner(nil)
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func `a key is kept in a file of the user's alone, with a newline`() throws {
-    let path = NSTemporaryDirectory() + "kura-keeper-\(UUID())"
+    let path = Ground.onDisk.path("keeper")
     defer { try? FileManager.default.removeItem(atPath: path) }
     var nobody = Questioner(nil)
     var keeper = try RecoveryKeeper(.file(path), nobody)

@@ -2,6 +2,7 @@
 
 import Foundation
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraClient
@@ -122,10 +123,7 @@ import Testing
     }
 
     init() throws {
-      path = "/dev/shm/kura-draft-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
+      path = try Ground.inMemory.directory("draft")
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

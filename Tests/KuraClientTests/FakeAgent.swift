@@ -4,6 +4,7 @@ import Foundation
 import KuraProtocol
 import SecureMemory
 import Synchronization
+import TestGround
 
 @testable import KuraClient
 
@@ -133,9 +134,7 @@ func secret(_ text: String) throws -> SecretBytes { try SecretBytes(copying: tex
 
 /// A fresh directory, removed at the end.
 func withDirectory<Value>(_ body: (String) throws -> Value) throws -> Value {
-  let path = NSTemporaryDirectory() + "kura-test-" + UUID().uuidString
-  try FileManager.default.createDirectory(
-    atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+  let path = try Ground.onDisk.directory("client")
   defer { try? FileManager.default.removeItem(atPath: path) }
   return try body(path)
 }

@@ -2,6 +2,7 @@
 
 import CSQLite
 import Foundation
+import TestGround
 import Testing
 
 @testable import KuraStorage
@@ -9,7 +10,7 @@ import Testing
 @Suite struct `Early writing` {
   @Test(arguments: [0, 1, 1_048_575, 1_048_576, 3_000_000] as [Int])
   func `leaves the bytes and the place of a write as they are`(start: Int) throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    let path = Ground.onDisk.path("early")
     defer { try? FileManager.default.removeItem(atPath: path) }
     let file = open(path, O_RDWR | O_CREAT, 0o600)
     defer { close(file) }

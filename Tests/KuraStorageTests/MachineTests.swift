@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestGround
 import Testing
 
 @testable import KuraStorage
@@ -55,7 +56,7 @@ import Testing
 
 /// Made-up files of the kernel's.
 private final class MachineFiles {
-  private let root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+  private let root = Ground.onDisk.path("machine")
 
   init() throws { try write("", to: "sys/fs/cgroup/cgroup.controllers") }
 

@@ -2,6 +2,7 @@
 
 import CSQLite
 import Foundation
+import TestGround
 import Testing
 
 @testable import KuraStorage
@@ -12,11 +13,7 @@ final class TestFile {
   var path: String { directory + "/test.kura" }
 
   init(creating: Bool = true) throws {
-    let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
-    directory = "\(base)/kura-storage-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    directory = try Ground.inMemory.directory("storage")
     guard creating else { return }
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
     _ = try Storage.create(at: path)

@@ -6,6 +6,7 @@ import KuraFormat
 import KuraStorage
 import SecureMemory
 import Synchronization
+import TestGround
 import Testing
 
 @testable import KuraVault
@@ -28,11 +29,7 @@ final class TestVault {
   }
 
   init(creating: Bool = true, wantsRecoveryKey: Bool = false) throws {
-    let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
-    directory = "\(base)/kura-vault-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    directory = try Ground.inMemory.directory("vault")
     if creating { try create(wantsRecoveryKey: wantsRecoveryKey) }
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestGround
 
 /// The surroundings of one story: directories, environment, nothing of the machine's user.
 final class Stage {
-  /// A new directory below the system's temporary one; the story touches nothing else.
+  /// A new directory on the tests' ground; the story touches nothing else.
   let root: String
   /// Where the commands run.
   let directory: String
@@ -13,14 +14,7 @@ final class Stage {
   var environment: [String: String]
 
   init(binaries: String) throws {
-    var template = Array((NSTemporaryDirectory() + "kura-story-XXXXXX").utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw StoryFailure(message: "no temporary directory: errno \(errno)")
-    }
-    // Without links: /proc/mounts names places so, and the unmounting goes by them.
-    root = template.withUnsafeBufferPointer {
-      URL(fileURLWithPath: String(cString: $0.baseAddress!)).resolvingSymlinksInPath().path
-    }
+    root = try Ground.onDisk.directory("story")
     directory = root + "/work"
     captures = root + "/captures"
     for name in ["work", "captures", "home", "tmp", "data", "state", "config", "cache", "runtime"] {
@@ -83,70 +77,20 @@ final class Stage {
 extension Stage {
   /// Asks each agent below the root to end; one that does not is ended by its process id.
   private func stopAgents() {
-    for socket in agentSockets() {
-      guard let agent = listener(at: socket) else { continue }
+    for agent in Sweep.agents(below: root) {
       run(["/usr/bin/env", "kura", "agent", "stop"])
       let deadline = ContinuousClock.now + .seconds(2)
-      while isRunning(agent), ContinuousClock.now < deadline { usleep(5_000) }
-      if isRunning(agent) { kill(agent, SIGKILL) }
+      while Sweep.isRunning(agent), ContinuousClock.now < deadline { usleep(5_000) }
+      if Sweep.isRunning(agent) { kill(agent, SIGKILL) }
     }
   }
 
-  private func agentSockets() -> [String] {
-    var sockets: [String] = []
-    // Foundation looks into no other file system.
-    for start in [root] + mounts() {
-      let files = FileManager.default.enumerator(atPath: start)
-      while let name = files?.nextObject() as? String {
-        if (name as NSString).lastPathComponent == "agent.sock" {
-          sockets.append("\(start)/\(name)")
-        }
-      }
-    }
-    return sockets
-  }
-
-  /// The process that listens at a socket.
-  private func listener(at path: String) -> pid_t? {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
-    defer { close(descriptor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let isConnected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
-    }
-    // struct ucred: process, user, group.
-    var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
-    var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-    guard isConnected,
-      getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0
-    else { return nil }
-    return credentials.0
-  }
-
-  /// The processes that have a place in this story's directory in their environment, as agents have.
   private func remainingProcesses() -> [(pid_t, String)] {
-    let mark = Array("=\(root)/".utf8)
-    return processIdentifiers().compactMap { identifier in
-      guard let environment = madeUpFile("/proc/\(identifier)/environ"),
-        environment.range(of: Data(mark)) != nil
-      else { return nil }
-      return (identifier, processName(identifier))
-    }
+    Sweep.processes(below: root).map { ($0, processName($0)) }
   }
 
   private func unmount() {
-    for place in mounts().reversed() { run(["/bin/umount", place]) }
-  }
-
-  /// Where the story has mounted something.
-  private func mounts() -> [String] {
-    let mounts = String(decoding: madeUpFile("/proc/mounts") ?? Data(), as: UTF8.self)
-    let places = mounts.split(separator: "\n").map { String($0.split(separator: " ")[1]) }
-    return places.filter { $0.hasPrefix(root + "/") }
+    for place in Sweep.mounts(below: root).reversed() { run(["/bin/umount", place]) }
   }
 
   private func removeDirectories() {
@@ -154,25 +98,6 @@ extension Stage {
     run(["/bin/chmod", "-R", "u+rwX", root], seconds: 30)
     try? FileManager.default.removeItem(atPath: root)
   }
-}
-
-/// All of a file that the kernel makes up as it is read; Foundation's other ways take it to end after the first
-/// few kilobytes.
-private func madeUpFile(_ path: String) -> Data? {
-  try? FileHandle(forReadingAtPath: path)?.readToEnd()
-}
-
-/// Whether a process is there and more than a zombie.
-func isRunning(_ identifier: pid_t) -> Bool {
-  guard let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8),
-    let end = status.lastIndex(of: ")")
-  else { return false }
-  return !status[end...].hasPrefix(") Z")
-}
-
-func processIdentifiers() -> [pid_t] {
-  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-  return names.compactMap { pid_t($0) }
 }
 
 func processName(_ identifier: pid_t) -> String {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestGround
 import Testing
 
 @Suite struct StoryParserTests {
@@ -38,8 +39,7 @@ import Testing
   }
 
   @Test func `a part is read in its place`() throws {
-    let folder = NSTemporaryDirectory() + "/parts-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try Ground.onDisk.directory("parts")
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try "# Set up\ntrue\n".write(toFile: folder + "/a.txt", atomically: true, encoding: .utf8)
     let paragraphs = try parse("use a\n\n# One\nfalse\n", parts: folder)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestGround
 import Testing
 
 /// The runner itself: a wrong expectation must fail, or no story proves anything.
@@ -107,16 +108,14 @@ import Testing
       "setsid sleep 3600 & echo $! > \"$ROOT/../left-$PPID\"", patience: .seconds(5))
     #expect(performance.left.count == 1)
     #expect(performance.left.first?.contains("sleep") == true)
-    for name in try FileManager.default.contentsOfDirectory(atPath: "/tmp")
-    where name == "left-\(getpid())" {
-      let text = try String(contentsOfFile: "/tmp/" + name, encoding: .utf8)
-      let identifier = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
-      // It is killed, and gone a little later.
-      let deadline = ContinuousClock.now + .seconds(30)
-      while isRunning(identifier), ContinuousClock.now < deadline { usleep(5_000) }
-      #expect(!isRunning(identifier))
-      try FileManager.default.removeItem(atPath: "/tmp/" + name)
-    }
+    let note = "\(Ground.onDisk.root)/left-\(getpid())"
+    let text = try String(contentsOfFile: note, encoding: .utf8)
+    let identifier = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+    // It is killed, and gone a little later.
+    let deadline = ContinuousClock.now + .seconds(30)
+    while Sweep.isRunning(identifier), ContinuousClock.now < deadline { usleep(5_000) }
+    #expect(!Sweep.isRunning(identifier))
+    try FileManager.default.removeItem(atPath: note)
   }
 
   @Test func `a story has its own home and no terminal`() async throws {

@@ -6,6 +6,7 @@ import KuraProtocol
 import KuraSession
 import SecureMemory
 import Synchronization
+import TestGround
 
 /// The clocks of a machine that a test sets going, and leaves standing otherwise.
 final class ManualClock: Sendable {
@@ -38,9 +39,7 @@ final class Scratch {
   let path: String
 
   init() throws {
-    var template = Array("/tmp/kura-agent-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw TestFailure("mkdtemp: \(errno)") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    path = try Ground.onDisk.directory("agent")
   }
 
   deinit { Self.remove(path) }
