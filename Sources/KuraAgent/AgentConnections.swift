@@ -133,6 +133,7 @@ extension Agent {
       serveFrames(connection)
       flush(connection)
     } while canGoOn(connection) && hasFrameTime
+    dropWhatWaits(connection)
     noteRest(of: connection)
     noteFrame(connection)
     if connection.isIdle { leaveSeat(connection) }
@@ -153,6 +154,18 @@ extension Agent {
         guard isFirst || !connection.isWithinFrame || hasFrameTime else { return }
       } catch { end(connection, with: Denial(message: error)) }
     }
+  }
+
+  /// What stands behind a request that may wait for ever, or on a connection that ends, may be a secret
+  /// that nobody is going to use.
+  private func dropWhatWaits(_ connection: Connection) {
+    guard !connection.isClosed, connection.isWithinFrame else { return }
+    if connection.errand is Wait || connection.errand is Watch {
+      end(connection, with: Denial(.malformed))
+    }
+    guard connection.phase == .closing else { return }
+    connection.inbox.wipe()
+    flush(connection)
   }
 
   private static let worthSending = 65_536

@@ -42,6 +42,7 @@ extension Agent {
   private func interrupt(_ keeper: Keeper) -> [Interrupted] {
     var interrupted: [Interrupted] = []
     for case let connection? in connections {
+      connection.mustBeServed = true
       let isStream = connection.stream?.keeper === keeper
       guard isStream || connection.errand?.keeper === keeper else {
         connection.mustBeTaken = connection.hasPending && connection.stream == nil
@@ -64,6 +65,29 @@ extension Agent {
       connection.mustBeTaken = false
       guard connection.hasPending else { continue }
       if connection.send() == .ended || connection.hasPending { close(connection) }
+    }
+  }
+
+  /// What a client of a vault that is locked sent before the lock, and what was not served in this turn,
+  /// may be half a value, or a passcode behind an attempt: its connection ends.
+  func letGoOfRequests() {
+    for case let connection? in connections where connection.mustBeServed {
+      // Who asked for the lock is served when the file is whole, in a moment.
+      guard !connection.isUnfinished, !(connection.errand is ClosingWait) else { continue }
+      connection.mustBeServed = false
+      // A whole request that waits for a seat or the disk is refused in a moment.
+      guard connection.isWithinFrame, connection.phase != .greeting,
+        connection.busyDeadline == nil || connection.phase == .parked,
+        (try? keeper(of: connection))?.isUnlocked != true
+      else { continue }
+      connection.inbox.wipe()
+      do throws(Denial) {
+        let denial = try lockedDenial(connection)
+        // The rest of an upload was answered by the lock.
+        if connection.phase != .draining { refuse(connection, denial) }
+      } catch { refuse(connection, error) }
+      _ = connection.send()
+      close(connection)
     }
   }
 

@@ -213,6 +213,7 @@ extension Agent {
   func settle() {
     while let connection = resumed.popLast() { pump(connection) }
     letGoOfReplies()
+    letGoOfRequests()
     // Before anything waits for a disk: the work of a client that ended may hold keys, and the file open.
     ended.removeAll(keepingCapacity: true)
     while case .some(nil) = connections.last { connections.removeLast() }

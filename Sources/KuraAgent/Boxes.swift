@@ -61,6 +61,9 @@ struct Inbox: ~Copyable {
     if let small = try? SecretBuffer(capacity: Self.room) { buffer = small }
   }
 
+  /// Wipes what was received and is not to be served.
+  mutating func wipe() { buffer.removeAll() }
+
   /// Room for at least a byte; the length of the frame was judged before anything grows for it.
   private mutating func makeRoom() -> Int? {
     do {

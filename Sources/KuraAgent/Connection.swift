@@ -65,6 +65,9 @@ final class Connection {
   /// Whether what is pending was served before a lock: it may not stay here beyond the turn.
   var mustBeTaken = false
 
+  /// Whether a vault was locked: what it sent before that is served in this turn, or not at all.
+  var mustBeServed = false
+
   /// When the frame that has begun must be whole, on the monotonic clock.
   var frameDeadline: UInt64?
   /// When the client must have taken something of what is pending, on the monotonic clock.

@@ -53,6 +53,8 @@ public enum Program {
     let socket = try activatedSocket()
     let isDaemon = options.mode == .daemon && socket == nil
     if isDaemon { try ready.detach() }
+    // A private engine is its client's, who may debug it.
+    if options.mode != .stdio { Confinement.apply() }
     var configuration = AgentConfiguration(stateDirectory: places.state)
     configuration.requiresLockedMemory = options.requiresLockedMemory
     configuration.endsAtSignals = true

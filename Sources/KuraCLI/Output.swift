@@ -99,6 +99,19 @@ extension Output {
     try finish(&escaping)
   }
 
+  /// Writes what others chose and nobody asked for by name, such as a program's path, on a line that says
+  /// more: harmless everywhere, so that a pipe gets no line of theirs.
+  mutating func write(escaped text: String) throws(CommandError) {
+    let bytes = Array(text.utf8)
+    try write(escaped: bytes.span)
+  }
+
+  mutating func write(escaped bytes: Span<UInt8>) throws(CommandError) {
+    var escaping = Escaping(.line)
+    try escape(bytes, &escaping)
+    try finish(&escaping)
+  }
+
   /// Writes a name or another text, and ends its line.
   mutating func write(wholeLine bytes: Span<UInt8>) throws(CommandError) {
     try write(line: bytes)
@@ -112,6 +125,12 @@ extension Output {
   /// elsewhere.
   mutating func write(_ bytes: Span<UInt8>, _ escaping: inout Escaping) throws(CommandError) {
     guard isTerminal else { return try write(bytes) }
+    try escape(bytes, &escaping)
+  }
+
+  private mutating func escape(
+    _ bytes: Span<UInt8>, _ escaping: inout Escaping
+  ) throws(CommandError) {
     var harmless = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: bytes.count + 64)
     }

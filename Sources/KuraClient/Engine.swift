@@ -36,7 +36,9 @@ enum AgentProgram {
     let said = try listen(to: child.descriptor)
     let status = kura_child_wait(child.process, Patience.standard.process)
     if said.first == UInt8(ascii: "R") { return }
-    throw .agentFailed(status: status, text: String(repairing: said.span))
+    // A line, and no more.
+    let line = said.prefix { $0 != UInt8(ascii: "\n") }
+    throw .agentFailed(status: status, text: String(repairing: Array(line).span))
   }
 
   /// Starts an engine that serves this process alone.

@@ -24,6 +24,8 @@ public struct AgentFacts: Equatable, Sendable {
   public var availableMemory: UInt64 = 0
   /// Whether it can write to its state directory.
   public var keepsState = false
+  /// Whether it can gain no privileges and start no program.
+  public var isConfined = false
 
   /// Facts to be filled in.
   public init() {}
@@ -40,9 +42,10 @@ public struct AgentFacts: Equatable, Sendable {
     monotonicTime = try reader.number()
     availableMemory = try reader.number()
     let raw: UInt8 = try reader.number()
-    guard raw & ~3 == 0 else { throw .fieldValue }
+    guard raw & ~11 == 0 else { throw .fieldValue }
     isDumpable = raw & 1 != 0
     keepsState = raw & 2 != 0
+    isConfined = raw & 8 != 0
     try reader.finish()
   }
 }
@@ -57,7 +60,8 @@ extension SecretBuffer {
     ] {
       try put(number)
     }
-    try put(UInt8(facts.isDumpable ? 1 : 0) | (facts.keepsState ? 2 : 0))
+    let flags: UInt8 = (facts.isDumpable ? 1 : 0) | (facts.keepsState ? 2 : 0)
+    try put(flags | (facts.isConfined ? 8 : 0))
     try closeFrame(frame)
   }
 }

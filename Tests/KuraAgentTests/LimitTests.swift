@@ -46,6 +46,19 @@ import Testing
     #expect(try bench.reply(on: wire).type == .agentHello)
   }
 
+  @Test func `nor does one that starts at the same time`() throws {
+    let scratch = try Scratch()
+    let run = scratch.path + "/run"
+    try #require(mkdir(run, 0o700) == 0)
+    // The other one has the lock, and does not listen yet.
+    let other = open(run + "/agent.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0)
+    let agent = try Agent(AgentConfiguration(stateDirectory: scratch.path + "/state"))
+    #expect(throws: AgentError.alreadyRunning) { try agent.listen(in: run) }
+    close(other)
+    try agent.listen(in: run)
+  }
+
   @Test func `a directory that others can enter is refused`() throws {
     let scratch = try Scratch()
     try #require(mkdir(scratch.path + "/run", 0o755) == 0)

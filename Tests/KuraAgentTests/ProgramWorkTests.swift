@@ -111,9 +111,15 @@ import Testing
       fclose(file)
     }
     #expect(limits.split(separator: " ").dropFirst(4).first == "0")
-    // An undumpable process's files under /proc belong to root.
+    // An undumpable process's files under /proc belong to root; where the tests are root's, all do.
     var status = stat()
     #expect(stat("/proc/\(agent.identifier)/environ", &status) == 0 && status.st_uid == 0)
+    let wire = try home.client()
+    try wire.send { try $0.putRequest(.agentFacts) }
+    let reply = try wire.frame()
+    let facts = try AgentFacts(reply.payload.span)
+    #expect(!facts.isDumpable)
+    #expect(facts.isConfined)
   }
 }
 

@@ -131,10 +131,12 @@ extension DoctorTests {
   ) -> [String] {
     var facts = AgentFacts()
     (facts.lockLimit, facts.lockedBytes, facts.keepsState) = (8 << 20, 65_536, true)
+    facts.isConfined = true
     (facts.bootTime, facts.monotonicTime) = (60_000, 30_000)
     change(&facts)
     let clocks = Machine.Clocks(boot: 61_000, monotonic: 31_000, wall: 0, isSynchronised: true)
-    return AgentChecks(facts: facts, release: release, clocks: clocks).all
+    let checks = AgentChecks(facts: facts, release: release, clocks: clocks)
+    return (checks.all + [checks.confinement])
       .filter { $0.verdict != .ok }.map { "\($0.name) \($0.verdict)" }
   }
 
@@ -149,6 +151,7 @@ extension DoctorTests {
     #expect(agent { $0.bootTime = 600_000 } == ["agent-clock warn"])
     #expect(agent { $0.monotonicTime = 60_001 } == ["agent-clock fail"])
     #expect(agent { $0.keepsState = false } == ["state-kept fail"])
+    #expect(agent { $0.isConfined = false } == ["confinement warn"])
   }
 
   @Test func `a vault's weaknesses are told with what to do`() {

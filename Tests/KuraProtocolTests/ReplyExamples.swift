@@ -110,6 +110,7 @@ extension Examples {
           (facts.lockLimit, facts.hardLockLimit) = (8_388_608, AgentFacts.unlimited)
           (facts.lockedBytes, facts.availableMemory) = (65_536, 1 << 30)
           (facts.bootTime, facts.monotonicTime, facts.keepsState) = (60_000, 30_000, true)
+          facts.isConfined = true
           try $0.putAgentFactsReply(facts)
         } reading: { payload throws(ProtocolError) in
           _ = try AgentFacts(payload)

@@ -18,6 +18,14 @@ import Testing
     }
   }
 
+  @Test func `a hardened process cannot be traced by its user, nor dumped`() async {
+    await #expect(processExitsWith: .success) {
+      precondition(isDumpable())
+      ProcessHardening.apply()
+      precondition(!isDumpable())
+    }
+  }
+
   @Test func `a secret's pages are locked, out of core dumps and wiped in children`() async {
     await #expect(processExitsWith: .success) {
       let secret = try SecretBytes(copying: [1].span)
@@ -59,6 +67,13 @@ import Testing
       precondition(secret.count == 10 && LockedMemory.status.unlockedByteCount > 0)
     }
   }
+}
+
+/// What prctl(2) says to PR_GET_DUMPABLE; Swift does not import what takes any number of arguments.
+private func isDumpable() -> Bool {
+  typealias Call = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+  let prctl = unsafeBitCast(dlsym(nil, "prctl"), to: Call.self)
+  return prctl(3, 0, 0, 0, 0) == 1
 }
 
 /// What the arena holds, locked or not.

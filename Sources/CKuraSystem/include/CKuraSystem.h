@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "asking.h"
 #include "clipboard.h"
+#include "confinement.h"
 #include "directories.h"
 #include "drafts.h"
 #include "editing.h"

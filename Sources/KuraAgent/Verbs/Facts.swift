@@ -22,6 +22,7 @@ extension Agent {
     facts.unlockedBytes = UInt64(memory.unlockedByteCount)
     (facts.bootTime, facts.monotonicTime) = (now.boot, now.monotonic)
     facts.availableMemory = MemoryBudget.available() ?? 0
+    facts.isConfined = Confinement.holds
     facts.keepsState = canWrite(configuration.stateDirectory)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putAgentFactsReply(facts)

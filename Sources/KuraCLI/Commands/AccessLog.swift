@@ -73,7 +73,7 @@ extension AccessLog {
     try output.write(Moment.local(facts.time) + "  ")
     if let remark = LogWords.remark(facts) { return try output.write("# " + remark + "\n") }
     try output.write(HelpText.pad(LogWords.action(facts), 14))
-    try output.write(line: LogWords.subject(entry))
+    try output.write(escaped: LogWords.subject(entry))
     try write(client: facts, &output)
     try output.write("\n")
   }
@@ -83,16 +83,16 @@ extension AccessLog {
   ) throws(CommandError) {
     guard facts.process != 0 else { return }
     try output.write("  by ")
-    try output.write(line: facts.program.span)
+    try output.write(escaped: facts.program.span)
     try output.write("(\(facts.process))")
     if facts.parent != 0 {
       try output.write(" of ")
-      try output.write(line: facts.parentProgram.span)
+      try output.write(escaped: facts.parentProgram.span)
       try output.write("(\(facts.parent))")
     }
     guard !facts.terminal.isEmpty else { return }
     try output.write(" on ")
-    try output.write(line: facts.terminal.span)
+    try output.write(escaped: facts.terminal.span)
   }
 }
 

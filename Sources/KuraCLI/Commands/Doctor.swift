@@ -63,7 +63,8 @@ extension Doctor {
       let facts = try connection.agentFacts()
       let agent = AgentChecks(facts: facts, release: connection.release, clocks: clocks)
       let checks = try vault(access, &connection, facts.availableMemory)
-      return agent.all + checks.map { $0.advising(about: access.vault) }
+      return agent.all + (access.isPrivate ? [] : [agent.confinement])
+        + checks.map { $0.advising(about: access.vault) }
     } catch { throw .client(error) }
   }
 

@@ -47,13 +47,13 @@ extension SlotTable {
     try output.write(facts.created == 0 ? "-" : Moment.local(facts.created))
     if !slot.label.utf8.isEmpty {
       try output.write("  ")
-      try output.write(line: slot.label)
+      try output.write(escaped: slot.label)
     }
     let remarks = facts.remarks
     if !remarks.isEmpty { try output.write("  (" + joined(remarks) + ")") }
     if !slot.place.utf8.isEmpty {
       try output.write("  ")
-      try output.write(line: slot.place)
+      try output.write(escaped: slot.place)
     }
     try output.write("\n")
   }

@@ -68,13 +68,13 @@ extension Status {
   ) throws(CommandError) {
     guard let found else {
       try output.write("no vault: ")
-      try output.write(line: access.vault.path)
+      try output.write(escaped: access.vault.path)
       return try output.write("\n")
     }
     let report = found.report
     try output.write(headline(report) + "\n")
     try output.write("vault: ")
-    try output.write(line: access.vault.path)
+    try output.write(escaped: access.vault.path)
     try output.write("\n")
     for slot in found.slots { try output.write("slot: " + slot.words + "\n") }
     for tries in report.tries where tries.failures > 0 {

@@ -100,7 +100,7 @@ extension Vaults {
   private static func write(_ found: Found, _ output: inout Output) throws(CommandError) {
     try output.write(HelpText.pad(found.state.rawValue, 12))
     try write(name: found.vault, "  ", &output)
-    try output.write(line: found.vault.path)
+    try output.write(escaped: found.vault.path)
     try output.write("\n")
   }
 

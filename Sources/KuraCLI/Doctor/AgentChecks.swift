@@ -54,6 +54,18 @@ struct AgentChecks {
     return Check("core-dumps", .ok, "the agent cannot be traced and leaves no core file")
   }
 
+  /// Of an agent that stays: an engine of this command's own ends with it.
+  var confinement: Check {
+    guard facts.isConfined else {
+      return Check(
+        "confinement", .warn,
+        "the agent could start programs and use a network, if somebody made it do so",
+        "use a kernel with seccomp filters, and start the agent as it was installed")
+    }
+    return Check(
+      "confinement", .ok, "the agent can gain no privileges, start no program and use no network")
+  }
+
   private var clock: Check {
     let name = "agent-clock"
     let (here, there) = (clocks.boot, facts.bootTime)
