@@ -19,7 +19,7 @@ public struct AgentConfiguration: Sendable {
   public var endsAtSignals = false
 
   /// Which start of the machine the clocks count from.
-  public var boot: BootID = .current()
+  public var origin: ClockOrigin = .current()
 
   /// Reads the clocks; a test's own does.
   public var clock: @Sendable () -> Moment = Moment.now

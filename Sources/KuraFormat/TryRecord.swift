@@ -26,24 +26,29 @@ public struct TryTally: Equatable, Sendable {
   public var failures: UInt32
   /// When the last one began, in milliseconds of the boot clock.
   public var last: UInt64
-  /// The start of the machine that `last` counts from; zero where the system did not say.
-  public var boot: BootID
+  /// What `last` can be compared with.
+  public var origin: ClockOrigin
 
   /// A tally as it was counted.
-  public init(failures: UInt32, last: UInt64, boot: BootID) {
+  public init(failures: UInt32, last: UInt64, origin: ClockOrigin) {
     self.failures = failures
     self.last = last
-    self.boot = boot
+    self.origin = origin
   }
 
   /// No wrong try.
-  public static let none = TryTally(failures: 0, last: 0, boot: .zero)
+  public static let none = TryTally(failures: 0, last: 0, origin: .none)
 
-  /// One wrong try more, at a time of a start of the machine.
-  public mutating func count(at now: UInt64, in boot: BootID) {
+  /// One wrong try more.
+  public mutating func count(at now: UInt64, in origin: ClockOrigin) {
     failures = failures == .max ? .max : failures + 1
+    restart(at: now, in: origin)
+  }
+
+  /// Has the wait begin now.
+  public mutating func restart(at now: UInt64, in origin: ClockOrigin) {
     last = now
-    self.boot = boot
+    self.origin = origin
   }
 }
 
@@ -59,7 +64,9 @@ public struct TryRecord: Equatable, Sendable {
   /// What is counted for each kind when the file cannot be read: damage is no way to more tries.
   public static let suspectedFailures: UInt32 = 5
 
-  private static let magic: [UInt8] = Array("KURATRY1".utf8)
+  private static let magic: [UInt8] = Array("KURATRY2".utf8)
+  /// The record before, which knew of no time namespaces.
+  private static let olderMagic: [UInt8] = Array("KURATRY1".utf8)
   private static let hashedByteCount = byteCount - Digest.byteCount
 
   /// One more with every record written.
@@ -124,7 +131,8 @@ extension TryRecord {
     for tally in tallies {
       bytes.append(integer: tally.failures)
       bytes.append(integer: tally.last)
-      bytes.append(tally.boot)
+      bytes.append(tally.origin.boot)
+      bytes.append(integer: tally.origin.namespace)
     }
     bytes.append(zeros: TryRecord.hashedByteCount - bytes.count)
     bytes.append(try TryRecord.digest(bytes.span))
@@ -145,7 +153,9 @@ extension TryRecord {
     self.init(vault: vault)
     var reader = ByteReader(hashed)
     let magic = try reader.take(TryRecord.magic.count)
-    for index in magic.indices where magic[index] != TryRecord.magic[index] { throw .damaged }
+    let text = magic.indices.map { magic[$0] }
+    let isOlder = text == TryRecord.olderMagic
+    guard isOlder || text == TryRecord.magic else { throw .damaged }
     counter = try reader.integer()
     // The highest number leaves none for the next record, so that nothing more would count.
     guard counter < .max else { throw .damaged }
@@ -154,7 +164,8 @@ extension TryRecord {
     for index in tallies.indices {
       tallies[index].failures = try reader.integer()
       tallies[index].last = try reader.integer()
-      tallies[index].boot = try reader.identifier()
+      tallies[index].origin.boot = try reader.identifier()
+      if !isOlder { tallies[index].origin.namespace = try reader.integer() }
     }
     try reader.zeros(reader.remaining)
   }

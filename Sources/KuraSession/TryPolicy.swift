@@ -12,8 +12,19 @@ public struct TryStanding: Equatable, Sendable {
   /// Milliseconds until the next one; ``TryPolicy/untilPasscode`` when no time helps.
   public let wait: UInt64
 
+  /// Whether the wait begins only now, so that it has to be noted: the clock that the last try was timed by
+  /// says nothing about this one.
+  public var mustRestart = false
+
   /// Whether one may be made now.
   public var isAllowed: Bool { wait == 0 }
+
+  /// A standing whose wait is under way.
+  public init(failures: UInt32, left: UInt32, wait: UInt64) {
+    self.failures = failures
+    self.left = left
+    self.wait = wait
+  }
 }
 
 /// How wrong tries slow down the next ones: a value of no state, the clock is the caller's.
@@ -38,16 +49,23 @@ public enum TryPolicy {
   /// - Parameters:
   ///   - tally: The wrong ones so far.
   ///   - now: The boot clock, in milliseconds, which nobody can set.
-  ///   - boot: Which start of the machine that clock counts from.
+  ///   - origin: What that clock counts from.
   public static func standing(
-    _ kind: TryKind, _ tally: TryTally, at now: UInt64, in boot: BootID
+    _ kind: TryKind, _ tally: TryTally, at now: UInt64, in origin: ClockOrigin
   ) -> TryStanding {
     let failures = tally.failures
     guard failures >= free else {
       return TryStanding(failures: failures, left: free - failures, wait: 0)
     }
-    let wait = kind == .keyFile ? untilPasscode : wait(delay(kind, failures), tally, now, boot)
-    return TryStanding(failures: failures, left: wait == 0 ? 1 : 0, wait: wait)
+    guard kind != .keyFile else {
+      return TryStanding(failures: failures, left: 0, wait: untilPasscode)
+    }
+    let delay = delay(kind, failures)
+    let passed = passed(since: tally, now, origin)
+    let wait = delay - min(delay, passed ?? 0)
+    var standing = TryStanding(failures: failures, left: wait == 0 ? 1 : 0, wait: wait)
+    standing.mustRestart = passed == nil
+    return standing
   }
 
   private static func delay(_ kind: TryKind, _ failures: UInt32) -> UInt64 {
@@ -55,14 +73,16 @@ public enum TryPolicy {
     return delays[min(Int(failures - free), delays.count - 1)]
   }
 
-  /// What is left of a delay. It begins again with the machine: the clock before a restart cannot be
+  /// How much of a delay is over. It begins again with the machine: the clock before a restart cannot be
   /// compared with the one after it.
-  private static func wait(
-    _ delay: UInt64, _ tally: TryTally, _ now: UInt64, _ boot: BootID
-  ) -> UInt64 {
-    let isComparable = tally.boot == boot && tally.last <= now
-    let passed = isComparable ? now - tally.last : now
-    return passed < delay ? delay - passed : 0
+  ///
+  /// - Returns: Nil where this clock does not tell: it is another namespace's, which may be ahead as far as
+  ///   its maker likes, or behind the last try.
+  private static func passed(
+    since tally: TryTally, _ now: UInt64, _ origin: ClockOrigin
+  ) -> UInt64? {
+    if tally.origin == origin { return tally.last <= now ? now - tally.last : nil }
+    return tally.origin.boot != origin.boot && origin.isMachine ? now : nil
   }
 }
 

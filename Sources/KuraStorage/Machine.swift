@@ -21,6 +21,12 @@ package enum Machine {
   /// The kernel's id of this start of the machine, a UUID; empty when it does not say.
   package static func bootID() -> String { text("/proc/sys/kernel/random/boot_id") }
 
+  /// The inode of the time namespace that this process runs in; zero when the kernel has none.
+  package static func timeNamespace() -> UInt64 {
+    var status = stat()
+    return unsafe stat("/proc/self/ns/time", &status) == 0 ? UInt64(status.st_ino) : 0
+  }
+
   /// What memory and control group leave to this process, in bytes; nil when neither says.
   ///
   /// - Parameter root: Where `/proc` and `/sys` are looked for, for tests.

@@ -76,7 +76,10 @@ public struct TryFile: ~Copyable, Sendable {
   }
 }
 
-extension Identifier where Subject == BootSubject {
-  /// This start of the machine; zero where the system does not say.
-  public static func current() -> BootID { BootID(text: Machine.bootID()) ?? .zero }
+extension ClockOrigin {
+  /// What this process reads off the boot clock can be compared with.
+  public static func current() -> ClockOrigin {
+    ClockOrigin(
+      boot: BootID(text: Machine.bootID()) ?? .zero, namespace: Machine.timeNamespace())
+  }
 }

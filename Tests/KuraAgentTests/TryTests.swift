@@ -205,12 +205,29 @@ extension TryTests {
     first.clock.pass(milliseconds: 60_000)
     #expect(try passcodes(first, wire)?.wait == 0)
     let (other, guest) = try second(first) { configuration in
-      configuration.boot = .zero
+      configuration.origin.boot = .zero
+      configuration.origin.namespace = ClockOrigin.firstNamespace
       let clock = ManualClock(boot: 2_000)
       configuration.clock = { clock.now }
     }
     #expect(try passcodes(other, guest)?.wait == 3_000)
     #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.refusal?.detail == 3_000)
+  }
+
+  @Test func `another time namespace begins the wait anew, once`() throws {
+    let (first, wire) = try bench()
+    try mistake(5, first, wire)
+    let clock = ManualClock(boot: 1 << 40)
+    let (other, guest) = try second(first) { configuration in
+      configuration.origin.namespace = 7
+      configuration.clock = { clock.now }
+    }
+    #expect(try passcodes(other, guest)?.wait == 5_000)
+    #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.refusal?.detail == 5_000)
+    clock.pass(milliseconds: 4_999)
+    #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.refusal?.detail == 1)
+    clock.pass(milliseconds: 1)
+    #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
   @Test func `one key derivation runs at a time, and nobody else is kept waiting`() throws {

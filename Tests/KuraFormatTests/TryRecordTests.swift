@@ -5,13 +5,14 @@ import Testing
 
 @Suite struct TryRecordTests {
   private let vault: VaultID = identifier(9)
-  private let boot: BootID = identifier(3)
+  private let origin = ClockOrigin(boot: identifier(3), namespace: 0x1122)
 
   private func record(_ counter: UInt64) -> TryRecord {
     var record = TryRecord(vault: vault)
     record.counter = counter
-    record[.passcode] = TryTally(failures: UInt32(counter), last: 77, boot: boot)
-    record[.local] = TryTally(failures: 2, last: 78, boot: identifier(4))
+    record[.passcode] = TryTally(failures: UInt32(counter), last: 77, origin: origin)
+    record[.local] = TryTally(
+      failures: 2, last: 78, origin: ClockOrigin(boot: identifier(4), namespace: 1))
     return record
   }
 
@@ -26,14 +27,30 @@ import Testing
 
   @Test func `a record is 256 bytes`() throws {
     let encoded = try record(7).encode()
-    let passcode = little(UInt32(7)) + little(UInt64(77)) + boot.bytes
-    let keyFile = [UInt8](repeating: 0, count: 28)
-    let local = little(UInt32(2)) + little(UInt64(78)) + [UInt8](repeating: 4, count: 16)
-    let head = Array("KURATRY1".utf8) + little(UInt64(7)) + vault.bytes
+    let passcode =
+      little(UInt32(7)) + little(UInt64(77)) + origin.boot.bytes + little(UInt64(0x1122))
+    let keyFile = [UInt8](repeating: 0, count: 36)
+    let local =
+      little(UInt32(2)) + little(UInt64(78)) + [UInt8](repeating: 4, count: 16) + little(UInt64(1))
+    let head = Array("KURATRY2".utf8) + little(UInt64(7)) + vault.bytes
     let content = head + passcode + keyFile + local
     #expect(encoded.count == 256)
     #expect(Array(encoded[..<content.count]) == content)
     #expect(encoded[content.count..<224].allSatisfy { $0 == 0 })
+  }
+
+  @Test func `a record from before, without time namespaces, is read`() throws {
+    let tally = little(UInt32(6)) + little(UInt64(77)) + origin.boot.bytes
+    let head = Array("KURATRY1".utf8) + little(UInt64(7)) + vault.bytes
+    let hashed = head + tally + tally + tally + [UInt8](repeating: 0, count: 224 - 116)
+    let older = try read(hashed + plainHash(hashed))
+    let then = ClockOrigin(boot: origin.boot, namespace: 0)
+    for kind in TryKind.allCases {
+      #expect(older[kind] == TryTally(failures: 6, last: 77, origin: then))
+    }
+    // The next one is of today's form.
+    let next = try older.encode()
+    #expect(try read(next) == older)
   }
 
   @Test(arguments: [(1, 2), (2, 1), (7, 8), (4, 3)] as [(UInt64, UInt64)])

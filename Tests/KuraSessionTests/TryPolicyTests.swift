@@ -10,18 +10,16 @@ private let minute = 60 * second
 
 @Suite struct TryPolicyTests {
   private var clock = FakeClock()
-  private let boot: BootID = identifier(1)
+  private let origin = ClockOrigin(boot: identifier(1), namespace: ClockOrigin.firstNamespace)
 
-  private func standing(
-    _ kind: TryKind, _ tally: TryTally, boot: BootID? = nil
-  ) -> TryStanding {
-    TryPolicy.standing(kind, tally, at: clock.now.boot, in: boot ?? self.boot)
+  private func standing(_ kind: TryKind, _ tally: TryTally) -> TryStanding {
+    TryPolicy.standing(kind, tally, at: clock.now.boot, in: origin)
   }
 
   /// A tally whose wrong tries were all made now.
   private func tally(_ failures: Int) -> TryTally {
     var tally = TryTally.none
-    for _ in 0..<failures { tally.count(at: clock.now.boot, in: boot) }
+    for _ in 0..<failures { tally.count(at: clock.now.boot, in: origin) }
     return tally
   }
 
@@ -45,7 +43,7 @@ private let minute = 60 * second
     var tally = tally(9)
     tally.failures = .max
     #expect(standing(.passcode, tally).wait == 60 * second)
-    tally.count(at: clock.now.boot, in: boot)
+    tally.count(at: clock.now.boot, in: origin)
     #expect(tally.failures == .max)
   }
 
@@ -85,17 +83,41 @@ private let minute = 60 * second
 
   @Test func `a restart begins the wait again`() {
     let tally = tally(8)
-    let other: BootID = identifier(2)
-    for (boot, left) in [(0, 60_000), (59_999, 1), (60_000, 0)] as [(UInt64, UInt64)] {
-      #expect(TryPolicy.standing(.passcode, tally, at: boot, in: other).wait == left)
+    for namespace in [ClockOrigin.firstNamespace, 0] {
+      let other = ClockOrigin(boot: identifier(2), namespace: namespace)
+      for (now, left) in [(0, 60_000), (59_999, 1), (60_000, 0)] as [(UInt64, UInt64)] {
+        let standing = TryPolicy.standing(.passcode, tally, at: now, in: other)
+        #expect(standing.wait == left && !standing.mustRestart)
+      }
     }
   }
 
-  @Test func `a time that is yet to come does not shut the owner out`() {
+  @Test func `a clock of another time namespace begins it anew, however far it is ahead`() {
+    let elsewhere = [
+      ClockOrigin(boot: origin.boot, namespace: 4_026_532_001),
+      ClockOrigin(boot: origin.boot, namespace: 0),
+      ClockOrigin(boot: identifier(2), namespace: 4_026_532_001), .none,
+    ]
+    for other in elsewhere {
+      for (kind, wait) in [(.passcode, 60_000), (.local, 3_600_000)] as [(TryKind, UInt64)] {
+        var tally = tally(8)
+        let standing = TryPolicy.standing(kind, tally, at: .max, in: other)
+        #expect(standing.wait == wait && standing.mustRestart && standing.left == 0)
+        // Noted, it passes like any other, there alone.
+        tally.restart(at: 1_000, in: other)
+        let later = TryPolicy.standing(kind, tally, at: 1_000 + wait, in: other)
+        #expect(later.isAllowed && !later.mustRestart)
+      }
+    }
+  }
+
+  @Test func `a time that is yet to come is a whole wait, and does not shut the owner out`() {
     var tally = tally(8)
     tally.last = .max
-    #expect(TryPolicy.standing(.passcode, tally, at: 0, in: boot).wait == 60 * second)
-    #expect(TryPolicy.standing(.passcode, tally, at: 60 * second, in: boot).isAllowed)
+    let standing = TryPolicy.standing(.passcode, tally, at: 60 * second, in: origin)
+    #expect(standing.wait == 60 * second && standing.mustRestart)
+    tally.restart(at: 60 * second, in: origin)
+    #expect(TryPolicy.standing(.passcode, tally, at: 120 * second, in: origin).isAllowed)
   }
 }
 

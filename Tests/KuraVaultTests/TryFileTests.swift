@@ -13,7 +13,7 @@ import Testing
     let bytes = [UInt8](repeating: 9, count: 16)
     return VaultID(bytes.span)
   }()
-  private let boot = BootID.current()
+  private let origin = ClockOrigin.current()
 
   private func path(_ file: TestVault) -> String {
     file.stateDirectory + "/\(vault.hexadecimal).tries"
@@ -23,7 +23,7 @@ import Testing
   private func count(_ file: TestVault) throws {
     var held = try TryFile.hold(vault, in: file.stateDirectory, patience: 0)
     var record = held.record
-    record[.passcode].count(at: 5, in: boot)
+    record[.passcode].count(at: 5, in: origin)
     try held.write(record)
   }
 

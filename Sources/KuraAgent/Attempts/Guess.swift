@@ -70,7 +70,7 @@ struct Guess: Sendable {
     var file = try hold(kind)
     let before = record(file)
     begin(before)
-    try check(tries.standing(kind, before))
+    try check(kind, before, &file)
     let limit = kind == .local ? try attempt.eraseLimit() : 0
     // Whoever was killed in the middle of the last try that is allowed has had it.
     try checkLimit(limit, before)
@@ -149,8 +149,17 @@ extension Guess {
     }
   }
 
-  private func check(_ standing: TryStanding) throws(VaultError) {
-    guard standing.isAllowed else { throw .throttled(milliseconds: standing.wait) }
+  private func check(
+    _ kind: TryKind, _ record: TryRecord, _ file: inout TryFile?
+  ) throws(VaultError) {
+    let standing = tries.standing(kind, record)
+    guard !standing.isAllowed else { return }
+    if standing.mustRestart {
+      var restarted = record
+      tries.restart(kind, in: &restarted)
+      try? file?.write(restarted)
+    }
+    throw .throttled(milliseconds: standing.wait)
   }
 
   private func checkLimit(_ limit: UInt64, _ record: TryRecord) throws(VaultError) {

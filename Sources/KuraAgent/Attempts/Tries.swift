@@ -10,7 +10,7 @@ internal import Synchronization
 /// What this engine knows of wrong tries; the loop and the worker share it.
 final class Tries: Sendable {
   private let directory: String
-  private let boot: BootID
+  private let origin: ClockOrigin
   private let clock: @Sendable () -> Moment
   private let known = Mutex<[VaultID: KnownMistakes]>([:])
   /// Vaults whose last try could not be counted.
@@ -18,7 +18,7 @@ final class Tries: Sendable {
 
   init(_ configuration: AgentConfiguration) {
     directory = configuration.stateDirectory
-    boot = configuration.boot
+    origin = configuration.origin
     clock = configuration.clock
   }
 
@@ -35,12 +35,17 @@ final class Tries: Sendable {
 
   /// What may be tried now.
   func standing(_ kind: TryKind, _ record: TryRecord) -> TryStanding {
-    TryPolicy.standing(kind, record[kind], at: clock().boot, in: boot)
+    TryPolicy.standing(kind, record[kind], at: clock().boot, in: origin)
   }
 
   /// Counts one wrong try more; the try may yet turn out to be right.
   func count(_ kind: TryKind, in record: inout TryRecord) {
-    record[kind].count(at: clock().boot, in: boot)
+    record[kind].count(at: clock().boot, in: origin)
+  }
+
+  /// Has the wait for a kind begin now.
+  func restart(_ kind: TryKind, in record: inout TryRecord) {
+    record[kind].restart(at: clock().boot, in: origin)
   }
 
   /// Notes whether tries at a vault are counted.
@@ -81,7 +86,8 @@ extension Agent {
     // A try under way is counted already, and may be right.
     guard let kind = TryKind(Credential(credential)), !keeper.session.isUnlocking else { return }
     let standing = tries.standing(kind, tries.look(at: vault.id))
-    guard standing.isAllowed else {
+    // A wait that begins only now is for the worker to note.
+    guard standing.isAllowed || standing.mustRestart else {
       let hasRecoveryKey = vault.slots.contains { $0.kind == .recoveryKey }
       throw Denial(.throttled, standing.wait, hasRecoveryKey ? 1 : 0)
     }
