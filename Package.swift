@@ -128,7 +128,8 @@ let package = Package(
     // Proof.
     .target(name: "TestGround", path: "Tests/TestGround", swiftSettings: tests),
     .testTarget(
-      name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: tests),
+      name: "SecureMemoryTests", dependencies: ["CKuraSystem", "SecureMemory"], swiftSettings: tests
+    ),
     .testTarget(
       name: "KuraCryptoTests", dependencies: ["KuraCrypto", "SecureMemory"], swiftSettings: tests),
     .testTarget(

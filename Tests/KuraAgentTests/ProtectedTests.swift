@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-import KuraAgent
 import KuraProtocol
 import SecureMemory
 import Testing
+
+@testable import KuraAgent
 
 @Suite struct `A protected value of the agent's` {
   /// A bench with a protected item, and the client that stored it.
@@ -146,6 +147,18 @@ import Testing
     #expect(try bench.ask(other) { try $0.get("a") }.isOK)
     bench.clock.pass(milliseconds: 1)
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `is wiped at its end by the timer, without a request`() throws {
+    let (bench, _, _) = try bench()
+    let keeper = try #require(bench.agent.keepers.first)
+    bench.clock.pass(milliseconds: 299_999)
+    try bench.turn()
+    #expect(keeper.grant != nil)
+    bench.clock.pass(milliseconds: 1)
+    try bench.turn()
+    #expect(keeper.grant == nil)
+    #expect(keeper.isUnlocked)
   }
 
   @Test func `ends when it is shortened`() throws {

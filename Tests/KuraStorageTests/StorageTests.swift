@@ -22,6 +22,21 @@ import Testing
     storage.end()
   }
 
+  @Test func `a commit that has to last waits for the disk, another does not`() throws {
+    let file = try TestFile()
+    var storage = try file.open()
+    // As PRAGMA synchronous numbers them: 2 is FULL, 1 is NORMAL.
+    for (isDurable, level) in [(true, 2), (false, 1), (true, 2)] as [(Bool, Int32)] {
+      try storage.beginWrite(durable: isDurable)
+      var statement: OpaquePointer?
+      sqlite3_prepare_v2(storage.db, "PRAGMA synchronous", -1, &statement, nil)
+      #expect(sqlite3_step(statement) == SQLITE_ROW)
+      #expect(sqlite3_column_int(statement, 0) == level)
+      sqlite3_finalize(statement)
+      storage.end()
+    }
+  }
+
   @Test func `what was not committed is gone`() throws {
     let file = try TestFile()
     var storage = try file.open()
