@@ -16,6 +16,8 @@ public final class Agent {
   let poller: Poller
   let worker: Worker
   let tries: Tries
+  /// What is known of vaults that are locked.
+  let memory = VaultMemory()
 
   var keepers: [Keeper] = []
   var connections: [Connection?] = []

@@ -43,6 +43,8 @@ extension Denial {
       Denial(.damaged, text: damage.isOfItem && name != .none ? name : .words(damage.words))
     case .rolledBack(let seen, let epoch): rollback(.rolledBack, seen, epoch)
     case .forked(let seen, let epoch): rollback(.forked, seen, epoch)
+    case .exchanged(let last):
+      Denial(.exchanged, text: .words(String(decoding: last, as: UTF8.self)))
     case .replaced: Denial(.locked, UInt64(LockReason.vaultChanged.rawValue), text: path)
     default: nil
     }

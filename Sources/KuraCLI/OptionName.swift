@@ -2,6 +2,7 @@
 
 /// The options there are, each under its long spelling.
 enum OptionName: String, Sendable, CaseIterable {
+  case acceptMoved = "accept-moved"
   case acceptRollback = "accept-rollback"
   case attribute = "attr"
   case batch

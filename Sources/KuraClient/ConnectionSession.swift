@@ -19,14 +19,16 @@ extension Connection {
   ///   - idleTimeout: In ms; 0 = the vault's policy.
   ///   - maxSession: In ms; 0 = the vault's policy.
   ///   - acceptRollback: Take the vault although it is older than one seen before.
+  ///   - acceptExchange: Take the vault although another one was last unlocked at its path.
   ///   - authorizing: Whether this serves as ``authorize(_:secret:)``, too, where the slot holds what
   ///     that takes.
   public mutating func unlock(
     _ kind: CredentialKind, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
     maxSession: UInt64 = 0, acceptRollback: Bool = false,
-    authorizing: Bool = false
+    acceptExchange: Bool = false, authorizing: Bool = false
   ) throws(ClientError) -> Notice {
     var flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
+    if acceptExchange { flags.insert(.acceptExchange) }
     if authorizing { flags.insert(.authorize) }
     let bytes = secret.bytes
     try send { output throws(ProtocolError) in

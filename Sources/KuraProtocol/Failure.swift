@@ -135,6 +135,9 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case notWhole = 91
   /// The same, and it will not be before the next lock: writing failed. detail: errno; text: the path.
   case wholeFailed = 92
+  /// Another vault was last unlocked at this path. text: where this one was then; empty when this machine never
+  /// saw it.
+  case exchanged = 93
 
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
@@ -146,7 +149,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .revisionConflict, .notDeleted, .revisionCurrent: .exists
-    case .damaged, .rolledBack, .forked: .integrity
+    case .damaged, .rolledBack, .forked, .exchanged: .integrity
     case .permissionDenied, .diskFull, .inputOutput, .wholeFailed: .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
     case .throttled: .throttled

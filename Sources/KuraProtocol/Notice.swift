@@ -26,6 +26,10 @@ public struct Notice: OptionSet, Sendable {
   public static let triesFailed = Notice(rawValue: 256)
   /// The note of the newest state was damaged, so an older copy could not be noticed.
   public static let seenDamaged = Notice(rawValue: 512)
+  /// The vault was at another path when this machine saw it last.
+  public static let moved = Notice(rawValue: 1_024)
+  /// Another vault was last at this path, which was accepted, as asked.
+  public static let exchangeAccepted = Notice(rawValue: 4_096)
 }
 
 /// What makes a vault or this machine weaker than it should be; shown by `status`.

@@ -74,7 +74,9 @@ public struct UnlockRequest: Equatable, Sendable {
     public static let acceptRollback = Flags(rawValue: 1)
     /// Serve as ``Request/authorize(_:)``, too, where the slot holds what that takes.
     public static let authorize = Flags(rawValue: 2)
-    static let all: Flags = [.acceptRollback, .authorize]
+    /// Take the vault although another one was last unlocked at its path.
+    public static let acceptExchange = Flags(rawValue: 4)
+    static let all: Flags = [.acceptRollback, .authorize, .acceptExchange]
   }
 
   public let credential: CredentialKind

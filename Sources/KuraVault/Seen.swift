@@ -92,8 +92,9 @@ struct FirstSight: Sendable {
     self.directory = directory
   }
 
-  /// Begins the seen file.
+  /// Begins the seen file, and notes the vault's place.
   func write() throws {
+    try PlaceFile(in: directory).note(record.vault, at: record.path)
     let file = try SeenFile.lock(record.vault, in: directory)
     try file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount)
   }
@@ -213,19 +214,26 @@ extension UnlockedVault {
   }
 
   /// Compares the vault that was just opened with what this machine saw last.
-  mutating func checkSeen(acceptingRollback: Bool) throws(VaultError) {
-    guard let file = try openSeenFile() else { return }
+  mutating func checkSeen(
+    acceptingRollback: Bool, acceptingExchange: Bool
+  ) throws(VaultError) {
+    let file = try openSeenFile()
+    guard let file else {
+      return try accept(acceptingRollback) { vault throws(VaultError) in try vault.checkMemory() }
+    }
     // Another engine may have committed and noted that since the root was read. Noted is only what was
     // committed before, so a root that is read now, under the lock, is no older than the note.
     try reading { _ throws(VaultError) in }
     if file.isDamaged { notices.insert(.seenFileDamaged) }
     if file.latest == nil, !file.isDamaged { notices.insert(.firstTimeHere) }
-    do {
-      if let seen = file.latest ?? file.newerClaim(than: trust.root.epoch) { try check(seen) }
-    } catch {
-      guard acceptingRollback else { throw error }
-      notices.insert(.rollbackAccepted)
+    let seen = file.latest ?? file.newerClaim(than: trust.root.epoch)
+    try checkPlace(lastAt: (file.latest ?? file.claim)?.path, acceptingExchange)
+    try accept(acceptingRollback) { vault throws(VaultError) in
+      if let seen { try vault.check(seen) }
+      try vault.checkMemory()
     }
+    // What cannot be noted now is at the next unlock.
+    try? PlaceFile(in: options.stateDirectory).note(id, at: noted(path: place.path))
     if let latest = file.latest {
       if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
         latest.path == noted(path: place.path), !file.hasForeignRecord
@@ -237,6 +245,44 @@ extension UnlockedVault {
     do { try note(in: file) } catch {
       guard error == .diskFull else { throw error }
       notices.insert(.seenFileUnwritable)
+    }
+  }
+
+  /// Runs a check that the vault's owner may have asked to go past.
+  private mutating func accept(
+    _ isAccepted: Bool, _ check: (borrowing UnlockedVault) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    do throws(VaultError) { try check(self) } catch {
+      guard isAccepted else { throw error }
+      notices.insert(.rollbackAccepted)
+    }
+  }
+
+  /// Compares the vault with what this engine knew of it when it locked it.
+  private func checkMemory() throws(VaultError) {
+    if let known = options.memory?.state(of: id) { try check(known) }
+  }
+
+  /// Has the engine remember the state at hand.
+  func remember() {
+    options.memory?.note(record(after: 0, logHead: .zero))
+  }
+
+  /// Compares the vault with the one that was last unlocked at its path.
+  ///
+  /// - Parameter last: Where this one was then; nil when this machine never saw it.
+  private mutating func checkPlace(
+    lastAt last: [UInt8]?, _ isAccepted: Bool
+  ) throws(VaultError) {
+    let path = noted(path: place.path)
+    let isDraft = last.map { PlaceFile.isDraft($0, for: path) } ?? false
+    guard options.checks.contains(.place), !isDraft else { return }
+    let known = PlaceFile(in: options.stateDirectory).vault(at: path)
+    if let known, known != id {
+      guard isAccepted else { throw .exchanged(lastPath: last ?? []) }
+      notices.insert(.exchangeAccepted)
+    } else if let last, last != path {
+      notices.insert(.moved)
     }
   }
 

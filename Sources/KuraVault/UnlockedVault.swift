@@ -20,6 +20,10 @@ public struct UnlockNotices: OptionSet, Sendable {
   public static let seenFileDamaged = UnlockNotices(rawValue: 8)
   /// What this machine knows of the vault could not be written.
   public static let seenFileUnwritable = UnlockNotices(rawValue: 16)
+  /// This machine saw the vault at another path before, where no other stood at this one.
+  public static let moved = UnlockNotices(rawValue: 32)
+  /// Another vault was last at this path, which was accepted, as asked for.
+  public static let exchangeAccepted = UnlockNotices(rawValue: 64)
 }
 
 /// What makes a vault easier to get into, or to lose, than it should be.
@@ -106,7 +110,8 @@ public struct UnlockedVault: ~Copyable {
   ///
   /// - Returns: The file, still open; ``LockedVault/close()`` leaves it as one file.
   public consuming func lock() -> LockedVault {
-    LockedVault(
+    remember()
+    return LockedVault(
       storage: rows.finish(), place: place, identity: identity, options: options, header: header,
       slotRows: trust.slots, lastSlot: unlockSlot)
   }
@@ -155,10 +160,11 @@ extension LockedVault {
   ///   - key: What ``UnlockAttempt/open(_:secret:only:)`` gave for this vault.
   ///   - acceptingRollback: Whether an older or other copy than the one that this machine saw is
   ///     taken for the vault from now on.
-  /// - Throws: ``VaultError/rolledBack(_:epoch:)``, ``VaultError/forked(_:epoch:)``,
+  ///   - acceptingExchange: Whether this is the vault of the path from now on, though another one was there.
+  /// - Throws: ``VaultError/exchanged(lastPath:)``, ``VaultError/rolledBack(_:epoch:)``, ``VaultError/forked(_:epoch:)``,
   ///   ``VaultError/damaged(_:)`` and those of the file, which is closed then.
   public consuming func unlock(
-    with key: consuming VaultKey, acceptingRollback: Bool = false
+    with key: consuming VaultKey, acceptingRollback: Bool = false, acceptingExchange: Bool = false
   ) throws(VaultError) -> UnlockedVault {
     let front = try readFrontRecords()
     // After a change by another engine the key may be none of this vault's; the header digest vouches
@@ -170,7 +176,9 @@ extension LockedVault {
     let writer: WriterID
     do { writer = try WriterID.random() } catch { throw VaultError(error, about: .root) }
     var vault = UnlockedVault(self, keys: keys, trust: trust, writer: writer, slot: key.slot)
-    try vault.checkSeen(acceptingRollback: acceptingRollback)
+    try vault.checkSeen(
+      acceptingRollback: acceptingRollback, acceptingExchange: acceptingExchange)
+    vault.remember()
     if vault.summary.weaknesses.contains(.weakKDF) { vault.notices.insert(.weakKDF) }
     return vault
   }

@@ -98,6 +98,10 @@ public enum VaultError: Error, Equatable, Sendable {
   /// The vault went another way from a common past than the copy that was seen.
   case forked(SeenCopy, epoch: UInt64)
 
+  /// Another vault was last unlocked at this path. Where this one was then; empty when this machine never saw
+  /// it.
+  case exchanged(lastPath: [UInt8])
+
   // MARK: Unlocking
 
   /// The passcode, recovery key or key file opens no slot.

@@ -10,6 +10,9 @@ public struct VaultOptions: Sendable {
   /// The wall clock, in milliseconds since 1970.
   public var now: @Sendable () -> UInt64
 
+  /// What the engine remembers of vaults that it has locked; nil for one that ends with its command.
+  public var memory: VaultMemory?
+
   /// Which comparisons are made; tests take one out to show that nothing else hides its absence.
   package var checks = IntegrityChecks.all
 
@@ -44,9 +47,11 @@ package struct IntegrityChecks: OptionSet, Sendable {
   package static let history = IntegrityChecks(rawValue: 64)
   /// The root is no older than what this machine saw.
   package static let seen = IntegrityChecks(rawValue: 128)
+  /// The vault is the one that was last unlocked at its path.
+  package static let place = IntegrityChecks(rawValue: 256)
 
   /// Every one of them.
-  package static let all = IntegrityChecks(rawValue: 255)
+  package static let all = IntegrityChecks(rawValue: 511)
 }
 
 /// How much memory there is to derive keys with.

@@ -331,7 +331,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test func `each notice has a sentence, but for what needs none`() {
     for bit in 0..<32 {
       let notice = Notice(rawValue: 1 << bit)
-      let isKnown = bit <= 9 && notice != .alreadyUnlocked
+      let isNamed = bit <= 9 || notice == .moved || notice == .exchangeAccepted
+      let isKnown = isNamed && notice != .alreadyUnlocked
       #expect(Notice.texts(notice, after: .passcode).count == (isKnown ? 1 : 0), "bit \(bit)")
     }
     for bit in 0..<6 { #expect(WeaknessSet(rawValue: 1 << bit).list.count == 1) }

@@ -20,12 +20,18 @@ final class TestVault {
   let directory: String
   var recoveryKey: [UInt8] = []
   private let clock = TestClock()
+  /// What an engine that lives on remembers; nil for one that does not.
+  var memory: VaultMemory?
 
   var path: String { directory + "/vault/test.kura" }
-  var stateDirectory: String { directory + "/state" }
+  /// Another vault's, of the same machine.
+  var sharedState: String?
+  var stateDirectory: String { sharedState ?? directory + "/state" }
   var options: VaultOptions {
     let clock = clock
-    return VaultOptions(stateDirectory: stateDirectory) { clock.tick() }
+    var options = VaultOptions(stateDirectory: stateDirectory) { clock.tick() }
+    options.memory = memory
+    return options
   }
 
   init(creating: Bool = true, wantsRecoveryKey: Bool = false) throws {
@@ -59,13 +65,15 @@ final class TestVault {
   /// Opens and unlocks the vault.
   func unlock(
     _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
-    accepting: Bool = false, without skipped: IntegrityChecks = []
+    accepting: Bool = false, acceptingExchange: Bool = false,
+    without skipped: IntegrityChecks = []
   ) throws(VaultError) -> UnlockedVault {
     var options = options
     options.checks.subtract(skipped)
     var locked = try LockedVault(at: path, options: options)
     let key = try locked.attempt().open(credential, secret: secret(text))
-    return try locked.unlock(with: key, acceptingRollback: accepting)
+    return try locked.unlock(
+      with: key, acceptingRollback: accepting, acceptingExchange: acceptingExchange)
   }
 
   /// Why the vault does not unlock; nil when it does.

@@ -136,7 +136,10 @@ extension Agent {
 
   var options: VaultOptions {
     let clock = configuration.clock
-    return VaultOptions(stateDirectory: configuration.stateDirectory, now: { clock().wall })
+    var options = VaultOptions(
+      stateDirectory: configuration.stateDirectory, now: { clock().wall })
+    options.memory = memory
+    return options
   }
 
   /// A secret of the request, to outlive it.

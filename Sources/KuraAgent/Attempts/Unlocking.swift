@@ -13,6 +13,7 @@ final class Unlocking: Attempt {
   private let asked: AskedTimes
   private let credential: CredentialKind
   private let acceptsRollback: Bool
+  private let acceptsExchange: Bool
   private let isAuthorizing: Bool
   /// What opens protected values, where the client asked for that, too.
   private var half: ProtectedKey?
@@ -27,6 +28,7 @@ final class Unlocking: Attempt {
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
     credential = request.credential
     acceptsRollback = request.flags.contains(.acceptRollback)
+    acceptsExchange = request.flags.contains(.acceptExchange)
     isAuthorizing = request.flags.contains(.authorize)
     credentialJob = job
     owner = keeper
@@ -75,7 +77,9 @@ final class Unlocking: Attempt {
     // Of no use unless the unlock proves that the slot is the vault's.
     let half = isAuthorizing ? try key.protectedKey(of: vault.id) : nil
     owner.unlock(
-      try vault.unlock(with: key, acceptingRollback: acceptsRollback), asking: asked, at: now)
+      try vault.unlock(
+        with: key, acceptingRollback: acceptsRollback, acceptingExchange: acceptsExchange),
+      asking: asked, at: now)
     self.half = consume half
     return Notice(owner.notices)
   }
@@ -90,6 +94,8 @@ extension Notice {
     if notices.contains(.weakKDF) { insert(.weakSlot) }
     if notices.contains(.seenFileUnwritable) { insert(.seenNotKept) }
     if notices.contains(.seenFileDamaged) { insert(.seenDamaged) }
+    if notices.contains(.moved) { insert(.moved) }
+    if notices.contains(.exchangeAccepted) { insert(.exchangeAccepted) }
     if LockedMemory.status.unlockedByteCount > 0 { insert(.memoryNotLocked) }
   }
 }

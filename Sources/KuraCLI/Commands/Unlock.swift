@@ -14,7 +14,8 @@ enum Unlock {
       Option(.recoveryKey, help: "ask for the recovery key instead"),
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
     ] + Option.keyFiles + [
-      Option(.acceptRollback, help: "take a vault that is older than one seen before")
+      Option(.acceptRollback, help: "take a vault that is older than one seen before"),
+      Option(.acceptMoved, help: "take a vault that stands where another one was"),
     ],
     unlocking: .asks, run: run)
 
@@ -63,6 +64,7 @@ extension Unlock {
     let idleTimeout: UInt64?
     let maxSession: UInt64?
     let acceptsRollback: Bool
+    let acceptsMoved: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
       kind = Asking(arguments, .process).kind
@@ -73,17 +75,20 @@ extension Unlock {
         )
       }
       acceptsRollback = arguments.has(.acceptRollback)
+      acceptsMoved = arguments.has(.acceptMoved)
     }
 
     /// Whether a vault that is unlocked can stay as it is.
-    var changesNothing: Bool { idleTimeout == nil && maxSession == nil && !acceptsRollback }
+    var changesNothing: Bool {
+      idleTimeout == nil && maxSession == nil && !acceptsRollback && !acceptsMoved
+    }
 
     func send(
       _ secret: borrowing SecretBytes, _ connection: inout Connection
     ) throws(ClientError) -> Notice {
       try connection.unlock(
         kind, secret: secret, idleTimeout: idleTimeout ?? 0, maxSession: maxSession ?? 0,
-        acceptRollback: acceptsRollback)
+        acceptRollback: acceptsRollback, acceptExchange: acceptsMoved)
     }
   }
 }

@@ -14,6 +14,13 @@ extension Diagnostic {
     let locked = "the vault is locked and its keys are wiped, but "
     let file = shown(refused.text)
     switch refused.failure {
+    case .exchanged:
+      return (
+        "another vault was here before; "
+          + (refused.text.utf8.isEmpty
+            ? "this machine has never seen this one" : "this one was last at " + file),
+        "if you put it here yourself, run 'kura unlock --accept-moved'"
+      )
     case .notWhole where refused.detail == 2:
       return (
         locked + "another program has it open, and the latest changes are not in the file yet: "

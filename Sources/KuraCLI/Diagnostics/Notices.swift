@@ -17,6 +17,11 @@ extension Notice {
       ),
       (.triesFailed, "wrong passcodes were tried since the last unlock"),
       (.rollbackAccepted, "an older copy of the vault was accepted; it counts as the newest now"),
+      (.exchangeAccepted, "another vault stood here before; this one is expected here from now on"),
+      (
+        .moved,
+        "this vault was at another path before; if it was not you who moved or copied it, find out who"
+      ),
       (.weakSlot, "this passcode is cheap to guess, as was asked for when it was set"),
       (.slotStrengthened, "the passcode is now as expensive to guess as policy asks for"),
       (.firstSeen, "first time on this machine: an older copy could not have been noticed"),
