@@ -26,6 +26,8 @@ enum CommandError: Error, Equatable, Sendable {
   case exists(Existing, String)
   /// The vault is locked, and nobody could be asked.
   case locked(LockFacts)
+  /// There is no item of that name, but there are names like it.
+  case noItem(Refused, NearNames)
   /// Wrong ones slow down the next: ms until one may be tried. Nobody was asked.
   case throttled(UInt64, hasRecoveryKey: Bool)
   /// A person is needed, and nobody could be asked.

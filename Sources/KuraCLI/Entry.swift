@@ -38,7 +38,10 @@ public enum Entry {
       }
       var invocation = Invocation(
         arguments: arguments, variables: Variables.process, messages: messages, output: output)
-      let status = try command.run(&invocation)
+      let status: ExitStatus
+      do throws(CommandError) { status = try command.run(&invocation) } catch {
+        throw invocation.naming(error)
+      }
       try invocation.output.flush()
       return status
     }

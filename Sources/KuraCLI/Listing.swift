@@ -129,6 +129,11 @@ extension Listing {
 
 extension Listing {
   private static func open(_ form: Form, _ output: inout Output) throws(CommandError) {
+    if form == .long, output.isTerminal {
+      try output.write(
+        padded("rev", 4) + padded("size", 12) + "  " + HelpText.pad("class", 11)
+          + HelpText.pad("changed", Moment.local(0).utf8.count) + "  name\n")
+    }
     guard form == .json else { return }
     try output.openDocument()
     try output.key("items")

@@ -29,6 +29,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case keyFileFD = "key-file-fd"
   case label
   case length
+  case lines
   case local
   case long
   case lower

@@ -23,11 +23,15 @@ extension Connection {
 
   /// Stores what a descriptor gives until its end. Memory does not grow with the value.
   ///
+  /// - Parameters:
+  ///   - order: What to store it as.
+  ///   - source: Where it comes from.
+  ///   - progress: Called with the number of bytes read, now and then, where there are many.
   /// - Throws: ``ClientError/refused(_:)``: the source can be put again unless it is spent;
   ///   ``ClientError/input(_:)`` when reading failed: nothing was stored, and the connection is
   ///   of no further use.
   public mutating func put(
-    _ order: PutOrder, from source: inout ValueInput
+    _ order: PutOrder, from source: inout ValueInput, progress: (UInt64) -> Void = { _ in }
   ) throws(ClientError) -> PutReply {
     let head = try source.takeHead()
     let isWhole = source.hasEnded && head.count <= ProtocolLimit.inlineValue
@@ -40,7 +44,7 @@ extension Connection {
     }
     source.spend()
     if let reply { return reply }
-    try upload(head, and: &source)
+    try upload(head, and: &source, progress)
     return try endUpload()
   }
 
@@ -57,13 +61,14 @@ extension Connection {
   }
 
   private mutating func upload(
-    _ head: consuming SecretBuffer, and source: inout ValueInput
+    _ head: consuming SecretBuffer, and source: inout ValueInput, _ progress: (UInt64) -> Void
   ) throws(ClientError) {
     var part = head
     while part.count > 0 {
       let count = min(part.count, ProtocolLimit.chunk)
       try upload(part.bytes.extracting(first: count))
       part.removeFirst(count)
+      progress(source.count)
       do throws(ClientError) {
         try source.fill(&part, upTo: ProtocolLimit.chunk)
       } catch {

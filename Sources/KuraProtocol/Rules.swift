@@ -21,9 +21,9 @@ public enum NameRule: UInt8, Sendable, CaseIterable {
     case .controlCharacter: "has no control characters"
     case .leadingSlash: "does not begin with /"
     case .trailingSlash: "does not end with /"
-    case .emptyComponent: "has no empty part between two /"
+    case .emptyComponent: "has no empty part: no / at its ends, and no two in a row"
     case .dotComponent: "has no part that is . or .."
-    case .unassigned: "has no characters unknown to Unicode"
+    case .unassigned: "has no characters that are newer than Unicode 15.0, or none of Unicode's"
     }
   }
 }
@@ -76,7 +76,7 @@ public enum PasscodeRule: UInt8, Sendable, CaseIterable {
     case .tooLong: "has at most 1,024 bytes"
     case .notUTF8: "is UTF-8 text"
     case .controlCharacter: "has no control characters"
-    case .unassigned: "has no characters unknown to Unicode"
+    case .unassigned: "has no characters that are newer than Unicode 15.0, or none of Unicode's"
     case .codeTooShort: "for one machine has at least 4 characters"
     case .codeTooLong: "for one machine has at most 16 characters; a longer one needs no machine"
     }
@@ -96,7 +96,7 @@ public enum LabelRule: UInt8, Sendable, CaseIterable {
     case .tooLong: "has at most 64 bytes"
     case .notUTF8: "is UTF-8 text"
     case .controlCharacter: "has no control characters"
-    case .unassigned: "has no characters unknown to Unicode"
+    case .unassigned: "has no characters that are newer than Unicode 15.0, or none of Unicode's"
     }
   }
 }

@@ -25,6 +25,7 @@ private func place(_ host: String, user: String? = nil, path: String? = nil) -> 
     ("Enter passphrase for /k (will confirm each use): ", "ssh/k"),
     ("Enter passphrase for key '/home/ada/.ssh/id': ", "ssh/home/ada/.ssh/id"),
     ("ada@host.example's password: ", "ssh-login/ada@host.example"),
+    ("(ada@host.example) Password: ", "ssh-login/ada@host.example"),
   ])
   func `ssh's words for what an item can hold name it`(_ text: String, _ name: String) {
     #expect(prompt(text) == .item(name))
@@ -41,6 +42,8 @@ private func place(_ host: String, user: String? = nil, path: String? = nil) -> 
     "Enter passphrase for /k", "Enter passphrase for key '/a/../k': ", "",
     "Enter passphrase for key '/\n': ", "Enter passphrase (empty for no passphrase): ",
     "'s password: ", "@host's password: ", "ada@'s password: ", "ada's password: ",
+    "(ada@host) ada@other) Password: ", "(ada@host) Password:", "(ada) Password: ",
+    "(ada@host) One-time code: ", "x(ada@host) Password: ", "Enter passphrase for (stdin): ",
     "Give ada@host's password: ", "Password for 'h.example': ", "Password for 'https://': ",
     "Password for 'https://h.example/x@evil': ", "Password for 'https://h.example%2Fx@evil': ",
     "Password for 'https://a%40b@h.example': ", "Password for 'https://h.example':",

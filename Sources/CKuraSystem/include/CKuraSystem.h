@@ -4,6 +4,7 @@
 #ifndef CKURASYSTEM_H
 #define CKURASYSTEM_H
 
+#include "answers.h"
 #include "arguments.h"
 #include "asking.h"
 #include "clipboard.h"

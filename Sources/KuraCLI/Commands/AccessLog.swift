@@ -6,14 +6,24 @@ internal import KuraProtocol
 /// `kura log`: tells what was served on this machine, when and to whom.
 enum AccessLog {
   static let command = Command(
-    "log", abstract: "tell what was served on this machine, when, and to which program",
+    "log", [.init("NAME", .optional)],
+    abstract: "tell what was served on this machine, when, and to which program",
     options: [
+      Option(.lines, letter: "n", .required("N"), help: "only the last N entries"),
       Option(.verify, help: "print no entries, but whether the log is whole"), Option.json,
     ],
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
+    let count = try parsing { () throws(UsageError) in
+      try arguments.refuse(.verify, with: .lines)
+      guard !arguments.has(.verify) || arguments.operands.isEmpty else {
+        throw .operandUnexpected(arguments.operands[0], verb: "log --verify")
+      }
+      return try arguments.number(.lines, as: UInt64.self)
+    }
+    let name = try arguments.operands.isEmpty ? nil : invocation.operand(0)
     var lines: [LogLine] = []
     let access = try invocation.access()
     try access.unlocked { connection throws(ClientError) in
@@ -22,6 +32,7 @@ enum AccessLog {
     }
     let flaws = lines.compactMap { LogWords.flaw(in: $0) }
     let isVerifying = arguments.has(.verify)
+    lines = chosen(lines, about: name, last: count)
     if arguments.has(.json) {
       try writeJSON(lines, withEntries: !isVerifying, &invocation.output)
     } else {
@@ -29,9 +40,26 @@ enum AccessLog {
       report(lines, flaws, isVerifying: isVerifying, invocation.messages)
     }
     try invocation.output.flush()
-    let count = flaws.count { $0.isTampering }
-    guard count == 0 else { throw .logFindings(count) }
+    let findings = flaws.count { $0.isTampering }
+    guard findings == 0 else { throw .logFindings(findings) }
     return .ok
+  }
+
+  /// The entries that are wanted, with all that is wrong with the log.
+  private static func chosen(
+    _ lines: [LogLine], about name: String?, last count: UInt64?
+  ) -> [LogLine] {
+    let ofName = lines.filter { line in
+      guard let name, case .entry(let entry) = line else { return true }
+      return entry.name == name || entry.other == name
+    }
+    guard let count else { return ofName }
+    var left = UInt64(ofName.count { $0.isEntry })
+    return ofName.filter { line in
+      guard line.isEntry else { return true }
+      left -= 1
+      return left < count
+    }
   }
 
   private static func report(
@@ -149,4 +177,8 @@ extension AccessLog {
     try output.member("terminal", bytes: facts.terminal.span)
     try output.closeObject()
   }
+}
+
+extension LogLine {
+  fileprivate var isEntry: Bool { if case .entry = self { true } else { false } }
 }

@@ -87,7 +87,7 @@ extension Config {
       if isJSON {
         try write(known, setting.value, &invocation.output)
       } else {
-        let label = key == nil ? HelpText.pad(known.name, 16) : ""
+        let label = key == nil ? HelpText.pad(known.name, 20) : ""
         try invocation.output.write(label + text(setting.value, of: known) + "\n")
       }
     }

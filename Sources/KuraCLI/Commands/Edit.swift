@@ -23,8 +23,10 @@ enum Edit {
     var item = try EditedItem.fetch(name, access, allowsEmpty: allowsEmpty)
     if editor.kind == .other {
       invocation.messages.note(
-        "how to keep " + Diagnostic.shown(editor.name) + " from leaving copies is not known")
+        Diagnostic.shown(editor.name)
+          + " may keep copies of the text elsewhere: Kura does not know how to switch that off")
     }
+    if item.isNew { invocation.messages.note("new item: " + Diagnostic.shown(name)) }
     repeat {
       try item.edit(with: editor, in: directory, at: terminal)
       if item.isUnchanged, !item.isNew || !allowsEmpty {

@@ -6,9 +6,10 @@ internal import SecureMemory
 /// `kura generate`: a value by chance; no vault is needed.
 enum Generate {
   static let command = Command(
-    "generate", abstract: "print a new random value, and its entropy on stderr",
+    "generate", [.init("LENGTH", .optional)],
+    abstract: "print a new random value, and its entropy on stderr",
     options: [
-      Option(.length, .required("N"), help: "characters; at first 20"),
+      Option(.length, letter: "l", .required("N"), help: "characters; at first 20"),
       Option(.lower, help: "small letters; only named classes are used"),
       Option(.upper, help: "capital letters"),
       Option(.digits, help: "digits"),
@@ -37,13 +38,26 @@ enum Generate {
   private static func recipe(_ arguments: Arguments) throws(UsageError) -> Recipe {
     try arguments.refuse(
       .words, with: .length, .lower, .upper, .digits, .symbols, .noAmbiguous)
+    let operand = try length(arguments)
     if let count = try arguments.number(.words, as: UInt64.self) { return try Recipe(words: count) }
     let options: [(OptionName, CharacterClass)] = [
       (.lower, .lower), (.upper, .upper), (.digits, .digits), (.symbols, .symbols),
     ]
     return try Recipe(
-      length: try arguments.number(.length),
+      length: operand,
       options.filter { arguments.has($0.0) }.map { $0.1 },
       isUnambiguous: arguments.has(.noAmbiguous))
+  }
+
+  /// The length, by itself or as an option.
+  private static func length(_ arguments: Arguments) throws(UsageError) -> Int? {
+    guard let text = arguments.operands.first else { return try arguments.number(.length) }
+    guard !arguments.has(.length), !arguments.has(.words) else {
+      throw .operandUnexpected(text, verb: "generate " + OptionName.length.spelling)
+    }
+    guard let wide = Decimal.parse(text[...]), let length = Int(exactly: wide) else {
+      throw .notANumber(.length, text)
+    }
+    return length
   }
 }

@@ -16,6 +16,11 @@ enum Lock {
     if engine == nil, access.vault.hasWAL { engine = try access.connectOwn() }
     guard var connection = engine.take() else { return .ok }
     try running { () throws(ClientError) in try connection.lock(.asked, scope: scope) }
+    if scope == .all, let vault = invocation.variables["KURA_VAULT"] {
+      invocation.messages.note(
+        "all vaults are locked, not only that of KURA_VAULT: --vault "
+          + VaultHint.quoted(Array(vault.utf8)) + " locks that one")
+    }
     return .ok
   }
 }

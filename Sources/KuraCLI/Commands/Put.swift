@@ -16,7 +16,7 @@ enum Put {
       Option(
         .generate, .optional("SPEC"),
         help: "store a new random value: 24,digits or words:5"),
-      Option(.otp, help: "the value is an otpauth URI, for kura otp"),
+      Option(.otp, help: "the value is an otpauth URI, or its secret"),
       Option(.attribute, .required("KEY=VALUE"), help: "set an attribute, too; may be repeated"),
       Option(.replace, help: "store over a value that is there"),
       Option.ifRevision,
@@ -152,15 +152,15 @@ extension Put {
     _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32,
     _ invocation: borrowing Invocation
   ) throws(CommandError) {
-    // A URI never ends in a newline, what prints one does.
-    let trims = invocation.arguments.has(.trim) || order.flags.contains(.otp)
+    if order.flags.contains(.otp) { return try storeSeed(order, access, from: descriptor) }
+    let trims = invocation.arguments.has(.trim)
     var input = ValueInput(descriptor: descriptor, trimsNewline: trims)
     do throws(CommandError) {
-      try store(order, access, &input)
+      try store(order, access, &input, invocation.messages)
     } catch {
       guard let revision = existingRevision(error), !input.isSpent else { throw error }
       guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
-      try store(order.replacing(revision), access, &input)
+      try store(order.replacing(revision), access, &input, invocation.messages)
     }
     if input.endedInNewline, !trims {
       invocation.messages.note("the value ends in a newline (--trim drops one)")
@@ -168,12 +168,18 @@ extension Put {
   }
 
   private static func store(
-    _ order: PutOrder, _ access: VaultAccess, _ input: inout ValueInput
+    _ order: PutOrder, _ access: VaultAccess, _ input: inout ValueInput, _ messages: Messages
   ) throws(CommandError) {
     var late: ClientError?
+    var bar = ProgressBar("storing, MiB:", messages)
+    defer { bar.clear() }
     do throws(CommandError) {
       _ = try access.unlocked { connection throws(ClientError) in
-        do throws(ClientError) { return try connection.put(order, from: &input) } catch {
+        do throws(ClientError) {
+          return try connection.put(order, from: &input) { count in
+            bar.show(ProgressReport(done: count >> 20, total: 0))
+          }
+        } catch {
           // A value of which a part is gone cannot be sent again after an unlock.
           guard input.isSpent else { throw error }
           late = error
@@ -214,7 +220,13 @@ extension Put {
   private static func storeMade(
     _ order: PutOrder, _ access: VaultAccess, _ recipe: Recipe, _ messages: Messages
   ) throws(CommandError) {
-    let value = try recipe.make()
+    try store(order, access, try recipe.make())
+    messages.note(recipe.entropyWords)
+  }
+
+  private static func store(
+    _ order: PutOrder, _ access: VaultAccess, _ value: borrowing SecretBytes
+  ) throws(CommandError) {
     do throws(CommandError) {
       _ = try access.unlocked { connection throws(ClientError) in
         try connection.put(order, value: value.bytes)
@@ -226,7 +238,31 @@ extension Put {
         try connection.put(order.replacing(revision), value: value.bytes)
       }
     }
-    messages.note(recipe.entropyWords)
+  }
+
+  /// Stores what makes one-time codes. A URI never ends in a newline, what prints one does.
+  private static func storeSeed(
+    _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32
+  ) throws(CommandError) {
+    var text: SecretBuffer
+    do throws(FileError) {
+      text = try Descriptor.readAll(descriptor, limit: 1 << 20)
+    } catch { throw .client(.input(error.errno)) }
+    let count = text.count
+    if count > 0, text.bytes[count - 1] == UInt8(ascii: "\n") { text.removeLast(1) }
+    try store(order, access, try seed(text.finish(), order.name))
+  }
+
+  /// The URI of a secret that is given bare.
+  private static func seed(
+    _ text: consuming SecretBytes, _ name: String
+  ) throws(CommandError) -> SecretBytes {
+    let uri: SecretBytes?
+    do throws(SecureMemoryError) { uri = try BareSeed.uri(text.bytes, named: name) } catch {
+      throw .outOfMemory
+    }
+    if let uri { return uri }
+    return text
   }
 }
 
@@ -257,9 +293,9 @@ extension Put {
     guard questioner.hasTerminal else { throw .noInteraction(.value) }
     if order.flags.contains(.otp) {
       // It is pasted, and checked by the agent: once is enough.
-      let uri = try questioner.ask("otpauth URI for " + name + ": ", isHidden: true)
+      let text = try questioner.ask("otpauth URI or secret for " + name + ": ", isHidden: true)
       questioner.endLine()
-      return uri
+      return try seed(text, order.name)
     }
     guard
       let value = try questioner.prompt?.twice(

@@ -16,9 +16,9 @@ enum AWSCredential {
     guard invocation.arguments.operands.count == 2 else {
       throw .usage(.operandMissing("the NAME of one item", verb: "helper aws"))
     }
-    let name = try invocation.operand(1)
+    let (name, access) = try item(invocation)
     var value = try CredentialValue()
-    let item = try invocation.access().unlocked(authorizing: true) {
+    let item = try access.unlocked(authorizing: true) {
       connection throws(ClientError) in
       let item = try connection.show(name).item
       value.removeAll()
@@ -39,6 +39,20 @@ enum AWSCredential {
       try end(&invocation.output)
     }
     return .ok
+  }
+
+  /// The item that the operand names, which may be a reference, as in other configurations.
+  private static func item(
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) -> (name: String, VaultAccess) {
+    let text = try invocation.operand(1)
+    guard ItemReference.isReference(text) else { return (text, try invocation.access()) }
+    let reference: ItemReference
+    do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
+      throw .usage(.notAReference(error))
+    }
+    guard reference.attribute == nil else { throw .usage(.notAReference(.query)) }
+    return (reference.name, try invocation.access(of: reference))
   }
 
   private static func document(

@@ -14,16 +14,14 @@ enum Askpass {
     switch AskpassPrompt(question, surroundings(invocation.variables)) {
     case .confirm: try confirm(question, invocation)
     case .notice: show(question, invocation.messages)
-    case .person(let isVisible): try ask(question, isVisible: isVisible, &invocation)
+    case .person(let isVisible): try ask(question, isVisible: isVisible, .unknown, &invocation)
     case .item(let name):
-      guard try answer(name, &invocation) else {
-        try ask(question, isVisible: false, &invocation)
-        return .ok
+      if let miss = try answer(name, &invocation) {
+        try ask(question, isVisible: false, miss, &invocation)
       }
     case .git(let place, let wantsUser):
-      guard try answer(place, wantsUser: wantsUser, &invocation) else {
-        try ask(question, isVisible: wantsUser, &invocation)
-        return .ok
+      if let miss = try answer(place, wantsUser: wantsUser, &invocation) {
+        try ask(question, isVisible: wantsUser, miss, &invocation)
       }
     }
     return .ok
@@ -51,25 +49,30 @@ enum Askpass {
 // MARK: - From the vault
 
 extension Askpass {
-  /// Prints an item's value; false where there is no such item.
+  /// Prints an item's value.
+  ///
+  /// - Returns: Why not; nil when it was printed.
   private static func answer(
     _ name: String, _ invocation: inout Invocation
-  ) throws(CommandError) -> Bool {
+  ) throws(CommandError) -> AskpassMiss? {
     var value = try CredentialValue()
     let isThere = try invocation.access().unlocked(authorizing: true) {
       connection throws(ClientError) in
       try connection.read(name, into: &value)
     }
-    guard isThere else { return false }
+    guard isThere else { return .noItem(name) }
     try value.checkLine(name)
+    guard try GivenAnswer.note(name) else { return .given(name) }
     try print(value.bytes, &invocation.output)
-    return true
+    return nil
   }
 
-  /// Prints what is known of a place's user or password; false where nothing is.
+  /// Prints what is known of a place's user or password.
+  ///
+  /// - Returns: Why not; nil when it was printed.
   private static func answer(
     _ place: GitPlace, wantsUser: Bool, _ invocation: inout Invocation
-  ) throws(CommandError) -> Bool {
+  ) throws(CommandError) -> AskpassMiss? {
     var value = try CredentialValue()
     let found = try invocation.access().unlocked(authorizing: !wantsUser) {
       connection throws(ClientError) -> GitCandidate? in
@@ -79,15 +82,16 @@ extension Askpass {
       }
       return best
     }
-    guard let found else { return false }
+    guard let found else { return .noItem(place.wanted) }
     try value.checkLine(found.item.name)
     try GitCredential.checkUser(found)
     if wantsUser {
       try print(found.user.span, &invocation.output)
     } else {
+      guard try GivenAnswer.note(found.item.name) else { return .given(found.item.name) }
       try print(value.bytes, &invocation.output)
     }
-    return true
+    return nil
   }
 
   private static func print(_ answer: Span<UInt8>, _ output: inout Output) throws(CommandError) {
@@ -101,10 +105,21 @@ extension Askpass {
 extension Askpass {
   /// Hands a question on to a person, and the answer back.
   private static func ask(
-    _ question: [UInt8], isVisible: Bool, _ invocation: inout Invocation
+    _ question: [UInt8], isVisible: Bool, _ miss: AskpassMiss, _ invocation: inout Invocation
   ) throws(CommandError) {
     let asking = Asking(invocation.arguments, invocation.variables)
-    try print(typed: try asking.typed(lines(question), isHidden: !isVisible), &invocation.output)
+    if case .given(let name) = miss {
+      invocation.messages.note(
+        "this program was given the value of " + Diagnostic.shown(name)
+          + " already, and asks again: it seems to be wrong")
+    }
+    do throws(CommandError) {
+      let answer = try asking.typed(lines(question), isHidden: !isVisible)
+      try print(typed: answer, &invocation.output)
+    } catch {
+      guard error == .credential(.nobodyToAsk) else { throw error }
+      throw .credential(.unanswered(question, miss))
+    }
   }
 
   private static func print(

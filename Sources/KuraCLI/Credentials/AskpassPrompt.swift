@@ -72,12 +72,15 @@ extension AskpassPrompt {
     } else {
       return nil
     }
+    // What ssh-add reads from a pipe has no path that could be a name.
+    guard !path.elementsEqual("(stdin)".utf8) else { return nil }
     return NamePart.path(path, from: directory).map { .item("ssh/" + $0) }
   }
 
-  /// ssh, about a password on another machine.
+  /// ssh, about a password on another machine: by itself, or in the words that PAM has there, which ssh
+  /// puts behind who and where (keyboard-interactive).
   private static func login(_ text: [UInt8]) -> AskpassPrompt? {
-    guard let place = middle(text, "", "'s password: "),
+    guard let place = middle(text, "", "'s password: ") ?? middle(text, "(", ") Password: "),
       let at = place.lastIndex(of: UInt8(ascii: "@")), at > 0, at < place.count - 1,
       !place.contains(0x20)
     else { return nil }

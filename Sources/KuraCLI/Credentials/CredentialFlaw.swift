@@ -35,6 +35,18 @@ enum CredentialFlaw: Error, Equatable, Sendable {
   case memberMissing(String, key: String)
   /// A person is to answer a program, and nobody can be asked.
   case nobodyToAsk
+  /// The same for a question that the vault does not answer, and why it does not.
+  case unanswered([UInt8], AskpassMiss)
   /// A person said no.
   case refused
+}
+
+/// Why the vault does not answer what a program asks.
+enum AskpassMiss: Equatable, Sendable {
+  /// The words are none that an item could answer.
+  case unknown
+  /// No item has that name.
+  case noItem(String)
+  /// The same process was given the item's value already.
+  case given(String)
 }

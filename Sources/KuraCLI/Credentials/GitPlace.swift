@@ -22,6 +22,9 @@ struct GitPlace: Equatable, Sendable {
     return parts.joined(separator: "/") + "/"
   }
 
+  /// The item that is looked for, as people can be told.
+  var wanted: String { user.map { name(of: $0) } ?? "git/" + stem + "USER" }
+
   /// The item of a user.
   func name(of user: [UInt8]) -> String { "git/" + stem + NamePart.encode(user) }
 

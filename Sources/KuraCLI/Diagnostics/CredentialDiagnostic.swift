@@ -12,7 +12,7 @@ extension Diagnostic {
   private static func status(_ flaw: CredentialFlaw) -> ExitStatus {
     switch flaw {
     case .unknownProgram: .usage
-    case .nobodyToAsk: .needsInteraction
+    case .nobodyToAsk, .unanswered: .needsInteraction
     case .refused: .cancelled
     default: .failure
     }
@@ -34,8 +34,27 @@ extension Diagnostic {
     case .notAnObject: ("the request is not as it must be: it is no JSON object", nil)
     case .nobodyToAsk:
       ("only a person can answer that, and nobody can be asked", "run it at a terminal")
+    case .unanswered(let question, let miss): missWords(question, miss)
     case .refused: ("refused", nil)
     default: itemWords(flaw)
+    }
+  }
+
+  /// What was asked, and what was looked for: a name that is mistyped is found only so.
+  private static func missWords(_ question: [UInt8], _ miss: AskpassMiss) -> Words {
+    var asked = question.prefix(200)
+    while asked.last == 0x20 { asked.removeLast() }
+    let message = "only a person can answer this, and nobody can be asked: " + quoted(Array(asked))
+    switch miss {
+    case .unknown: return (message, "run it at a terminal; no item answers a question like this")
+    case .noItem(let name):
+      return (message, "run it at a terminal, or store the answer as the item " + shown(name))
+    case .given(let name):
+      return (
+        message,
+        shown(name) + " was given to this program already, and seems to be wrong: put another value"
+          + " there with --replace"
+      )
     }
   }
 

@@ -46,9 +46,9 @@ extension Diagnostic {
       self.init(
         "a file exists there already: " + Self.shown(path), hint: "name another one", .exists)
     case .locked(let facts): self.init(locked: facts)
+    case .noItem(let refused, let near): self.init(refused, near)
     case .throttled(let wait, let hasRecoveryKey):
-      let words = Self.throttledWords(wait, hasRecoveryKey: hasRecoveryKey)
-      self.init(words.message, hint: words.hint, .throttled)
+      self.init(Self.throttledWords(wait, hasRecoveryKey: hasRecoveryKey), .throttled)
     case .noInteraction(let need): self.init(need)
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
@@ -74,6 +74,16 @@ extension Diagnostic {
     }
   }
 
+  private init(_ words: Words, _ status: ExitStatus) {
+    self.init(words.message, hint: words.hint, status)
+  }
+
+  private init(_ refused: Refused, _ near: NearNames) {
+    let words = Self.itemWords(refused)
+    self.init(
+      words.message, hint: near.hint(for: refused.text) ?? words.hint, refused.failure.exitStatus)
+  }
+
   private init(noSlot number: UInt8) {
     self.init("there is no slot \(number)", hint: "'kura slot list' shows them", .notFound)
   }
@@ -91,7 +101,7 @@ extension Diagnostic {
 
   private init(shortCode remedy: ShortCodeRemedy) {
     self.init(
-      "a passcode of so few digits falls within the hour to whoever has the vault's file",
+      "a passcode of so few digits is guessed within the hour by anyone who has the vault's file",
       hint: Self.words(remedy) + "; --weak-passcode insists", .denied)
   }
 

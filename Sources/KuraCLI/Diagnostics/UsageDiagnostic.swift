@@ -172,7 +172,7 @@ extension Diagnostic {
 extension Diagnostic {
   /// Names the verb that was probably meant: one letter wrong, missing, too many, or swapped.
   private static func similar(to text: [UInt8]) -> String {
-    for command in CommandTable.all where isSimilar(Array(command.verb.utf8), text) {
+    for command in CommandTable.all where Typing.isNear(Array(command.verb.utf8), text) {
       return "did you mean 'kura " + command.verb + "'?"
     }
     return verbsHint
@@ -185,17 +185,7 @@ extension Diagnostic {
     let names = (options + Option.general).map { $0.name.spelling }
     let begun = names.filter { text.count > 3 && $0.utf8.starts(with: text) }
     let meant =
-      names.first { isSimilar(Array($0.utf8), text) } ?? (begun.count == 1 ? begun[0] : nil)
+      names.first { Typing.isNear(Array($0.utf8), text) } ?? (begun.count == 1 ? begun[0] : nil)
     return meant.map { "did you mean " + $0 + "?" }
-  }
-
-  private static func isSimilar(_ verb: [UInt8], _ text: [UInt8]) -> Bool {
-    guard text.count > 1 else { return false }
-    let head = zip(verb, text).prefix { $0 == $1 }.count
-    let tail = zip(verb.reversed(), text.reversed()).prefix { $0 == $1 }.count
-    let longest = max(verb.count, text.count)
-    if abs(verb.count - text.count) <= 1, head + tail >= longest - 1 { return true }
-    return verb.count == text.count && head + tail == longest - 2 && verb[head] == text[head + 1]
-      && verb[head + 1] == text[head]
   }
 }

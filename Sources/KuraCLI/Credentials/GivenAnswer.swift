@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+
+/// Sees to it that a process gets the value of an item once: a program that asks again was refused with
+/// it, and accounts are closed to who tries a wrong password too often.
+enum GivenAnswer {
+  /// Notes that the process which asks is given an item's value.
+  ///
+  /// - Returns: Whether it was not given before.
+  static func note(_ name: String) throws(CommandError) -> Bool {
+    let directory: String
+    do throws(PathError) { directory = try UserDirectory.runtime() + "/answered" } catch {
+      throw .path(error)
+    }
+    let result = unsafe kura_answer_note(directory, digest(name))
+    guard result >= 0 else { throw .file(.write, path: directory, errno: -result) }
+    return result == 1
+  }
+
+  /// FNV-1a. It tells items apart and hides nothing: the directory is the user's alone.
+  static func digest(_ name: String) -> UInt64 {
+    name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}
