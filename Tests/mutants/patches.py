@@ -208,9 +208,9 @@ def suites(name):
     for folder, _, files in os.walk(os.path.join(ROOT, "Tests", target)):
         if file + ".swift" in files:
             with open(os.path.join(folder, file + ".swift"), encoding="utf-8") as opened:
-                found = sorted(set(SUITE.findall(opened.read())))
-            if found:
-                return "^" + re.escape(target) + r"\.(" + "|".join(map(re.escape, found)) + ")/"
+                found = sorted({name.strip("`") for name in SUITE.findall(opened.read())})
+            if found:  # a name of one word is listed without its backticks
+                return "^" + re.escape(target) + r"\.`?(" + "|".join(map(re.escape, found)) + ")`?/"
     return None
 
 

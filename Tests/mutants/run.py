@@ -184,7 +184,7 @@ def verdict(numbers, patches, pardoned):
             if run.issues:
                 return run.issues[0]
             if run.count == 0:
-                return "(no test ran)"
+                raise made.Fault(f"no test ran for {', '.join(map(str, patches))}")
     return None
 
 
@@ -219,27 +219,32 @@ def run(patches, words):
     red = control(selection)
     pardoned = {issue.rpartition(" [")[0] for issue in red}
     by_number = {patch.number: patch for patch in patches}
-    survivors, argued = [], []
+    counts = {"killed": 0, "argued": 0, "survived": 0}
+    survivors = []
     for patch in selection:
-        killer = verdict([patch.number], [patch], pardoned)
-        pair = by_number.get(patch.fields["pair"])
-        if killer:
-            note = f"killed by {killer}"
-        elif pair and (killer := verdict([patch.number, pair.number], [patch, pair], pardoned)):
-            argued.append(patch)
-            note = f"redundant with {pair.number}: both killed by {killer}"
-        elif patch.fields["argued"]:
-            argued.append(patch)
-            note = f"argued: {patch.fields['argued']}"
-        else:
+        kind, note = outcome(patch, by_number.get(patch.fields["pair"]), pardoned)
+        counts[kind] += 1
+        if kind == "survived":
             survivors.append(patch)
-            note = f"SURVIVED: {patch.what}"
         print(f"{patch}: {note}", flush=True)
-    killed = len(selection) - len(survivors) - len(argued)
-    print(f"== {killed} killed, {len(argued)} redundant or argued, {len(survivors)} survived", flush=True)
+    print(f"== {counts['killed']} killed, {counts['argued']} redundant or argued, {len(survivors)} survived")
     for patch in survivors:
         print(f"survived: {made.HERE}/{patch.name}")
     return 1 if survivors or red else 0
+
+
+def outcome(patch, pair, pardoned):
+    """What became of a mutant, and in words."""
+    try:
+        if killer := verdict([patch.number], [patch], pardoned):
+            return "killed", f"killed by {killer}"
+        if pair and (killer := verdict([patch.number, pair.number], [patch, pair], pardoned)):
+            return "argued", f"redundant with {pair.number}: both killed by {killer}"
+    except made.Fault as fault:
+        return "survived", f"SURVIVED: {fault}"
+    if patch.fields["argued"]:
+        return "argued", f"argued: {patch.fields['argued']}"
+    return "survived", f"SURVIVED: {patch.what}"
 
 
 def time_out(*_):
