@@ -9,7 +9,9 @@ private let allowed: [String: Set<String>] = [
   "KuraCrypto": ["CKuraSystem", "CSodium", "SecureMemory"],
   "KuraFormat": ["CUnicode", "KuraCrypto", "SecureMemory", "Glibc"],
   "KuraStorage": ["CSQLite", "Glibc", "Synchronization"],
-  "KuraVault": ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc"],
+  "KuraVault": [
+    "KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc", "Synchronization",
+  ],
   "KuraSession": ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "Glibc"],
   "KuraAgent": [
     "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
