@@ -39,13 +39,15 @@ extension Agent {
     }
     let desk = try desk(of: connection)
     let now = configuration.clock()
-    let wait = desk.line.coolDownLeft(at: now)
-    guard wait == 0 else { throw Denial(.cancelled, wait) }
-    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
     lastAsker += 1
     let place = String(decoding: Self.copy(payload.extracting(request.place)), as: UTF8.self)
-    desk.line.join(
-      .init(id: lastAsker, at: place, seesKeys: request.flags.contains(.seesKeys)), at: now)
+    let asker = PromptLine.Asker(
+      id: lastAsker, at: place, seesKeys: request.flags.contains(.seesKeys),
+      from: .init(ofProcess: connection.process))
+    let wait = desk.line.coolDownLeft(for: asker, at: now)
+    guard wait == 0 else { throw Denial(.cancelled, wait) }
+    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
+    desk.line.join(asker, at: now)
     connection.errand = Prompting(lastAsker, at: desk)
     connection.phase = .prompting
     tell(desk)

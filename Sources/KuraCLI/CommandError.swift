@@ -57,12 +57,14 @@ enum CommandError: Error, Equatable, Sendable {
   case clipboard(ClipboardFlaw)
   /// A value is not edited, or what was edited not stored.
   case edit(EditFlaw)
-  /// A passcode of a few digits.
-  case shortCode(ShortCodeRemedy)
+  /// A thief with the file would guess a new passcode within a day; how long it lasts, if that is known.
+  case weakPasscode(WeakPasscodeRemedy, lasts: String)
   /// The end of the agent's work was not seen.
   case lost(Lost, ClientError)
   /// A code was given where a passcode is wanted.
   case codeForPasscode
+  /// The vault has no code for a machine that could be changed.
+  case noCode
   /// The vault has no passcode, which its new vault key would take.
   case noPasscode
   /// A line is no item.
@@ -71,16 +73,16 @@ enum CommandError: Error, Equatable, Sendable {
   indirect case batch(BatchFailure, CommandError)
 }
 
-/// How a few digits could be taken instead of as a passcode.
-enum ShortCodeRemedy: Equatable, Sendable {
+/// How what is too weak for a passcode could be taken instead.
+enum WeakPasscodeRemedy: Equatable, Sendable {
   /// As the code that a new vault begins with.
   case initialCode
   /// The same, if the vault had a recovery key.
   case initialCodeWithRecoveryKey
   /// As the code of another slot.
   case slot
-  /// Not even as a code: they are too few.
-  case tooFew
+  /// Not even as a code: it has too few or too many characters.
+  case another
 }
 
 /// What was done with a file.

@@ -86,6 +86,9 @@ struct Messages: Sendable {
     if !isQuiet { line("notice", Self.bold, VaultHint.text(text, about: vault)) }
   }
 
+  /// Says that something was done to a person who looks at a terminal; no script has to read it.
+  func done(_ text: String) { if isTerminal { note(text) } }
+
   /// One write, so that the lines of two programs never mix.
   private func line(_ kind: String, _ color: String, _ text: String) {
     let label = isColored ? color + kind + ":" + Self.plain : kind + ":"

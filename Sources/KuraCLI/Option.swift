@@ -71,7 +71,7 @@ extension Option {
   ]
 
   static let weakPasscode = Option(
-    .weakPasscode, help: "allow up to 6 digits, which any thief guesses")
+    .weakPasscode, help: "take one that a thief guesses within a day")
 
   static let json = Option(.json, help: "print JSON")
   static let ifRevision = Option(

@@ -40,6 +40,8 @@ struct Prompt: ~Copyable {
   private var drawing: SecretBuffer
   /// The line that was answered last, as it stands: its label, and how many bullets.
   var answered = (label: "", bullets: 0)
+  /// What is shown for a moment only.
+  var passage = Passage()
 
   /// Opens the terminal; nil where nobody can be asked: there is none, or the command runs in its
   /// background.
@@ -175,26 +177,26 @@ extension Prompt {
     }
   }
 
-  private func sayNothingTyped(_ label: String) {
+  private mutating func sayNothingTyped(_ label: String) {
     clearLine()
     say("Nothing was typed yet; Ctrl-D gives up.")
     show(label)
   }
 
   /// Shows a line of text, in which nothing may stand that a terminal obeys.
-  func say(_ text: String) { show(text + "\n") }
+  mutating func say(_ text: String) { show(text + "\n") }
 
   /// Shows a line of secret text.
-  func say(secret text: Span<UInt8>) {
+  mutating func say(secret text: Span<UInt8>) {
     show(text)
     endLine()
   }
 
   /// Goes to the next line.
-  func endLine() { show("\n") }
+  mutating func endLine() { show("\n") }
 
   /// Empties the line that a question stands on.
-  func clearLine() { show(isDumb ? "\n" : "\r\u{1B}[K") }
+  mutating func clearLine() { show(isDumb ? "\n" : "\r\u{1B}[K") }
 }
 
 // MARK: - Turns
@@ -224,6 +226,8 @@ extension Prompt {
     _ watch: inout Watch
   ) throws(PromptError) {
     watch.stepAside()
+    // The shell writes next.
+    passage.end()
     stop()
     guard watch.comeBack() else { throw leave(.answeredElsewhere) }
   }
@@ -309,7 +313,7 @@ extension Prompt {
     return answer
   }
 
-  func leave(_ reason: PromptError) -> PromptError {
+  mutating func leave(_ reason: PromptError) -> PromptError {
     endLine()
     return reason
   }
@@ -333,7 +337,8 @@ extension Prompt {
     drawing.removeAll()
   }
 
-  func show(_ text: String) {
+  mutating func show(_ text: String) {
+    passage.note(text)
     let bytes = Array(text.utf8)
     show(bytes.span)
   }

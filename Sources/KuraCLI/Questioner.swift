@@ -168,7 +168,7 @@ extension Questioner {
   }
 
   /// Goes to the next line after an answer.
-  func endLine() { prompt?.endLine() }
+  mutating func endLine() { prompt?.endLine() }
 }
 
 // MARK: - By a program

@@ -64,12 +64,16 @@ extension RecoveryKeeper {
   private static func show(
     _ key: Span<UInt8>, _ questioner: inout Questioner
   ) throws(CommandError) {
+    questioner.prompt?.beginPassage()
     questioner.prompt?.say("\nThis recovery key opens the vault when the passcode is forgotten.")
     questioner.prompt?.say("It is shown this once: write it down, and keep it apart.\n")
     questioner.prompt?.say(secret: key)
     questioner.prompt?.endLine()
     for _ in 0..<3 {
-      if isLastGroup(try lastGroup(&questioner), of: key) { return }
+      if isLastGroup(try lastGroup(&questioner), of: key) {
+        questioner.prompt?.erasePassage()
+        return
+      }
       questioner.prompt?.say("That is not its last group, look again.")
     }
     throw .mismatch(.recoveryKey)

@@ -40,9 +40,22 @@ struct StrengthRemark: Sendable {
   }
 }
 
+/// What a thief's patience says of a passcode.
+struct Strength: Equatable {
+  /// The sentence, without capital and full stop; empty where nothing estimates it.
+  let text: String
+  /// How long it lasts, as `about 3 hours`; empty where nothing estimates it.
+  let lasts: String
+  /// Whether it falls within a year.
+  let isWeak: Bool
+  /// Whether it falls within a day, so that nobody takes it without saying so.
+  let isTooWeak: Bool
+}
+
 /// Lengths of time that end in "longer than anybody can wait".
 enum GuessTime {
   static let year = 31_557_600.0
+  static let day = 86_400.0
 
   private static let units: [(seconds: Double, one: String, many: String)] = [
     (year, "a year", "years"), (2_629_800, "a month", "months"), (86_400, "a day", "days"),
@@ -68,38 +81,25 @@ enum GuessTime {
   }
 }
 
-// MARK: - A new passcode
+// MARK: - A passcode's strength
 
 extension StrengthRemark {
-  /// Takes the passcode that a script hands over, or asks for one twice; tells how strong it is.
-  ///
-  /// - Parameters:
-  ///   - need: What is missing where nobody can be asked.
-  ///   - judgesShort: Whether a few digits are judged, too: not where they can only become a code.
-  func newPasscode(
-    given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner,
-    _ messages: Messages, judgesShort: Bool = true
-  ) throws(CommandError) -> SecretBytes {
-    guard let passcode = given.take() else {
-      guard questioner.canAsk else { throw .noInteraction(need) }
-      return try questioner.twice("new passcode: ", .passcode) {
-        judgesShort || !$0.isShortCode ? remark($0) : ""
-      }
+  /// Tells how long a passcode holds; nil where nothing estimates it.
+  func strength(of passcode: borrowing SecretBytes) -> Strength {
+    guard let logarithm = Self.measure(passcode) else {
+      return Strength(text: "", lasts: "", isWeak: false, isTooWeak: passcode.count <= 6)
     }
-    guard passcode.count > 0 else { throw .usage(.passcodeEmpty) }
-    guard judgesShort || !passcode.isShortCode else { return passcode }
-    if let logarithm = Self.measure(passcode) {
-      let (text, isWeak) = words(logarithm: logarithm)
-      if isWeak { messages.warn(text) } else { messages.note(text) }
-    }
-    return passcode
+    let (text, isWeak) = words(logarithm: logarithm)
+    return Strength(
+      text: text, lasts: GuessTime.words(Self.power(ofTen: logarithm) * secondsPerGuess),
+      isWeak: isWeak, isTooWeak: isTooWeak(logarithm: logarithm))
   }
 
-  private func remark(_ passcode: borrowing SecretBytes) -> String {
-    guard let logarithm = Self.measure(passcode) else { return "" }
-    let (text, isWeak) = words(logarithm: logarithm)
-    let sentence = "A" + text.dropFirst() + "."
-    return isWeak ? sentence + " Five random words last longer." : sentence
+  /// Whether a thief would have it within a day, at a derivation that costs what it does by itself: who
+  /// asks for a cheaper one has said so.
+  func isTooWeak(logarithm thousandths: Int) -> Bool {
+    let seconds = max(secondsPerGuess, Self(.calibrated).secondsPerGuess)
+    return Self.power(ofTen: thousandths) * seconds < GuessTime.day
   }
 
   /// Asks `kura-strength`, a program of its own since it reads large word lists; nil where it is

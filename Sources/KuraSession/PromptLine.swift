@@ -9,8 +9,27 @@ public struct PromptLine: Sendable {
   /// How long a prompt may stand untouched while others wait, in ms.
   public static let patience: UInt64 = 60_000
 
-  /// How long a cancel also answers those who come after it, in ms.
+  /// How long a cancel also answers those who come after it with what was cancelled, in ms.
   public static let coolDown: UInt64 = 2_000
+
+  /// How long it answers whatever comes from the same session, in ms: a shell's loop goes on faster than
+  /// anybody types.
+  public static let loopCoolDown: UInt64 = 250
+
+  /// Tells whether two commands were started together: `make -j4`, a script, a pipe are one process group,
+  /// and what is typed at a shell's prompt is always another.
+  public struct Origin: Hashable, Sendable {
+    let group: Int32
+    let session: Int32
+
+    /// - Parameters:
+    ///   - group: The process group; 0: not known.
+    ///   - session: The session of processes; 0: not known.
+    public init(group: Int32, session: Int32) {
+      self.group = group
+      self.session = session
+    }
+  }
 
   /// One who asks or waits.
   public struct Asker: Equatable, Sendable {
@@ -20,13 +39,16 @@ public struct PromptLine: Sendable {
     public let place: String
     /// Whether it says when a key was pressed.
     public let seesKeys: Bool
+    /// What it was started with.
+    public let origin: Origin
     fileprivate var isAside = false
 
     /// One who has just come.
-    public init(id: UInt64, at place: String, seesKeys: Bool) {
+    public init(id: UInt64, at place: String, seesKeys: Bool, from origin: Origin) {
       self.id = id
       self.place = place
       self.seesKeys = seesKeys
+      self.origin = origin
     }
   }
 
@@ -45,18 +67,32 @@ public struct PromptLine: Sendable {
   private var holder: UInt64?
   /// When a key was last pressed, or the turn given.
   private var touched: UInt64 = 0
-  /// Until when those who come are answered with the cancel that was.
-  private var cancelledUntil: UInt64 = 0
+  /// When a prompt was last cancelled, and from where those came who asked and waited; nil: never.
+  private var cancel: (at: UInt64, origins: Set<Origin>)?
 
   /// A vault that nobody asks for.
   public init() {}
 
   /// Whether nothing is to be remembered of it.
-  public func isIdle(at now: Moment) -> Bool { askers.isEmpty && coolDownLeft(at: now) == 0 }
+  public func isIdle(at now: Moment) -> Bool { askers.isEmpty && left(of: Self.coolDown, now) == 0 }
 
-  /// For how long those who come are answered with a cancel, in ms.
-  public func coolDownLeft(at now: Moment) -> UInt64 {
-    cancelledUntil > now.monotonic ? cancelledUntil - now.monotonic : 0
+  /// For how long one who comes is answered with the cancel that was, in ms: who belongs to what was
+  /// cancelled, or asks by a program's window, which nobody has typed a command for. A command typed
+  /// afterwards asks.
+  public func coolDownLeft(for asker: Asker, at now: Moment) -> UInt64 {
+    guard let cancel else { return 0 }
+    let (group, session) = (asker.origin.group, asker.origin.session)
+    if !asker.seesKeys || group <= 0 || cancel.origins.contains(where: { $0.group == group }) {
+      return left(of: Self.coolDown, now)
+    }
+    guard cancel.origins.contains(where: { $0.session == session }) else { return 0 }
+    return left(of: Self.loopCoolDown, now)
+  }
+
+  private func left(of time: UInt64, _ now: Moment) -> UInt64 {
+    guard let cancel else { return 0 }
+    let end = cancel.at &+ time
+    return end > now.monotonic ? end - now.monotonic : 0
   }
 
   /// What an asker has to do.
@@ -71,7 +107,7 @@ public struct PromptLine: Sendable {
 extension PromptLine {
   /// Lets one in; the first one gets the turn. Not to be called in the time of a cancel.
   public mutating func join(_ asker: Asker, at now: Moment) {
-    precondition(coolDownLeft(at: now) == 0, "a cancel answers those who come after it")
+    precondition(coolDownLeft(for: asker, at: now) == 0, "a cancel answers what belongs to it")
     askers.append(asker)
     if holder == nil { give(to: asker.id, at: now) }
   }
@@ -87,7 +123,7 @@ extension PromptLine {
   /// - Returns: Whether all are to be answered; nobody is in the line any more then.
   public mutating func cancel(by id: UInt64, at now: Moment) -> Bool {
     guard holder == id else { return false }
-    cancelledUntil = now.monotonic &+ Self.coolDown
+    cancel = (now.monotonic, Set(askers.map(\.origin)))
     empty()
     return true
   }

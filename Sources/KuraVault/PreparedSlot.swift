@@ -58,14 +58,32 @@ public struct PreparedSlot: ~Copyable, Sendable {
     _ number: UInt8, holding payload: borrowing SlotPayload, protected: borrowing SecretBytes,
     vault: VaultID
   ) throws(VaultError) -> SlotRow {
+    let key = try sealed(payload, vault)
+    do {
+      let half = holdsProtectedHalf ? try sealed(protected, vault) : []
+      return SlotRow(number: number, header: header.encoded, key: key, protected: half)
+    } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+
+  /// The same for one that opens no protected values.
+  borrowing func row(
+    _ number: UInt8, holding payload: borrowing SlotPayload, vault: VaultID
+  ) throws(VaultError) -> SlotRow {
+    let key = try sealed(payload, vault)
+    return SlotRow(number: number, header: header.encoded, key: key, protected: [])
+  }
+
+  private borrowing func sealed(
+    _ payload: borrowing SlotPayload, _ vault: VaultID
+  ) throws(VaultError) -> [UInt8] {
     do {
       let plaintext = try payload.encode()
-      let key = try Seal.sealPadded(
+      return try Seal.sealPadded(
         plaintext.bytes,
         authenticating: AssociatedData.slotKey(vault: vault, header: header).span,
         under: try secret.keyEncryptionKey(vault: vault, header: header))
-      let half = holdsProtectedHalf ? try sealed(protected, vault) : []
-      return SlotRow(number: number, header: header.encoded, key: key, protected: half)
     } catch {
       throw VaultError(error, about: .slot)
     }
@@ -223,6 +241,18 @@ extension PreparedSlot {
 }
 
 extension VaultKey {
+  /// Whether the slot opens protected values, too.
+  public var opensProtected: Bool { !row.protected.isEmpty }
+
+  /// The protected pair's secret half, if it is the vault's.
+  borrowing func protectedHalf(
+    of vault: borrowing UnlockedVault
+  ) throws(VaultError) -> SecretBytes {
+    let pair = ProtectedPair(secretHalf: try protectedHalf(vault: vault.id))
+    guard pair.publicHalf == vault.keys.ring.protectedHalf else { throw .credentialStale }
+    return try protectedHalf(vault: vault.id)
+  }
+
   /// Opens the protected pair's secret half out of the slot that the key came from.
   ///
   /// - Throws: ``VaultError/credentialStale`` when the slot does not hold it.

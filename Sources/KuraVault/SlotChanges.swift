@@ -3,6 +3,7 @@
 internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
+internal import SecureMemory
 
 extension UnlockedVault {
   /// Replaces the passcode, the recovery key, or both, in one transaction.
@@ -52,6 +53,16 @@ extension UnlockedVault {
     _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey,
     replacing: Bool = false
   ) throws(VaultError) -> UInt8 {
+    try keepingDeviceSecret(of: slot) { vault throws(VaultError) in
+      try vault.put(slot, authorizedBy: fresh, replacing)
+    }
+  }
+
+  /// Does what puts a slot into the vault, with the secret of a `local` slot in its file before; it goes
+  /// again where that fails.
+  mutating func keepingDeviceSecret<Result>(
+    of slot: borrowing PreparedSlot, _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
     let id = slot.header.id
     switch slot.deviceSecret {
@@ -61,15 +72,15 @@ extension UnlockedVault {
         try devices.store(secret, of: id)
         // The slot must not be there before what destroys its secret is.
         try devices.setEraseLimit(policy[.eraseLocalAfter], of: id)
-        let number = try put(slot, authorizedBy: fresh, replacing)
+        let result = try body(&self)
         note.end()
-        return number
+        return result
       } catch {
         devices.remove(id)
         note.end()
         throw error
       }
-    case .none: return try put(slot, authorizedBy: fresh, replacing)
+    case .none: return try body(&self)
     }
   }
 
@@ -100,22 +111,22 @@ extension UnlockedVault {
   }
 
   /// Runs a change of the slots as one transaction, after which no old byte of them is in any file.
-  private mutating func changeSlots<Result>(
-    _ fresh: borrowing VaultKey,
+  ///
+  /// - Parameter isOwnCode: Whether a code puts another in its own place, which takes no more than the code
+  ///   opens.
+  mutating func changeSlots<Result>(
+    _ fresh: borrowing VaultKey, isOwnCode: Bool = false,
     _ body: (inout SlotPlan, borrowing SlotWrap) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
-    let half = try fresh.protectedHalf(vault: id)
-    let pair = ProtectedPair(secretHalf: half)
+    let isProtected = !isOwnCode || fresh.opensProtected
     let kept = keys.ring.notes
     var isCommitted = false
     defer { if !isCommitted { keys.ring.notes = kept } }
     let result = try writing { vault, draft throws(VaultError) in
-      guard vault.trust.slots.contains(fresh.row), pair.publicHalf == vault.keys.ring.protectedHalf
-      else { throw .credentialStale }
+      guard vault.trust.slots.contains(fresh.row) else { throw .credentialStale }
+      let half = isProtected ? try fresh.protectedHalf(of: vault) : nil
       var plan = SlotPlan(vault.trust.slots, vault.keys.ring.notes)
-      let wrap = SlotWrap(
-        pair: ProtectedPair(secretHalf: try fresh.protectedHalf(vault: vault.id)), vault: vault.id,
-        now: draft.root.time)
+      let wrap = SlotWrap(half: half, vault: vault.id, now: draft.root.time)
       let result = try body(&plan, wrap)
       try vault.store(plan, &draft)
       return result
@@ -141,7 +152,8 @@ extension UnlockedVault {
 
 /// What every new slot of a change is sealed with.
 struct SlotWrap: ~Copyable {
-  let pair: ProtectedPair
+  /// The protected pair's secret half; nil where no slot gets it.
+  let half: SecretBytes?
   let vault: VaultID
   let now: UInt64
 }
@@ -211,8 +223,14 @@ struct SlotPlan {
     } catch {
       throw VaultError(error, about: .slot)
     }
-    let row = try slot.row(
-      number, holding: payload, protected: wrap.pair.secretHalf, vault: wrap.vault)
+    let row: SlotRow
+    switch wrap.half {
+    case .some(let half):
+      row = try slot.row(number, holding: payload, protected: half, vault: wrap.vault)
+    case .none:
+      guard !slot.holdsProtectedHalf else { throw .credentialStale }
+      row = try slot.row(number, holding: payload, vault: wrap.vault)
+    }
     rows.removeAll { $0.number == number }
     rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
     changed.append(row)

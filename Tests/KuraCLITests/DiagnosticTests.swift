@@ -278,8 +278,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `a few digits are advised only what can be done with them`() {
-    for remedy in [ShortCodeRemedy.initialCode, .initialCodeWithRecoveryKey, .tooFew] {
-      #expect(Diagnostic(.shortCode(remedy)).hint?.contains("slot add") == false)
+    for remedy in [WeakPasscodeRemedy.initialCode, .initialCodeWithRecoveryKey, .another] {
+      #expect(Diagnostic(.weakPasscode(remedy, lasts: "")).hint?.contains("slot add") == false)
     }
   }
 

@@ -18,12 +18,16 @@ private func line(_ ids: UInt64...) -> PromptLine {
   return line
 }
 
-private func asker(_ id: UInt64) -> PromptLine.Asker {
-  PromptLine.Asker(id: id, at: "pts/\(id)", seesKeys: true)
+private func asker(
+  _ id: UInt64, group: Int32 = 100, session: Int32 = 10
+) -> PromptLine.Asker {
+  PromptLine.Asker(
+    id: id, at: "pts/\(id)", seesKeys: true, from: .init(group: group, session: session))
 }
 
-private func window(_ id: UInt64) -> PromptLine.Asker {
-  PromptLine.Asker(id: id, at: "askpass", seesKeys: false)
+private func window(_ id: UInt64, group: Int32 = 100) -> PromptLine.Asker {
+  PromptLine.Asker(
+    id: id, at: "askpass", seesKeys: false, from: .init(group: group, session: 10))
 }
 
 @Suite struct PromptLineTests {
@@ -169,22 +173,44 @@ extension PromptLineTests {
 // MARK: - Cancelled
 
 extension PromptLineTests {
-  @Test func `a cancel empties the line, and holds for two seconds`() {
+  @Test func `a cancel empties the line, and holds for what belongs to it for two seconds`() {
     var line = line(1, 2)
     let isCancelled = line.cancel(by: 1, at: start)
     #expect(isCancelled)
-    #expect(line.coolDownLeft(at: start) == 2_000)
-    #expect(line.coolDownLeft(at: after(1_999)) == 1)
+    #expect(line.coolDownLeft(for: asker(3), at: start) == 2_000)
+    #expect(line.coolDownLeft(for: asker(3), at: after(1_999)) == 1)
     #expect(!line.isIdle(at: after(1_999)))
-    #expect(line.coolDownLeft(at: after(2_000)) == 0)
+    #expect(line.coolDownLeft(for: asker(3), at: after(2_000)) == 0)
     #expect(line.isIdle(at: after(2_000)))
+  }
+
+  @Test func `a command typed after a cancel asks, and one of a loop does not`() {
+    var line = line(1)
+    line.join(asker(2, group: 200, session: 20), at: start)
+    _ = line.cancel(by: 1, at: start)
+    for session in [10, 20] as [Int32] {
+      let typed = asker(3, group: 300, session: session)
+      #expect(line.coolDownLeft(for: typed, at: after(249)) == 1)
+      #expect(line.coolDownLeft(for: typed, at: after(250)) == 0)
+    }
+    #expect(line.coolDownLeft(for: asker(3, group: 300, session: 30), at: start) == 0)
+    // Who waited with it belongs to it as much as who asked.
+    #expect(line.coolDownLeft(for: asker(3, group: 200, session: 20), at: after(250)) == 1_750)
+  }
+
+  @Test func `what asks by a window, or comes from nowhere, is answered with the cancel`() {
+    var line = line(1)
+    _ = line.cancel(by: 1, at: start)
+    #expect(line.coolDownLeft(for: window(2, group: 300), at: after(250)) == 1_750)
+    #expect(line.coolDownLeft(for: asker(2, group: 0, session: 0), at: after(250)) == 1_750)
+    #expect(line.coolDownLeft(for: asker(2, group: -1, session: -1), at: after(250)) == 1_750)
   }
 
   @Test func `one that only waits cancels nothing`() {
     var line = line(1, 2)
     let isCancelled = line.cancel(by: 2, at: start)
     #expect(!isCancelled)
-    #expect(line.coolDownLeft(at: start) == 0)
+    #expect(line.coolDownLeft(for: asker(3), at: start) == 0)
     #expect(line.standing(of: 1) == .asks)
   }
 }

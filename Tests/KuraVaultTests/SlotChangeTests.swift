@@ -160,6 +160,29 @@ import Testing
     #expect(devices(file) == ["CACHEDIR.TAG"])
   }
 
+  @Test func `a code is changed in its place, by who knows it, and opens no more than before`()
+    throws
+  {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.addSlot(localSlot("1234"), authorizedBy: file.key())
+    let before = devices(file)
+    let key = try file.key("1234", .local)
+    let full = try PreparedSlot.local(
+      secret("5678"), kdf: TestVault.kdf, allowsWeak: true, withProtected: true)
+    #expect(refusal(changingTo: full, in: &vault, key) == .credentialStale)
+    #expect(try refusal(changingTo: passcodeSlot("5678"), in: &vault, key) == .credentialStale)
+    #expect(try refusal(changingTo: localSlot("5678"), in: &vault, file.key()) == .credentialStale)
+    #expect(devices(file) == before)
+    try vault.changeCode(localSlot("5678"), authorizedBy: key)
+    #expect(file.refusal("1234", .local) == .wrongPasscode)
+    #expect(file.refusal("5678", .local) == nil)
+    #expect(devices(file).count == before.count && devices(file) != before)
+    #expect(try vault.slotReports().count == 2)
+    // What the old code proved allows nothing any more.
+    #expect(try refusal(changingTo: localSlot("9999"), in: &vault, key) == .credentialStale)
+  }
+
   @Test func `a secret that others can read is not used`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
@@ -240,6 +263,16 @@ import Testing
       var locked = try file.open()
       let key = try locked.attempt().open(.passcode, secret: secret("second"), only: number)
       return key.slot == number ? nil : .busy
+    } catch { return error }
+  }
+
+  private func refusal(
+    changingTo slot: borrowing PreparedSlot, in vault: inout UnlockedVault,
+    _ key: borrowing VaultKey
+  ) -> VaultError? {
+    do throws(VaultError) {
+      try vault.changeCode(slot, authorizedBy: key)
+      return nil
     } catch { return error }
   }
 

@@ -42,12 +42,23 @@ final class PasscodeJob: Job, @unchecked Sendable {
       let credential = Credential(request.credential)
       key = try guess.open(credential, secret: current)
       if unlocks { unlockKey = try guess.attempt.open(credential, secret: current) }
-      passcode = try PreparedSlot.passcode(
-        new, kdf: try KDFParameters.wanted(request.cost),
-        allowsWeak: request.flags.contains(.weakKDF))
+      passcode = try prepared(new)
       guard request.flags.contains(.recoveryKey) else { return }
       recovery = try PreparedSlot.recoveryKey()
     } catch { failure = error }
+  }
+}
+
+extension PasscodeJob {
+  /// The slot for the new passcode; a code that was shown is changed for another code, which opens no more.
+  private func prepared(_ new: borrowing SecretBytes) throws(VaultError) -> PreparedSlot {
+    let kdf = try KDFParameters.wanted(request.cost)
+    let allowsWeak = request.flags.contains(.weakKDF)
+    guard request.credential == .local else {
+      return try .passcode(new, kdf: kdf, allowsWeak: allowsWeak)
+    }
+    return try .local(
+      new, kdf: kdf, allowsWeak: allowsWeak, withProtected: key?.opensProtected ?? false)
   }
 }
 
@@ -132,6 +143,10 @@ extension PasscodeChange: Confirmable {
   private func change(_ vault: inout UnlockedVault) throws(VaultError) {
     // A job without a failure has left its key; comparing first keeps the borrow short.
     guard passcodeJob.key != nil else { throw .outOfMemory }
+    guard passcodeJob.credential != .local else {
+      guard passcodeJob.recovery == nil, passcodeJob.passcode != nil else { throw .credentialStale }
+      return try vault.changeCode(passcodeJob.passcode!, authorizedBy: passcodeJob.key!)
+    }
     try vault.changeSlots(
       authorizedBy: passcodeJob.key!, passcode: passcodeJob.passcode,
       recovery: passcodeJob.recovery)

@@ -9,6 +9,7 @@ enum ChangePasscode {
   static let command = Command(
     "passcode", abstract: "change the passcode, or set one with the recovery key",
     options: [
+      Option(.local, help: "change the code (PIN) for this machine"),
       Option(.recoveryKey, help: "ask for the recovery key, not the passcode"),
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
       Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),
@@ -24,25 +25,40 @@ enum ChangePasscode {
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
+    if try wantsCode(access, &questioner, &connection) {
+      return try changeCode(access, &questioner, &connection, invocation)
+    }
     let given = try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
     let credential = try ProvedCredential.take(
       access, &questioner, &connection, provingGiven: given == nil && questioner.canAsk)
     var change = try Change.plan(invocation, credential, &questioner)
-    let new = try change.strength.newPasscode(
+    let new = try newPasscode(invocation, change.cost, &connection).take(
       given: given, orNeeds: .newPasscode, &questioner, invocation.messages)
-    guard !new.isShortCode || invocation.arguments.has(.weakPasscode) else {
-      throw .shortCode(new.isLongEnoughForCode ? .slot : .tooFew)
+    guard !new.isCode else {
+      return try SlotAdding.addCode(new.secret, credential, change.cost, &connection, invocation)
     }
     let choice = try choice(credential.kind, &connection)
-    try change.make(credential, new, &questioner, &connection)
+    try change.make(credential, new.secret, &questioner, &connection)
+    invocation.messages.done("the passcode is changed")
     if let choice { invocation.messages.warn(choice) }
     guard invocation.arguments.has(.rotate) else { return .ok }
-    try Rotate.run(after: new, access, connection, invocation.messages)
+    try Rotate.run(after: new.secret, access, connection, invocation.messages)
     return .ok
   }
 }
 
 extension ChangePasscode {
+  /// How a new one is chosen: a code is offered where there is none yet.
+  private static func newPasscode(
+    _ invocation: borrowing Invocation, _ cost: KDFCost, _ connection: inout Connection
+  ) throws(CommandError) -> NewPasscode {
+    let slots = try running { () throws(ClientError) in try connection.slots().all }
+    let hasCode = slots.contains { $0.facts.kind == .local }
+    return NewPasscode(
+      remark: StrengthRemark(cost), takesWeak: invocation.arguments.has(.weakPasscode),
+      codeOffer: hasCode ? [] : SlotAdding.codeOffer, remedy: .slot)
+  }
+
   /// What is said where a recovery key replaces one passcode of several: the one of the first slot.
   private static func choice(
     _ kind: CredentialKind, _ connection: inout Connection
@@ -61,7 +77,6 @@ extension ChangePasscode {
 
 extension ChangePasscode {
   private struct Change: ~Copyable {
-    let strength: StrengthRemark
     let cost: KDFCost
     let flags: PasscodeRequest.Flags
     var keeper: RecoveryKeeper
@@ -81,7 +96,7 @@ extension ChangePasscode {
       var flags: PasscodeRequest.Flags = place == .nowhere ? [] : .recoveryKey
       if arguments.has(.weakKDF) { flags.insert(.weakKDF) }
       let keeper = try RecoveryKeeper(place, questioner)
-      return Change(strength: StrengthRemark(cost), cost: cost, flags: flags, keeper: keeper)
+      return Change(cost: cost, flags: flags, keeper: keeper)
     }
 
     /// A recovery key that was typed has been seen: another one is offered.

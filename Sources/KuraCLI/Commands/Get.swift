@@ -99,10 +99,15 @@ extension Get {
 // MARK: - Where it goes
 
 extension Get {
+  /// Whether a value goes out as it is: on a terminal its control bytes are obeyed.
+  static func isPlain(isTerminal: Bool, _ arguments: Arguments) -> Bool {
+    !isTerminal || arguments.has(.raw)
+  }
+
   private static func write(
     _ wanted: Wanted, _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
-    let isPlain = !invocation.output.isTerminal || invocation.arguments.has(.raw)
+    let isPlain = Self.isPlain(isTerminal: invocation.output.isTerminal, invocation.arguments)
     var escaping = Escaping(.text)
     var last: UInt8?
     try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in

@@ -24,23 +24,47 @@ enum Init {
     let access = try invocation.access()
     if access.vault.isThere { throw .exists(.vault, access.vault.path) }
     var questioner = try access.asking.questioner()
-    try make(order, access, &questioner, invocation)
-    invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
+    do throws(CommandError) {
+      let passcode = try make(order, access, &questioner, invocation)
+      invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
+      // Who has just typed it need not type it again.
+      if questioner.hasTerminal, !access.isPrivate { unlock(access, passcode, invocation.messages) }
+    } catch {
+      switch error {
+      case .prompt: invocation.messages.done("no vault was made")
+      default: break
+      }
+      throw error
+    }
     return .ok
+  }
+
+  /// Hands the agent the key of a new vault. It is made, whatever comes of this.
+  private static func unlock(
+    _ access: VaultAccess, _ passcode: borrowing SecretBytes, _ messages: Messages
+  ) {
+    do throws(CommandError) {
+      var connection = try access.connect()
+      _ = try running { () throws(ClientError) in
+        try connection.unlock(.passcode, secret: passcode)
+      }
+      messages.done("it is unlocked")
+    } catch { messages.note("it is locked: 'kura unlock' unlocks it") }
   }
 
   /// Makes a vault, whole or not at all.
   ///
   /// - Parameter isOwn: Whether an engine of this command's own makes it even where an agent is
   ///   running; afterwards nobody has the file open.
+  /// - Returns: What opens it.
+  @discardableResult
   static func make(
     _ order: Order, _ access: VaultAccess, _ questioner: inout Questioner,
     _ invocation: borrowing Invocation, isOwn: Bool = false
-  ) throws(CommandError) {
+  ) throws(CommandError) -> SecretBytes {
     var order = order
     var keeper = try RecoveryKeeper(order.place, questioner)
     let passcode = try order.secret(access, &questioner, invocation)
-    try order.judge(passcode, invocation.arguments, &questioner)
     var connection = isOwn ? try access.connectOwn() : try access.connectRunningOrOwn()
     var failure: CommandError?
     do throws(ClientError) {
@@ -48,6 +72,7 @@ enum Init {
         key throws(ClientError) in keeper.keep(key, &questioner, &failure)
       }
     } catch { throw failure ?? .creating(error) }
+    return passcode
   }
 }
 
@@ -79,55 +104,27 @@ extension Init {
     }
 
     /// What is to open the vault: a passcode, or a code.
-    fileprivate func secret(
+    fileprivate mutating func secret(
       _ access: VaultAccess, _ questioner: inout Questioner, _ invocation: borrowing Invocation
     ) throws(CommandError) -> SecretBytes {
       let given = try access.asking.givenPasscode()
       guard !flags.contains(.localCode) else {
         return try SlotAdding.newCode(given: given, orNeeds: .passcode, &questioner)
       }
-      return try StrengthRemark(cost).newPasscode(
-        given: given, orNeeds: .passcode, &questioner, invocation.messages,
-        judgesShort: invocation.arguments.has(.weakPasscode))
+      let hasKey = flags.contains(.recoveryKey)
+      let choice = try NewPasscode(
+        remark: StrengthRemark(cost), takesWeak: invocation.arguments.has(.weakPasscode),
+        codeOffer: hasKey ? Self.codeOffer : [],
+        remedy: hasKey ? .initialCode : .initialCodeWithRecoveryKey
+      ).take(given: given, orNeeds: .passcode, &questioner, invocation.messages)
+      if choice.isCode { flags.insert(.localCode) }
+      return choice.secret
     }
 
-    /// A few digits are offered as a code for this machine, and refused as a passcode.
-    fileprivate mutating func judge(
-      _ passcode: borrowing SecretBytes, _ arguments: Arguments, _ questioner: inout Questioner
-    ) throws(CommandError) {
-      guard passcode.isShortCode, !flags.contains(.localCode), !arguments.has(.weakPasscode) else {
-        return
-      }
-      guard passcode.isLongEnoughForCode else { throw .shortCode(.tooFew) }
-      guard flags.contains(.recoveryKey) else { throw .shortCode(.initialCodeWithRecoveryKey) }
-      guard questioner.hasTerminal, try accepts(&questioner) else {
-        throw .shortCode(.initialCode)
-      }
-      flags.insert(.localCode)
-    }
-
-    private func accepts(_ questioner: inout Questioner) throws(CommandError) -> Bool {
-      questioner.prompt?.say("So few digits fall within the hour to whoever has the vault's file.")
-      questioner.prompt?.say("Beside a secret kept on this machine they are a fair code for it;")
-      questioner.prompt?.say("elsewhere the recovery key opens the vault.")
-      return try prompting { () throws(PromptError) in
-        try questioner.prompt?.confirms("make it a code for this machine?")
-      } ?? false
-    }
-  }
-}
-
-extension SecretBytes {
-  /// Whether that many digits can be a code for one machine.
-  var isLongEnoughForCode: Bool { borrowing get { count >= 4 } }
-
-  /// Whether it is at most 6 digits, all of which can be tried within the hour.
-  var isShortCode: Bool {
-    borrowing get {
-      guard count <= 6 else { return false }
-      for index in bytes.indices where !(0x30...0x39).contains(bytes[index]) { return false }
-      return true
-    }
+    private static let codeOffer = [
+      "As a code for this machine it would do: it opens the vault here alone, beside a",
+      "secret that only this machine has. Elsewhere the recovery key opens the vault.",
+    ]
   }
 }
 

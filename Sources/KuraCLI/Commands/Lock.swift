@@ -20,6 +20,9 @@ enum Lock {
       invocation.messages.note(
         "all vaults are locked, not only that of KURA_VAULT: --vault "
           + VaultHint.quoted(Array(vault.utf8)) + " locks that one")
+    } else {
+      invocation.messages.done(
+        scope == .vault ? access.title + " is locked" : "all vaults are locked")
     }
     return .ok
   }

@@ -29,14 +29,11 @@ struct SlotAdding: ~Copyable {
     let asksMore = given == nil && questioner.canAsk
     let credential = try ProvedCredential.take(
       access, &questioner, &connection, as: access.asking.authority, provingGiven: asksMore)
-    let order = try order(kind, invocation)
-    let secret = try secret(kind, given, order, &questioner, invocation.messages)
-    guard kind != .passcode || !secret.isShortCode || invocation.arguments.has(.weakPasscode) else {
-      throw .shortCode(secret.isLongEnoughForCode ? .slot : .tooFew)
-    }
+    var order = try order(kind, invocation)
+    let secret = try secret(&order, given, &questioner, invocation)
     var adding = SlotAdding(order: order, secret: secret, keeper: keeper)
     let number = try adding.make(credential, &questioner, &connection)
-    invocation.messages.note("this is slot \(number): \(kind.word)")
+    invocation.messages.note("this is slot \(number): \(order.kind.word)")
   }
 
   private mutating func make(
@@ -109,19 +106,47 @@ extension SlotAdding {
     do throws(PathError) { return try VaultPath(at: path).path } catch { return "" }
   }
 
+  /// What is to open the slot. A passcode may turn out to be meant as a code.
   private static func secret(
-    _ kind: CredentialKind, _ given: consuming SecretBytes?, _ order: SlotOrder,
-    _ questioner: inout Questioner, _ messages: Messages
+    _ order: inout SlotOrder, _ given: consuming SecretBytes?, _ questioner: inout Questioner,
+    _ invocation: borrowing Invocation
   ) throws(CommandError) -> SecretBytes {
-    switch kind {
+    switch order.kind {
     case .passcode:
-      return try StrengthRemark(order.cost).newPasscode(
-        given: given, orNeeds: .newPasscode, &questioner, messages)
+      let choice = try NewPasscode(
+        remark: StrengthRemark(order.cost), takesWeak: invocation.arguments.has(.weakPasscode),
+        codeOffer: codeOffer, remedy: .slot
+      ).take(given: given, orNeeds: .newPasscode, &questioner, invocation.messages)
+      if choice.isCode { order.kind = .local }
+      return choice.secret
     case .local: return try newCode(given: given, orNeeds: .newPasscode, &questioner)
     case .recoveryKey, .keyFile:
       if let given = given.take() { return given }
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }
+  }
+
+  /// What is said of a code where a weak passcode was typed.
+  static let codeOffer = [
+    "As a code for this machine it would do: it opens the vault here alone, beside a",
+    "secret that only this machine has, and the passcodes stay as they are.",
+  ]
+
+  /// Adds a code for this machine that was typed for a passcode.
+  static func addCode(
+    _ code: borrowing SecretBytes, _ credential: borrowing ProvedCredential, _ cost: KDFCost,
+    _ connection: inout Connection, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> ExitStatus {
+    var order = SlotOrder(.local)
+    order.cost = cost
+    if invocation.arguments.has(.weakKDF) { order.flags.insert(.weakKDF) }
+    let number = try running { () throws(ClientError) in
+      try connection.addSlot(
+        credential.kind, current: credential.secret, order, secret: code
+      ) { _ in true }
+    }
+    invocation.messages.note("this is slot \(number): " + order.kind.word)
+    return .ok
   }
 
   /// Takes the code that a script hands over, or asks for one twice. How long a thief with the file would

@@ -31,6 +31,7 @@ enum Unlock {
       invocation.messages.note("the vault is unlocked already")
     } else {
       try ask(order, access)
+      invocation.messages.done(access.title + " is unlocked")
     }
     return .ok
   }

@@ -53,10 +53,9 @@ extension Diagnostic {
     case .mismatch(let what): self.init(what)
     case .findings(let count): self.init(findings: count)
     case .logFindings(let count): self.init(logFindings: count)
-    case .shortCode(let remedy): self.init(shortCode: remedy)
+    case .weakPasscode(let remedy, let lasts): self.init(weak: remedy, lasts: lasts)
     case .costRefused(let refused):
-      let words = Self.newCostWords(refused)
-      self.init(words.message, hint: words.hint, refused.failure.exitStatus)
+      self.init(Self.newCostWords(refused), refused.failure.exitStatus)
     case .noSlot(let number): self.init(noSlot: number)
     case .placed(let place, let error): self.init(place, error)
     case .syntax(let flaw): self.init(flaw)
@@ -68,6 +67,7 @@ extension Diagnostic {
     case .lost(let lost, let error): self.init(lost, error)
     case .codeForPasscode: self = .codeForPasscode
     case .noPasscode: self = .noPasscode
+    case .noCode: self = .noCode
     case .line(let flaw): self.init(flaw)
     case .batch(let failure, let error): self.init(failure, error)
     case .agentNotRunning: self.init("no agent is running", .agent)
@@ -95,14 +95,18 @@ extension Diagnostic {
   private static let codeForPasscode = Diagnostic(
     "a code changes no slot; it takes the passcode", hint: "nothing was changed", .denied)
 
+  private static let noCode = Diagnostic(
+    "the vault has no code for a machine", hint: "'kura slot add local' adds one", .denied)
+
   private static let noPasscode = Diagnostic(
     "a new vault key takes a passcode, and the vault has none",
     hint: "'kura passcode --recovery-key' gives it one", .denied)
 
-  private init(shortCode remedy: ShortCodeRemedy) {
+  private init(weak remedy: WeakPasscodeRemedy, lasts: String) {
+    let time = lasts.utf8.isEmpty ? "soon" : "in " + lasts
     self.init(
-      "a passcode of so few digits is guessed within the hour by anyone who has the vault's file",
-      hint: Self.words(remedy) + "; --weak-passcode insists", .denied)
+      "a thief with the vault's file would guess this passcode " + time,
+      hint: Self.words(remedy) + "; --weak-passcode takes it all the same", .denied)
   }
 
   private init(findings count: Int) {

@@ -22,13 +22,13 @@ extension Diagnostic {
   }
 
   /// What to do with a few digits that are refused as a passcode.
-  static func words(_ remedy: ShortCodeRemedy) -> String {
+  static func words(_ remedy: WeakPasscodeRemedy) -> String {
     switch remedy {
     case .initialCode: "--local makes it a code for this machine, beside a recovery key"
     case .initialCodeWithRecoveryKey:
       "--local in place of --no-recovery-key makes it a code for this machine"
     case .slot: "'kura slot add local' makes it a code for this machine"
-    case .tooFew: "take a longer one"
+    case .another: "take another one; 'kura generate --words 5' makes one up"
     }
   }
 }
