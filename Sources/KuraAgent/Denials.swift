@@ -73,7 +73,8 @@ extension Denial {
     case .noSuchSlot(let credential): Denial(.noSuchSlot, UInt64(credential.rawValue))
     case .slotOfOtherKind(let number, let credential):
       Denial(.noSuchSlot, UInt64(credential.rawValue), UInt64(number) + 1)
-    case .kdfRefused(let refusal): Denial(.kdfTooCostly, refusal.memory, refusal.passes)
+    case .kdfRefused(let refusal), .wrongOrRefused(let refusal):
+      Denial(.kdfTooCostly, refusal.memory, refusal.passes)
     case .kdfTooWeak:
       Denial(.kdfTooWeak, KDFLimits.floor.memory, UInt64(KDFLimits.floor.passes))
     default: nil
@@ -210,7 +211,7 @@ extension KDFRefusal {
     switch self {
     case .memory(let bytes), .work(let bytes), .workTogether(let bytes): bytes
     case .memoryNotThere(let needed, _): needed
-    case .passes, .slotCount, .argon2SlotCount: 0
+    case .passes: 0
     }
   }
 

@@ -37,6 +37,22 @@ public struct HistoryList: Equatable, Sendable {
     }
   }
 
+  /// Whether a history column can be read, and the item came to all that it lists; tells as much as
+  /// reading it does, and keeps nothing.
+  ///
+  /// - Parameter revision: The item's own.
+  public static func isSound(_ column: Span<UInt8>, below revision: UInt64) -> Bool {
+    let (count, rest) = column.count.quotientAndRemainder(dividingBy: entryByteCount)
+    guard rest == 0, count <= mostEntries else { return false }
+    var last: UInt64 = 0
+    for index in 0..<count {
+      var reader = ByteReader(column.extracting(droppingFirst: index * entryByteCount))
+      guard let next = try? reader.integer(UInt64.self), next > last else { return false }
+      last = next
+    }
+    return last < revision
+  }
+
   /// Adds the revision that was current until now.
   ///
   /// - Parameters:

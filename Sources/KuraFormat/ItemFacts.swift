@@ -16,6 +16,15 @@ public enum ItemKind: UInt8, Sendable {
   case deleted = 1
   /// An otpauth URI, which one-time codes are made of.
   case otp = 2
+
+  /// Whether a value of this kind can have a size, in bytes.
+  public func admits(size: UInt64) -> Bool {
+    switch self {
+    case .value: size <= Manifest.longestValue
+    case .deleted: size == 0
+    case .otp: size <= UInt64(OTPSeed.longest)
+    }
+  }
 }
 
 /// What a row says of an item in the clear; its sealed parts are bound to all of it.

@@ -13,10 +13,6 @@ public enum KDFRefusal: Equatable, Sendable {
   case workTogether(UInt64)
   /// More memory than the default, and more than half of what the machine has left, in bytes.
   case memoryNotThere(needed: UInt64, available: UInt64)
-  /// More slots than ``KDFLimits/mostSlots``.
-  case slotCount(Int)
-  /// More slots with Argon2id than ``KDFLimits/mostArgon2Slots``.
-  case argon2SlotCount(Int)
 }
 
 /// What a slot header may ask of a reader, judged before anything is allocated.
@@ -71,31 +67,41 @@ public enum KDFLimits {
     }
   }
 
-  /// Judges how many slots a vault has.
-  ///
-  /// - Throws: ``FormatError/kdfRefused(_:)``.
-  public static func check(slots: [SlotHeader]) throws(FormatError) {
-    guard slots.count <= mostSlots else { throw .kdfRefused(.slotCount(slots.count)) }
-    let costly = slots.count { $0.kdf != nil }
-    guard costly <= mostArgon2Slots else { throw .kdfRefused(.argon2SlotCount(costly)) }
-  }
-
-  /// Judges the slots that one attempt would try, each and together.
-  ///
-  /// - Throws: ``FormatError/kdfRefused(_:)``; nothing was allocated.
-  public static func check(
-    attempt slots: [SlotHeader], available: UInt64
-  ) throws(FormatError) {
-    var sum: UInt64 = 0
-    for parameters in slots.compactMap(\.kdf) {
-      try check(parameters, available: available)
-      sum += work(of: parameters)
-    }
-    guard sum <= mostWorkTogether else { throw .kdfRefused(.workTogether(sum)) }
-  }
-
-  /// Passes times memory; both were judged before, so that nothing overflows.
-  private static func work(of parameters: KDFParameters) -> UInt64 {
+  /// Passes times memory, once both were judged, so that nothing overflows.
+  fileprivate static func work(of parameters: KDFParameters) -> UInt64 {
     parameters.memory * UInt64(parameters.passes)
+  }
+}
+
+/// What one attempt may spend on the slots that it tries, judged slot by slot before anything is
+/// allocated.
+///
+/// One slot that costs too much must not shut out whoever can open another.
+public struct KDFBudget: Sendable {
+  private let available: UInt64
+  private var spent: UInt64 = 0
+  /// Why the first of the slots that were left out was.
+  public private(set) var refusal: KDFRefusal?
+
+  /// A budget of which nothing is spent.
+  ///
+  /// - Parameter available: What memory and control group leave to this process, in bytes.
+  public init(available: UInt64) { self.available = available }
+
+  /// Takes a slot's cost out of the budget.
+  ///
+  /// - Returns: Whether the slot can be tried; false leaves the budget as it was, and notes why.
+  public mutating func take(_ slot: SlotHeader) -> Bool {
+    guard let parameters = slot.kdf else { return true }
+    do throws(FormatError) {
+      try KDFLimits.check(parameters, available: available)
+      let work = spent + KDFLimits.work(of: parameters)
+      guard work <= KDFLimits.mostWorkTogether else { throw .kdfRefused(.workTogether(work)) }
+      spent = work
+      return true
+    } catch {
+      if case .kdfRefused(let reason) = error { refusal = refusal ?? reason }
+      return false
+    }
   }
 }

@@ -14,6 +14,22 @@ public enum SlotKind: UInt8, Sendable {
   case tpm2 = 5
   /// Reserved for a security key.
   case fido2 = 6
+  /// Any kind that only a later release knows.
+  case later = 255
+
+  /// The kind that a header's first byte names; nil for none.
+  fileprivate init?(ofHeader byte: UInt8) {
+    guard byte > 0 else { return nil }
+    self = SlotKind(rawValue: byte) ?? .later
+  }
+
+  /// Whether this release can open such a slot; others it keeps as they are.
+  public var isKnown: Bool {
+    switch self {
+    case .passcode, .recoveryKey, .keyFile, .local: true
+    case .tpm2, .fido2, .later: false
+    }
+  }
 }
 
 /// What a guess at a passcode costs.
@@ -28,18 +44,25 @@ public struct KDFParameters: Equatable, Sendable {
     self.memory = memory
     self.passes = passes
   }
+
+  /// Whether Argon2id has such a cost at all; what it does not have is damage, and no high price.
+  var isPossible: Bool {
+    passes >= 1 && memory >= KDFLimits.leastMemory && memory.isMultiple(of: 1024)
+  }
 }
 
 /// What a key slot says of itself without a key: 48 bytes, all bound into its key.
 public struct SlotHeader: Equatable, Sendable {
   /// The encoded length, in bytes.
   public static let byteCount = 48
+  /// The longest header of a kind that only a later release knows, in bytes.
+  public static let longestLater = 65_536
 
   private static let argon2id: UInt8 = 1
 
   /// What opens the slot.
   public let kind: SlotKind
-  /// Argon2id's cost, `nil` where no key derivation is needed.
+  /// Argon2id's cost, `nil` where no key derivation is needed, or none that this release would make.
   public let kdf: KDFParameters?
   /// The slot's salt.
   public let salt: Salt
@@ -50,6 +73,7 @@ public struct SlotHeader: Equatable, Sendable {
   ///
   /// - Parameter kdf: Given for a passcode or a local slot, `nil` for a recovery key or key file.
   public init(kind: SlotKind, kdf: KDFParameters?, salt: Salt, id: SlotID) {
+    precondition(kind.isKnown, "slots of later releases are kept, not made")
     precondition(SlotHeader.fits(kind, hasKDF: kdf != nil), "a kind of slot fixes its derivation")
     self.kind = kind
     self.kdf = kdf
@@ -57,23 +81,37 @@ public struct SlotHeader: Equatable, Sendable {
     self.id = id
   }
 
-  /// Reads a header; its cost is not judged yet.
+  /// Reads a header; whether its cost is one to be paid is not judged yet.
   ///
-  /// - Throws: ``FormatError/damaged``.
+  /// Of a kind that only a later release knows nothing is read but the slot's id, and ``encoded`` is not
+  /// what was read.
+  ///
+  /// - Throws: ``FormatError/damaged``, also for a cost that Argon2id does not have.
   public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
-    guard let kind = SlotKind(rawValue: try reader.integer()) else { throw .damaged }
+    guard let kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
+    self.kind = kind
+    guard kind.isKnown else {
+      guard bytes.count <= SlotHeader.longestLater else { throw .damaged }
+      _ = try reader.take(15)
+      kdf = nil
+      salt = try reader.identifier()
+      id = try reader.identifier()
+      return
+    }
     let kdf = try reader.integer(UInt8.self)
     try reader.zeros(2)
     let passes = try reader.integer(UInt32.self)
     let memory = try reader.integer(UInt64.self)
     switch kdf {
     case 0 where passes == 0 && memory == 0: self.kdf = nil
-    case SlotHeader.argon2id: self.kdf = KDFParameters(memory: memory, passes: passes)
+    case SlotHeader.argon2id:
+      let cost = KDFParameters(memory: memory, passes: passes)
+      guard cost.isPossible else { throw .damaged }
+      self.kdf = cost
     default: throw .damaged
     }
     guard SlotHeader.fits(kind, hasKDF: self.kdf != nil) else { throw .damaged }
-    self.kind = kind
     salt = try reader.identifier()
     id = try reader.identifier()
     try reader.finish()
@@ -97,7 +135,7 @@ public struct SlotHeader: Equatable, Sendable {
     switch kind {
     case .passcode, .local: hasKDF
     case .recoveryKey, .keyFile: !hasKDF
-    case .tpm2, .fido2: true
+    case .tpm2, .fido2, .later: !hasKDF
     }
   }
 }

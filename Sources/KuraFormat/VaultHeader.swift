@@ -22,7 +22,7 @@ public struct VaultHeader: Equatable, Sendable {
   ///   ``FormatError/damaged``.
   public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
-    guard bytes.count >= 8 else { throw .notAVault }
+    guard bytes.count >= VaultHeader.magic.count else { throw .notAVault }
     let magic = try reader.take(4)
     for index in magic.indices where magic[index] != VaultHeader.magic[index] {
       throw .notAVault

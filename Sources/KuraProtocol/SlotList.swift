@@ -11,6 +11,8 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   case local = 4
   case tpm2 = 5
   case fido2 = 6
+  /// One that only a later release knows.
+  case later = 255
 
   /// The word for it on the command line.
   public var name: String {
@@ -21,6 +23,7 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
     case .local: "local"
     case .tpm2: "tpm2"
     case .fido2: "fido2"
+    case .later: "unknown"
     }
   }
 }

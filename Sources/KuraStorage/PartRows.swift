@@ -33,7 +33,7 @@ extension Storage {
 package struct SlotRow: Hashable, Sendable {
   /// Where it stands, 0 to 15.
   package let number: UInt8
-  /// 48 bytes in clear.
+  /// In clear; 48 bytes, of a kind for a later release more.
   package let header: [UInt8]
   /// The vault key, sealed.
   package let key: [UInt8]
@@ -52,7 +52,7 @@ extension Storage {
   /// The largest number of slots that a vault may have.
   package static let slotLimit = 16
 
-  /// All key slots, by number.
+  /// All key slots, by number. Which lengths they must have hangs on their kinds, and is not asked here.
   ///
   /// - Throws: ``StorageError/damaged(_:)`` also for more than 16 rows, of which the rest is not read.
   package mutating func slots() throws(StorageError) -> [SlotRow] {
@@ -63,11 +63,8 @@ extension Storage {
       guard rows.count < Self.slotLimit else { throw .damaged(.slot) }
       let number = try integer(.slots, 0, 0...Int64(Self.slotLimit - 1), in: .slot)
       let header = try [UInt8](copying: blob(.slots, 1, Bounds.slotHeader, in: .slot))
-      let key = try [UInt8](copying: blob(.slots, 2, Bounds.slotKey, in: .slot))
-      let protected = try [UInt8](copying: blob(.slots, 3, Bounds.slotProtected, in: .slot))
-      guard protected.isEmpty || protected.count == Bounds.slotProtected.upperBound else {
-        throw .damaged(.slot)
-      }
+      let key = try [UInt8](copying: blob(.slots, 2, Bounds.slotSealed, in: .slot))
+      let protected = try [UInt8](copying: blob(.slots, 3, Bounds.slotSealed, in: .slot))
       rows.append(SlotRow(number: UInt8(number), header: header, key: key, protected: protected))
     }
     return rows

@@ -42,7 +42,7 @@ enum Query: Int, CaseIterable {
     case .version: "PRAGMA user_version"
     case .pageCount: "PRAGMA page_count"
     case .pageSize: "PRAGMA page_size"
-    default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid"
+    default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
     }
   }
 

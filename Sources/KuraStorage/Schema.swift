@@ -71,15 +71,13 @@ package enum Schema {
 /// How many bytes each column may hold; anything else is a hostile or damaged row.
 package enum Bounds {
   /// A record that stands for itself: header, ring, root.
-  package static let part = 1...900_000
+  package static let part = 0...900_000
   /// Tags, item ids and value ids.
   package static let id = 16...16
-  /// A slot's header in clear.
-  package static let slotHeader = 48...48
-  /// The vault key, sealed and padded to 256 bytes.
-  package static let slotKey = 328...328
-  /// The protected secret, sealed; a slot that does not hold it has no bytes here.
-  package static let slotProtected = 0...104
+  /// A slot's header in clear, the longest that a later release may write.
+  package static let slotHeader = 48...65_536
+  /// What is sealed in a slot, of a kind that only a later release knows.
+  package static let slotSealed = 0...65_536
   /// Revisions and leaves, 40 bytes each.
   package static let history = 0...163_840
   /// A padded, sealed plaintext of 1 to 65,537 bytes and a little.

@@ -182,25 +182,38 @@ extension Storage {
   package mutating func checkSchema() throws(StorageError) {
     _ = unsafe try start(.schema)
     defer { finish(.schema) }
+    // Who copied the tables with a program of SQLite's may have made them in another order.
+    var tables = Schema.tables
+    var indexes = Schema.tables.filter { $0.index != nil }
+    var owedIndexes = 0
     var pages: [Int64] = []
-    for table in Schema.tables {
-      try takeEntry("table", table.name, of: table.name, &pages)
-      if let earlier = table.earlier, text(.schema, 4, is: earlier) { continue }
-      guard text(.schema, 4, is: table.sql) else { throw .schema }
-      guard let index = table.index else { continue }
-      try takeEntry("index", index, of: table.name, &pages)
-      guard isNull(.schema, 4) else { throw .schema }
+    while try step(.schema) {
+      guard let page = try? integer(.schema, 3, 2...Int64(UInt32.max), in: .part),
+        !pages.contains(page)
+      else { throw .schema }
+      pages.append(page)
+      if let index = tables.firstIndex(where: { isEntry("table", $0.name, of: $0) }) {
+        let table = tables.remove(at: index)
+        if let earlier = table.earlier, text(.schema, 4, is: earlier) { continue }
+        guard text(.schema, 4, is: table.sql) else { throw .schema }
+        owedIndexes += table.index == nil ? 0 : 1
+      } else if let index = indexes.firstIndex(where: { isEntry("index", $0.index, of: $0) }) {
+        guard isNull(.schema, 4) else { throw .schema }
+        indexes.remove(at: index)
+        owedIndexes -= 1
+      } else {
+        throw .schema
+      }
     }
-    guard try !step(.schema) else { throw .schema }
+    guard tables.isEmpty, owedIndexes == 0 else { throw .schema }
   }
-  /// Takes the schema's next row, which must be this, with a page of its own.
-  private mutating func takeEntry(
-    _ type: StaticString, _ name: StaticString, of table: StaticString, _ pages: inout [Int64]
-  ) throws(StorageError) {
-    guard try step(.schema), text(.schema, 0, is: type), text(.schema, 1, is: name),
-      text(.schema, 2, is: table),
-      let page = try? integer(.schema, 3, 2...Int64(UInt32.max), in: .part), !pages.contains(page)
-    else { throw .schema }
-    pages.append(page)
+
+  /// Whether the schema's row at hand is of this type and name, and belongs to this table.
+  private borrowing func isEntry(
+    _ type: StaticString, _ name: StaticString?, of table: Schema.Definition
+  ) -> Bool {
+    guard let name else { return false }
+    return text(.schema, 0, is: type) && text(.schema, 1, is: name)
+      && text(.schema, 2, is: table.name)
   }
 }

@@ -79,12 +79,10 @@ extension Keyring {
       }
       switch try ItemBody.decode(plaintext) {
       case .inline(let bytes):
-        let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
-        return (UInt64(bytes.count) == size, nil)
+        return (UInt64(bytes.count) == meta.size, nil)
       case .chunked(let manifest):
-        let isSound = manifest.length == meta.size && facts.kind == .value
-        let value = PieceCheck(manifest, of: try SecretBytes(copying: meta.name))
-        return (isSound, value)
+        let isSound = manifest.length == meta.size
+        return (isSound, PieceCheck(manifest, of: try SecretBytes(copying: meta.name)))
       }
     } catch VaultError.damaged {
       return (false, nil)
@@ -100,11 +98,11 @@ extension Keyring {
   ) throws -> (isSound: Bool, value: PieceCheck?) {
     let isOfRevision = body.revision <= facts.revision
     guard let value = body.value else {
-      let size: UInt64 = facts.kind == .deleted ? 0 : meta.size
-      return (isOfRevision && UInt64(body.innerByteCount) == size + 1, nil)
+      // The meta's size may be any number.
+      return (isOfRevision && UInt64(body.innerByteCount - 1) == meta.size, nil)
     }
     guard Manifest.lengths.contains(meta.size) else { return (false, nil) }
     let check = PieceCheck(value, length: meta.size, of: try SecretBytes(copying: meta.name))
-    return (isOfRevision && facts.kind == .value, check)
+    return (isOfRevision, check)
   }
 }

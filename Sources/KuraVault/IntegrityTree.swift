@@ -73,6 +73,8 @@ extension IntegrityTree {
       let digest = try keys.tree.node(
         level: place.level, index: place.index, depth: depth, digests: node)
       guard digest == expected || !checks.contains(.node) else { throw VaultError.damaged(.node) }
+      // One without children has no row.
+      guard node.indices.contains(where: { node[$0] != 0 }) else { throw VaultError.damaged(.node) }
       return node
     } catch {
       throw VaultError(error, about: .node)

@@ -175,6 +175,7 @@ extension Keyring {
           sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
           under: key))
       try check(nameOf: meta, facts)
+      guard facts.kind.admits(size: meta.size) else { throw FormatError.damaged }
       return meta
     } catch {
       throw VaultError(error, about: .item)

@@ -91,7 +91,9 @@ private struct ListingWork: ~Copyable {
     let leaf = try desk.leaf(
       row.facts, history: bytes.extracting(row.history), meta: bytes.extracting(row.meta),
       body: bytes.extracting(row.body))
-    guard leaf == expected || !order.checks.contains(.leaf) else { throw .damaged(.item) }
+    guard leaf == expected || !order.checks.contains(.leaf),
+      HistoryList.isSound(bytes.extracting(row.history), below: row.facts.revision)
+    else { throw .damaged(.item) }
     guard order.includesDeleted || row.facts.kind != .deleted else { return }
     try desk.open(meta: bytes.extracting(row.meta), row.facts, keys)
     try ListingWork.keep(desk, on: &page, order)

@@ -81,7 +81,9 @@ public struct LockedVault: ~Copyable, Sendable {
       try storage.beginRead()
       defer { storage.end() }
       let header = try readHeader(&storage)
-      return (header, try storage.slots())
+      let slots = try storage.slots()
+      try SlotTable.check(slots)
+      return (header, slots)
     } catch {
       throw VaultError(error, about: .header)
     }

@@ -249,7 +249,7 @@ extension VaultKey {
     of vault: borrowing UnlockedVault
   ) throws(VaultError) -> SecretBytes {
     let pair = ProtectedPair(secretHalf: try protectedHalf(vault: vault.id))
-    guard pair.publicHalf == vault.keys.ring.protectedHalf else { throw .credentialStale }
+    try vault.keys.check(pair)
     return try protectedHalf(vault: vault.id)
   }
 

@@ -18,7 +18,8 @@ extension UnlockedVault {
   ///
   /// - Parameter fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now.
   /// - Throws: ``VaultError/noProtectedHalf`` when its slot does not hold that half;
-  ///   ``VaultError/credentialStale`` when it belongs to another state of the vault; those of reading.
+  ///   ``VaultError/credentialStale`` when it belongs to another state of the vault;
+  ///   ``VaultError/damaged(_:)`` when the half is not of the ring's pair; those of reading.
   public mutating func protectedKey(
     from fresh: borrowing VaultKey
   ) throws(VaultError) -> ProtectedKey {
@@ -28,8 +29,18 @@ extension UnlockedVault {
     }
     guard fresh.holdsProtectedHalf else { throw .noProtectedHalf }
     let pair = ProtectedPair(secretHalf: try fresh.protectedHalf(vault: id))
-    guard pair.publicHalf == keys.ring.protectedHalf else { throw .credentialStale }
+    try keys.check(pair)
     return ProtectedKey(pair: pair)
+  }
+}
+
+extension Keyring {
+  /// Checks that what is sealed for the ring's public half opens with a slot's secret half.
+  ///
+  /// The root vouches for both by then: where they differ, it was no credential that is wrong, and what
+  /// would be stored as protected could never be read.
+  borrowing func check(_ pair: borrowing ProtectedPair) throws(VaultError) {
+    guard pair.publicHalf == ring.protectedHalf else { throw .damaged(.ring) }
   }
 }
 

@@ -95,7 +95,7 @@ extension UnlockedVault {
     guard let entry = history.entries.first(where: { $0.revision == revision }) else {
       throw .revisionNotFound
     }
-    return try rows.withKept(entry, of: facts.id, keys) { found, keys throws(VaultError) in
+    return try rows.withKept(entry, of: facts, keys) { found, keys throws(VaultError) in
       guard found.facts.kind != .deleted else { throw .revisionNotFound }
       return try keys.openValue(found, key)
     }

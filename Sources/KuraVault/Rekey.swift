@@ -72,7 +72,7 @@ public struct Rekey: ~Copyable {
     slice.countRow(current.byteCount)
     var history = HistoryList()
     for entry in before.entries {
-      let kept = try rows.withKept(entry, of: current.facts.id, keys.old) {
+      let kept = try rows.withKept(entry, of: current.facts, keys.old) {
         found, _ throws(VaultError) in try keys.reseal(found)
       }
       slice.countRow(kept.byteCount)

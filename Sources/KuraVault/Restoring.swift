@@ -53,7 +53,7 @@ extension UnlockedVault {
       guard let (facts, history) = try vault.verifiedHistory(tag) else { throw .notFound }
       let left = history.entries.filter { $0.revision > last }
       for entry in left.prefix(limit) {
-        try vault.rows.withKept(entry, of: facts.id, vault.keys) {
+        try vault.rows.withKept(entry, of: facts, vault.keys) {
           found, keys throws(VaultError) in
           try body(Item(try keys.openMeta(found.row.meta, found.facts), found.facts))
         }
@@ -97,7 +97,7 @@ extension UnlockedVault {
   private mutating func content(
     of entry: HistoryList.Entry, _ facts: ItemFacts, _ name: borrowing ItemName, _ time: UInt64
   ) throws(VaultError) -> FormerContent {
-    try rows.withKept(entry, of: facts.id, keys) { found, keys throws(VaultError) in
+    try rows.withKept(entry, of: facts, keys) { found, keys throws(VaultError) in
       let before = try keys.openMeta(found.row.meta, found.facts)
       let body = try keys.openBody(found.row.body, found.facts)
       let content = try NewContent(

@@ -78,7 +78,9 @@ struct RowDesk: ~Copyable {
   ) throws -> MetaFields {
     let meta = try MetaView(decoding: opener.plaintext)
     // Only who has the keys can have put another item's name there.
-    guard tags.tag(of: meta.name) == facts.tag else { throw VaultError.damaged(.item) }
+    guard tags.tag(of: meta.name) == facts.tag, facts.kind.admits(size: meta.size) else {
+      throw VaultError.damaged(.item)
+    }
     return meta.fields
   }
 }

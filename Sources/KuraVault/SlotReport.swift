@@ -84,7 +84,7 @@ extension SlotReport {
     switch header.kind {
     case .passcode, .recoveryKey: return .here
     case .local: return devices.has(header.id) ? .here : .missing
-    case .tpm2, .fido2: return .missing
+    case .tpm2, .fido2, .later: return .missing
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
       return isReadable(place) ? .here : .missing

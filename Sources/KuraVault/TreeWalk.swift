@@ -90,7 +90,9 @@ struct TreeWalk {
       guard let row = try storage.node(Int64(place.id)) else { return .broken }
       let digest = try keys.tree.node(
         level: place.level, index: place.index, depth: depth, digests: row)
-      return digest == expected ? .digests([UInt8](copying: row)) : .broken
+      let bytes = [UInt8](copying: row)
+      // One without children has no row.
+      return digest == expected && bytes.contains { $0 != 0 } ? .digests(bytes) : .broken
     } catch StorageError.damaged, StorageError.corrupt {
       return .broken
     }

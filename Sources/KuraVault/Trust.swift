@@ -79,6 +79,7 @@ struct FrontRecords {
       ring = try FrontRecords.read(.ring, from: &storage, missing: .ring)
       root = try FrontRecords.read(.root, from: &storage, missing: .root)
       slots = try storage.slots()
+      try SlotTable.check(slots)
     } catch {
       throw VaultError(error, about: .header)
     }

@@ -51,15 +51,7 @@ public struct UnlockAttempt: Sendable {
     self.devices = devices
     self.vault = vault
     self.availableMemory = availableMemory ?? .max
-    var slots: [Slot] = []
-    do {
-      for row in rows {
-        slots.append(Slot(row: row, header: try SlotHeader(decoding: row.header.span)))
-      }
-      try KDFLimits.check(slots: slots.map(\.header))
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let slots = zip(rows, try SlotTable.check(rows)).map { Slot(row: $0, header: $1) }
     // Which slot opened last is the best guess at the one that opens now.
     self.slots = slots.filter { $0.row.number == first } + slots.filter { $0.row.number != first }
   }
@@ -107,12 +99,15 @@ public struct UnlockAttempt: Sendable {
   ///     bytes; only borrowed.
   ///   - number: The only slot to try; nil for all of them.
   /// - Returns: What unlocks the vault, and authorises a change of its slots.
-  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens; ``VaultError/noSuchSlot(_:)``,
+  /// - Throws: ``VaultError/wrongPasscode`` when no slot opens, and none was left out because of its cost;
+  ///   ``VaultError/kdfRefused(_:)`` when each was, and nothing was tried;
+  ///   ``VaultError/wrongOrRefused(_:)`` when some were, and the others do not open;
+  ///   ``VaultError/noSuchSlot(_:)``,
   ///   ``VaultError/slotOfOtherKind(_:_:)`` and ``VaultError/deviceSecretMissing`` when there is none
   ///   to try;
   ///   ``VaultError/passcodeInvalid(_:)``, ``VaultError/recoveryKeyTypo(_:)`` and
-  ///   ``VaultError/keyFileTooShort`` without trying; ``VaultError/kdfRefused(_:)`` before anything is
-  ///   allocated; ``VaultError/outOfMemory``, after which the passcode may well be right.
+  ///   ``VaultError/keyFileTooShort`` without trying; ``VaultError/outOfMemory``, after which the passcode
+  ///   may well be right.
   public func open(
     _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
@@ -126,16 +121,18 @@ public struct UnlockAttempt: Sendable {
     noting mistake: inout Mistake
   ) throws(VaultError) -> VaultKey {
     let candidates = try candidates(credential, number)
+    var budget = KDFBudget(available: availableMemory)
+    let affordable = candidates.filter { budget.take($0.header) }
     do {
-      try KDFLimits.check(attempt: candidates.map(\.header), available: availableMemory)
       let proof = try Proof(credential, secret)
-      for slot in candidates {
+      for slot in affordable {
         if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
       }
     } catch {
       throw VaultError(error, about: .slot)
     }
-    throw .wrongPasscode
+    guard let refusal = budget.refusal else { throw .wrongPasscode }
+    throw affordable.isEmpty ? .kdfRefused(refusal) : .wrongOrRefused(refusal)
   }
 
   /// The slots to try.

@@ -173,6 +173,9 @@ extension LockedVault {
     let keys = try Keyring.derive(
       from: key.payload.vaultKey, vault: header.vault, sealedRing: front.ring)
     let trust = try Trust(front, keys, checks: options.checks)
+    if key.holdsProtectedHalf {
+      try keys.check(ProtectedPair(secretHalf: try key.protectedHalf(vault: header.vault)))
+    }
     let writer: WriterID
     do { writer = try WriterID.random() } catch { throw VaultError(error, about: .root) }
     var vault = UnlockedVault(self, keys: keys, trust: trust, writer: writer, slot: key.slot)

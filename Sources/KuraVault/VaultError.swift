@@ -132,8 +132,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case throttled(milliseconds: UInt64)
   /// The try could not be counted, and is too cheap to be made without that.
   case triesNotKept
-  /// A slot asks for more work than an honest vault does.
+  /// Each slot that could be tried asks for more work than an honest vault does; none was.
   case kdfRefused(KDFRefusal)
+  /// The same of some slots; the secret opens none of the others.
+  case wrongOrRefused(KDFRefusal)
   /// A new slot would cost a guesser less than the floor, and that was not asked for.
   case kdfTooWeak
   /// The credential does not carry what is needed, or was given for another state of the vault.
@@ -187,6 +189,14 @@ public enum VaultError: Error, Equatable, Sendable {
   case noProtectedHalf
   /// The pieces of the upload were cleared away by another engine; it has to begin anew.
   case uploadLost
+}
+
+extension VaultError {
+  /// Whether a secret was tried and is the wrong one: what counts as a try.
+  public var isWrongSecret: Bool {
+    if case .wrongOrRefused = self { return true }
+    return self == .wrongPasscode
+  }
 }
 
 // MARK: - From the layers below

@@ -57,12 +57,25 @@ extension VaultRows {
         throw VaultError.damaged(.item)
       }
       let facts = try ItemFacts(row)
-      guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf) else {
-        throw VaultError.damaged(.item)
-      }
+      guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf),
+        HistoryList.isSound(row.history, below: facts.revision)
+      else { throw VaultError.damaged(.item) }
       return try body(VerifiedRow(row: row, facts: facts), keys)
     } catch {
       throw VaultError(error, about: .item)
+    }
+  }
+
+  /// Looks at a kept revision's row, once it came to its entry, and has the class of the current one.
+  ///
+  /// - Parameter item: What the current row says of the item.
+  mutating func withKept<Result: ~Copyable>(
+    _ entry: HistoryList.Entry, of item: ItemFacts, _ keys: borrowing Keyring,
+    _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    try withKept(entry, of: item.id, keys) { found, keys throws(VaultError) in
+      guard found.facts.protection == item.protection else { throw .damaged(.history) }
+      return try body(found, keys)
     }
   }
 

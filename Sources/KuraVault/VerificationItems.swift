@@ -105,7 +105,7 @@ extension Verification {
     if row.leaf != leaf || !row.isSound { try findings.add(.item, row.place.bytes) }
     switch row.history {
     case .some(let history):
-      for entry in history.entries { try checkKept(entry, of: row.facts.id, row.place.bytes, keys) }
+      for entry in history.entries { try checkKept(entry, of: row.facts, row.place.bytes, keys) }
     case .none: try findings.add(.history, row.place.bytes)
     }
     begin(row.value)
@@ -113,15 +113,16 @@ extension Verification {
 
   /// Looks at a kept revision.
   private mutating func checkKept(
-    _ entry: HistoryList.Entry, of item: ItemID, _ place: Span<UInt8>, _ keys: borrowing Keyring
+    _ entry: HistoryList.Entry, of item: ItemFacts, _ place: Span<UInt8>, _ keys: borrowing Keyring
   ) throws {
     budget -= 1
     do {
-      guard let row = try storage.keptChecked(item, entry.revision, keys) else {
+      guard let row = try storage.keptChecked(item.id, entry.revision, keys) else {
         return try findings.add(.history, place)
       }
       historyCount += 1
-      let isTrue = row.leaf == entry.leaf && row.isSound
+      let isTrue =
+        row.leaf == entry.leaf && row.isSound && row.facts.protection == item.protection
       guard isTrue else { return try findings.add(.history, place) }
       begin(row.value)
     } catch StorageError.damaged {

@@ -116,7 +116,12 @@ extension Verification {
 
   /// Checks that no value of an item is about to be swept.
   mutating func checkLoose() throws {
-    guard let value = try storage.loose(after: lastLoose) else { return finishPhase() }
+    let next: [UInt8]?
+    do { next = try storage.loose(after: lastLoose) } catch StorageError.damaged {
+      try findings.add(.loose, "a value id of a wrong length")
+      return finishPhase()
+    }
+    guard let value = next else { return finishPhase() }
     lastLoose = value
     budget -= 1
     if values[ValueID(value.span)] != nil {

@@ -182,7 +182,7 @@ extension Engine {
   /// `NAME-HEX revision=… kind=… class=… size=… value=… KEY-HEX:VALUE-HEX …`
   static func facts(_ item: borrowing Item, value: String) -> String {
     var text = Bytes.hex(copied(item.name))
-    text += " revision=\(item.revision) kind=\(item.isDeleted ? 1 : 0)"
+    text += " revision=\(item.revision) kind=\(item.isDeleted ? 1 : item.isOTP ? 2 : 0)"
     text += " class=\(item.isProtected ? 1 : 0) size=\(item.size) value=\(value)"
     var cursor = item.attributes.makeCursor()
     while cursor.advance() {

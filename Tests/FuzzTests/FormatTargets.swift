@@ -33,7 +33,15 @@ enum FormatTargets {
       },
       FuzzTarget(name: "slot-header", seeds: [passcode.encoded, recovery.encoded]) {
         input throws(Flaw) in
-        try same(input) { try SlotHeader(decoding: input.span).encoded }
+        try same(input) {
+          let header = try SlotHeader(decoding: input.span)
+          // Of what a later release wrote the id is all that was read.
+          guard header.kind.isKnown else {
+            try hold(input[32..<48].elementsEqual(header.id.bytes), "another slot's id")
+            return input
+          }
+          return header.encoded
+        }
       },
       FuzzTarget(name: "slot-payload", seeds: [payload]) { input throws(Flaw) in
         try same(input) {
@@ -96,7 +104,13 @@ enum FormatTargets {
         }
       },
       FuzzTarget(name: "history", seeds: [[], history]) { input throws(Flaw) in
-        try same(input) { Array(try HistoryList(decoding: input.span).encoded) }
+        try same(input) {
+          let sound = HistoryList.isSound(input.span, below: .max)
+          let list = try? HistoryList(decoding: input.span)
+          let isBelow = list.map { $0.entries.last?.revision ?? 0 < .max } ?? false
+          try hold(sound == isBelow, "what looks sound does not read")
+          return Array(try HistoryList(decoding: input.span).encoded)
+        }
       },
     ]
   }

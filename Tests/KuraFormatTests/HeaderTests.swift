@@ -32,7 +32,7 @@ import Testing
       bytes[index] = UInt8(byte)
       #expect(failure { _ = try decode(bytes) } == .damaged)
     }
-    for cut in cuts(header.encoded) where cut.count >= 8 {
+    for cut in cuts(header.encoded) where cut.count >= 4 {
       #expect(failure { _ = try decode(cut) } == .damaged)
     }
   }
@@ -58,16 +58,32 @@ import Testing
     #expect(try decode(recovery.encoded) == recovery)
   }
 
-  @Test(arguments: [5, 6] as [UInt8])
-  func `kinds of later releases are read`(kind: UInt8) throws {
-    var bytes = SlotHeader(kind: .keyFile, kdf: nil, salt: .zero, id: .zero).encoded
-    bytes[0] = kind
-    #expect(try decode(bytes).kind.rawValue == kind)
+  @Test(arguments: [(5, .tpm2), (6, .fido2), (7, .later), (255, .later)] as [(UInt8, SlotKind)])
+  func `of a kind of later releases only the id is read`(byte: UInt8, kind: SlotKind) throws {
+    var bytes = [UInt8](repeating: 0xA5, count: 48)
+    bytes[0] = byte
+    bytes.replaceSubrange(32..<48, with: [UInt8](repeating: 3, count: 16))
+    for more in [0, 1, 65_536 - 48] {
+      let header = try decode(bytes + [UInt8](repeating: 9, count: more))
+      #expect((header.kind, header.id, header.kdf == nil) == (kind, identifier(3), true))
+      #expect(!header.kind.isKnown)
+    }
+    let long = bytes + [UInt8](repeating: 9, count: 65_537 - 48)
+    #expect(failure { _ = try decode(long) } == .damaged)
+    #expect(failure { _ = try decode(Array(bytes.dropLast())) } == .damaged)
+  }
+
+  @Test func `a cost that Argon2id does not have is damage, and no high price`() {
+    for (passes, memory) in [(0, 8192), (1, 8191), (1, 7168), (1, 0), (1, 8193)] {
+      let cost = little(UInt32(passes)) + little(UInt64(memory))
+      let bytes = Array(passcode.encoded[..<4]) + cost + passcode.encoded[16...]
+      #expect(failure { _ = try decode(bytes) } == .damaged, "\(passes) \(memory)")
+    }
   }
 
   @Test func `kinds and derivations that do not fit are damage`() {
     let changes: [[Int: UInt8]] = [
-      [0: 0], [0: 7], [0: 2], [0: 3], [1: 0], [1: 2], [2: 1], [3: 1],
+      [0: 0], [0: 2], [0: 3], [1: 0], [1: 2], [2: 1], [3: 1],
       [1: 0, 4: 0], [1: 0, 4: 0, 11: 0],
     ]
     for change in changes {

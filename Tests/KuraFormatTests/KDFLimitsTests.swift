@@ -40,20 +40,23 @@ import Testing
 
   @Test func `one attempt costs no more than 16 GiB and passes together`() {
     let slot = header(KDFParameters(memory: 2 << 30, passes: 4))
-    #expect(attempt([slot, slot]) == nil)
-    #expect(attempt([slot, slot, header(nil)]) == nil)
     let small = header(KDFParameters(memory: 8 << 10, passes: 1))
-    #expect(attempt([slot, slot, small]) == .workTogether((16 << 30) + (8 << 10)))
-    #expect(attempt([header(KDFParameters(memory: 4 << 40, passes: 1))]) == .memory(4 << 40))
+    let (taken, refusal) = take([slot, header(nil), slot, small, header(nil)], available: plenty)
+    #expect(taken == [true, true, true, false, true])
+    #expect(refusal == .workTogether((16 << 30) + (8 << 10)))
+    #expect(take([slot, slot], available: plenty).refusal == nil)
   }
 
-  @Test func `there are at most 16 slots, 4 of them costly`() {
-    let (costly, plain) = (header(KDFLimits.standard), header(nil))
-    let most = [SlotHeader](repeating: costly, count: 4) + [SlotHeader](repeating: plain, count: 12)
-    #expect(failure { try KDFLimits.check(slots: most) } == nil)
-    #expect(failure { try KDFLimits.check(slots: most + [plain]) } == .kdfRefused(.slotCount(17)))
-    let five = [SlotHeader](repeating: costly, count: 5)
-    #expect(failure { try KDFLimits.check(slots: five) } == .kdfRefused(.argon2SlotCount(5)))
+  @Test func `a slot that costs too much is left out, and takes nothing from the others`() {
+    let large = header(KDFParameters(memory: 2 << 30, passes: 4))
+    let hostile = header(KDFParameters(memory: 4 << 40, passes: 1))
+    let slow = header(KDFParameters(memory: 8 << 10, passes: 17))
+    let rich = take([hostile, large, large, slow], available: plenty)
+    #expect(rich.taken == [false, true, true, false])
+    #expect(rich.refusal == .memory(4 << 40))
+    let poor = take([large, header(KDFLimits.standard)], available: 1 << 30)
+    #expect(poor.taken == [false, true])
+    #expect(poor.refusal == .memoryNotThere(needed: 2 << 30, available: 1 << 30))
   }
 
   @Test func `less memory or fewer passes than the floor is weak`() {
@@ -71,8 +74,12 @@ import Testing
     refusal { try KDFLimits.check(parameters, available: available) }
   }
 
-  private func attempt(_ slots: [SlotHeader]) -> KDFRefusal? {
-    refusal { try KDFLimits.check(attempt: slots, available: plenty) }
+  private func take(
+    _ slots: [SlotHeader], available: UInt64
+  ) -> (taken: [Bool], refusal: KDFRefusal?) {
+    var budget = KDFBudget(available: available)
+    let taken = slots.map { budget.take($0) }
+    return (taken, budget.refusal)
   }
 
   private func refusal(_ body: () throws -> Void) -> KDFRefusal? {

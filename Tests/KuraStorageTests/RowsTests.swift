@@ -171,11 +171,12 @@ import Testing
   }
 
   @Test(arguments: [
-    ("INSERT INTO part VALUES (2, x'')", Table.part),
+    ("INSERT INTO part VALUES (2, zeroblob(900001))", Table.part),
     ("INSERT INTO slot VALUES (16, zeroblob(48), zeroblob(328), x'')", .slot),
     ("INSERT INTO slot VALUES (1, zeroblob(47), zeroblob(328), x'')", .slot),
-    ("INSERT INTO slot VALUES (1, zeroblob(48), zeroblob(584), x'')", .slot),
-    ("INSERT INTO slot VALUES (1, zeroblob(48), zeroblob(328), zeroblob(103))", .slot),
+    ("INSERT INTO slot VALUES (1, zeroblob(65537), zeroblob(328), x'')", .slot),
+    ("INSERT INTO slot VALUES (1, zeroblob(48), zeroblob(65537), x'')", .slot),
+    ("INSERT INTO slot VALUES (1, zeroblob(48), zeroblob(328), zeroblob(65537))", .slot),
     (
       "INSERT INTO history VALUES (zeroblob(16), 1, x'', 1, 0, 0, zeroblob(328), zeroblob(328))",
       .history

@@ -200,7 +200,7 @@ import Testing
     #expect(file.refusal() == .newerFormat(7))
     #expect(try file.content() == before)
     #expect(file.files == ["test.kura"])
-    file.attack("PRAGMA user_version=1", "UPDATE part SET data = x'4B555241020000' WHERE id = 0")
+    file.attack("PRAGMA user_version=1", "UPDATE part SET data = x'4B55524202000000' WHERE id = 0")
     #expect(file.refusal() == .notAVault)
     file.attack(
       "UPDATE part SET data = CAST(x'4B5552410200' || zeroblob(18) AS BLOB) WHERE id = 0")

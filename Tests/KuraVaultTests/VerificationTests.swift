@@ -23,7 +23,7 @@ import Testing
     ("INSERT INTO bucket VALUES (64, zeroblob(48))", "extraTree: bucket 64"),
     ("INSERT INTO node VALUES (7, zeroblob(2048))", "extraTree: node 0/7"),
     ("INSERT INTO part VALUES (3, x'00')", "header: part 3"),
-    ("INSERT INTO loose VALUES (x'00')", "row: list of loose values"),
+    ("INSERT INTO loose VALUES (x'00')", "loose: a value id of a wrong length"),
     (
       "INSERT INTO item SELECT x'00', id, 1, 1, 0, 0, x'', meta, body FROM item",
       "row: a row in the table of items"
@@ -40,7 +40,10 @@ import Testing
       "INSERT INTO chunk VALUES (zeroblob(16), 0, zeroblob(73))",
       "extraChunk: value 00000000000000000000000000000000"
     ),
-    ("UPDATE slot SET protected = x''", "header: header, key ring and slots"),
+    (
+      "UPDATE slot SET protected = zeroblob(104) WHERE number = 0",
+      "header: header, key ring and slots"
+    ),
   ])
   func `names what is wrong`(statement: String, expected: String) throws {
     let file = try TestVault()

@@ -120,6 +120,8 @@ class File:
         if len(slots) > MAX_SLOTS:
             raise Refused("slot", "too-many")
         headers = [SlotHeader.decode(header) for _, header, _, _ in slots]
+        for header, (_, _, key, protected) in zip(headers, slots):
+            header.check_columns(key, protected)
         if slots[0][0] < 0 or slots[-1][0] >= MAX_SLOTS:
             raise Refused("slot", "damaged", "number")
         if sum(header.kdf == 1 for header in headers) > MAX_ARGON2_SLOTS:
@@ -128,16 +130,18 @@ class File:
 
     @staticmethod
     def candidates(slots, kind):
-        """[(header, its bytes, key, protected)] of the slots to try, their costs within the limits."""
+        """[(header, its bytes, key, protected)] to try, and whether some were left out as too costly."""
         tried = [(SlotHeader.decode(header), header, *blobs) for _, header, *blobs in slots]
         tried = [slot for slot in tried if slot[0].kind == kind]
         if not tried:
             raise Refused("slot", "no-such-slot")
-        for header, *_ in tried:
-            header.check_cost()
-        if sum(header.passes * header.memory for header, *_ in tried) > 16 * GIB:
-            raise Refused("slot", "kdf-refused", "sum")
-        return tried
+        affordable, work = [], 0
+        for slot in tried:
+            cost = slot[0].passes * slot[0].memory
+            if slot[0].is_affordable() and work + cost <= 16 * GIB:
+                affordable.append(slot)
+                work += cost
+        return affordable, len(affordable) < len(tried)
 
     # Items, history, chunks.
 

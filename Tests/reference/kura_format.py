@@ -22,6 +22,8 @@ CHUNK_SIZE = 65536
 MAX_META = 65536
 MAX_SLOTS = 16
 MAX_ARGON2_SLOTS = 4
+MAX_SLOT_COLUMN = 65536
+SLOT_KEY, SLOT_HALF = 328, 104
 ZERO32 = bytes(32)
 PASSCODE, RECOVERY_KEY, KEY_FILE, LOCAL = 1, 2, 3, 4
 HEADER, RING, ROOT = 0, 1, 2
@@ -286,20 +288,32 @@ class SlotHeader:
     @staticmethod
     def decode(data):
         """Refuses what is malformed before anything is allocated or derived."""
+        if len(data) > LOCAL and data[0] > LOCAL and 48 <= len(data) <= MAX_SLOT_COLUMN:
+            return SlotHeader(data[0], 0, 0, 0, data[16:32], data[32:48])
         if len(data) != 48:
             raise Refused("slot", "damaged", "length")
         kind, kdf, zero, passes, memory = struct.unpack("<BBHIQ", data[:16])
-        if zero or not 1 <= kind <= 6 or kdf > 1 or (kdf == 0 and (passes or memory)):
+        if zero or not 1 <= kind <= LOCAL or kdf > 1 or (kdf == 0 and (passes or memory)):
             raise Refused("slot", "damaged", "fields")
-        if (kind in (PASSCODE, LOCAL) and kdf != 1) or (kind in (RECOVERY_KEY, KEY_FILE) and kdf):
+        if (kind in (PASSCODE, LOCAL)) != (kdf == 1):
             raise Refused("slot", "damaged", "kdf of the kind")
+        if kdf == 1 and (passes == 0 or memory < 8192 or memory % 1024):
+            raise Refused("slot", "damaged", "a cost that Argon2id does not have")
         return SlotHeader(kind, kdf, passes, memory, data[16:32], data[32:48])
 
-    def check_cost(self):
-        if self.kdf == 1 and not (1 <= self.passes <= 16 and 8192 <= self.memory <= 2 * GIB
-                                  and self.memory % 1024 == 0
-                                  and self.passes * self.memory <= 8 * GIB):
-            raise Refused("slot", "kdf-refused", f"{self.passes} × {self.memory}")
+    def check_columns(self, key, protected):
+        """Refuses lengths that the sealed columns of this kind do not have."""
+        if self.kind > LOCAL:
+            fits = max(len(key), len(protected)) <= MAX_SLOT_COLUMN
+        else:
+            fits = len(key) == SLOT_KEY and len(protected) in (
+                (SLOT_HALF,) if self.kind in (PASSCODE, RECOVERY_KEY) else (0, SLOT_HALF))
+        if not fits:
+            raise Refused("slot", "damaged", "columns")
+
+    def is_affordable(self):
+        return self.kdf == 0 or (self.passes <= 16 and self.memory <= 2 * GIB
+                                 and self.passes * self.memory <= 8 * GIB)
 
     def secret(self, credential):
         """The slot's 32-byte secret; `credential` is prepared passcode or recovery key bytes."""

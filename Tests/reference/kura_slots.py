@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What key slots hold, sealed and opened."""
 
+from nacl import bindings as sodium
+
 import kura_format as fmt
 from kura_format import (KEY_FILE, PASSCODE, RECOVERY_KEY, Damaged, Refused, WrongKey, pad, seal,
                          unpad, unseal)
@@ -30,8 +32,9 @@ def credential(passcode, recovery, key_file):
 
 
 def unwrap(slots, kind, secret, vault_id):
-    """Vault key and protected half (None without it) from the first slot that the secret opens."""
-    for fields, header, key, protected in File.candidates(slots, kind):
+    """Vault key and what the protected half is sealed in, from the first slot that the secret opens."""
+    tried, is_any_left_out = File.candidates(slots, kind)
+    for fields, header, key, protected in tried:
         kek, protected_kek = fmt.slot_keys(fields.secret(secret), vault_id, header)
         try:
             plain = unpad(unseal(kek, b"\x01" + vault_id + header, key))
@@ -40,13 +43,19 @@ def unwrap(slots, kind, secret, vault_id):
             continue
         except Damaged as reason:
             raise Refused("slot", "damaged", str(reason)) from None
-        return vault_key, protected_half(protected, protected_kek, header, vault_id)
-    raise Refused("slot", "wrong-passcode")
+        return vault_key, (protected, protected_kek, b"\x02" + vault_id + header)
+    raise Refused("slot", "kdf-refused" if is_any_left_out else "wrong-passcode")
 
 
-def protected_half(sealed, key, header, vault_id):
-    """The secret half out of a slot; None when it is not there. Only its use says it is damaged."""
-    try:
-        return unseal(key, b"\x02" + vault_id + header, sealed) if sealed else None
-    except (WrongKey, Damaged):
+def protected_half(half, public):
+    """The secret half that a slot of a trusted vault holds, and that the ring's public half is of; or None."""
+    sealed, key, ad = half
+    if not sealed:
         return None
+    try:
+        secret = unseal(key, ad, sealed)
+    except (WrongKey, Damaged) as reason:
+        raise Refused("slot", "damaged", f"protected half: {reason}") from None
+    if sodium.crypto_scalarmult_base(secret) != public:
+        raise Refused("ring", "damaged", "another public half")
+    return secret

@@ -18,6 +18,8 @@ class Tree:
                               (level << 32 | index,)).fetchone()
         if row and len(row[0]) != len(EMPTY_NODE):
             raise Refused("tree", "node", f"{level}/{index} length")
+        if row and row[0] == EMPTY_NODE:
+            raise Refused("tree", "node", f"{level}/{index} without children")
         return row[0] if row else EMPTY_NODE
 
     def leaves(self, number):
@@ -106,12 +108,12 @@ class Tree:
             top = self.store_bucket(depth, number, b"".join(pairs))
         return top
 
-    def strays(self, depth):
-        """Rows of `bucket` and `node` that stand outside the tree of this depth."""
+    def strays(self, depth, nodes=None):
+        """Rows of `bucket` and `node` outside the tree of this depth, or beside its known (level, index)."""
         for (number,) in self.db.execute("SELECT number FROM bucket"):
-            if not 0 <= number < 64 ** depth:
+            if not 0 <= number < 64 ** depth or (nodes and (depth - 1, number >> 6) not in nodes):
                 yield f"bucket {number}"
         for (key,) in self.db.execute("SELECT id FROM node"):
             level, index = key >> 32, key & 0xFFFFFFFF
-            if not (0 <= level < depth and index < 64 ** level):
+            if not (0 <= level < depth and index < 64 ** level) or (nodes and (level, index) not in nodes):
                 yield f"node {level}/{index}"

@@ -15,7 +15,7 @@ from kura_file import File
 from kura_protected import Protected, protect
 from kura_record import (Manifest, Meta, Root, Row, check_seen, fingerprint, header_digest,
                          newest_seen, read_history)
-from kura_slots import credential, seal_slot, unwrap
+from kura_slots import credential, protected_half, seal_slot, unwrap
 from kura_tree import Tree
 
 HISTORY_DEPTH = 4
@@ -81,19 +81,20 @@ class Vault:
             kind, secret = credential(passcode, recovery, key_file)
             vault_key, half = unwrap(slots, kind, secret, vault_id)
             vault = Vault(file, Keys(vault_key, vault_id), source or Source())
-            vault.protected_secret = half
-            vault.load(seen)
+            vault.load(seen, half)
         except BaseException:
             file.close()
             raise
         return vault
 
-    def load(self, seen=None):
-        """Ring, root and header digest; then, if given, the seen file's 1,024 bytes."""
+    def load(self, seen=None, half=None):
+        """Ring, root and header digest; then, if given, the slot's half and the seen file's 1,024 bytes."""
         self.ring = self.read_ring()
         self.root = self.read_root()
         if self.header_digest() != self.root.header_digest:
             raise Refused("root", "header-digest")
+        if half is not None:
+            self.protected_secret = protected_half(half, self.ring.protected_public)
         if seen is not None:
             mark = newest_seen(seen, self.keys.seen, self.vault_id)
             check_seen(mark, self.root.epoch, self.fingerprint())
@@ -168,7 +169,16 @@ class Vault:
                 or row.leaf(self.keys.tree, in_history=layer == "history") != leaf:
             raise Refused(layer, error)
         decoded("item", "row", lambda r: r.check_fields(), row)
+        if layer == "tree":
+            self.history(row)
         return row
+
+    def kept_row(self, row, number, leaf):
+        """A row of the history, as its entry says and with the class of the current one."""
+        old = self.checked_row(self.file.old_item(row.id, number), leaf, "history")
+        if old.cls != row.cls:
+            raise Refused("history", "row", "another class")
+        return old
 
     def data_key(self, row):
         return decoded("item", "generation", self.ring.key, row.generation)
@@ -182,6 +192,8 @@ class Vault:
                 raise Refused("item", "meta", "name of another tag")
         except Refused as reason:
             raise Refused("item", "meta", str(reason)) from None
+        if meta.size > {1: 0, 2: 4096}.get(row.kind, meta.size):
+            raise Refused("item", "meta", "a size that the kind does not have")
         return meta
 
     def body(self, row):
@@ -192,10 +204,8 @@ class Vault:
         if not plain or plain[0] > 1:
             raise Refused("item", "body", "form")
         if plain[0] == 1:
-            if row.kind:
-                raise Refused("item", "body", "form of the kind")
             return None, decoded("item", "body", Manifest.decode, plain[1:])
-        if len(plain) - 1 > CHUNK_SIZE or (row.kind == 1 and len(plain) > 1):
+        if len(plain) - 1 > CHUNK_SIZE:
             raise Refused("item", "body", "length")
         return plain[1:], None
 
@@ -247,7 +257,7 @@ class Vault:
     def old_row(self, row, revision):
         for number, leaf in self.history(row):
             if number == revision:
-                return self.checked_row(self.file.old_item(row.id, number), leaf, "history")
+                return self.kept_row(row, number, leaf)
         return None
 
     def list(self):

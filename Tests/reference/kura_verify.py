@@ -20,12 +20,14 @@ class _Check:
 
     def tree(self):
         vault, root = self.vault, self.vault.root
-        pending = [(0, 0)]
+        pending, nodes, whole = [(0, 0)], set(), True
         while pending:
             level, index = pending.pop()
+            nodes.add((level, index))
             try:
                 digests = vault.tree.verified_node(root, level, index)
             except Refused as finding:
+                whole = False
                 yield finding
                 continue
             for slot in range(64):
@@ -37,7 +39,7 @@ class _Check:
                 yield from self.bucket(child)
         if len(self.leaves) != root.items:
             yield Refused("tree", "count", f"{len(self.leaves)} leaves, {root.items} in the root")
-        for where in vault.tree.strays(root.depth):
+        for where in vault.tree.strays(root.depth, nodes if whole else None):
             yield Refused("tree", "stray", where)
 
     def bucket(self, number):
@@ -98,8 +100,7 @@ class _Check:
         for revision, leaf in entries:
             self.revisions.add((row.id, revision))
             try:
-                old = vault.checked_row(vault.file.old_item(row.id, revision), leaf, "history")
-                self.record(old)
+                self.record(vault.kept_row(row, revision, leaf))
             except Refused as finding:
                 yield finding
 
@@ -122,6 +123,9 @@ class _Check:
         for key in old:
             if key not in self.revisions:
                 yield Refused("history", "stray", f"{key[0].hex()} {key[1]}")
+        for value in loose:
+            if len(value) != 16:
+                yield Refused("loose", "damaged", value.hex())
         for value in loose & set(self.values):
             yield Refused("loose", "live-value", value.hex())
         for value, number in chunks:

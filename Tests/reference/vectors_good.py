@@ -42,6 +42,13 @@ def recovery_key(vault):
     vault.put(b"com.example.juice/userIdentifier", b"001973.5a1e0a7d41c24f0a9c7c2f5b1c0c7d62.1702")
 
 
+@base("the whole vault of kura-format(5): an item with an earlier revision, and a protected one")
+def example(vault):
+    vault.put(b"com.example.juice/token", b"token one")
+    vault.put(b"com.example.juice/token", b"token two", {b"user": b"mary"})
+    vault.put(b"mail/mary", b"hidden", cls=1)
+
+
 @base("three small items", recovery=RECOVERY)
 def three_items(vault):
     vault.put(b"com.example.juice/userIdentifier", b"001973.5a1e0a7d41c24f0a9c7c2f5b1c0c7d62.1702")

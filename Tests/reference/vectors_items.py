@@ -280,7 +280,7 @@ def body_too_long(vault):
     rewritten(vault, vault.seal_row(row, vault.meta(row), b"\0" + pattern(65537)))
 
 
-@fault("item/body", "a deleted item that has a value", on="history")
+@fault("item/size", "a deleted item that has a value", on="history")
 def body_of_deleted(vault):
     row = vault.row(vault.tag(b"web/gone"))
     rewritten(vault, vault.seal_row(row, vault.meta(row), b"\0v"))

@@ -35,9 +35,9 @@ def protected_large(vault):
     vault.put(b"longest inline", pattern(65_536), cls=1)
 
 
-@base("a protected item with a history: deleted, stored anew, and another class before")
+@base("a protected item with a history: deleted, and stored anew")
 def protected_history(vault):
-    vault.put(b"secret", b"one")
+    vault.put(b"secret", b"one", cls=1)
     vault.put(b"secret", pattern(70_000), cls=1)
     vault.put(b"secret", b"three")
     vault.remove(b"secret")

@@ -1,4 +1,4 @@
 -- note: hostile costs: 1 passes, 8193 bytes
--- expect: slot/kdf-refused
+-- expect: slot/damaged
 -- base: good-three-items
 UPDATE slot SET header = x'010100000100000001200000000000000000000000000000000000000000000000000000000000000000000000000000' WHERE number = 0;

@@ -1,4 +1,4 @@
 -- note: a slot's protected half removed
--- expect: root/header-digest
+-- expect: slot/damaged
 -- base: good-three-items
 UPDATE slot SET protected = x'' WHERE number = 0;

@@ -85,7 +85,7 @@ struct Guess: Sendable {
       return key
     } catch {
       // What it is shows only now: the same mistake again is no try, nor is what says nothing about it.
-      let isWrong = error == .wrongPasscode
+      let isWrong = error.isWrongSecret
       if !isWrong || tries.remember(mistake, vault) { takeBack(before, &file) }
       guard isWrong else { throw error }
       fail(kind, isCounted ? counted : before, &file)

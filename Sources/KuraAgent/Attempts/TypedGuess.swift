@@ -20,12 +20,16 @@ extension Guess {
       switch failure {
       // A code that has to wait, or cannot be counted, says nothing about a passcode.
       case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
-        .codesSpent:
+        .codesSpent, .kdfRefused, .wrongOrRefused:
         guard attempt.slotCount(for: .passcode) > 0 else { throw failure }
       default: throw failure
       }
       return try open(.passcode, secret: secret)
     } catch {
+      // The code's slot was left out because of its cost: that the secret is wrong was not found out.
+      if error == .wrongPasscode, case .kdfRefused(let reason) = failure {
+        throw .wrongOrRefused(reason)
+      }
       // It was no passcode either, which would have shown that the owner is there.
       guard isSpent else { throw error }
       attempt.eraseDeviceSecrets()

@@ -14,7 +14,7 @@ struct WrongCredential: Equatable {
   /// Nil for a failure of another kind.
   init?(_ error: VaultError?, _ credential: CredentialKind) {
     switch error {
-    case .wrongPasscode:
+    case .wrongPasscode, .wrongOrRefused:
       failure = credential == .passcode || credential == .local ? .wrongPasscode : .wrongKey
     case .codesSpent: failure = .localErased
     default: return nil

@@ -136,7 +136,7 @@ extension SlotFacts {
     if report.kdf.map(KDFLimits.isWeak) == true { flags.insert(.weak) }
     if report.note?.isWeakCostMeant == true { flags.insert(.weakMeant) }
     self.init(
-      number: report.number, kind: SlotKind(rawValue: report.kind.rawValue) ?? .passcode,
+      number: report.number, kind: SlotKind(rawValue: report.kind.rawValue) ?? .later,
       flags: flags,
       availability: SlotAvailability(rawValue: report.availability.rawValue) ?? .unknown,
       cost: KDFCost(memory: report.kdf?.memory ?? 0, passes: report.kdf?.passes ?? 0),
