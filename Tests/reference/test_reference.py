@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import kura_format as fmt
+import make_example
 from kura_format import Damaged, Refused, Source, WrongKey
 from kura_record import Row
 from kura_vault import Vault
@@ -67,6 +68,12 @@ class Encodings(unittest.TestCase):
             self.assertRaises(Refused, fmt.normal_name, name)
         for passcode in (b"", b"a\0", b"\xff", b"p" * 1025):
             self.assertRaises(Refused, fmt.prepared_passcode, passcode)
+
+
+    def test_the_whole_vault_of_the_format_is_the_vector(self):
+        manual = (VECTORS.parents[2] / "man/kura-format.5").read_text()
+        for text in make_example.page():
+            self.assertIn(f".Bd -literal\n{text}\n.Ed\n", manual)
 
 
 class Vaults(unittest.TestCase):
