@@ -66,15 +66,23 @@ extension Connection {
   ///   - revision: Which one; 0 for every other scope.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when all is gone but for what the
   ///   journal keeps until another reader ends.
+  /// - Returns: How many of the revisions that went were damaged, and how many went; nil for none that was.
+  @discardableResult
   public mutating func purge(
     _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0
-  ) throws(ClientError) {
+  ) throws(ClientError) -> ProgressReport? {
+    var damage: ProgressReport?
     try send { output throws(ProtocolError) in
       try output.putPurge(name: name.utf8.span, scope, revision: revision)
     }
     while true {
       let frame = try next(patience: patience.stream)
-      if frame.type != .progress { return try finish(frame) }
+      guard frame.type == .progress else {
+        try finish(frame)
+        return damage
+      }
+      let payload = received.extracting(frame.payload)
+      damage = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
     }
   }
 }

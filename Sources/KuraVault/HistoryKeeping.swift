@@ -98,7 +98,7 @@ extension UnlockedVault {
     return value ?? nil
   }
 
-  private mutating func keptValueID(
+  mutating func keptValueID(
     _ entry: HistoryList.Entry, _ item: ItemID
   ) throws(VaultError) -> ValueID? {
     try rows.withKept(entry, of: item, keys) { found, keys throws(VaultError) in

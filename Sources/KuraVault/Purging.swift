@@ -16,6 +16,9 @@ public enum PurgeScope: Equatable, Sendable {
 /// A purge whose rows are gone, and whose large values are going.
 public struct Purge: Sendable {
   private(set) var values: [ValueID]
+  /// How many revisions went, and how many of them were damaged, so that nobody could have read them.
+  public let removedCount: UInt64
+  public let damagedCount: UInt64
 
   /// Whether only the journal is left to be cleared.
   public var isSwept: Bool { values.isEmpty }
@@ -27,6 +30,9 @@ extension UnlockedVault {
   /// Takes an item, or earlier revisions of it, out of the vault for good. The rows are gone with this
   /// call; ``advance(_:)`` and `clearJournal()` do the rest, at once.
   ///
+  /// What is damaged goes, too, as long as the tree says where it belongs: an item whose row is damaged or missing
+  /// as a whole, and a damaged earlier revision also by itself.
+  ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - scope: What goes.
@@ -36,17 +42,16 @@ extension UnlockedVault {
     _ name: Span<UInt8>, _ scope: PurgeScope
   ) throws(VaultError) -> Purge {
     let tag = try tag(of: name)
-    let values = try writing { vault, draft throws(VaultError) in
-      let change = try vault.beginChange(of: tag)
+    return try writing { vault, draft throws(VaultError) in
       draft.leavesOldBodies = true
+      if scope == .item, try vault.isDamaged(tag) { return try vault.purgeDamaged(tag, &draft) }
+      let change = try vault.beginChange(of: tag)
       switch scope {
-      case .item: try vault.purgeAll(change, &draft)
-      case .history: try vault.purge(change, nil, &draft)
-      case .revision(let revision): try vault.purge(change, revision, &draft)
+      case .item: return try vault.purgeAll(change, &draft)
+      case .history: return try vault.purge(change, nil, &draft)
+      case .revision(let revision): return try vault.purge(change, revision, &draft)
       }
-      return draft.loosened
     }
-    return Purge(values: values)
   }
 
   /// Deletes some chunks of what was purged.
@@ -70,9 +75,13 @@ extension UnlockedVault {
 extension UnlockedVault {
   private mutating func purgeAll(
     _ change: consuming ItemChange, _ draft: inout Draft
-  ) throws(VaultError) {
+  ) throws(VaultError) -> Purge {
     guard let (facts, history) = change.kept else { throw .notFound }
-    let values = try namedValues(facts.tag)
+    var (values, damaged) = try soundValues(of: history.entries, facts.id)
+    do throws(VaultError) {
+      if let value = try currentValueID(facts.tag) { values.insert(value) }
+    } catch { damaged += try Self.count(error) }
+    if damaged > 0 { try values.formUnion(unnamedValues(besides: facts.tag)) }
     if change.isDeleted { try draft.countDeleted(false) }
     guard draft.root.itemCount > draft.root.deletedCount || change.isDeleted,
       draft.root.itemCount > 0
@@ -81,20 +90,28 @@ extension UnlockedVault {
     try loosen(values, &draft)
     try deleteKept(history.entries, of: facts.id)
     try removeRow(facts.tag, change.path, &draft)
+    return Purge(
+      values: draft.loosened, removedCount: UInt64(history.entries.count + 1),
+      damagedCount: damaged)
   }
 
   /// Takes one earlier revision away, or all of them.
   private mutating func purge(
     _ change: consuming ItemChange, _ revision: UInt64?, _ draft: inout Draft
-  ) throws(VaultError) {
+  ) throws(VaultError) -> Purge {
     guard let (facts, before) = change.kept else { throw .notFound }
     if revision == facts.revision { throw .revisionCurrent }
     let dropped = before.entries.filter { revision == nil || $0.revision == revision }
     guard !dropped.isEmpty || revision == nil else { throw .revisionNotFound }
     var history = before
     for entry in dropped { history.remove(entry.revision) }
+    var (loose, damaged) = try soundValues(of: dropped, facts.id)
+    let (others, unknown) = try soundValues(of: history.entries, facts.id)
     let current = try currentValueID(facts.tag)
-    try looseValues(of: dropped, keeping: history, current, facts, nil, &draft)
+    if damaged > 0 { try loose.formUnion(unnamedValues(besides: facts.tag)) }
+    // What a damaged revision that stays has of pieces goes with that one.
+    if let current { loose.remove(current) }
+    if unknown == 0 { try loosen(loose.subtracting(others), &draft) }
     try deleteKept(dropped, of: facts.id)
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, _ throws(VaultError) in
@@ -104,9 +121,11 @@ extension UnlockedVault {
     }
     guard let row else { throw .damaged(.item) }
     try store(row, history, at: change.path, &draft)
+    return Purge(
+      values: draft.loosened, removedCount: UInt64(dropped.count), damagedCount: damaged)
   }
 
-  private mutating func deleteKept(
+  mutating func deleteKept(
     _ entries: [HistoryList.Entry], of item: ItemID
   ) throws(VaultError) {
     let id = item.bytes
@@ -119,7 +138,7 @@ extension UnlockedVault {
     }
   }
 
-  private mutating func loosen(
+  mutating func loosen(
     _ values: Set<ValueID>, _ draft: inout Draft
   ) throws(VaultError) {
     do {

@@ -38,7 +38,12 @@ final class PurgeSweep: Stream {
       try write { () throws(ProtocolError) in try outbox.frames.putRefusal(.journalKept, as: .end) }
       return false
     }
-    try write { () throws(ProtocolError) in try outbox.frames.putEnd() }
+    try write { () throws(ProtocolError) in
+      if purge.damagedCount > 0 {
+        try outbox.frames.putProgress(done: purge.damagedCount, total: purge.removedCount)
+      }
+      try outbox.frames.putEnd()
+    }
     return false
   }
 }

@@ -25,8 +25,13 @@ enum PurgeItem {
       revision != 0 ? .revision : arguments.has(.history) ? .history : .item
     let access = try invocation.access()
     if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
+    var damage: ProgressReport?
     try access.unlocked { connection throws(ClientError) in
-      try connection.purge(name, scope, revision: revision)
+      damage = try connection.purge(name, scope, revision: revision)
+    }
+    if let damage {
+      invocation.messages.note(
+        "what was damaged is gone, too: \(damage.done) of \(damage.total) revisions removed")
     }
     return .ok
   }
@@ -36,15 +41,23 @@ enum PurgeItem {
     _ name: String, _ scope: PurgeRequest.Scope, _ revision: UInt64, _ access: VaultAccess
   ) throws(CommandError) {
     var count = 0
+    var isDamaged = false
     try access.unlocked { connection throws(ClientError) in
-      count = 0
-      try connection.history(name) { _ throws(ClientError) in count += 1 }
+      (count, isDamaged) = (0, false)
+      do throws(ClientError) {
+        try connection.history(name) { _ throws(ClientError) in count += 1 }
+      } catch {
+        guard case .refused(let refused) = error, refused.failure == .damaged else { throw error }
+        isDamaged = true
+      }
     }
     var questioner = try access.asking.questioner()
     let what = Diagnostic.shown(name)
     let question =
       switch scope {
       case .revision: "remove revision \(revision) of " + what
+      case .item where isDamaged: "remove " + what + ", which is damaged,"
+      case .history where isDamaged: "remove all earlier revisions of " + what
       case .history: "remove \(count - 1) earlier revisions of " + what
       case .item: "remove " + what + ", \(count) " + (count == 1 ? "revision" : "revisions") + ","
       }
