@@ -6,6 +6,7 @@ run.py [21 31-40 ...]    builds and runs these, or all
 """
 
 import ctypes
+import fcntl
 import os
 import re
 import shutil
@@ -272,6 +273,10 @@ def main(words):
     if words == ["check"]:
         return 0
     os.makedirs(WORK, exist_ok=True)
+    try:  # held until this process ends; one mutant is on at a time
+        fcntl.flock(os.open(WORK, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("mutants: another run is under way here")
     return run(patches, words)
 
 
