@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,3 +47,74 @@ int kura_directory_sync(const char *path) {
   close(fd);
   return failed;
 }
+
+/* What is known of a line of passwd(5): NAME:PASSWORD:UID:GID:GECOS:HOME:SHELL. */
+struct line {
+  unsigned field;
+  unsigned digits;
+  unsigned long long user;
+  size_t count;
+};
+
+static int is_ours(const struct line *line, const char *home, size_t capacity) {
+  return line->field >= 5 && line->digits > 0 && line->user == geteuid() && line->count > 0
+         && line->count <= capacity && home[0] == '/';
+}
+
+static void read_byte(struct line *line, char byte, char *home, size_t capacity) {
+  if (byte == ':') {
+    line->field += 1;
+  } else if (line->field == 2) {
+    line->user = line->digits < 10 && byte >= '0' && byte <= '9'
+                     ? line->user * 10 + (unsigned)(byte - '0')
+                     : ~0ull;
+    line->digits += 1;
+  } else if (line->field == 5) {
+    if (line->count < capacity) home[line->count] = byte;
+    line->count += 1;
+  }
+}
+
+ptrdiff_t kura_passwd_home(char *into, size_t capacity) {
+  int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  struct line line = {0};
+  int found = 0;
+  char block[4096];
+  for (ssize_t got; !found && (got = read(fd, block, sizeof block)) > 0;) {
+    for (ssize_t at = 0; !found && at < got; at += 1) {
+      if (block[at] != '\n') {
+        read_byte(&line, block[at], into, capacity);
+      } else if (!(found = is_ours(&line, into, capacity))) {
+        line = (struct line){0};
+      }
+    }
+  }
+  close(fd);
+  return found || is_ours(&line, into, capacity) ? (ptrdiff_t)line.count : 0;
+}
+
+static int is_same(const char *one, const char *other) {
+  struct stat a, b;
+  if (strcmp(one, other) == 0) return 1;
+  return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+ptrdiff_t kura_session_directory(const char *home, char *into, size_t capacity) {
+  char own[4096];
+  struct stat status;
+  snprintf(into, capacity, "/run/user/%u", (unsigned)geteuid());
+  if (lstat(into, &status) != 0 || !S_ISDIR(status.st_mode)) return 0;
+  if (status.st_uid != geteuid() || (status.st_mode & 0777) != 0700) return 0;
+  ptrdiff_t count = kura_passwd_home(own, sizeof own - 1);
+  own[count] = 0;
+  if (count > 0 && !is_same(home, own)) return 0;
+  return (ptrdiff_t)strlen(into);
+}
+
+int64_t kura_owner(const char *path) {
+  struct stat status;
+  return lstat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
+}
+
+uint32_t kura_user(void) { return geteuid(); }

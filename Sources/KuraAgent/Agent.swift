@@ -157,8 +157,10 @@ extension Agent {
   /// Serves the clients that come to a socket directory.
   ///
   /// - Throws: ``AgentError/alreadyRunning``, ``AgentError/directoryUnsafe(path:)``.
-  public func listen(in path: String) throws(AgentError) {
-    let listener = try Listener.open(in: try SocketDirectory(path: path))
+  ///
+  /// - Parameter others: Where another agent of this user may listen.
+  public func listen(in path: String, unlessAt others: [String] = []) throws(AgentError) {
+    let listener = try Listener.open(in: try SocketDirectory(path: path), unlessAt: others)
     try poller.add(listener.socket.raw, for: .readable, as: .listener)
     let watch = try listener.directory.watch()
     try poller.add(watch.raw, for: .readable, as: .directory)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import Glibc
 
 /// Where an agent's files are: the XDG base directories, relative values ignored.
@@ -10,25 +11,34 @@ public struct Places: Equatable, Sendable {
   /// Where the socket stands.
   public let socket: String
 
-  /// Places of a test's own.
-  public init(state: String, socket: String) {
-    self.state = state
-    self.socket = socket
-  }
+  /// Where another agent of this user may listen, which knew less of the session.
+  public let others: [String]
 
   /// Finds the places by the environment.
   ///
-  /// - Parameter variable: Looks a variable up.
+  /// - Parameters:
+  ///   - variable: Looks a variable up.
+  ///   - system: What the system says of the user where variables do not.
   /// - Throws: ``AgentError/noDirectory`` without `HOME` and `XDG_STATE_HOME`.
-  public init(_ variable: (String) -> String?) throws(AgentError) {
+  init(
+    _ variable: (String) -> String?, system: UserRecord = UserRecord()
+  ) throws(AgentError) {
     func absolute(_ name: String) -> String? {
       guard let value = variable(name), value.utf8.first == UInt8(ascii: "/") else { return nil }
       return value
     }
-    guard let home = absolute("XDG_STATE_HOME") ?? absolute("HOME").map({ $0 + "/.local/state" })
+    let home = absolute("HOME")
+    guard
+      let base = absolute("XDG_STATE_HOME") ?? (home ?? system.home()).map({ $0 + "/.local/state" })
     else { throw .noDirectory }
-    state = home + "/kura"
-    socket = absolute("XDG_RUNTIME_DIR").map { $0 + "/kura" } ?? state + "/run"
+    state = base + "/kura"
+    let fallback = state + "/run"
+    if let session = absolute("XDG_RUNTIME_DIR") ?? system.session(home) {
+      socket = session + "/kura"
+      others = socket == fallback ? [] : [fallback]
+    } else {
+      (socket, others) = (fallback, [])
+    }
   }
 
   /// Finds the places by the process's environment.
@@ -36,5 +46,31 @@ public struct Places: Equatable, Sendable {
     try Places { name in
       unsafe getenv(name).map { value in unsafe String(cString: value) }
     }
+  }
+}
+
+/// What the system knows of this process's user, as the client looks it up, too.
+struct UserRecord {
+  /// The home directory by passwd(5).
+  var home: () -> String? = UserRecord.passwdHome
+
+  /// `/run/user/UID`, where HOME does not say that somebody wants places of their own.
+  var session: (String?) -> String? = UserRecord.sessionDirectory
+
+  private static func passwdHome() -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_passwd_home($0.baseAddress!, $0.count)
+    }
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+  }
+
+  private static func sessionDirectory(home: String?) -> String? {
+    guard let home else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_session_directory(home, $0.baseAddress!, $0.count)
+    }
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }
 }

@@ -65,7 +65,7 @@ public enum Program {
     } else if let socket {
       try agent.listen(socket: socket)
     } else {
-      try listen(agent, in: places.socket)
+      try listen(agent, at: places)
     }
     if isDaemon { try check("dup2", kura_server_silence()) }
     return agent
@@ -73,12 +73,14 @@ public enum Program {
 
   /// Listens, unless another agent does. One that is just coming up is waited for, so that who
   /// started this one can connect to that one.
-  private static func listen(_ agent: Agent, in path: String) throws(AgentError) {
+  private static func listen(_ agent: Agent, at places: Places) throws(AgentError) {
     for _ in 0..<500 {
-      do throws(AgentError) { return try agent.listen(in: path) } catch {
+      do throws(AgentError) {
+        return try agent.listen(in: places.socket, unlessAt: places.others)
+      } catch {
         guard error == .alreadyRunning else { throw error }
       }
-      if try SocketDirectory(path: path).isServed { break }
+      if ([places.socket] + places.others).contains(where: SocketDirectory.isServed) { break }
       usleep(10_000)
     }
     throw .alreadyRunning

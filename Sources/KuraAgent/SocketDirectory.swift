@@ -41,9 +41,11 @@ struct Listener: ~Copyable {
   ///
   /// - Throws: ``AgentError/alreadyRunning`` when another agent answers or is about to.
   static func open(
-    in directory: consuming SocketDirectory
+    in directory: consuming SocketDirectory, unlessAt others: [String] = []
   ) throws(AgentError) -> Listener {
     let lock = try Self.lock(directory)
+    // Behind the lock: of two that start at once, one sees the other.
+    guard !others.contains(where: SocketDirectory.isTaken) else { throw .alreadyRunning }
     let probe = kura_server_probe(directory.raw)
     guard try check("connect", probe) == 0 else { throw .alreadyRunning }
     let socket = try Descriptor("bind", kura_server_listen(directory.raw))
@@ -86,8 +88,23 @@ struct Listener: ~Copyable {
 extension SocketDirectory {
   var raw: Int32 { descriptor.raw }
 
-  /// Whether somebody listens at the socket's name.
-  var isServed: Bool { kura_server_probe(raw) == 1 }
+  /// Whether somebody listens in a directory, which is not made for that.
+  static func isServed(_ path: String) -> Bool {
+    let directory = unsafe kura_server_directory(path)
+    guard directory >= 0 else { return false }
+    defer { close(directory) }
+    return kura_server_probe(directory) == 1
+  }
+
+  /// Whether somebody listens there, or is about to.
+  static func isTaken(_ path: String) -> Bool {
+    let directory = unsafe kura_server_directory(path)
+    guard directory >= 0 else { return false }
+    defer { close(directory) }
+    let lock = kura_server_lock(directory)
+    if lock >= 0 { close(lock) }
+    return lock == -EWOULDBLOCK || kura_server_probe(directory) == 1
+  }
 
   var isInPlace: Bool { unsafe kura_server_is_at(raw, path) == 1 }
 

@@ -82,6 +82,46 @@ extension VaultAccess {
     return connection
   }
 
+  /// Does something with every agent of the user: there may be one of a time before the session.
+  ///
+  /// - Returns: Whether there was any.
+  func eachAgent(
+    _ body: (inout Connection) throws(ClientError) -> Void
+  ) throws(CommandError) -> Bool {
+    let places: [AgentSocket]
+    do throws(PathError) { places = try AgentSocket.all() } catch { throw .path(error) }
+    var (isAny, isFirst) = (false, true)
+    var failure: ClientError?
+    for place in places {
+      do throws(ClientError) {
+        var connection = try Connection.open(vault, engine: .running, socket: place)
+        _ = try connection.agentStatus()
+        isAny = true
+        try body(&connection)
+      } catch {
+        // Where others get in no agent listens; only of the first place that is worth an error.
+        let isNone = if case .agentUnsafe = error { !isFirst } else { error == .noAgent }
+        if failure == nil, !isNone { failure = error }
+      }
+      isFirst = false
+    }
+    if let failure { throw .client(failure) }
+    return isAny
+  }
+
+  /// Connects to the agent that has the vault unlocked, else to the first; nil where none is running.
+  func connectHolding() throws(CommandError) -> Connection? {
+    if !isPrivate, let places = try? AgentSocket.all() {
+      for place in places.dropFirst() {
+        do throws(ClientError) {
+          var connection = try Connection.open(vault, engine: .running, socket: place)
+          if try connection.status().state == .unlocked { return connection }
+        } catch { continue }
+      }
+    }
+    return try connectRunning()
+  }
+
   /// Connects to the agent where one is running, else to a private engine: what changes no session
   /// leaves no agent behind.
   func connectRunningOrOwn() throws(CommandError) -> Connection {

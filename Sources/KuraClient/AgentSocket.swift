@@ -13,9 +13,14 @@ public struct AgentSocket: Equatable, Sendable {
   /// A socket in another place than the usual one.
   public init(directory: String) { self.directory = directory }
 
-  /// `$XDG_RUNTIME_DIR/kura`, else `$XDG_STATE_HOME/kura/run`.
+  /// Where an agent that is started listens.
   public static func standard() throws(PathError) -> AgentSocket {
     AgentSocket(directory: try UserDirectory.runtime())
+  }
+
+  /// Where an agent of this user may listen: ``UserDirectory/runtimes()``.
+  public static func all() throws(PathError) -> [AgentSocket] {
+    try UserDirectory.runtimes().map { AgentSocket(directory: $0) }
   }
 }
 
@@ -33,9 +38,11 @@ public struct SilentAgent: Equatable, Sendable {
 
   /// Looks for it without asking it; nil when it is not there, or somebody else listens for it.
   public static func find() -> SilentAgent? {
-    guard let socket = try? AgentSocket.standard() else { return nil }
-    var stopped: Int32 = 0
-    let process = unsafe kura_agent_process(socket.directory, &stopped)
-    return process > 0 ? SilentAgent(processID: process, isStopped: stopped == 1) : nil
+    for socket in (try? AgentSocket.all()) ?? [] {
+      var stopped: Int32 = 0
+      let process = unsafe kura_agent_process(socket.directory, &stopped)
+      if process > 0 { return SilentAgent(processID: process, isStopped: stopped == 1) }
+    }
+    return nil
   }
 }

@@ -46,7 +46,7 @@ public struct Connection: ~Copyable {
   ///   - vault: The vault that the requests will be about; it need not be there.
   ///   - engine: Who shall answer.
   ///   - terminal: The name of the client's terminal, such as `pts/3`; empty for none.
-  ///   - socket: Where an agent listens; nil for the usual place. A started agent goes there.
+  ///   - socket: Where an agent listens; nil for all the usual places. A started agent goes to the first.
   /// - Throws: ``ClientError/noAgent`` when nobody listens and none was to be started.
   public static func open(
     _ vault: VaultPath, engine: Engine, terminal: String = "", socket: AgentSocket? = nil
@@ -57,33 +57,9 @@ public struct Connection: ~Copyable {
         channel: try AgentProgram.startOwn(), vault: vault.path, terminal: terminal)
       try connection.send { _ throws(ProtocolError) in }
       return connection
-    case .running:
-      let listener = try usual(socket)
-      let channel = try AgentListener.connect(to: listener)
-      return Connection(
-        channel: channel, vault: vault.path, terminal: terminal, listener: listener)
-    case .started:
-      return try openStarting(vault, terminal: terminal, socket: usual(socket))
+    case .running: return try openRunning(vault, terminal, try places(socket))
+    case .started: return try openStarting(vault, terminal, try places(socket))
     }
-  }
-
-  /// Connects to an agent that answers; one that is just ending is waited out.
-  private static func openStarting(
-    _ vault: VaultPath, terminal: String, socket: AgentSocket
-  ) throws(ClientError) -> Connection {
-    for _ in 0..<5 {
-      let channel = try AgentListener.connectStarting(to: socket)
-      var connection = Connection(
-        channel: channel, vault: vault.path, terminal: terminal, listener: socket)
-      do throws(ClientError) {
-        try connection.send { _ throws(ProtocolError) in }
-        try connection.readGreeting(patience: connection.patience.answer)
-        return connection
-      } catch {
-        guard error == .noAgent else { throw error }
-      }
-    }
-    throw .hungUp
   }
 
   /// Speaks over a socket that is connected already, and closes it at its end.
@@ -107,11 +83,6 @@ public struct Connection: ~Copyable {
 
   /// Ends the conversation; an engine of its own has ended, too, when this returns.
   public consuming func close() {}
-
-  private static func usual(_ socket: AgentSocket?) throws(ClientError) -> AgentSocket {
-    if let socket { return socket }
-    do throws(PathError) { return try AgentSocket.standard() } catch { throw .path(error) }
-  }
 }
 
 // MARK: - One request
@@ -181,7 +152,7 @@ extension Connection {
     if case .refused(let refusal) = reply { throw .refused(Refused(refusal, in: payload)) }
   }
 
-  private mutating func readGreeting(patience: Int32) throws(ClientError) {
+  mutating func readGreeting(patience: Int32) throws(ClientError) {
     let frame = try firstFrame(patience: patience)
     // An agent that has no place left says so before any hello.
     if frame.type == .reply { try accept(frame) }

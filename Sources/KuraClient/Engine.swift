@@ -29,6 +29,7 @@ enum AgentProgram {
 
   /// Starts an agent that stays, and waits until it listens.
   static func start() throws(ClientError) {
+    try checkHome()
     var child = kura_child()
     let failed = unsafe kura_start_agent(try find(), &child)
     guard failed == 0 else { throw .system(-failed) }
@@ -43,6 +44,7 @@ enum AgentProgram {
 
   /// Starts an engine that serves this process alone.
   static func startOwn() throws(ClientError) -> Channel {
+    try checkHome()
     var child = kura_child()
     let failed = unsafe kura_start_engine(try find(), &child)
     guard failed == 0 else { throw .system(-failed) }
@@ -62,6 +64,11 @@ enum AgentProgram {
       said.append(contentsOf: part[..<count])
     }
     return said
+  }
+
+  /// An engine that finds no place for its files says so to nobody.
+  private static func checkHome() throws(ClientError) {
+    do throws(PathError) { _ = try UserDirectory.state() } catch { throw .path(error) }
   }
 
   private static func programDirectory() throws(ClientError) -> String {

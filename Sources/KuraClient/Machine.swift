@@ -86,3 +86,15 @@ public struct Machine: Sendable {
       isSynchronised: kura_clock_is_synchronised() != 0)
   }
 }
+
+// MARK: - Users
+
+extension Machine {
+  /// Who owns a file or directory; nil where none is there.
+  public static func owner(_ path: String) -> UInt32? {
+    UInt32(exactly: unsafe kura_owner(path))
+  }
+
+  /// Whom we run as.
+  public static var user: UInt32 { kura_user() }
+}

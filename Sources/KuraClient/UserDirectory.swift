@@ -14,16 +14,50 @@ public enum UserDirectory {
     try home("XDG_STATE_HOME", fallback: "/.local/state") + "/kura"
   }
 
-  /// Where the agent's socket stands: `$XDG_RUNTIME_DIR/kura`, else `$XDG_STATE_HOME/kura/run`.
+  /// Where an agent that is started listens: the first of ``runtimes()``.
   public static func runtime() throws(PathError) -> String {
-    if let directory = absolute("XDG_RUNTIME_DIR") { return directory + "/kura" }
-    return try state() + "/run"
+    guard let first = try runtimes().first else { throw .homeUnknown }
+    return first
+  }
+
+  /// Where an agent of this user may listen, whatever of the session its starter knew: in
+  /// `$XDG_RUNTIME_DIR/kura`, or where that is not set in the same directory of the login's, and in
+  /// `$XDG_STATE_HOME/kura/run`.
+  public static func runtimes() throws(PathError) -> [String] {
+    var places: [String] = []
+    if let directory = absolute("XDG_RUNTIME_DIR") ?? session() {
+      places.append(directory + "/kura")
+      // Without a home directory there is one place less.
+      if let state = try? state() { places.append(state + "/run") }
+    } else {
+      places.append(try state() + "/run")
+    }
+    return places
   }
 
   private static func home(_ variable: String, fallback: String) throws(PathError) -> String {
     if let directory = absolute(variable) { return directory }
-    guard let home = absolute("HOME") else { throw .homeUnknown }
+    guard let home = absolute("HOME") ?? passwdHome() else { throw .homeUnknown }
     return home + fallback
+  }
+
+  /// The home directory by passwd(5): a service of the system's may have no HOME.
+  private static func passwdHome() -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_passwd_home($0.baseAddress!, $0.count)
+    }
+    return count > 0 ? String(repairing: bytes.span.extracting(first: count)) : nil
+  }
+
+  /// `/run/user/UID`, which commands without the variable (of cron, of su) have, too.
+  private static func session() -> String? {
+    guard let home = absolute("HOME") else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_session_directory(home, $0.baseAddress!, $0.count)
+    }
+    return count > 0 ? String(repairing: bytes.span.extracting(first: count)) : nil
   }
 
   /// A variable's value; one that is relative counts as unset, as the specification has it.

@@ -46,6 +46,16 @@ import Testing
     #expect(try bench.reply(on: wire).type == .agentHello)
   }
 
+  @Test func `nor does one start beside it at another place`() throws {
+    let bench = try listening()
+    let run = bench.scratch.path + "/run"
+    let second = try Agent(AgentConfiguration(stateDirectory: bench.scratch.path + "/state"))
+    let other = bench.scratch.path + "/other"
+    #expect(throws: AgentError.alreadyRunning) { try second.listen(in: other, unlessAt: [run]) }
+    try second.listen(in: other, unlessAt: [bench.scratch.path + "/nowhere"])
+    #expect(bench.scratch.names(in: "nowhere") == [])
+  }
+
   @Test func `nor does one that starts at the same time`() throws {
     let scratch = try Scratch()
     let run = scratch.path + "/run"

@@ -7,6 +7,7 @@
 /* Callers compare with its numbers. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What a directory holds, in its own order. Where none stands, *failed is an errno. */
 void *_Nullable kura_directory_open(const char *_Nonnull path, int *_Nonnull failed);
@@ -22,5 +23,21 @@ int kura_file_move(const char *_Nonnull from, const char *_Nonnull to);
 
 /* Makes the names in a directory last through a power cut; 0 or a negated errno. */
 int kura_directory_sync(const char *_Nonnull path);
+
+/* The home directory that passwd(5) names for our user, without a terminator: its length, 0 for none. No
+   other source is asked: that would take the C library's modules. */
+ptrdiff_t kura_passwd_home(char *_Nonnull into, size_t capacity);
+
+/* The directory /run/user/UID that a login makes for our user, with a terminator: its length, 0 where it is not
+   there or not ours alone. `home` is what HOME says: where that is not what passwd(5) says, somebody wants
+   places of their own. */
+ptrdiff_t kura_session_directory(
+    const char *_Nonnull home, char *_Nonnull into, size_t capacity);
+
+/* Who owns a file, links not followed: a user's number, or -1. */
+int64_t kura_owner(const char *_Nonnull path);
+
+/* Which user we are. */
+uint32_t kura_user(void);
 
 #endif

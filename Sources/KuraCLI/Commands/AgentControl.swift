@@ -35,8 +35,7 @@ enum AgentControl {
   }
 
   private static func stop(_ access: VaultAccess) throws(CommandError) {
-    guard var connection = try access.connectAnswering() else { return }
-    try running { () throws(ClientError) in try connection.stopAgent() }
+    _ = try access.eachAgent { connection throws(ClientError) in try connection.stopAgent() }
   }
 
   private static func showStatus(

@@ -11,11 +11,15 @@ enum Lock {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let access = try invocation.agentAccess(verb: command.verb)
     let scope: LockRequest.Scope = invocation.arguments.has(.vault) ? .vault : .all
-    var engine = try access.connectAnswering()
+    let isLocked = try access.eachAgent { connection throws(ClientError) in
+      try connection.lock(.asked, scope: scope)
+    }
     // Without an agent nothing is unlocked, but one that was killed leaves the latest changes in the WAL.
-    if engine == nil, access.vault.hasWAL { engine = try access.connectOwn() }
-    guard var connection = engine.take() else { return .ok }
-    try running { () throws(ClientError) in try connection.lock(.asked, scope: scope) }
+    if !isLocked {
+      guard access.vault.hasWAL else { return .ok }
+      var engine = try access.connectOwn()
+      try running { () throws(ClientError) in try engine.lock(.asked, scope: scope) }
+    }
     if scope == .all, let vault = invocation.variables["KURA_VAULT"] {
       invocation.messages.note(
         "all vaults are locked, not only that of KURA_VAULT: --vault "

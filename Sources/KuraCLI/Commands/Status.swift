@@ -36,7 +36,7 @@ enum Status {
   ) throws(CommandError) -> Found? {
     var connection: Connection
     var isAgent = !access.isPrivate
-    if let running = try access.connectRunning() {
+    if let running = try access.connectHolding() {
       connection = running
     } else {
       guard access.vault.isThere else { return nil }

@@ -33,11 +33,7 @@ extension Diagnostic {
         "the agent did not start (status \(status)): " + said,
         "'kura-agent --foreground' shows why"
       )
-    case .agentUnsafe(let directory):
-      return (
-        "the agent's socket is not yours alone: " + shown(directory),
-        "remove that directory, then try again"
-      )
+    case .agentUnsafe(let directory): return unsafePlace(directory)
     case .otherVersion(_, let release):
       return (
         "the agent is of release " + shown(release) + " and speaks another version of the protocol",
@@ -73,11 +69,27 @@ extension Diagnostic {
     )
   }
 
+  /// Root is told to be somebody else, not to remove what is theirs.
+  private static func unsafePlace(_ directory: String) -> Words {
+    let (owner, we) = (Machine.owner(directory), Machine.user)
+    let message = "the agent's socket is not yours alone: " + shown(directory)
+    guard let owner, owner != we else {
+      return (
+        message,
+        "look at who can enter that directory and who listens there; 'chmod 700' makes it yours alone"
+      )
+    }
+    return (message + " belongs to the user with id \(owner)", "run kura as that user")
+  }
+
   init(_ error: PathError) {
     let words: Words =
       switch error {
       case .homeUnknown:
-        ("there is no home directory: HOME is not set", "set HOME, or name a path with --vault")
+        (
+          "there is no home directory: HOME is not set, and /etc/passwd names none",
+          "set HOME, or both XDG_DATA_HOME and XDG_STATE_HOME, to a directory of yours"
+        )
       case .empty: ("the vault's name is empty", "name one with --vault")
       case .tooLong(let limit): ("the path has more than \(limit) bytes", nil)
       case .nameInvalid(let name):
