@@ -26,8 +26,15 @@ extension Denial {
     case .newerFormat(let format): Denial(.newerFormat, UInt64(format), text: path)
     case .pathTaken, .journalLeftBehind: Denial(.vaultExists, text: path)
     case .fileUnsafe(.kind): Denial(.notAVault, text: path)
-    case .directoryUnsafe, .fileUnsafe: Denial(.directoryUnsafe, text: path)
-    case .permissionDenied, .readOnly: Denial(.permissionDenied, text: path)
+    case .directoryUnsafe(let reason): Denial(.directoryUnsafe, reason.number, text: path)
+    case .fileUnsafe(let reason): Denial(.directoryUnsafe, 2 + reason.number, text: path)
+    case .stateDirectoryUnsafe(let reason, let directory):
+      Denial(.directoryUnsafe, reason.number, text: .words(directory))
+    case .stateFile(let code, let file):
+      Denial(.inputOutput, UInt64(UInt32(bitPattern: code)), 1, text: .words(file))
+    case .permissionDenied: Denial(.permissionDenied, text: path)
+    case .readOnly: Denial(.permissionDenied, 1, text: path)
+    case .journalOutOfReach: Denial(.permissionDenied, 2, text: path)
     case .diskFull: Denial(.diskFull, text: path)
     case .busy: Denial(.busy)
     case .outOfMemory: Denial(.outOfMemory)
@@ -219,9 +226,17 @@ extension KDFRefusal {
   var passes: UInt64 { if case .passes(let passes) = self { UInt64(passes) } else { 0 } }
 }
 
+extension UnsafeReason {
+  /// Its number in the protocol: 1 for what belongs to somebody else.
+  fileprivate var number: UInt64 { self == .owner ? 1 : 0 }
+}
+
 extension VaultError {
   /// Whether it is about the directory that a vault stands in.
   fileprivate var isOfDirectory: Bool {
-    if case .directoryUnsafe = self { true } else { false }
+    switch self {
+    case .directoryUnsafe, .readOnly: true
+    default: false
+    }
   }
 }

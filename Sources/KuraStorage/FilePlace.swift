@@ -74,13 +74,17 @@ package struct FilePlace: Sendable {
 // MARK: - Who can get at it
 
 extension FilePlace {
-  /// Checks that the directory belongs to this user alone.
+  /// Checks that nobody else can change what stands in the directory. Others may look around in it: what is
+  /// private has a mode of its own.
+  ///
+  /// One that all may write and that keeps everybody's files, such as `/tmp`, is no exception: a journal that
+  /// somebody else put beside the vault would be written to.
   ///
   /// - Throws: ``StorageError/exposedDirectory(_:)``.
   package func checkDirectory() throws(StorageError) {
     var status = stat()
     guard unsafe stat(directory, &status) == 0 else { throw StorageError(systemError: errno) }
-    if let exposure = exposure(of: status, kind: S_IFDIR) { throw .exposedDirectory(exposure) }
+    if let exposure = Exposure(status, S_IFDIR, to: 0o022) { throw .exposedDirectory(exposure) }
   }
 
   /// Checks that the file belongs to this user alone.
@@ -90,7 +94,7 @@ extension FilePlace {
   @discardableResult
   package func checkFile() throws(StorageError) -> FileIdentity {
     let status = try fileStatus()
-    if let exposure = exposure(of: status, kind: S_IFREG) { throw .exposedFile(exposure) }
+    if let exposure = Exposure(status, S_IFREG, to: 0o077) { throw .exposedFile(exposure) }
     return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
@@ -108,17 +112,35 @@ extension FilePlace {
     return status
   }
 
-  private func exposure(of status: stat, kind: mode_t) -> Exposure? {
-    guard status.st_mode & S_IFMT == kind else { return .kind }
-    guard status.st_uid == geteuid() else { return .owner }
-    let mode = status.st_mode & 0o7777
-    return mode & 0o077 == 0 ? nil : .mode(UInt16(mode))
+  /// Whether this user may write the file, and make others beside it.
+  package var isWritable: Bool {
+    unsafe access(directory, W_OK) == 0 && access(path, W_OK) == 0
   }
 
   /// Whether a journal stands there without its file: SQLite would play it into a new one.
   package var hasJournal: Bool {
     ["-wal", "-shm", "-journal"].contains { suffix in
       (try? sibling(name + suffix).identity()) != nil
+    }
+  }
+}
+
+extension Exposure {
+  /// What rights others have to something.
+  ///
+  /// - Parameters:
+  ///   - kind: What it has to be.
+  ///   - rights: The permission bits that they may not have.
+  init?(_ status: stat, _ kind: mode_t, to rights: mode_t) {
+    let mode = status.st_mode & 0o7777
+    if status.st_mode & S_IFMT != kind {
+      self = .kind
+    } else if status.st_uid != geteuid() {
+      self = .owner
+    } else if mode & rights != 0 {
+      self = .mode(UInt16(mode))
+    } else {
+      return nil
     }
   }
 }

@@ -27,14 +27,14 @@ package struct StateFile: ~Copyable, Sendable {
   ///   - lock: Who else may hold it.
   ///   - creating: Whether it is made, with mode 0600, when it is missing.
   ///   - patience: Milliseconds to wait for the lock.
-  /// - Throws: ``StorageError/missing``; ``StorageError/busy`` when somebody keeps the lock.
+  /// - Throws: ``StorageError/missing``; ``StorageError/exposedFile(_:)`` for what is no file, or another
+  ///   user's; ``StorageError/busy`` when somebody keeps the lock.
   package static func open(
     _ place: FilePlace, lock: Lock, creating: Bool, patience: Int = 0
   ) throws(StorageError) -> StateFile {
-    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creating ? O_CREAT : 0)
-    let descriptor = unsafe Glibc.open(place.path, flags, 0o600)
-    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    let file = StateFile(descriptor: descriptor)
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (creating ? O_CREAT : 0)
+    let file = try open(place, flags)
+    let descriptor = file.descriptor
     let operation = (lock == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
     for tries in 0... {
       if flock(descriptor, operation) == 0 { break }
@@ -51,11 +51,22 @@ package struct StateFile: ~Copyable, Sendable {
   ///
   /// - Throws: ``StorageError/missing``.
   package static func reading(_ place: FilePlace) throws(StorageError) -> StateFile {
-    // Nothing that stands there in a file's place may keep the caller waiting.
-    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-    let descriptor = unsafe Glibc.open(place.path, flags)
-    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    return StateFile(descriptor: descriptor)
+    try open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+  }
+
+  /// Opens what stands there, which may keep nobody waiting, and is looked at before anything is read from it.
+  private static func open(_ place: FilePlace, _ flags: Int32) throws(StorageError) -> StateFile {
+    let descriptor = unsafe Glibc.open(place.path, flags, 0o600)
+    guard descriptor >= 0 else {
+      // A link, a directory, a socket.
+      let isNoFile = [ELOOP, EISDIR, ENXIO].contains(errno)
+      throw isNoFile ? .exposedFile(.kind) : StorageError(systemError: errno)
+    }
+    let file = StateFile(descriptor: descriptor)
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw StorageError(systemError: errno) }
+    if let exposure = Exposure(status, S_IFREG, to: 0o022) { throw .exposedFile(exposure) }
+    return file
   }
 
   /// Reads a file from the start without waiting for its lock; what is being written may come torn.

@@ -60,8 +60,11 @@ package enum StorageError: Error, Equatable, Sendable {
   /// No space is left, or the quota is used up.
   case diskFull
 
-  /// The file, or the file system, cannot be written.
+  /// The file, its directory, or the file system, cannot be written.
   case readOnly
+
+  /// The journal beside the file cannot be read where nothing can be written.
+  case journalOutOfReach
 
   /// The system refused access to the file or its directory.
   case permissionDenied

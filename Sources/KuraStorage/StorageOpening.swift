@@ -8,8 +8,53 @@ extension Storage {
   /// The first bytes are read before SQLite looks at anything, so that a file of a later layout
   /// stays as it is, its journal included.
   ///
+  /// Where nothing can be written it is read as it stands, without locks and journal: both would have to be
+  /// made beside it.
+  ///
   /// - Parameter path: Absolute and without symbolic links; nothing is created.
+  /// - Throws: ``StorageError/journalOutOfReach`` where what was written last is in a journal that such a
+  ///   place lets nobody read.
   package static func open(at path: String) throws(StorageError) -> Storage {
+    let place = try? FilePlace.resolve(path)
+    guard place?.isWritable == false, (try? place?.identity()) != nil else {
+      return try openToWrite(at: path)
+    }
+    guard hasWAL(at: path) else { return try openAsItStands(path) }
+    do { return try openToWrite(at: path) } catch {
+      throw error == .busy || error == .outOfMemory ? error : .journalOutOfReach
+    }
+  }
+
+  static func openAsItStands(_ path: String) throws(StorageError) -> Storage {
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI
+    var storage = try connect(uri(of: path) + "?immutable=1", flags: flags)
+    try storage.peek()
+    try storage.settle()
+    try storage.checkVersion()
+    try storage.checkSchema()
+    try storage.fitCache()
+    return storage
+  }
+
+  /// The URI of a path: no byte of it means anything else than itself.
+  static func uri(of path: String) -> String {
+    let digits = Array("0123456789ABCDEF".unicodeScalars)
+    var text = "file://"
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        text.unicodeScalars.append("%")
+        text.unicodeScalars.append(digits[Int(byte >> 4)])
+        text.unicodeScalars.append(digits[Int(byte & 15)])
+      }
+    }
+    return text
+  }
+
+  private static func openToWrite(at path: String) throws(StorageError) -> Storage {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW
     let storage = try connect(path, flags: flags)
     try storage.peek()
@@ -40,7 +85,9 @@ extension Storage {
 
   /// Opens a connection and takes from it everything that a vault does not need.
   private static func connect(_ path: String, flags: Int32) throws(StorageError) -> Storage {
-    precondition(path.utf8.first == UInt8(ascii: "/"), "a path that SQLite cannot read as a URI")
+    precondition(
+      path.utf8.first == UInt8(ascii: "/") || flags & SQLITE_OPEN_URI != 0,
+      "a path that SQLite cannot read as a URI")
     // A NUL would end the path early, in front of another file.
     guard !path.utf8.contains(0) else { throw .missing }
     var handle: OpaquePointer?

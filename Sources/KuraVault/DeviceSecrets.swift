@@ -25,7 +25,7 @@ struct DeviceSecrets: Sendable {
   init(stateDirectory: String) { directory = stateDirectory + "/device" }
 
   private func place(of slot: SlotID) throws(StorageError) -> FilePlace {
-    try FilePlace.resolve("\(directory)/\(slot.hexadecimal).secret")
+    try StatePlace.file(slot.hexadecimal + ".secret", in: directory)
   }
 
   /// Whether the slot's secret is on this machine, for this user alone.
@@ -68,7 +68,7 @@ struct DeviceSecrets: Sendable {
 
 extension DeviceSecrets {
   private func rulePlace(of slot: SlotID) throws(StorageError) -> FilePlace {
-    try FilePlace.resolve("\(directory)/\(slot.hexadecimal).erase")
+    try StatePlace.file(slot.hexadecimal + ".erase", in: directory)
   }
 
   /// After how many wrong codes the slot's secret is destroyed; 0 for never, and without a secret here.
@@ -116,7 +116,6 @@ extension DeviceSecrets {
     do {
       try FilePlace.makeDirectory(directory)
       let place = try place(of: slot)
-      try place.checkDirectory()
       try tag(place)
       try place.createFile()
       do {

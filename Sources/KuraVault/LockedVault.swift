@@ -36,6 +36,7 @@ public struct LockedVault: ~Copyable, Sendable {
   public init(at path: String, options: VaultOptions) throws(VaultError) {
     let place = try LockedVault.place(path)
     let identity = try LockedVault.check(place)
+    try StatePlace.check(options.stateDirectory)
     var storage = try LockedVault.storage(place)
     let (header, rows) = try LockedVault.readFront(&storage)
     self.init(

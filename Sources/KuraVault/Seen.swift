@@ -32,7 +32,7 @@ struct SeenFile: ~Copyable {
         claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil,
         hasForeignRecord: hasForeignRecord(in: bytes, key: key, vault))
     } catch {
-      throw VaultError(error, about: .root)
+      throw VaultError(error, ofState: name(of: vault), in: directory, about: .root)
     }
   }
 
@@ -49,10 +49,11 @@ struct SeenFile: ~Copyable {
     return false
   }
 
+  static func name(of vault: VaultID) -> String { vault.hexadecimal + ".seen" }
+
   /// Opens the file, which is made when it is missing, and locks it.
   static func lock(_ vault: VaultID, in directory: String) throws(StorageError) -> StateFile {
-    try FilePlace.makeDirectory(directory)
-    let place = try FilePlace.resolve("\(directory)/\(vault.hexadecimal).seen")
+    let place = try StatePlace.file(name(of: vault), in: directory, making: true)
     let isNew = (try? place.identity()) == nil
     let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: patience)
     if isNew { try place.syncDirectory() }
@@ -320,7 +321,7 @@ extension UnlockedVault {
 
   /// What the seen file has of the access log; zero where that is nothing.
   func seenLogHeadNow() -> Digest {
-    guard let place = try? FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).seen"),
+    guard let place = try? StatePlace.file(SeenFile.name(of: id), in: options.stateDirectory),
       let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount),
       let latest = try? SeenRecord.latest(in: bytes.span, key: keys.seen, vault: id)
     else { return .zero }

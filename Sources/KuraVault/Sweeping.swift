@@ -83,8 +83,8 @@ extension UnlockedVault {
   ///   its end when somebody swept.
   func uploadLock(_ lock: StateFile.Lock) throws(StorageError) -> StateFile? {
     do {
-      try FilePlace.makeDirectory(options.stateDirectory)
-      let place = try FilePlace.resolve("\(options.stateDirectory)/\(id.hexadecimal).uploads")
+      let place = try StatePlace.file(
+        id.hexadecimal + ".uploads", in: options.stateDirectory, making: true)
       return try StateFile.open(place, lock: lock, creating: true)
     } catch {
       switch error {

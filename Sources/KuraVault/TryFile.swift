@@ -29,8 +29,7 @@ public struct TryFile: ~Copyable, Sendable {
     _ vault: VaultID, in directory: String, patience: Int
   ) throws(VaultError) -> TryFile {
     do {
-      try FilePlace.makeDirectory(directory)
-      let place = try place(of: vault, in: directory)
+      let place = try StatePlace.file(name(of: vault), in: directory, making: true)
       let isNew = (try? place.identity()) == nil
       let file = try StateFile.open(
         place, lock: .exclusive, creating: true, patience: patience)
@@ -38,7 +37,7 @@ public struct TryFile: ~Copyable, Sendable {
       let bytes = try file.read(TryRecord.fileByteCount)
       return TryFile(file: file, record: try TryRecord(file: bytes.span, vault: vault))
     } catch {
-      throw VaultError(error, about: .header)
+      throw VaultError(error, ofState: name(of: vault), in: directory, about: .header)
     }
   }
 
@@ -62,18 +61,15 @@ public struct TryFile: ~Copyable, Sendable {
   ///
   /// Where there is no file nothing was tried; one that cannot be read tells nothing.
   public static func look(at vault: VaultID, in directory: String) -> TryRecord {
-    let bytes = try? StateFile.peek(try place(of: vault, in: directory), TryRecord.fileByteCount)
+    let place = try? StatePlace.file(name(of: vault), in: directory)
+    let bytes = place.flatMap { try? StateFile.peek($0, TryRecord.fileByteCount) }
     guard let bytes, let record = try? TryRecord(file: bytes.span, vault: vault) else {
       return TryRecord(vault: vault)
     }
     return record
   }
 
-  private static func place(
-    of vault: VaultID, in directory: String
-  ) throws(StorageError) -> FilePlace {
-    try FilePlace.resolve("\(directory)/\(vault.hexadecimal).tries")
-  }
+  private static func name(of vault: VaultID) -> String { vault.hexadecimal + ".tries" }
 }
 
 extension ClockOrigin {

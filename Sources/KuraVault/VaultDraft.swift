@@ -69,6 +69,7 @@ extension VaultDraft {
         ? try PreparedSlot.local(passcode, kdf: kdf, allowsWeak: allowsWeak)
         : try PreparedSlot.passcode(passcode, kdf: kdf, allowsWeak: allowsWeak),
       wantsRecoveryKey: wantsRecoveryKey)
+    try StatePlace.check(options.stateDirectory)
     let file = try DraftFile.make(beside: target)
     let seen = try slots.writeVault(at: file.place, for: target, options)
     let device = try DraftDevice.make(for: slots.passcode, in: options.stateDirectory)

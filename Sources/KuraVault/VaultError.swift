@@ -72,12 +72,19 @@ public enum VaultError: Error, Equatable, Sendable {
   case directoryUnsafe(UnsafeReason)
   /// The file is open to other users.
   case fileUnsafe(UnsafeReason)
+  /// The directory of this machine's state is open to other users.
+  case stateDirectoryUnsafe(UnsafeReason, path: String)
+  /// A file of this machine's state cannot be used, the vault itself may well be whole: its path, and the
+  /// system's `errno`; 0 where something else stands there than a file that only this user writes.
+  case stateFile(Int32, path: String)
   /// The path no longer names the file that is open: lock, and open it anew.
   case replaced
   /// The system refused access.
   case permissionDenied
-  /// File or file system cannot be written.
+  /// File, directory or file system cannot be written.
   case readOnly
+  /// What was written last is in a journal that cannot be read where nothing can be written.
+  case journalOutOfReach
   /// No space is left.
   case diskFull
   /// Another engine holds the lock that is needed; trying again makes sense.
@@ -231,6 +238,7 @@ extension VaultError {
     case .busy: self = .busy
     case .diskFull: self = .diskFull
     case .readOnly: self = .readOnly
+    case .journalOutOfReach: self = .journalOutOfReach
     case .permissionDenied: self = .permissionDenied
     case .outOfMemory: self = .outOfMemory
     case .io(let number): self = .io(number)

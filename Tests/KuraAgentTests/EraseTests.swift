@@ -118,6 +118,7 @@ import Testing
       try $0.putSlotTest(.local, secret: "1111".utf8.span, number: nil)
     }
     #expect(spent.failure == .localErased)
+    #expect(secrets(bench) == [])
   }
 
   @Test func `more than a hundred cannot be set`() throws {

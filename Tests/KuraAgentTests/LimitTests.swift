@@ -90,6 +90,28 @@ import Testing
   }
 }
 
+// MARK: - Memory
+
+extension LimitTests {
+  @Test(.enabled(if: dlsym(nil, "__asan_init") == nil, "AddressSanitizer replaces mlock"))
+  func `no key comes into memory that cannot be locked, where that is asked for`() async {
+    await #expect(processExitsWith: .success) {
+      // Root may lock what it likes, so that the child becomes nobody.
+      var none = rlimit(rlim_cur: 0, rlim_max: 0)
+      let memlock = __rlimit_resource_t(8)
+      precondition(setrlimit(memlock, &none) == 0 && (getuid() != 0 || setuid(65534) == 0))
+      let bench = try Bench { $0.requiresLockedMemory = true }
+      try bench.create()
+      let wire = try bench.client()
+      let refused = try bench.ask(wire) { try $0.unlock(Bench.passcode) }
+      precondition(refused.failure == .memoryNotLocked)
+      let (other, easy) = (try Bench(), try bench.scratch.names(in: "data"))
+      precondition(easy.count == 1)
+      _ = try other.unlocked()
+    }
+  }
+}
+
 // MARK: - Busy vaults
 
 extension LimitTests {

@@ -185,6 +185,25 @@ extension TryTests {
   }
 }
 
+extension TryTests {
+  @Test func `a code is not tried while it cannot be counted, be it the right one`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.add(SlotOrder(.local), "2468", on: wire).isOK)
+    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".tries") })
+    let path = bench.scratch.path + "/state/" + name
+    #expect(remove(path) == 0)
+    #expect(mkdir(path, 0o700) == 0)
+    for code in ["1111", "2222", "2468"] {
+      let reply = try bench.ask(wire) { try $0.unlock(code, kind: .local) }
+      #expect(reply.failure == .denied && reply.text == "tries-not-kept")
+    }
+    #expect(rmdir(path) == 0)
+    #expect(try bench.ask(wire) { try $0.unlock("2468", kind: .local) }.isOK)
+  }
+}
+
 // MARK: - Several engines
 
 extension TryTests {

@@ -123,7 +123,8 @@ extension DoctorTests {
     let nothing = PlaceChecks { _ in nil }
     #expect(nothing.vault("/a/b").verdict == .ok)
     #expect(nothing.state("/a").verdict == .ok)
-    #expect(PlaceChecks { _ in place(0xEF53, 0o750) }.state("/a").verdict == .fail)
+    #expect(PlaceChecks { _ in place(0xEF53, 0o755) }.state("/a").verdict == .ok)
+    #expect(PlaceChecks { _ in place(0xEF53, 0o770) }.state("/a").verdict == .fail)
   }
 
   private func agent(

@@ -38,10 +38,27 @@ import Testing
     let place = try FilePlace.resolve(file.path)
     chmod(file.path, 0o604)
     #expect(throws: StorageError.exposedFile(.mode(0o604))) { try place.checkFile() }
-    chmod(file.directory, 0o710)
-    #expect(throws: StorageError.exposedDirectory(.mode(0o710))) { try place.checkDirectory() }
+    // Others may enter the directory, but not change what stands in it, though each may keep what is his.
+    chmod(file.directory, 0o755)
+    try place.checkDirectory()
+    for mode in [0o720, 0o702, 0o1777] as [mode_t] {
+      chmod(file.directory, mode)
+      #expect(throws: StorageError.exposedDirectory(.mode(UInt16(mode)))) {
+        try place.checkDirectory()
+      }
+    }
     let directory = try FilePlace.resolve(file.directory)
     #expect(throws: StorageError.exposedFile(.kind)) { try directory.checkFile() }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "root gives files away"))
+  func `of another user is told`() throws {
+    let file = try TestFile()
+    let place = try FilePlace.resolve(file.path)
+    #expect(chown(file.path, 65534, 65534) == 0)
+    #expect(throws: StorageError.exposedFile(.owner)) { try place.checkFile() }
+    #expect(chown(file.directory, 65534, 65534) == 0)
+    #expect(throws: StorageError.exposedDirectory(.owner)) { try place.checkDirectory() }
   }
 
   @Test func `is published once`() throws {

@@ -112,6 +112,21 @@ import Testing
     #expect(Schema.tables.count == 8)
   }
 
+  @Test func `is read as it stands under any name, and changes by nothing`() throws {
+    let file = try TestFile()
+    for name in ["a?immutable=0", "b%41c", "d#e&mode=memory", "f g'h\"", "\u{E9}\n\u{1F511}"] {
+      let path = file.directory + "/" + name
+      try FileManager.default.copyItem(atPath: file.path, toPath: path)
+      var storage = try Storage.openAsItStands(path)
+      try storage.beginRead()
+      #expect(try storage.slots().isEmpty)
+      storage.end()
+      #expect(throws: StorageError.readOnly) { try storage.beginWrite() }
+      try storage.truncateJournal()
+    }
+    #expect(file.files.count == 6 && !file.files.contains { $0.hasSuffix("-wal") })
+  }
+
   @Test func `cannot be changed by our own connection`() throws {
     let file = try TestFile()
     let storage = try file.open()

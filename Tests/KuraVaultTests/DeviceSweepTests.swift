@@ -55,6 +55,21 @@ import Testing
     #expect(file.refusal("1234", .local) == nil)
   }
 
+  @Test func `is not used when others can read it`() throws {
+    let file = try TestVault()
+    let devices = DeviceSecrets(stateDirectory: file.stateDirectory)
+    let slot = try SlotID.random()
+    try devices.store(secret([UInt8](repeating: 7, count: 32)), of: slot)
+    #expect(try devices.secret(of: slot)?.count == 32)
+    for mode in [0o604, 0o640] as [mode_t] {
+      chmod("\(devices.directory)/\(slot.hexadecimal).secret", mode)
+      #expect(!devices.has(slot))
+      #expect(throws: VaultError.deviceSecretUnsafe(.mode(UInt16(mode)))) {
+        _ = try devices.secret(of: slot)
+      }
+    }
+  }
+
   /// A secret whose slot never came to be.
   private func left(in file: TestVault, of vault: VaultID) throws -> (DeviceSecrets, SlotID) {
     let devices = DeviceSecrets(stateDirectory: file.stateDirectory)

@@ -251,6 +251,18 @@ import Testing
     }
   }
 
+  @Test func `is known to this machine as soon as it is there`()
+    throws
+  {
+    let file = try TestVault()
+    try file.fill { vault in try vault.put("a", "1") }
+    var vault = try file.unlock()
+    _ = try vault.rekey(file.key())
+    // Nothing was noted since, as after a kill.
+    let other = try file.unlock()
+    #expect(!other.notices.contains(.seenFileDamaged) && !other.notices.contains(.firstTimeHere))
+  }
+
   @Test func `a damaged item stops it, and nothing is changed`() throws {
     let file = try TestVault()
     // A long value's pieces would be findings of their own.

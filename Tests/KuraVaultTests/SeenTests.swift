@@ -80,6 +80,28 @@ import Testing
     #expect(seenEpoch(file, second) == 1)
   }
 
+  @Test func `where something else stands stops the unlock, and is told by its own path`() throws {
+    let file = try TestVault()
+    let vault = try file.unlock()
+    let path = seenURL(file, vault).path
+    let unusable = VaultError.stateFile(0, path: path)
+    try FileManager.default.moveItem(atPath: path, toPath: path + "-away")
+    symlink(path + "-away", path)
+    #expect(file.refusal() == unusable)
+    unlink(path)
+    mkfifo(path, 0o600)
+    #expect(file.refusal() == unusable)
+    unlink(path)
+    mkdir(path, 0o700)
+    #expect(file.refusal() == unusable)
+    rmdir(path)
+    try FileManager.default.moveItem(atPath: path + "-away", toPath: path)
+    chmod(path, 0o620)
+    #expect(file.refusal() == unusable)
+    chmod(path, 0o600)
+    #expect(file.refusal() == nil)
+  }
+
   @Test func `never goes backward`() throws {
     let file = try TestVault()
     var first = try file.unlock()

@@ -207,17 +207,42 @@ import Testing
     #expect(file.refusal() == .newerFormat(2))
   }
 
-  @Test func `in a directory that others can enter is refused`() throws {
+  @Test func `in a directory that others may write in is refused, but not one that they may enter`()
+    throws
+  {
     let file = try TestVault()
     let directory = file.directory + "/vault"
+    for mode in [0o770, 0o702, 0o1777] as [mode_t] {
+      chmod(directory, mode)
+      #expect(file.refusal() == .directoryUnsafe(.mode(UInt16(mode))))
+      #expect(throws: VaultError.directoryUnsafe(.mode(UInt16(mode)))) { _ = try file.draft() }
+    }
     chmod(directory, 0o755)
-    #expect(file.refusal() == .directoryUnsafe(.mode(0o755)))
-    #expect(throws: VaultError.directoryUnsafe(.mode(0o755))) { _ = try file.draft() }
-    chmod(directory, 0o700)
+    #expect(file.refusal() == nil)
     chmod(file.path, 0o640)
     #expect(file.refusal() == .fileUnsafe(.mode(0o640)))
     chmod(file.path, 0o600)
     #expect(file.refusal() == nil)
+  }
+
+  @Test(arguments: ["", "/device"])
+  func `with state that others may write is refused, and says which`(_ name: String) throws {
+    let file = try TestVault()
+    let directory = file.stateDirectory + name
+    mkdir(directory, 0o700)
+    chmod(directory, 0o755)
+    #expect(file.refusal() == nil)
+    for mode in [0o777, 0o1777, 0o770] as [mode_t] {
+      chmod(directory, mode)
+      let unsafe = VaultError.stateDirectoryUnsafe(.mode(UInt16(mode)), path: directory)
+      #expect(file.refusal() == unsafe)
+      let second = try TestVault(creating: false)
+      mkdir(second.stateDirectory, 0o700)
+      mkdir(second.stateDirectory + name, 0o700)
+      chmod(second.stateDirectory + name, mode)
+      #expect(throws: VaultError.self) { _ = try second.draft() }
+      #expect(second.files.isEmpty)
+    }
   }
 
   @Test func `that is a symbolic link is refused`() throws {

@@ -130,6 +130,7 @@ extension Guess {
     // Who waited before does not wait here.
     let patience = patienceEnd == nil ? Self.patience : 0
     do throws(VaultError) { return try tries.hold(vault, patience: patience) } catch {
+      if case .stateDirectoryUnsafe = error { throw error }
       guard error != .busy else { throw error }
       try goOnUncounted(kind)
       return nil

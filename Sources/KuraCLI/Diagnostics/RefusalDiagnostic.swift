@@ -79,15 +79,11 @@ extension Diagnostic {
         "run 'kura verify'; keep this file, and bring back a backup"
       )
     case .rolledBack, .forked: return rollbackWords(refused)
-    case .directoryUnsafe:
-      return (
-        "others than you could get at the vault" + named(refused.text),
-        "it must be yours alone: chmod go= '" + shown(refused.text) + "'"
-      )
-    case .permissionDenied:
-      return ("permission denied" + named(refused.text), "the vault must be yours, mode 0600")
+    case .directoryUnsafe: return unsafeWords(refused)
+    case .permissionDenied: return accessWords(refused)
     case .diskFull:
       return ("the disk is full" + named(refused.text), "free some space; nothing was changed")
+    case .inputOutput where refused.detail2 == 1: return stateWords(refused)
     case .inputOutput:
       return (
         "input or output failed" + named(refused.text) + errorText(refused.detail),

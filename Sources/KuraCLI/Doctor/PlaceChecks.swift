@@ -35,7 +35,11 @@ struct PlaceChecks {
     guard let place = look(path) else {
       return Check(name, .ok, "it is made when a vault is first used here")
     }
-    if let fault = exposure(name, path, place) { return fault }
+    guard place.isOwn, place.mode & 0o022 == 0 else {
+      return Check(
+        name, .fail, "others than you can write in " + Diagnostic.shown(path),
+        "chmod 700 '" + Diagnostic.shown(path) + "', and look at who owns it")
+    }
     switch place.kind {
     case .network:
       return Check(

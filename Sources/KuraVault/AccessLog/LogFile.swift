@@ -8,11 +8,13 @@ struct LogFile: ~Copyable {
   let file: StateFile
   let place: FilePlace
 
+  private static func name(of vault: VaultID) -> String { vault.hexadecimal + ".log" }
+
   /// Where the log of a vault stands.
   static func place(
     of vault: VaultID, in directory: String
   ) throws(StorageError) -> FilePlace {
-    try FilePlace.resolve("\(directory)/\(vault.hexadecimal).log")
+    try StatePlace.file(name(of: vault), in: directory)
   }
 
   /// Opens the file and locks it.
@@ -34,7 +36,7 @@ struct LogFile: ~Copyable {
         if file.isStill(at: place) { return LogFile(file: file, place: place) }
       }
       throw VaultError.busy
-    } catch { throw VaultError(error, about: .header) }
+    } catch { throw VaultError(error, ofState: name(of: vault), in: directory, about: .header) }
   }
 
   /// Opens a log once more, to read it without the lock.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraStorage
+
+/// Finds the files of this machine's state, and refuses what others could have put there: counts, notes and
+/// secrets are worth what their directory is.
+enum StatePlace {
+  /// Checks the directories, as far as they are there.
+  ///
+  /// - Throws: ``VaultError/stateDirectoryUnsafe(_:path:)``.
+  static func check(_ directory: String) throws(VaultError) {
+    for path in [directory, directory + "/device"] {
+      guard let place = try? FilePlace.resolve(path + "/any") else { continue }
+      do throws(StorageError) { try place.checkDirectory() } catch {
+        if case .exposedDirectory(let exposure) = error, exposure != .kind {
+          throw .stateDirectoryUnsafe(UnsafeReason(exposure), path: place.directory)
+        }
+      }
+    }
+  }
+
+  /// Where a file stands, in a directory that nobody else can write.
+  ///
+  /// - Parameter making: Whether the directory is made, with mode 0700, when it is missing.
+  static func file(
+    _ name: String, in directory: String, making: Bool = false
+  ) throws(StorageError) -> FilePlace {
+    if making { try FilePlace.makeDirectory(directory) }
+    let place = try FilePlace.resolve("\(directory)/\(name)")
+    try place.checkDirectory()
+    return place
+  }
+}
+
+extension VaultError {
+  /// What an error about a file of this machine's state means: it is not the vault's.
+  ///
+  /// - Parameters:
+  ///   - name: The file's.
+  ///   - directory: Where it stands.
+  init(_ error: any Error, ofState name: String, in directory: String, about subject: Damage) {
+    let path = directory + "/" + name
+    switch error {
+    case StorageError.exposedDirectory(let exposure):
+      self = .stateDirectoryUnsafe(UnsafeReason(exposure), path: directory)
+    case StorageError.exposedFile: self = .stateFile(0, path: path)
+    case StorageError.io(let number): self = .stateFile(number, path: path)
+    default: self.init(error, about: subject)
+    }
+  }
+}
