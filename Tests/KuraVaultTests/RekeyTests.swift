@@ -309,7 +309,7 @@ extension UnlockedVault {
   }
 
   /// The new recovery key.
-  fileprivate mutating func rekey(
+  mutating func rekey(
     _ fresh: borrowing VaultKey, wantsRecoveryKey: Bool = false
   ) throws(VaultError) -> String {
     let slots = RekeySlots(

@@ -21,12 +21,9 @@ extension Agent {
         throw Denial(.protected, text: .field(request.name))
       }
     }
+    let withAttributes = request.flags.contains(.attributes)
     try wire { () throws(ProtocolError) in
-      let frame = try connection.outbox.frames.openReply()
-      try connection.outbox.frames.putEntry(
-        value.item, withAttributes: request.flags.contains(.attributes))
-      try connection.outbox.frames.closeGetReply(
-        frame, value: value.isStream ? nil : value.bytes)
+      try connection.outbox.frames.putGetReply(value, withAttributes: withAttributes)
     }
     noteUse(of: keeper)
     guard value.isStream else { return }
@@ -131,6 +128,15 @@ extension SecretBuffer {
     _ item: borrowing Item, withAttributes: Bool
   ) throws(ProtocolError) {
     try putEntry(item.view, withAttributes: withAttributes)
+  }
+
+  /// Answers `get`: the item, then its value, or that this follows in data frames.
+  mutating func putGetReply(
+    _ value: borrowing Value, withAttributes: Bool
+  ) throws(ProtocolError) {
+    let frame = try openReply()
+    try putEntry(value.item, withAttributes: withAttributes)
+    try closeGetReply(frame, value: value.isStream ? nil : value.bytes)
   }
 
   /// Writes an item of the vault as an entry.
