@@ -135,6 +135,35 @@ import Testing
   }
 }
 
+// MARK: - Slots that cost too much
+
+extension TryTests {
+  /// The header of the passcode's slot, with 17 passes.
+  private static let costly =
+    "CAST(substr(header, 1, 4) || x'11000000' || substr(header, 9) AS BLOB)"
+
+  @Test func `a slot that costs too much is no wrong passcode, and no try`() throws {
+    let (bench, wire) = try bench()
+    try VaultEdit.run(
+      "UPDATE slot SET header = \(Self.costly) WHERE number = 0", at: bench.vault)
+    for number in 0..<6 {
+      #expect(try bench.ask(wire) { try $0.unlock("wrong \(number)") }.failure == .kdfTooCostly)
+    }
+    #expect(try passcodes(bench, wire)?.failures == 0)
+  }
+
+  @Test func `a wrong passcode beside such a slot is not called one, but is a try`() throws {
+    let (bench, wire) = try bench()
+    try VaultEdit.run(
+      "INSERT INTO slot SELECT 9, \(Self.costly), key, protected FROM slot WHERE number = 0",
+      at: bench.vault)
+    #expect(try bench.ask(wire) { try $0.unlock("wrong") }.failure == .kdfTooCostly)
+    #expect(try passcodes(bench, wire)?.failures == 1)
+    // The right one opens its slot; that somebody was at the file is seen then.
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.failure == .damaged)
+  }
+}
+
 // MARK: - Recovery keys
 
 extension TryTests {

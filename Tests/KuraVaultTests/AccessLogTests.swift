@@ -72,6 +72,27 @@ import Testing
     #expect(read0.locked == [])
   }
 
+  @Test func `keeps nothing of an entry for which the room did not do`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let file = try TestVault()
+      var vault = try file.unlock()
+      try vault.log(["a"])
+      let before = try file.logBytes(of: vault)
+      var limit = rlimit(rlim_cur: rlim_t(before.count + 40), rlim_max: .max)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      #expect(throws: VaultError.self) { try vault.log(["b"]) }
+      let after = try file.logBytes(of: vault)
+      #expect(after == before)
+      limit.rlim_cur = .max
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      try vault.flushLog(sync: false)
+      let read = try vault.readWhole()
+      #expect(read.names.suffix(2) == ["a", "b"])
+      #expect(read.flaws.isEmpty && read.remarks == [.begun])
+    }
+  }
+
   @Test func `is not begun by who has no key`() throws {
     let file = try TestVault()
     let id = try file.open().id

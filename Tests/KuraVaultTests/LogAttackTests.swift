@@ -109,6 +109,25 @@ import Testing
     #expect(read11.remarks == [.cut])
   }
 
+  @Test func `cannot have an entry of a locked vault told twice`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.log(["a"])
+    let id = vault.id
+    vault.fold()
+    try file.noteGuess(at: id)
+    var again = try file.unlock()
+    try again.log(["b"])
+    let place = try #require(try file.frames(of: again).first { $0.kind == .locked }).range
+    try file.changeLog(of: again) {
+      let copy = $0[place]
+      $0 += copy
+    }
+    let read = try again.readWhole()
+    #expect(read.locked.count == 1)
+    #expect(read.flaws.contains(.misplaced))
+  }
+
   @Test func `is not suspected for a write that a crash cut off`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
