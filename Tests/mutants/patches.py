@@ -128,12 +128,11 @@ class Patch:
             if kind == "insert" and i1 == len(here):  # after the last word
                 end = here[-1][1]
                 yield path, end, end, new[there[j1 - 1][1] : there[j2 - 1][1]]
-            elif kind == "insert":  # before the next word, with the space (an end of line, say) on both sides
+            else:  # with the space (an end of line, say) on both sides; an insertion goes before the next word
                 start = there[j1 - 1][1] if j1 > 0 else there[0][0]
-                yield path, here[i1][0], here[i1][0], new[start : there[j2][0]]
-            else:
-                text = new[there[j1][0] : there[j2 - 1][1]] if j2 > j1 else ""
-                yield path, here[i1][0], here[i2 - 1][1], text
+                stop = there[j2][0] if j2 < len(there) else there[-1][1]
+                end = here[i2 - 1][1] if i2 > i1 else here[i1][0]
+                yield path, here[i1][0], end, new[start:stop]
 
 
 class Source:

@@ -46,6 +46,7 @@ def run():
             "a patch changes its place": words(applied(one)) == words(PLANTED.replace("a ==", "mutant(1) || a ==")),
             "two patches change one text": words(applied(one, two)) == words(both),
             "spaces do not count": applied(one.replace("-guard a ==", "-guard   a\n-  ==")) == applied(one),
+            "a replaced word keeps its space": " && " in applied(one.replace("|| a ==", "|| a &&")),
             "a place that is gone is noticed": is_refused(one.replace("-guard a", "-guard c")),
             "a place that is there twice is noticed": is_refused(HEAD + "-look(at:\n+mutant(1) || look(at:\n"),
             "a change without its switch is noticed": is_refused(one.replace("mutant(1)", "true")),
