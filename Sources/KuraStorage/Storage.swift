@@ -59,6 +59,8 @@ extension Storage {
   /// - Throws: ``StorageError/busy`` when another connection writes; nothing happened.
   package mutating func beginWrite(durable: Bool = true) throws(StorageError) {
     precondition(!isInTransaction, "transactions do not nest")
+    // SQLite would begin a transaction that reads instead.
+    guard unsafe sqlite3_db_readonly(db, "main") == 0 else { throw .readOnly }
     try run(durable ? .syncFully : .syncLazily)
     try run(.beginWrite)
   }
