@@ -110,7 +110,10 @@ extension Agent {
     connection.mayCrossEnd = false
     if request.verb.diesWithClient { try checkThere(connection) }
     connection.verb = request.verb
-    try serve(request, payload, connection)
+    if let word = request.word {
+      return try vouch(word, for: request, payload, connection)
+    }
+    try serve(request, payload, connection, by: nil)
     noteServed(request, payload, connection)
   }
 
@@ -125,8 +128,10 @@ extension Agent {
     request.verb == .agentStop && !keepers.contains { $0.isUnlocked }
   }
 
-  private func serve(
-    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection
+  /// Serves a request, whose owner's word was proved where it carries one.
+  func serve(
+    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection,
+    by owner: borrowing OwnerProof?
   ) throws(Denial) {
     switch request {
     case .get(let request): try get(request, payload, connection)
@@ -137,11 +142,11 @@ extension Agent {
     case .attributes(let request): try changeAttributes(request, payload, connection)
     case .remove(let request): try remove(request, payload, connection)
     case .move, .history, .restore, .purge:
-      try serveHistory(request, payload, connection)
+      try serveHistory(request, payload, connection, by: owner)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
     case .rekey(let request): try rekey(request, payload, connection)
-    case .config(let request): try configure(request, connection)
+    case .config(let request): try configure(request, connection, by: owner)
     case .status: try status(connection)
     case .create(let request): try create(request, payload, connection)
     case .unlock(let request): try unlock(request, payload, connection)
@@ -156,7 +161,7 @@ extension Agent {
     case .slotTest(let request): try testSlot(request, payload, connection)
     case .authorize(let request): try authorize(request, payload, connection)
     case .protect(let name): try protect(name, payload, connection)
-    case .unprotect(let name): try unprotect(name, payload, connection)
+    case .unprotect(let item): try unprotect(item.name, payload, connection, by: owner)
     case .prompt(let request): try prompt(request, payload, connection)
     case .agentFacts: try agentFacts(connection)
     case .otp(let name): try makeCode(name, payload, connection)

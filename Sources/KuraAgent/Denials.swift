@@ -118,6 +118,7 @@ extension Denial {
     case .tooLarge: Denial(.tooLarge)
     case .changed: Denial(.revisionConflict)
     case .protected: Denial(.protected, text: name)
+    case .ownerNeeded: Denial(.ownerNeeded, text: name)
     case .noProtectedHalf: Denial(.opensNoProtected)
     case .uploadLost: Denial(.timedOut)
     default: nil

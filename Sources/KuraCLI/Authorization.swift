@@ -38,8 +38,9 @@ extension VaultAccess {
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else { throw .client(.refused(refused)) }
-    let asked = try lacksPasscode(&connection) ? .recoveryKey : kind
-    let question = try question(asked, &connection, toOpen: Diagnostic.shown(refused.text))
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let asked = report.lacksPasscode ? .recoveryKey : kind
+    let question = try question(asked, &connection, to: "open " + Diagnostic.shown(refused.text))
     let notices = try questioner.attempts(question) { secret throws(ClientError) in
       do throws(ClientError) { return try connection.authorize(asked, secret: secret) } catch {
         // Locked while the prompt stood: what was typed is what unlocks it, too.
@@ -48,13 +49,6 @@ extension VaultAccess {
       }
     }
     note(notices, after: asked)
-  }
-
-  /// Whether only the recovery key opens what is protected: no passcode does.
-  private func lacksPasscode(_ connection: inout Connection) throws(CommandError) -> Bool {
-    let report = try running { () throws(ClientError) in try connection.status() }
-    return !report.tries.contains { $0.kind == .passcode }
-      && !report.weaknesses.contains(.noRecoveryKey)
   }
 }
 

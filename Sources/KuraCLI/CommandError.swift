@@ -127,6 +127,8 @@ enum Need: Equatable, Sendable {
   case agreement
   /// A word that something may go for good.
   case purge
+  /// The owner's passcode or recovery key though the vault is unlocked; for what.
+  case owner(String)
 }
 
 extension CommandError {

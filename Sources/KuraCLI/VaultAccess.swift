@@ -156,44 +156,64 @@ extension VaultAccess {
   /// Does what needs an unlocked vault, and unlocks it first where it is locked.
   ///
   /// - Parameters:
-  ///   - attempts: How often the connection was lost before.
   ///   - authorizing: Whether an unlock serves as a fresh proof of the passcode, too, so that nobody is
   ///     asked twice.
   ///   - body: Is run again after an unlock, and again after a fresh proof of the passcode: when it is
   ///     refused because the vault is locked or an item protected, it must have done nothing yet.
   func unlocked<Value>(
-    after attempts: Int32 = 0, authorizing: Bool = false,
-    _ body: (inout Connection) throws(ClientError) -> Value
+    authorizing: Bool = false, _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
+    var kept = KeptSecret(isWanted: false)
+    return try unlocked(authorizing: authorizing, keeping: &kept, body) {
+      connection, refused, _ throws(CommandError) in
+      guard refused.failure == .protected else { throw .client(.refused(refused)) }
+      return try authorized(&connection, refused, body)
+    }
+  }
+
+  /// The same for what may be refused for another reason.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often the connection was lost before.
+  ///   - kept: What unlocked the vault.
+  ///   - recover: Does it again in another way.
+  func unlocked<Value>(
+    after attempts: Int32 = 0, authorizing: Bool = false, keeping kept: inout KeptSecret,
+    _ body: (inout Connection) throws(ClientError) -> Value,
+    recovering recover: (inout Connection, Refused, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
     guard var connection = try connectRunning() else {
       guard vault.isThere else { throw .noVault(vault.path) }
-      var connection = try unlock(nil, LockFacts(), authorizing)
-      return try authorized(&connection, body)
+      var connection = try unlock(nil, LockFacts(), authorizing, &kept)
+      return try again(&connection, &kept, body, recover)
     }
     let facts: LockFacts
     do throws(ClientError) { return try body(&connection) } catch {
       // As in ``connectAnswering()``, at no cost for an agent that is there.
-      if error == .noAgent { return try unlockedAgain(after: attempts, authorizing, body) }
-      if let refused = error.protectedRefusal {
-        return try authorized(&connection, refused, body)
+      if error == .noAgent {
+        // An agent that ends is gone in a moment; what hangs up again and again is none.
+        guard attempts < 5 else { throw .client(.hungUp) }
+        kura_pause(20 << attempts)
+        return try unlocked(
+          after: attempts + 1, authorizing: authorizing, keeping: &kept, body, recovering: recover)
       }
-      guard let locked = LockFacts(error) else { throw .client(error) }
-      facts = locked
+      guard case .refused(let refused) = error else { throw .client(error) }
+      guard refused.failure == .locked else { return try recover(&connection, refused, &kept) }
+      facts = LockFacts(refused)
     }
-    connection = try unlock(connection, facts, authorizing)
-    return try authorized(&connection, body)
+    connection = try unlock(connection, facts, authorizing, &kept)
+    return try again(&connection, &kept, body, recover)
   }
-}
 
-extension VaultAccess {
-  /// An agent that ends is gone in a moment; what hangs up again and again is none.
-  private func unlockedAgain<Value>(
-    after attempts: Int32, _ authorizing: Bool,
-    _ body: (inout Connection) throws(ClientError) -> Value
+  private func again<Value>(
+    _ connection: inout Connection, _ kept: inout KeptSecret,
+    _ body: (inout Connection) throws(ClientError) -> Value,
+    _ recover: (inout Connection, Refused, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
-    guard attempts < 5 else { throw .client(.hungUp) }
-    kura_pause(20 << attempts)
-    return try unlocked(after: attempts + 1, authorizing: authorizing, body)
+    do throws(ClientError) { return try body(&connection) } catch {
+      guard case .refused(let refused) = error else { throw .client(error) }
+      return try recover(&connection, refused, &kept)
+    }
   }
 }
 
@@ -202,7 +222,8 @@ extension VaultAccess {
 extension VaultAccess {
   /// Unlocks the vault by whatever means there are; an agent is started only when there are some.
   private func unlock(
-    _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool
+    _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool,
+    _ kept: inout KeptSecret
   ) throws(CommandError) -> Connection {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
@@ -211,6 +232,7 @@ extension VaultAccess {
         try running { () throws(ClientError) in
           try connection.unlock(kind, secret: secret, authorizing: authorizing)
         }, after: kind)
+      kept.keep(secret, isTyped: false)
       return connection
     }
     if let patience {
@@ -225,7 +247,9 @@ extension VaultAccess {
     }
     let connection = try existing.orConnect(self)
     return try ask(&questioner, kind, connection) { secret, engine throws(ClientError) in
-      try engine.unlock(kind, secret: secret, authorizing: authorizing)
+      let notices = try engine.unlock(kind, secret: secret, authorizing: authorizing)
+      kept.keep(secret, isTyped: true)
+      return notices
     }
   }
 
@@ -315,32 +339,32 @@ extension VaultAccess {
 
   /// The question for what unlocks the vault, and how long it has to wait.
   ///
-  /// - Parameter item: The protected item that is to be read.
+  /// - Parameter purpose: What it is for, where that is not the unlock.
   func question(
-    _ kind: CredentialKind, _ connection: inout Connection, toOpen item: String? = nil
+    _ kind: CredentialKind, _ connection: inout Connection, to purpose: String? = nil
   ) throws(CommandError) -> Question {
     guard kind == .passcode || kind == .local else {
-      return Question(label: label(kind, toOpen: item))
+      return Question(label: label(kind, to: purpose))
     }
     let report = try running { () throws(ClientError) in try connection.status() }
     let isCode =
       kind == .local || report.takesOnlyCodes
       || (report.passcodeWait > 0 && report.takesCodesNow)
     return Question(
-      label: label(isCode ? .local : .passcode, toOpen: item), isCode: isCode,
+      label: label(isCode ? .local : .passcode, to: purpose), isCode: isCode,
       wait: isCode ? report.wait(.local) : report.passcodeWait,
       hasRecoveryKey: !report.weaknesses.contains(.noRecoveryKey))
   }
 
   /// What is asked for.
-  func label(_ kind: CredentialKind, toOpen item: String? = nil) -> String {
+  func label(_ kind: CredentialKind, to purpose: String? = nil) -> String {
     let words =
       switch kind {
       case .recoveryKey: "recovery key of "
       case .local: "code of this machine for "
       case .passcode, .keyFile: "passcode for "
       }
-    return words + title + (item.map { ", to open " + $0 } ?? "") + ": "
+    return words + title + (purpose.map { ", to " + $0 } ?? "") + ": "
   }
 
   /// Says what an unlock by a credential had to say.

@@ -12,15 +12,18 @@ extension Connection {
   ///   - new: The name it is to have.
   ///   - replacing: Whether a value may stand under the new name: it is deleted into its history,
   ///     which the old name has then.
+  ///   - word: The owner's word, which it takes where something protected stands under either name.
   /// - Returns: Whether it had that name already, so that nothing was changed.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   public mutating func move(
-    _ name: String, to new: String, replacing: Bool = false
+    _ name: String, to new: String, replacing: Bool = false, by word: borrowing Word? = nil
   ) throws(ClientError) -> Bool {
-    try send { output throws(ProtocolError) in
+    try send(by: word) { output, kind, secret throws(ProtocolError) in
       try output.putMove(
-        name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [])
+        name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [], by: kind,
+        word: secret)
     }
-    let payload = received(try answer())
+    let payload = received(try answer(patience: patience(by: word)))
     let reply = try reading { () throws(ProtocolError) in try PutReply(payload) }
     return reply.replaced != 0
   }
@@ -64,19 +67,22 @@ extension Connection {
   ///   - name: The item's name.
   ///   - scope: What is to go.
   ///   - revision: Which one; 0 for every other scope.
+  ///   - word: The owner's word, which a protected item takes.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when all is gone but for what the
-  ///   journal keeps until another reader ends.
+  ///   journal keeps until another reader ends, with `Failure.ownerNeeded`, among others.
   /// - Returns: How many of the revisions that went were damaged, and how many went; nil for none that was.
   @discardableResult
   public mutating func purge(
-    _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0
+    _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0,
+    by word: borrowing Word? = nil
   ) throws(ClientError) -> ProgressReport? {
     var damage: ProgressReport?
-    try send { output throws(ProtocolError) in
-      try output.putPurge(name: name.utf8.span, scope, revision: revision)
+    try send(by: word) { output, kind, secret throws(ProtocolError) in
+      try output.putPurge(
+        name: name.utf8.span, scope, revision: revision, by: kind, word: secret)
     }
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try next(patience: max(patience.stream, patience(by: word)))
       guard frame.type == .progress else {
         try finish(frame)
         return damage

@@ -222,16 +222,22 @@ extension Connection {
     return try revisionReply()
   }
 
-  /// Ends that; takes an ``authorize(_:secret:)``.
+  /// Ends that.
   ///
+  /// - Parameter word: The owner's word, which it takes.
   /// - Returns: The item's revision, which stays.
-  public mutating func unprotect(_ name: String) throws(ClientError) -> UInt64 {
-    try send { output throws(ProtocolError) in try output.putUnprotect(name: name.utf8.span) }
-    return try revisionReply()
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
+  public mutating func unprotect(
+    _ name: String, by word: borrowing Word? = nil
+  ) throws(ClientError) -> UInt64 {
+    try send(by: word) { output, kind, secret throws(ProtocolError) in
+      try output.putUnprotect(name: name.utf8.span, by: kind, word: secret)
+    }
+    return try revisionReply(patience: patience(by: word))
   }
 
-  private mutating func revisionReply() throws(ClientError) -> UInt64 {
-    let payload = received(try answer())
+  private mutating func revisionReply(patience: Int32? = nil) throws(ClientError) -> UInt64 {
+    let payload = received(try answer(patience: patience))
     return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
   }
 

@@ -173,19 +173,24 @@ extension Connection {
 
   /// Changes a setting.
   ///
+  /// - Parameter word: The owner's word, which a looser value takes than the one that holds.
   /// - Returns: The value it has now.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   @discardableResult
-  public mutating func set(_ key: ConfigKey, to value: UInt64) throws(ClientError) -> UInt64 {
-    try one(key, of: try config(.set, key: key, value: value))
+  public mutating func set(
+    _ key: ConfigKey, to value: UInt64, by word: borrowing Word? = nil
+  ) throws(ClientError) -> UInt64 {
+    try one(key, of: try config(.set, key: key, value: value, by: word))
   }
 
   private mutating func config(
-    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64
+    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64,
+    by word: borrowing Word? = nil
   ) throws(ClientError) -> [Setting] {
-    try send { output throws(ProtocolError) in
-      try output.putConfig(operation, key: key, value: value)
+    try send(by: word) { output, kind, secret throws(ProtocolError) in
+      try output.putConfig(operation, key: key, value: value, by: kind, word: secret)
     }
-    let payload = received(try answer())
+    let payload = received(try answer(patience: patience(by: word)))
     return try reading { () throws(ProtocolError) in try Setting.all(payload) }
   }
 

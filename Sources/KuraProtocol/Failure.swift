@@ -114,6 +114,9 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
 
   /// What was shown opens a slot that does not open protected values.
   case opensNoProtected = 60
+  /// It would make the vault easier to read, or forget what was kept, and takes the owner's word, which
+  /// the request did not carry. text: the item's name, where it is about one.
+  case ownerNeeded = 61
   /// Nobody said in time that a recovery key was written down: nothing was made or changed.
   case unconfirmed = 72
   /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
@@ -156,7 +159,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
     case .memoryNotLocked, .directoryUnsafe, .noSuchSlot, .kdfTooCostly, .kdfTooWeak, .denied,
       .lastSlot, .opensNoProtected:
       .denied
-    case .protected: .needsInteraction
+    case .protected, .ownerNeeded: .needsInteraction
     case .cancelled: .cancelled
     case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound, .notOTP: .notFound
     case .pathInvalid, .passcodeInvalid, .nameInvalid, .attributeInvalid, .valueEmpty,

@@ -15,11 +15,13 @@ public struct MoveRequest: Equatable, Sendable {
   public let flags: Flags
   public let name: Range<Int>
   public let new: Range<Int>
+  public let word: OwnerWord?
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     flags = try KuraProtocol.flags(&reader, allowed: .replace)
     name = try reader.field16()
     new = try reader.field16()
+    word = try OwnerWord.read(&reader)
   }
 }
 
@@ -54,12 +56,14 @@ public struct PurgeRequest: Equatable, Sendable {
   /// Which one; 0 for every other scope.
   public let revision: UInt64
   public let name: Range<Int>
+  public let word: OwnerWord?
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     guard let scope = Scope(rawValue: try reader.number()) else { throw .fieldValue }
     self.scope = scope
     revision = try reader.number()
     name = try reader.field16()
+    word = try OwnerWord.read(&reader)
     guard (scope == .revision) == (revision != 0) else { throw .fieldValue }
   }
 }
@@ -69,12 +73,14 @@ public struct PurgeRequest: Equatable, Sendable {
 extension SecretBuffer {
   /// Writes `move`.
   public mutating func putMove(
-    name: Span<UInt8>, to new: Span<UInt8>, flags: MoveRequest.Flags
+    name: Span<UInt8>, to new: Span<UInt8>, flags: MoveRequest.Flags,
+    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.move)
     try put(flags.rawValue)
     try put16(name)
     try put16(new)
+    try put(word: credential, word)
     try closeFrame(frame)
   }
 
@@ -98,12 +104,14 @@ extension SecretBuffer {
 
   /// Writes `purge`; a revision only where one is meant.
   public mutating func putPurge(
-    name: Span<UInt8>, _ scope: PurgeRequest.Scope, revision: UInt64 = 0
+    name: Span<UInt8>, _ scope: PurgeRequest.Scope, revision: UInt64 = 0,
+    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.purge)
     try put(scope.rawValue)
     try put(revision)
     try put16(name)
+    try put(word: credential, word)
     try closeFrame(frame)
   }
 }

@@ -50,4 +50,14 @@ public struct WeaknessSet: OptionSet, Sendable {
   public static let seenNotKept = WeaknessSet(rawValue: 16)
   /// The vault does not lock when the machine sleeps.
   public static let staysOpenInSleep = WeaknessSet(rawValue: 32)
+  /// One passcode opens protected items again for a while.
+  public static let reuseWindow = WeaknessSet(rawValue: 64)
+  /// The vault stays unlocked without use for longer than a new one does.
+  public static let longIdleTimeout = WeaknessSet(rawValue: 128)
+  /// The vault stays unlocked for longer than a new one does.
+  public static let longMaxSession = WeaknessSet(rawValue: 256)
+  /// Fewer revisions are kept than of a new vault's items.
+  public static let shortHistory = WeaknessSet(rawValue: 512)
+  /// Fewer entries of the access log are kept than of a new vault.
+  public static let shortLog = WeaknessSet(rawValue: 1024)
 }

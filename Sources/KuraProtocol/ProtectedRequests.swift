@@ -31,17 +31,18 @@ extension SecretBuffer {
 
   /// Writes `protect`.
   public mutating func putProtect(name: Span<UInt8>) throws(ProtocolError) {
-    try put(.protect, name)
+    let frame = try openRequest(.protect)
+    try put16(name)
+    try closeFrame(frame)
   }
 
   /// Writes `unprotect`.
-  public mutating func putUnprotect(name: Span<UInt8>) throws(ProtocolError) {
-    try put(.unprotect, name)
-  }
-
-  private mutating func put(_ verb: Verb, _ name: Span<UInt8>) throws(ProtocolError) {
-    let frame = try openRequest(verb)
+  public mutating func putUnprotect(
+    name: Span<UInt8>, by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
+  ) throws(ProtocolError) {
+    let frame = try openRequest(.unprotect)
     try put16(name)
+    try put(word: credential, word)
     try closeFrame(frame)
   }
 }

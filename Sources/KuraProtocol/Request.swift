@@ -31,8 +31,7 @@ public enum Request: Equatable, Sendable {
   case authorize(AuthorizeRequest)
   /// The name of the item.
   case protect(name: Range<Int>)
-  /// The name of the item.
-  case unprotect(name: Range<Int>)
+  case unprotect(OwnedName)
   case prompt(PromptRequest)
   case rotate
   case agentFacts
@@ -131,7 +130,7 @@ public enum Request: Equatable, Sendable {
     case .slotTest: .slotTest(try SlotTestRequest(&reader))
     case .authorize: .authorize(try AuthorizeRequest(&reader))
     case .protect: .protect(name: try reader.field16())
-    case .unprotect: .unprotect(name: try reader.field16())
+    case .unprotect: .unprotect(try OwnedName(&reader))
     case .prompt: .prompt(try PromptRequest(&reader))
     case .rotate: .rotate
     case .agentFacts: .agentFacts

@@ -64,14 +64,16 @@ extension SecretBuffer {
     try closeFrame(frame)
   }
 
-  /// Writes `config`.
+  /// Writes `config`; only a `set` may carry the owner's word.
   public mutating func putConfig(
-    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64 = 0
+    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64 = 0,
+    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.config)
     try put(operation.rawValue)
     try put(key?.rawValue ?? 0)
     try put(value)
+    if operation == .set { try put(word: credential, word) }
     try closeFrame(frame)
   }
 

@@ -158,12 +158,14 @@ public struct ConfigRequest: Equatable, Sendable {
   /// Raw, so that a newer client's key is refused with a sentence, not as a broken message.
   public let key: UInt8
   public let value: UInt64
+  public let word: OwnerWord?
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     guard let operation = Operation(rawValue: try reader.number()) else { throw .fieldValue }
     self.operation = operation
     key = try reader.number()
     value = try reader.number()
+    word = operation == .set ? try OwnerWord.read(&reader) : nil
     if operation == .list, key != 0 { throw .fieldValue }
     if operation != .set, value != 0 { throw .fieldValue }
   }

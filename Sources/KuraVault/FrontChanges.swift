@@ -7,15 +7,20 @@ internal import KuraStorage
 extension UnlockedVault {
   /// Changes a setting.
   ///
-  /// - Throws: ``VaultError/policyInvalid(_:)`` when the value is out of its range.
-  public mutating func setPolicy(_ key: PolicyKey, to value: UInt64) throws(VaultError) {
+  /// - Parameter owner: The owner's proof, which a looser value takes than the one that holds.
+  /// - Throws: ``VaultError/policyInvalid(_:)`` when the value is out of its range;
+  ///   ``VaultError/ownerNeeded``.
+  public mutating func setPolicy(
+    _ key: PolicyKey, to value: UInt64, by owner: borrowing OwnerProof?
+  ) throws(VaultError) {
     var kept = keys.ring.policy
     defer { keys.ring.policy = kept }
-    let changed = try writing { vault, draft throws(VaultError) in
+    let changed = try writing(by: owner) { vault, draft throws(VaultError) in
       // Another engine may have changed it since: that is where this change begins.
       kept = vault.policy
       var policy = kept
       do { try policy.set(value, for: key) } catch { throw VaultError(error, about: .ring) }
+      try draft.check(key, from: kept[key], to: value)
       vault.keys.ring.policy = policy
       try vault.storeRing(&draft)
       return policy

@@ -15,7 +15,7 @@ public struct MoveResult: Equatable, Sendable {
 
 extension UnlockedVault {
   /// Gives an item another name, in one transaction. Its id, its revision and its history stay; nothing of
-  /// its value is opened, so that a protected one takes no key.
+  /// its value is opened.
   ///
   /// What stood under the new name is lost in no case: it takes the old name, as a deleted item with all
   /// its history.
@@ -24,9 +24,13 @@ extension UnlockedVault {
   ///   - name: The name as given; normalised here.
   ///   - new: The name it is to have, likewise.
   ///   - replacing: Whether a value may stand under the new name.
-  /// - Throws: ``VaultError/notFound``, ``VaultError/exists(revision:)``, and those of names and the file.
+  ///   - owner: The owner's proof, without which neither name loses what is protected under it, deleted
+  ///     or not.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/exists(revision:)``, ``VaultError/ownerNeeded``, and
+  ///   those of names and the file.
   public mutating func move(
-    _ name: Span<UInt8>, to new: Span<UInt8>, replacing: Bool = false
+    _ name: Span<UInt8>, to new: Span<UInt8>, replacing: Bool = false,
+    by owner: borrowing OwnerProof? = nil
   ) throws(VaultError) -> MoveResult {
     let old = try ItemName.checked(name)
     let new = try ItemName.checked(new)
@@ -35,7 +39,7 @@ extension UnlockedVault {
       let revision = try item(name).revision
       return MoveResult(revision: revision, isSame: true)
     }
-    let revision = try writing { vault, draft throws(VaultError) in
+    let revision = try writing(by: owner) { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       try change.check(live: nil)
       guard let (_, history) = change.kept else { throw .notFound }
@@ -69,8 +73,11 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let (oldTag, path) = (old.tag, old.path)
     let other = try beginChange(of: newTag)
-    if let revision = other.liveRevision {
-      guard replacing else { throw .exists(revision: revision) }
+    let revision = other.liveRevision
+    if let revision, !replacing { throw .exists(revision: revision) }
+    try draft.checkRelease(of: old)
+    try draft.checkRelease(of: other)
+    if revision != nil {
       try retire(other, to: oldTag, path, name, &draft)
     } else if let (_, history) = other.kept {
       let row = try renamed(newTag, name, oldTag)

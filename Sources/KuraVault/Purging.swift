@@ -36,15 +36,21 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - scope: What goes.
+  ///   - owner: The owner's proof, which an item takes that is protected, deleted or not.
   /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``,
-  ///   ``VaultError/revisionCurrent`` for a revision that is the current one, and those of the file.
+  ///   ``VaultError/revisionCurrent`` for a revision that is the current one,
+  ///   ``VaultError/ownerNeeded``, and those of the file.
   public mutating func purge(
-    _ name: Span<UInt8>, _ scope: PurgeScope
+    _ name: Span<UInt8>, _ scope: PurgeScope, by owner: borrowing OwnerProof? = nil
   ) throws(VaultError) -> Purge {
     let tag = try tag(of: name)
-    return try writing { vault, draft throws(VaultError) in
+    return try writing(by: owner) { vault, draft throws(VaultError) in
       draft.leavesOldBodies = true
-      if scope == .item, try vault.isDamaged(tag) { return try vault.purgeDamaged(tag, &draft) }
+      if scope == .item, try vault.isDamaged(tag) {
+        // What it was cannot be told: who damages the row of a protected item must not be rid of it by that.
+        guard draft.isByOwner else { throw .ownerNeeded }
+        return try vault.purgeDamaged(tag, &draft)
+      }
       let change = try vault.beginChange(of: tag)
       switch scope {
       case .item: return try vault.purgeAll(change, &draft)
@@ -77,6 +83,7 @@ extension UnlockedVault {
     _ change: consuming ItemChange, _ draft: inout Draft
   ) throws(VaultError) -> Purge {
     guard let (facts, history) = change.kept else { throw .notFound }
+    try draft.checkRelease(of: change)
     var (values, damaged) = try soundValues(of: history.entries, facts.id)
     do throws(VaultError) {
       if let value = try currentValueID(facts.tag) { values.insert(value) }
@@ -103,6 +110,7 @@ extension UnlockedVault {
     if revision == facts.revision { throw .revisionCurrent }
     let dropped = before.entries.filter { revision == nil || $0.revision == revision }
     guard !dropped.isEmpty || revision == nil else { throw .revisionNotFound }
+    try draft.checkRelease(of: change)
     var history = before
     for entry in dropped { history.remove(entry.revision) }
     var (loose, damaged) = try soundValues(of: dropped, facts.id)

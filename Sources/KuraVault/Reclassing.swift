@@ -16,32 +16,37 @@ extension UnlockedVault {
   /// - Throws: ``VaultError/notFound`` and those of reading and writing.
   @discardableResult
   public mutating func protect(_ name: Span<UInt8>) throws(VaultError) -> UInt64 {
-    try reclass(name, as: .protected, nil)
+    try reclass(name, as: .protected, nil, by: nil)
   }
 
   /// Ends the protection of an item and of its earlier values.
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
-  ///   - key: What opens protected values.
+  ///   - owner: The owner's proof, which holds what opens protected values.
   /// - Returns: The item's revision.
-  /// - Throws: ``VaultError/notFound``; ``VaultError/protected`` without the key, or when it is of
-  ///   another pair; those of reading and writing.
+  /// - Throws: ``VaultError/notFound``; ``VaultError/ownerNeeded``; those of reading and writing.
   @discardableResult
   public mutating func unprotect(
-    _ name: Span<UInt8>, with key: borrowing ProtectedKey?
+    _ name: Span<UInt8>, by owner: borrowing OwnerProof?
   ) throws(VaultError) -> UInt64 {
-    try reclass(name, as: .standard, key)
+    switch owner {
+    case .none: try reclass(name, as: .standard, nil, by: nil)
+    case .some(let proof):
+      try reclass(name, as: .standard, try protectedKey(from: proof.key), by: owner)
+    }
   }
 
   private mutating func reclass(
-    _ name: Span<UInt8>, as protection: ProtectionClass, _ key: borrowing ProtectedKey?
+    _ name: Span<UInt8>, as protection: ProtectionClass, _ key: borrowing ProtectedKey?,
+    by owner: borrowing OwnerProof?
   ) throws(VaultError) -> UInt64 {
     let tag = try tag(of: name)
     if let revision = try revision(of: tag, already: protection) { return revision }
-    let revision = try writing { vault, draft throws(VaultError) in
+    let revision = try writing(by: owner) { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       try change.check(live: nil)
+      if protection == .standard { try draft.checkRelease(of: change) }
       return try vault.reclass(change, as: protection, key, &draft)
     }
     try clearJournal()

@@ -41,6 +41,8 @@ struct Draft {
   var loosened: [ValueID] = []
   /// Whether the journal is to be cleared of what readable rows stood there before.
   var leavesOldBodies = false
+  /// Whether the owner's proof was given for this change.
+  var isByOwner = false
 
   /// The draft that a state is followed by.
   ///

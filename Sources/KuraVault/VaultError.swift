@@ -147,6 +147,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case kdfTooWeak
   /// The credential does not carry what is needed, or was given for another state of the vault.
   case credentialStale
+  /// It would make the vault easier to read, or forget what was kept: it takes an ``OwnerProof``.
+  case ownerNeeded
 
   /// The value is no otpauth URI.
   case otpInvalid(OTPRule)

@@ -92,6 +92,17 @@ enum Engine {
     locked.close()
   }
 
+  /// The owner's proof for the vault at `path`.
+  static func owner(
+    of path: String, at site: Site, with secret: Secret
+  ) throws(VaultError) -> OwnerProof {
+    var locked = try LockedVault(at: path, options: site.options)
+    let attempt = try locked.attempt()
+    locked.close()
+    let bytes = try secretBytes(secret.bytes)
+    return try OwnerProof(try attempt.open(secret.credential, secret: bytes))
+  }
+
   /// What a derivation costs in tests.
   static let cheap = KDFParameters(memory: 1 << 20, passes: 1)
 

@@ -46,7 +46,8 @@ struct ReferenceTests {
     try edits.set(key.span, to: key.span)
     let large = Array("size/300000".utf8)
     for _ in 0..<12 { _ = try vault.setAttributes(large.span, edits) }
-    try vault.setPolicy(.historyDepth, to: 5)
+    let owner: OwnerProof? = try Engine.owner(of: desk.path, at: desk.site, with: desk.secret)
+    try vault.setPolicy(.historyDepth, to: 5, by: owner)
     try Engine.put("often", [99], in: &vault)
     while try vault.sweep() {}
     try vault.flushSeen()

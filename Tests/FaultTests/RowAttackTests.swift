@@ -135,7 +135,7 @@ struct VaultLife: Sendable {
     { try Engine.remove("d", in: &$0) },
     { try Engine.put("d", Array("back".utf8), in: &$0) },
     { try Engine.put("large", Bytes.pattern(70_000), ["k": "v"], in: &$0) },
-    { try $0.setPolicy(.historyDepth, to: 3) },
+    { try $0.setPolicy(.idleTimeout, to: 60_000, by: nil) },
     { try Engine.put("a/b", Array("fourth".utf8), in: &$0) },
     { try Engine.put("a/b", Array("fifth".utf8), in: &$0) },
   ]

@@ -15,7 +15,7 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try bench.add(SlotOrder(.local), "2468", on: wire).isOK)
-    let set = try bench.ask(wire) { try $0.putConfig(.set, key: .eraseLocalAfter, value: limit) }
+    let set = try bench.ask(wire) { try $0.set(.eraseLocalAfter, limit) }
     #expect(set.isOK)
     _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
     return (bench, wire)
@@ -94,7 +94,7 @@ import Testing
     let (bench, wire) = try bench(after: 1)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(
-      try bench.ask(wire) { try $0.putConfig(.set, key: .eraseLocalAfter, value: 0) }.isOK)
+      try bench.ask(wire) { try $0.set(.eraseLocalAfter, 0) }.isOK)
     _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
     #expect(try bench.ask(wire) { try $0.unlock("1111") }.failure == .wrongPasscode)
     #expect(try bench.ask(wire) { try $0.unlock("2468") }.isOK)

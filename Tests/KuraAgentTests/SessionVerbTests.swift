@@ -129,7 +129,7 @@ extension SessionVerbTests {
   @Test func `a vault may stay unlocked in sleep where its owner wants that`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let set = try bench.ask(wire) { try $0.putConfig(.set, key: .lockOnSleep, value: 0) }
+    let set = try bench.ask(wire) { try $0.set(.lockOnSleep, 0) }
     #expect(set.isOK)
     bench.clock.sleep(milliseconds: 3_000)
     let status = try bench.status(wire)

@@ -63,6 +63,7 @@ enum Examples {
   /// Follows every position that a request holds: a wrong one traps.
   static func walk(_ request: Request, _ payload: Span<UInt8>) {
     func touch(_ fields: Range<Int>...) { for field in fields { _ = payload.extracting(field) } }
+    if let word = request.word { touch(word.secret) }
     switch request {
     case .create(let create): touch(create.passcode)
     case .unlock(let unlock): touch(unlock.secret)
@@ -84,7 +85,8 @@ enum Examples {
     case .slotRemove(let remove): touch(remove.authority.secret)
     case .slotTest(let test): touch(test.authority.secret)
     case .authorize(let authorize): touch(authorize.secret)
-    case .protect(let name), .unprotect(let name): touch(name)
+    case .protect(let name): touch(name)
+    case .unprotect(let item): touch(item.name)
     case .prompt(let prompt): touch(prompt.place)
     case .rekey(let rekey): touch(rekey.authority.secret, rekey.keyFile)
     case .otp(let name), .history(let name): touch(name)
@@ -142,6 +144,10 @@ enum Examples {
         },
         request("verify") { try $0.putRequest(.verify) },
         request("config") { try $0.putConfig(.set, key: .idleTimeout, value: 60_000) },
+        request("config, by the owner") {
+          try $0.putConfig(
+            .set, key: .idleTimeout, value: 60_000, by: .passcode, word: "secret".utf8.span)
+        },
         request("agent-status") { try $0.putRequest(.agentStatus) },
         request("agent-stop") { try $0.putRequest(.agentStop) },
         request("wait") { try $0.putWait(milliseconds: 30_000) },
@@ -232,7 +238,9 @@ enum Examples {
             delete: { buffer throws(ProtocolError) in try buffer.put16(text: "old") })
         },
         request("protect") { try $0.putProtect(name: "a/b".utf8.span) },
-        request("unprotect") { try $0.putUnprotect(name: "a/b".utf8.span) },
+        request("unprotect") {
+          try $0.putUnprotect(name: "a/b".utf8.span, by: .recoveryKey, word: "AB23".utf8.span)
+        },
         request("remove") { try $0.putRemove(name: "a/b".utf8.span, ifRevision: 0) },
       ]
     }

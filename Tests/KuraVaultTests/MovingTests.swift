@@ -43,13 +43,14 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
-  @Test func `needs no key when it is protected, and stays so`() throws {
+  @Test func `stays protected, and takes the owner's proof`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.put("a", "1")
     try vault.put("a", "2")
     _ = try vault.protect(Array("a".utf8).span)
-    _ = try vault.move("a", "b")
+    #expect(throws: VaultError.ownerNeeded) { _ = try vault.move("a", "b") }
+    _ = try vault.move("a", "b", by: try vault.owner())
     #expect(try vault.item("b").isProtected)
     #expect(throws: VaultError.protected) { try vault.get("b") }
     let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
@@ -133,10 +134,10 @@ import Testing
 
 extension UnlockedVault {
   fileprivate mutating func move(
-    _ name: String, _ new: String, replacing: Bool = false
+    _ name: String, _ new: String, replacing: Bool = false, by owner: borrowing OwnerProof? = nil
   ) throws(VaultError) -> MoveResult {
     let (name, new) = (Array(name.utf8), Array(new.utf8))
-    return try move(name.span, to: new.span, replacing: replacing)
+    return try move(name.span, to: new.span, replacing: replacing, by: owner)
   }
 
   fileprivate mutating func setAttributes(

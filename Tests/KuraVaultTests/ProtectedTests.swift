@@ -158,15 +158,15 @@ import Testing
     #expect(throws: VaultError.notFound) { try vault.protect("a") }
   }
 
-  @Test func `is undone with the secret half only`() throws {
+  @Test func `is undone with the owner's proof only`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.store("a", pattern(70_000), protecting: true)
     try vault.store("a", pattern(5))
     let name = Array("a".utf8)
-    #expect(throws: VaultError.protected) { try vault.unprotect(name.span, with: nil) }
-    let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
-    #expect(try vault.unprotect(name.span, with: key) == 2)
+    #expect(throws: VaultError.ownerNeeded) { try vault.unprotect(name.span, by: nil) }
+    #expect(try vault.item("a").isProtected)
+    #expect(try vault.unprotect(name.span, by: try vault.owner()) == 2)
     #expect(try vault.get("a") == pattern(5))
     #expect(try vault.get("a", revision: 1) == pattern(70_000))
     #expect(try vault.item("a").isProtected == false)

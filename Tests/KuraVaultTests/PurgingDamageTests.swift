@@ -31,7 +31,7 @@ import Testing
     _ name: String, _ scope: PurgeScope, in vault: inout UnlockedVault
   ) throws(VaultError) -> Purge {
     let name = Array(name.utf8)
-    var purge = try vault.purge(name.span, scope)
+    var purge = try vault.purge(name.span, scope, by: try vault.owner())
     let first = purge
     while try vault.advance(&purge) {}
     try vault.finishPurge()

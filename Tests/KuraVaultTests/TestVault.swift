@@ -183,6 +183,16 @@ extension UnlockedVault {
       condition: condition)
   }
 
+  /// The owner's proof, by the passcode that a test's vault begins with.
+  func owner() throws(VaultError) -> OwnerProof {
+    var locked = try LockedVault(at: path, options: options)
+    return try OwnerProof(try locked.attempt().open(.passcode, secret: secret(TestVault.passcode)))
+  }
+
+  mutating func setPolicy(_ key: PolicyKey, to value: UInt64) throws(VaultError) {
+    try setPolicy(key, to: value, by: try owner())
+  }
+
   @discardableResult
   mutating func put(
     _ name: String, _ value: String, _ condition: PutCondition = .replace

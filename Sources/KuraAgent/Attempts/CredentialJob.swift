@@ -12,16 +12,20 @@ final class CredentialJob: Job, @unchecked Sendable {
   private var key: VaultKey?
   private(set) var failure: VaultError?
   private let keepsPasscode: Bool
+  private let takesCodes: Bool
   /// A passcode that was right; wiped with the job.
   private var proved: SecretBytes?
 
-  /// - Parameter keepingPasscode: In case its slot is to be wrapped anew, see ``strengthening()``.
+  /// - Parameters:
+  ///   - keepingPasscode: In case its slot is to be wrapped anew, see ``strengthening()``.
+  ///   - takingCodes: Whether what goes as a passcode may be a code for this machine.
   init(
     _ guess: Guess, _ credential: Credential, _ secret: consuming SecretBytes,
-    keepingPasscode: Bool = false
+    keepingPasscode: Bool = false, takingCodes: Bool = true
   ) {
     self.guess = guess
     self.credential = credential
+    takesCodes = takingCodes
     keepsPasscode = keepingPasscode && credential == .passcode
     self.secret = consume secret
   }
@@ -32,7 +36,7 @@ final class CredentialJob: Job, @unchecked Sendable {
     guard let secret = secret.take() else { return }
     do throws(VaultError) {
       key =
-        credential == .passcode
+        credential == .passcode && takesCodes
         ? try guess.openTyped(secret) : try guess.open(credential, secret: secret)
       if keepsPasscode { proved = consume secret }
     } catch { failure = error }

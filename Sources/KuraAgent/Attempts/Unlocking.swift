@@ -66,8 +66,10 @@ final class Unlocking: Attempt {
     let key = try credentialJob.takeKey()
     guard let vault = vault.take() else { throw .busy }
     let isAuthorizing = isAuthorizing && key.holdsProtectedHalf
+    let origin = key.origin
     if owner.isUnlocked {
       vault.close()
+      try owner.withVault { vault throws(VaultError) in try check(&vault, origin) }
       if isAuthorizing {
         half = try owner.withVault { vault throws(VaultError) in try vault.protectedKey(from: key) }
       }
@@ -76,12 +78,23 @@ final class Unlocking: Attempt {
     }
     // Of no use unless the unlock proves that the slot is the vault's.
     let half = isAuthorizing ? try key.protectedKey(of: vault.id) : nil
-    owner.unlock(
-      try vault.unlock(
-        with: key, acceptingRollback: acceptsRollback, acceptingExchange: acceptsExchange),
-      asking: asked, at: now)
+    var opened = try vault.unlock(
+      with: key, acceptingRollback: acceptsRollback, acceptingExchange: acceptsExchange)
+    do throws(VaultError) { try check(&opened, origin) } catch {
+      opened.fold()
+      throw error
+    }
+    owner.unlock(opened, asking: asked, at: now)
     self.half = consume half
     return Notice(owner.notices)
+  }
+
+  /// Longer times than the vault's take what the owner knows.
+  private func check(
+    _ vault: inout UnlockedVault, _ origin: KeyOrigin
+  ) throws(VaultError) {
+    try vault.checkTimes(
+      idleTimeout: asked.idleTimeout, maxSession: asked.maxSession, by: origin)
   }
 }
 

@@ -7,19 +7,21 @@ internal import SecureMemory
 /// Verbs that are about an item's name and its earlier revisions.
 extension Agent {
   func serveHistory(
-    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection,
+    by owner: borrowing OwnerProof?
   ) throws(Denial) {
     switch request {
-    case .move(let request): try move(request, payload, connection)
+    case .move(let request): try move(request, payload, connection, by: owner)
     case .history(let name): try history(name, payload, connection)
     case .restore(let request): try restore(request, payload, connection)
-    case .purge(let request): try purge(request, payload, connection)
+    case .purge(let request): try purge(request, payload, connection, by: owner)
     default: throw Denial(.fault, text: .words("history"))
     }
   }
 
   private func move(
-    _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection,
+    by owner: borrowing OwnerProof?
   ) throws(Denial) {
     let keeper = try unlocked(connection)
     let result: MoveResult
@@ -27,7 +29,7 @@ extension Agent {
       result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
         try vault.move(
           payload.extracting(request.name), to: payload.extracting(request.new),
-          replacing: request.flags.contains(.replace))
+          replacing: request.flags.contains(.replace), by: owner)
       }
     } catch {
       // What is in the way is called by the new name.
@@ -75,7 +77,8 @@ extension Agent {
   }
 
   private func purge(
-    _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection,
+    by owner: borrowing OwnerProof?
   ) throws(Denial) {
     let keeper = try unlocked(connection)
     let scope: PurgeScope =
@@ -85,7 +88,7 @@ extension Agent {
       case .revision: .revision(request.revision)
       }
     let purge = try work(on: keeper, item: request.name) { vault throws(VaultError) in
-      try vault.purge(payload.extracting(request.name), scope)
+      try vault.purge(payload.extracting(request.name), scope, by: owner)
     }
     noteChange(of: keeper)
     connection.stream = PurgeSweep(purge, of: keeper)

@@ -143,9 +143,9 @@ private struct LogSubject {
     case .put(let request):
       guard case .inline = request.source else { return nil }
       name = request.name
-    case .show(let name), .protect(let name), .unprotect(let name), .otp(let name),
-      .history(let name):
+    case .show(let name), .protect(let name), .otp(let name), .history(let name):
       self.name = name
+    case .unprotect(let item): name = item.name
     case .attributes(let request): name = request.name
     case .remove(let request): name = request.name
     case .move(let request): (name, other) = (request.name, request.new)

@@ -17,13 +17,12 @@ extension Agent {
   }
 
   func unprotect(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection,
+    by owner: borrowing OwnerProof?
   ) throws(Denial) {
     let keeper = try unlocked(connection)
-    let grant = grant(of: connection, on: keeper)
     let revision = try work(on: keeper, item: name) { vault throws(VaultError) in
-      guard let grant else { return try vault.unprotect(payload.extracting(name), with: nil) }
-      return try vault.unprotect(payload.extracting(name), with: grant.key)
+      try vault.unprotect(payload.extracting(name), by: owner)
     }
     try answer(revision, keeper, connection)
   }

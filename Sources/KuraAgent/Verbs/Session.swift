@@ -76,9 +76,11 @@ extension Agent {
   }
 
   /// Reads the settings of the vault, or changes one; new limits apply at once.
-  func configure(_ request: ConfigRequest, _ connection: Connection) throws(Denial) {
+  func configure(
+    _ request: ConfigRequest, _ connection: Connection, by owner: borrowing OwnerProof?
+  ) throws(Denial) {
     let keeper = try unlocked(connection)
-    if request.operation == .set { try set(request, keeper) }
+    if request.operation == .set { try set(request, keeper, by: owner) }
     let keys = try keys(of: request)
     let settings = try work(on: keeper) { vault throws(VaultError) in
       let policy = vault.policy
@@ -87,7 +89,9 @@ extension Agent {
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putConfigReply(settings) }
   }
 
-  private func set(_ request: ConfigRequest, _ keeper: Keeper) throws(Denial) {
+  private func set(
+    _ request: ConfigRequest, _ keeper: Keeper, by owner: borrowing OwnerProof?
+  ) throws(Denial) {
     guard let key = try keys(of: request).first else { return }
     let range = key.range
     guard range.contains(request.value) else {
@@ -95,7 +99,7 @@ extension Agent {
     }
     try work(on: keeper) { vault throws(VaultError) in
       guard let key = PolicyKey(rawValue: request.key) else { return }
-      try vault.setPolicy(key, to: request.value)
+      try vault.setPolicy(key, to: request.value, by: owner)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
     if request.key == ConfigKey.logEntries.rawValue { flushLog(of: keeper) }
@@ -140,6 +144,7 @@ extension Agent {
     }
     if let (vault, slots) = keeper.front { addTries(vault, slots, to: &report) }
     if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
+    if let policy = keeper.policy { report.weaknesses.formUnion(.looser(policy, clocks.limits)) }
     if keeper.notices.contains(.seenFileUnwritable) { report.weaknesses.insert(.seenNotKept) }
     return report
   }
@@ -179,6 +184,26 @@ extension Agent {
     }
     if !slots.contains(where: { $0.kind == .recoveryKey }) { weaknesses.insert(.noRecoveryKey) }
     return weaknesses
+  }
+}
+
+extension WeaknessSet {
+  /// What is looser than in a new vault, by the settings or in this session.
+  fileprivate static func looser(_ policy: Policy, _ limits: SessionLimits) -> WeaknessSet {
+    let all: [(WeaknessSet, Bool)] = [
+      (.reuseWindow, policy[.reuseWindow] > PolicyKey.reuseWindow.standard),
+      (
+        .longIdleTimeout,
+        max(policy[.idleTimeout], limits.idleTimeout) > PolicyKey.idleTimeout.standard
+      ),
+      (
+        .longMaxSession,
+        max(policy[.maxSession], limits.maxSession) > PolicyKey.maxSession.standard
+      ),
+      (.shortHistory, policy[.historyDepth] < PolicyKey.historyDepth.standard),
+      (.shortLog, policy[.logEntries] < PolicyKey.logEntries.standard),
+    ]
+    return WeaknessSet(all.filter { $0.1 }.map { $0.0 })
   }
 }
 

@@ -7,7 +7,8 @@ internal import KuraProtocol
 enum Config {
   static let command = Command(
     "config", [.init("KEY", .optional), .init("VALUE", .optional)],
-    abstract: "show or change the policy kept in the vault", options: [Option.json],
+    abstract: "show or change the policy kept in the vault",
+    options: [Option.json] + Option.recoveryKeys,
     unlocking: .whenLocked, run: run)
 
   /// The settings of this release.
@@ -29,8 +30,8 @@ enum Config {
       if invocation.arguments.has(.json) {
         throw .usage(.optionUnexpected(.json, verb: "config KEY VALUE"))
       }
-      _ = try access.unlocked { connection throws(ClientError) in
-        try connection.set(key, to: value)
+      _ = try access.owned(to: purpose(of: key)) { connection, word throws(ClientError) in
+        try connection.set(key, to: value, by: word)
       }
     } else {
       try show(change.key, access, &invocation)
@@ -43,6 +44,20 @@ enum Config {
       throw .notAConfigKey(text)
     }
     return key
+  }
+}
+
+extension Config {
+  /// What the owner's word is for where a looser setting takes it.
+  private static func purpose(of key: ConfigKey) -> String {
+    switch key {
+    case .idleTimeout, .maxSession: "allow longer sessions"
+    case .lockOnSleep: "stay unlocked in sleep"
+    case .historyDepth: "keep fewer revisions"
+    case .reuseWindow: "open protected items again unasked"
+    case .logSync, .logEntries: "keep less of the log"
+    case .eraseLocalAfter: "change when codes end"
+    }
   }
 }
 

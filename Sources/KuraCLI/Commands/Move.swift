@@ -8,14 +8,17 @@ enum Move {
   static let command = Command(
     "mv", [.init("OLD"), .init("NEW")],
     abstract: "rename an item; its revision and its history stay",
-    options: [Option(.replace, help: "even if NEW exists; OLD keeps it, deleted")],
+    options: [Option(.replace, help: "even if NEW exists; OLD keeps it, deleted")]
+      + Option.recoveryKeys,
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let (old, new) = (try invocation.operand(0), try invocation.operand(1))
     let replaces = invocation.arguments.has(.replace)
-    let isSame = try invocation.access().unlocked { connection throws(ClientError) in
-      try connection.move(old, to: new, replacing: replaces)
+    let purpose = "rename " + Diagnostic.shown(old)
+    let isSame = try invocation.access().owned(to: purpose) {
+      connection, word throws(ClientError) in
+      try connection.move(old, to: new, replacing: replaces, by: word)
     }
     if isSame { invocation.messages.note("it has that name already; nothing was changed") }
     return .ok

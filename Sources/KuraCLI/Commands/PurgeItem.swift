@@ -11,7 +11,7 @@ enum PurgeItem {
       Option(.revision, .required("N"), help: "only that earlier revision"),
       Option(.history, help: "only its earlier revisions"),
       Option(.yes, help: "do not ask"),
-    ],
+    ] + Option.recoveryKeys,
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -25,9 +25,9 @@ enum PurgeItem {
       revision != 0 ? .revision : arguments.has(.history) ? .history : .item
     let access = try invocation.access()
     if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
-    var damage: ProgressReport?
-    try access.unlocked { connection throws(ClientError) in
-      damage = try connection.purge(name, scope, revision: revision)
+    let purpose = "purge " + Diagnostic.shown(name)
+    let damage = try access.owned(to: purpose) { connection, word throws(ClientError) in
+      try connection.purge(name, scope, revision: revision, by: word)
     }
     if let damage {
       invocation.messages.note(

@@ -23,17 +23,42 @@ enum Unlock {
     let order = try Order(invocation.arguments)
     let access = try invocation.agentAccess(verb: command.verb)
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
+    do throws(CommandError) { try unlock(order, access, invocation.messages) } catch {
+      // A key file or a code was right, and is not enough for longer times than the vault's.
+      guard case .client(.refused(let refused)) = error, refused.failure == .ownerNeeded else {
+        throw error
+      }
+      try askOwner(order, access)
+    }
+    return .ok
+  }
+
+  private static func unlock(
+    _ order: Order, _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) {
     if let secret = try access.asking.givenCredential() {
       var connection = try access.connect()
       let notices = try running { () throws(ClientError) in try order.send(secret, &connection) }
       access.note(notices, after: order.kind)
     } else if order.changesNothing, try isUnlocked(access) {
-      invocation.messages.note("the vault is unlocked already")
+      messages.note("the vault is unlocked already")
     } else {
       try ask(order, access)
-      invocation.messages.done(access.title + " is unlocked")
+      messages.done(access.title + " is unlocked")
     }
-    return .ok
+  }
+
+  private static func askOwner(
+    _ order: Order, _ access: VaultAccess
+  ) throws(CommandError) {
+    var connection = try access.connect()
+    var asked = order
+    let notices = try access.askOwner(&connection, to: "allow longer sessions") {
+      kind, secret, engine throws(ClientError) in
+      asked.kind = kind
+      return try asked.send(secret, &engine)
+    }
+    access.note(notices, after: asked.kind)
   }
 
   private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) {
@@ -61,7 +86,7 @@ enum Unlock {
 
 extension Unlock {
   private struct Order {
-    let kind: CredentialKind
+    var kind: CredentialKind
     let idleTimeout: UInt64?
     let maxSession: UInt64?
     let acceptsRollback: Bool

@@ -11,8 +11,9 @@ enum Unprotect {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let name = try invocation.operand(0)
-    _ = try invocation.access().unlocked(authorizing: true) { connection throws(ClientError) in
-      try connection.unprotect(name)
+    let purpose = "end the protection of " + Diagnostic.shown(name)
+    _ = try invocation.access().owned(to: purpose) { connection, word throws(ClientError) in
+      try connection.unprotect(name, by: word)
     }
     return .ok
   }

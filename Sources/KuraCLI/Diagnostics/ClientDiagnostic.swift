@@ -215,7 +215,14 @@ extension Diagnostic {
         .needsInteraction)
     case .editor: self = .editorUnseen
     case .purge: self = .purgeUnasked
+    case .owner(let purpose): self.init(ownerTo: purpose)
     }
+  }
+
+  private init(ownerTo purpose: String) {
+    self.init(
+      "it takes the passcode to " + purpose + ", and nobody can be asked",
+      hint: "run it at a terminal, or use --passcode-file or --passcode-fd", .needsInteraction)
   }
 
   private static let editorUnseen = Diagnostic(

@@ -128,6 +128,7 @@ extension Diagnostic {
         "give the passcode or, with --recovery-key, the recovery key; "
           + "'kura slot add passcode' adds a passcode"
       )
+    case .ownerNeeded: return ownerWords(refused)
     case .notDeleted, .revisionCurrent, .journalKept: return historyWords(refused)
     default: return codeWords(refused)
     }

@@ -45,6 +45,11 @@ extension WeaknessSet {
       (
         .staysOpenInSleep, "stays-open-in-sleep", "the vault stays unlocked when the machine sleeps"
       ),
+      (.reuseWindow, "reuse-window", "reuse-window: one passcode opens protected items again"),
+      (.longIdleTimeout, "long-idle-timeout", "idle-timeout is longer than 15 min"),
+      (.longMaxSession, "long-max-session", "max-session is longer than 8 h"),
+      (.shortHistory, "short-history", "history-depth is lower than 10"),
+      (.shortLog, "short-log", "log-entries are fewer than 10000"),
     ]
     return table.compactMap { contains($0.0) ? ($0.1, $0.2) : nil }
   }

@@ -7,6 +7,11 @@ internal import KuraProtocol
 extension Diagnostic {
   static func ownerWords(_ refused: Refused) -> Words {
     switch refused.failure {
+    case .ownerNeeded:
+      (
+        "this takes the passcode or the recovery key, unlocked or not" + named(refused.text),
+        "run it at a terminal, or give the passcode with --passcode-file"
+      )
     case .unconfirmed:
       (
         "nobody said in time that the recovery key was written down, so nothing was changed",

@@ -21,6 +21,11 @@ extension SecretBuffer {
       kind, secret: passcode.utf8.span, idleTimeout: idle, maxSession: max, flags: [])
   }
 
+  /// A change of a setting, with the owner's word.
+  mutating func set(_ key: ConfigKey, _ value: UInt64, by word: String = Bench.passcode) throws {
+    try putConfig(.set, key: key, value: value, by: .passcode, word: word.utf8.span)
+  }
+
   mutating func get(_ name: String, revision: UInt64 = 0) throws {
     try putGet(name: name.utf8.span, revision: revision)
   }

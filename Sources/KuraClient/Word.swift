@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraProtocol
+public import SecureMemory
+
+/// The passcode or recovery key by which the owner says that a request is meant; wiped when dropped.
+public struct Word: ~Copyable {
+  /// A passcode or the recovery key.
+  public let kind: CredentialKind
+  /// As typed; prepared by the agent.
+  public let secret: SecretBytes
+
+  /// What was typed, or read from a file.
+  public init(_ kind: CredentialKind, _ secret: consuming SecretBytes) {
+    self.kind = kind
+    self.secret = secret
+  }
+}
+
+extension Connection {
+  /// How long an answer is waited for that may take the proof of a word.
+  func patience(by word: borrowing Word?) -> Int32 {
+    word == nil ? patience.answer : patience.derivation
+  }
+
+  /// Sends a request that may carry the owner's word.
+  mutating func send(
+    by word: borrowing Word?,
+    _ body: (inout SecretBuffer, CredentialKind?, Span<UInt8>) throws(ProtocolError) -> Void
+  ) throws(ClientError) {
+    switch word {
+    case .none: try send { output throws(ProtocolError) in try body(&output, nil, Span()) }
+    case .some(let word):
+      let (kind, secret) = (word.kind, word.secret.bytes)
+      try send { output throws(ProtocolError) in try body(&output, kind, secret) }
+    }
+  }
+}
