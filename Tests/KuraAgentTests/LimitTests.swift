@@ -105,7 +105,7 @@ extension LimitTests {
       let wire = try bench.client()
       let refused = try bench.ask(wire) { try $0.unlock(Bench.passcode) }
       precondition(refused.failure == .memoryNotLocked)
-      let (other, easy) = (try Bench(), try bench.scratch.names(in: "data"))
+      let (other, easy) = (try Bench(), bench.scratch.names(in: "data"))
       precondition(easy.count == 1)
       _ = try other.unlocked()
     }

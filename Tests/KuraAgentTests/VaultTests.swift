@@ -79,7 +79,8 @@ import Testing
     #expect(try bench.ask(wire) { try $0.get("a") }.lockReason == .vaultChanged)
     #expect(try bench.status(wire)?.state == .locked)
     #expect(try bench.status(wire)?.lockReason == .vaultChanged)
-    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK == false)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode, flags: .acceptExchange) }.isOK)
     _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
     #expect(try bench.status(wire)?.lockReason == .asked)
   }

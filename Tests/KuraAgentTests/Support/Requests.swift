@@ -15,10 +15,11 @@ extension SecretBuffer {
   }
 
   mutating func unlock(
-    _ passcode: String, kind: CredentialKind = .passcode, idle: UInt64 = 0, max: UInt64 = 0
+    _ passcode: String, kind: CredentialKind = .passcode, idle: UInt64 = 0, max: UInt64 = 0,
+    flags: UnlockRequest.Flags = []
   ) throws {
     try putUnlock(
-      kind, secret: passcode.utf8.span, idleTimeout: idle, maxSession: max, flags: [])
+      kind, secret: passcode.utf8.span, idleTimeout: idle, maxSession: max, flags: flags)
   }
 
   /// A change of a setting, with the owner's word.
