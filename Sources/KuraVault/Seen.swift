@@ -336,8 +336,7 @@ extension UnlockedVault {
       return try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
     } catch {
       switch error {
-      case .readOnly, .permissionDenied, .noVault, .stateDirectoryUnsafe(.kind, _):
-        notices.insert(.seenFileUnwritable)
+      case .readOnly, .permissionDenied, .noVault: notices.insert(.seenFileUnwritable)
       default: throw error
       }
       return nil

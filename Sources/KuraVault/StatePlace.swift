@@ -27,7 +27,10 @@ enum StatePlace {
   ) throws(StorageError) -> FilePlace {
     if making { try FilePlace.makeDirectory(directory) }
     let place = try FilePlace.resolve("\(directory)/\(name)")
-    try place.checkDirectory()
+    do throws(StorageError) { try place.checkDirectory() } catch {
+      // Where something else stands in its place there is none.
+      throw error == .exposedDirectory(.kind) ? .missing : error
+    }
     return place
   }
 }
