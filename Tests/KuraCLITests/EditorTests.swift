@@ -79,8 +79,8 @@ import Testing
       path = try Ground.onDisk.directory("editor")
       for name in names {
         let file = path + "/" + name
-        try Data().write(to: URL(filePath: file))
-        chmod(file, 0o755)
+        _ = FileManager.default.createFile(
+          atPath: file, contents: nil, attributes: [.posixPermissions: 0o755])
       }
     }
 
