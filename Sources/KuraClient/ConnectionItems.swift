@@ -224,7 +224,9 @@ extension Connection {
 
   /// Ends that.
   ///
-  /// - Parameter word: The owner's word, which it takes.
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - word: The owner's word, which it takes.
   /// - Returns: The item's revision, which stays.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   public mutating func unprotect(

@@ -173,7 +173,10 @@ extension Connection {
 
   /// Changes a setting.
   ///
-  /// - Parameter word: The owner's word, which a looser value takes than the one that holds.
+  /// - Parameters:
+  ///   - key: Which one.
+  ///   - value: What it is to be, in the unit of the setting.
+  ///   - word: The owner's word, which a looser value takes than the one that holds.
   /// - Returns: The value it has now.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   @discardableResult
