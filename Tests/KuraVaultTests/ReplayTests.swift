@@ -129,6 +129,95 @@ import Testing
   }
 }
 
+/// What an engine makes of a file that is changed under it.
+@Suite struct `A vault that is open` {
+  /// The engine is one change on from the past that it has in common with the copy.
+  @Test(arguments: [1, 2])
+  func `refuses the bytes of a copy that went another way`(changes: Int) throws {
+    try putOver(changes) { vault in
+      for refusal in [caught { _ = try vault.get("a") }, caught { try vault.put("a", "more") }] {
+        switch refusal {
+        case .forked(let known, let epoch):
+          #expect(known.epoch == 3)
+          #expect(epoch == UInt64(2 + changes))
+        case let other: Issue.record("\(String(describing: other))")
+        }
+      }
+    }
+    // The check is what refuses them.
+    try putOver(changes, without: .epoch) { vault in
+      let value = try vault.getText("a")
+      #expect(value == "theirs")
+    }
+  }
+
+  @Test func `takes the bytes of a copy that went on from the same state`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "ours")
+    try vault.truncateJournal()
+    let copy = try file.copied()
+    try copy.fill { try $0.put("a", "theirs") }
+    try file.overwrite(with: copy)
+    #expect(try vault.getText("a") == "theirs")
+  }
+
+  @Test(arguments: [
+    "TABLE planted (a)", "INDEX planted ON item (id)", "VIEW planted AS SELECT 1",
+    "TRIGGER planted AFTER INSERT ON item BEGIN DELETE FROM loose; END",
+  ])
+  func `refuses a later state with a schema that is another`(planted: String) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    var other = try file.unlock()
+    file.attack("CREATE \(planted)")
+    try other.put("a", "2")
+    #expect(caught { _ = try vault.get("a") } == .damaged(.schema))
+    #expect(caught { try vault.put("a", "3") } == .damaged(.schema))
+    file.attack("DROP \(planted.prefix { $0 != " " }) planted")
+    #expect(try vault.getText("a") == "2")
+  }
+
+  /// Puts the bytes of a copy that was changed over those of a vault that is open and was changed, too.
+  private func putOver(
+    _ changes: Int, without skipped: IntegrityChecks = [],
+    _ body: (inout UnlockedVault) throws -> Void
+  ) throws {
+    let file = try TestVault()
+    try file.fill { try $0.put("a", "old") }
+    let copy = try file.copied()
+    try copy.fill { vault in for _ in 0..<changes { try vault.put("a", "theirs") } }
+    var vault = try file.unlock(without: skipped)
+    try vault.put("a", "ours")
+    // What stands in the journal, or in memory, would hide what stands in the file.
+    try vault.truncateJournal()
+    try file.overwrite(with: copy)
+    try body(&vault)
+  }
+}
+
+extension TestVault {
+  /// A copy of the file on another machine, where no state of it is known.
+  fileprivate func copied() throws -> TestVault {
+    let copy = try TestVault(creating: false)
+    try FileManager.default.createDirectory(
+      atPath: copy.directory + "/vault", withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+    return copy
+  }
+
+  /// Puts another file's bytes into this one, which stays the same file.
+  fileprivate func overwrite(with copy: TestVault) throws {
+    let content = try copy.content()
+    let handle = try #require(FileHandle(forUpdatingAtPath: path))
+    try handle.write(contentsOf: content)
+    try handle.truncate(atOffset: UInt64(content.count))
+    try handle.close()
+  }
+}
+
 /// An item's value; nil when it is refused.
 private func text(_ name: String, in vault: inout UnlockedVault) -> String? {
   try? vault.getText(name)

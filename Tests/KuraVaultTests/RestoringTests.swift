@@ -133,6 +133,27 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  @Test func `while somebody reads is cleared from the journal later`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for seed in 1...3 { try vault.put("a", pattern(5_000, seed: seed)) }
+    let old = try file.sealed("a", vault.rowID("a"))
+    do {
+      var reader = try file.unlock()
+      let verification = try reader.beginVerify()
+      #expect(throws: VaultError.busy) { try vault.purgeAll("a", .item) }
+      #expect(throws: VaultError.busy) { try vault.flushSeen() }
+      // The newest state is noted by now: only the journal is left to do.
+      #expect(vault.needsFlush == true)
+      #expect(file.shows(old) == old.count && !old.isEmpty)
+      _ = consume verification
+    }
+    try vault.flushSeen()
+    #expect(vault.needsFlush == false)
+    #expect(file.shows(old) == 0)
+    #expect(try vault.findings() == [])
+  }
+
   @Test func `leaves an empty tree as a new vault has it`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -58,6 +58,18 @@ import Testing
     #expect(throws: VaultError.journalLeftBehind) { _ = try file.draft() }
   }
 
+  @Test(arguments: ["-wal", "-shm", "-journal"])
+  func `stops before a journal that appears ahead of the commit`(suffix: String) throws {
+    let file = try TestVault(creating: false)
+    #expect(throws: VaultError.journalLeftBehind) {
+      let draft = try file.draft()
+      try Data([1]).write(to: URL(filePath: file.path + suffix))
+      try draft.commit()
+    }
+    #expect(file.files == ["test.kura" + suffix])
+    #expect(try file.content(of: "test.kura" + suffix) == Data([1]))
+  }
+
   @Test func `below the floor has to be asked for`() throws {
     let file = try TestVault(creating: false)
     #expect(throws: VaultError.kdfTooWeak) {

@@ -101,6 +101,27 @@ import Testing
     #expect(try second.findings() == [])
   }
 
+  @Test func `that is committed while another engine is about to sweep it stays`() throws {
+    let file = try TestVault()
+    var sweeping = try file.unlock()
+    // Only engines that share this directory see each other's lock.
+    file.sharedState = file.directory + "/other"
+    var storing = try file.unlock()
+    let name = Array("a".utf8)
+    var upload = try storing.beginUpload(
+      name.span, attributes: AttributeEdits(), condition: .create)
+    let piece = pattern(1 << 20)
+    for _ in 0..<3 { try storing.append(piece.span, to: &upload) }
+    // One call lists what is loose, one finds that no item names it.
+    for _ in 0..<2 { #expect(try sweeping.sweep() == true) }
+    #expect(sweeping.sweeper.queue.count == 1)
+    #expect(try storing.commit(&upload).revision == 1)
+    try sweeping.sweepAll()
+    #expect(sweeping.sweeper.queue.count == 0)
+    #expect(try storing.get("a") == piece + piece + piece)
+    #expect(try storing.findings() == [])
+  }
+
   @Test func `that was swept all the same is told`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
