@@ -41,6 +41,8 @@ struct NewPasscode {
     _ passcode: borrowing SecretBytes, _ messages: Messages
   ) throws(CommandError) {
     guard passcode.count > 0 else { throw .usage(.passcodeEmpty) }
+    // What can be no passcode at all is refused by the agent, which says why.
+    guard passcode.isTyped else { return }
     let strength = remark.strength(of: passcode)
     guard takesWeak || !strength.isTooWeak else {
       throw .weakPasscode(passcode.mayBeCode ? remedy : .another, lasts: strength.lasts)
@@ -151,6 +153,14 @@ extension SecretBytes {
       var count = 0
       for index in bytes.indices where bytes[index] & 0xC0 != 0x80 { count += 1 }
       return (4...16).contains(count)
+    }
+  }
+
+  /// Whether it is text as one types it, without control characters.
+  fileprivate var isTyped: Bool {
+    borrowing get {
+      for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F { return false }
+      return UTF8Scanner.isText(bytes)
     }
   }
 }

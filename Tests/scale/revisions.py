@@ -50,7 +50,7 @@ def deeper(world, count, kept):
     world("rm", "item")
     world("restore", "item")
     expect(world("get", "item"), value(count), "value that was brought back")
-    world("config", "history-depth", str(kept // 2))
+    world("config", "history-depth", str(kept // 2), "--passcode-file", "passcode")
     world("put", "item", "--replace", data=value(0))
     expect(len(world("history", "item").splitlines()), kept // 2 + 1, "revisions after a smaller limit")
     world("purge", "--yes", "--history", "item")
