@@ -24,8 +24,8 @@ class Large(Kura):
         self.call("init", "--no-recovery-key", "--weak-kdf", "--kdf-memory", "64KiB",
                   "--kdf-passes", "1", "--passcode-file", self.passcode)
         self.unlock()
-        self.call("config", "lock-on-sleep", "off")
-        self.call("config", "history-depth", "0")
+        self.call("config", "lock-on-sleep", "off", "--passcode-file", self.passcode)
+        self.call("config", "history-depth", "0", "--passcode-file", self.passcode)
 
 
 def plain(ground, size):

@@ -38,7 +38,7 @@ class Kura:
             self.call("init", "--no-recovery-key", "--kdf-memory", MEMORY, "--kdf-passes", PASSES,
                       "--passcode-file", self.passcode)
             self.unlock()
-            self.call("config", "lock-on-sleep", "off")
+            self.call("config", "lock-on-sleep", "off", "--passcode-file", self.passcode)
         except Failed:
             self.stop()
             raise
