@@ -7,7 +7,10 @@ internal import KuraStorage
 extension UnlockedVault {
   /// Changes a setting.
   ///
-  /// - Parameter owner: The owner's proof, which a looser value takes than the one that holds.
+  /// - Parameters:
+  ///   - key: Which one.
+  ///   - value: What it is to be, in the unit of the setting.
+  ///   - owner: The owner's proof, which a looser value takes than the one that holds.
   /// - Throws: ``VaultError/policyInvalid(_:)`` when the value is out of its range;
   ///   ``VaultError/ownerNeeded``.
   public mutating func setPolicy(
