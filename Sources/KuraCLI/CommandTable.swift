@@ -1,43 +1,84 @@
 // SPDX-License-Identifier: MIT
 
 /// The verbs there are, in the order of the help. Parser, help and tests read this list.
+///
+/// It names them without making them: a command line needs one of forty, and starts with each run.
 enum CommandTable {
-  /// Verbs that are about one thing.
-  struct Group: Sendable {
-    let title: String
-    let commands: [Command]
+  /// What verbs are about.
+  enum Group: String, Sendable, CaseIterable {
+    case vaults = "vaults"
+    case items = "items"
+    case programs = "other programs"
+    case machine = "this machine"
+
+    var commands: [Command] { entries.filter { $0.group == self }.map { $0.command() } }
   }
 
-  static let groups: [Group] = [
-    Group(
-      title: "vaults",
-      commands: [
-        Init.command, Unlock.command, Lock.command, Status.command, Vaults.command,
-        Config.command, ChangePasscode.command, SlotControl.command, Rotate.command,
-        RekeyVault.command, Verify.command, AccessLog.command, Reset.command,
-      ]),
-    Group(
-      title: "items",
-      commands: [
-        Put.command, Get.command, Edit.command, Copy.command, Otp.command, Generate.command,
-        List.command, Find.command, Show.command, Attr.command, Move.command, Remove.command,
-        History.command, Restore.command, PurgeItem.command, Protect.command, Unprotect.command,
-      ]),
-    Group(
-      title: "other programs", commands: [Run.command, Inject.command, Interpreter.command]),
-    Group(
-      title: "this machine",
-      commands: [AgentControl.command, Doctor.command, Completion.command, Help.command]),
+  /// A verb, to be made when it is asked for.
+  private struct Entry: Sendable {
+    let group: Group
+    let verb: String
+    let command: @Sendable () -> Command
+
+    init(_ group: Group, _ verb: String, _ command: @escaping @Sendable () -> Command) {
+      self.group = group
+      self.verb = verb
+      self.command = command
+    }
+  }
+
+  private static let entries: [Entry] = [
+    Entry(.vaults, "init") { Init.command },
+    Entry(.vaults, "unlock") { Unlock.command },
+    Entry(.vaults, "lock") { Lock.command },
+    Entry(.vaults, "status") { Status.command },
+    Entry(.vaults, "vaults") { Vaults.command },
+    Entry(.vaults, "config") { Config.command },
+    Entry(.vaults, "passcode") { ChangePasscode.command },
+    Entry(.vaults, "slot") { SlotControl.command },
+    Entry(.vaults, "rotate") { Rotate.command },
+    Entry(.vaults, "rekey") { RekeyVault.command },
+    Entry(.vaults, "verify") { Verify.command },
+    Entry(.vaults, "log") { AccessLog.command },
+    Entry(.vaults, "reset") { Reset.command },
+    Entry(.items, "put") { Put.command },
+    Entry(.items, "get") { Get.command },
+    Entry(.items, "edit") { Edit.command },
+    Entry(.items, "copy") { Copy.command },
+    Entry(.items, "otp") { Otp.command },
+    Entry(.items, "generate") { Generate.command },
+    Entry(.items, "list") { List.command },
+    Entry(.items, "find") { Find.command },
+    Entry(.items, "show") { Show.command },
+    Entry(.items, "attr") { Attr.command },
+    Entry(.items, "mv") { Move.command },
+    Entry(.items, "rm") { Remove.command },
+    Entry(.items, "history") { History.command },
+    Entry(.items, "restore") { Restore.command },
+    Entry(.items, "purge") { PurgeItem.command },
+    Entry(.items, "protect") { Protect.command },
+    Entry(.items, "unprotect") { Unprotect.command },
+    Entry(.programs, "run") { Run.command },
+    Entry(.programs, "inject") { Inject.command },
+    Entry(.programs, "helper") { Interpreter.command },
+    Entry(.machine, "agent") { AgentControl.command },
+    Entry(.machine, "doctor") { Doctor.command },
+    Entry(.machine, "completion") { Completion.command },
+    Entry(.machine, "help") { Help.command },
   ]
 
-  static let all: [Command] = groups.flatMap { $0.commands }
+  /// All of them, made.
+  static var all: [Command] { entries.map { $0.command() } }
 
   /// Other spellings of verbs, as people bring them from other tools.
   static let aliases = [("ls", "list"), ("add", "put"), ("delete", "rm")]
 
   /// The verb with that name or alias; it must be spelled in full.
   static func command(_ word: [UInt8]) -> Command? {
-    let verb = aliases.first { $0.0.utf8.elementsEqual(word) }.map { Array($0.1.utf8) } ?? word
-    return all.first { $0.verb.utf8.elementsEqual(verb) }
+    if let entry = entries.first(where: { $0.verb.utf8.elementsEqual(word) }) {
+      return entry.command()
+    }
+    guard let alias = aliases.first(where: { $0.0.utf8.elementsEqual(word) }) else { return nil }
+    return command(Array(alias.1.utf8))
   }
 }

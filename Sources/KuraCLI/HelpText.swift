@@ -33,8 +33,8 @@ struct HelpText {
     try write(
       paragraph: "usage: kura [--vault VAULT] [--no-agent] [-q] VERB [OPTION]... [NAME]...",
       to: &output)
-    for group in CommandTable.groups {
-      try output.write("\n" + group.title + ":\n")
+    for group in CommandTable.Group.allCases {
+      try output.write("\n" + group.rawValue + ":\n")
       for command in group.commands {
         try write(row: "  " + Self.pad(command.verb, 12), command.abstract, to: &output)
       }

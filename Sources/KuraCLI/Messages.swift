@@ -36,15 +36,15 @@ struct Messages: Sendable {
   private let isColored: Bool
   /// Whether stderr is one, so that progress can be drawn there.
   let isTerminal: Bool
-  /// The vault that the command line means, where that is said; commands that messages name get it.
-  private let vault: [UInt8]?
+  /// What tells the vault that is meant; commands that messages name get it.
+  private let source: (arguments: Arguments, variables: Variables)?
 
   /// Before the command line has been understood: plain, and nothing left out.
   init() {
     isQuiet = false
     isColored = false
     isTerminal = false
-    vault = nil
+    source = nil
   }
 
   /// As command line and environment ask for.
@@ -54,7 +54,7 @@ struct Messages: Sendable {
     }
     isTerminal = kura_is_terminal(2)
     isQuiet = arguments.has(.quiet)
-    vault = VaultHint.vault(arguments, variables)
+    source = (arguments, variables)
     isColored = (choice ?? .automatic).isOn(isTerminal: isTerminal, variables)
   }
 
@@ -68,26 +68,31 @@ struct Messages: Sendable {
     if !diagnostic.message.utf8.isEmpty {
       line("error", Self.red, diagnostic.message)
     }
-    if let hint = diagnostic.hint { line("hint", Self.bold, VaultHint.text(hint, about: vault)) }
+    if let hint = diagnostic.hint { line("hint", Self.bold, naming(hint)) }
   }
 
   /// Says what to do next, where nothing went wrong.
   func suggest(_ text: String) {
-    if !isQuiet { line("hint", Self.bold, VaultHint.text(text, about: vault)) }
+    if !isQuiet { line("hint", Self.bold, naming(text)) }
   }
 
   /// Says something that the user should change.
   func warn(_ text: String) {
-    line("warning", Self.yellow, VaultHint.text(text, about: vault))
+    line("warning", Self.yellow, naming(text))
   }
 
   /// Says something worth knowing.
   func note(_ text: String) {
-    if !isQuiet { line("notice", Self.bold, VaultHint.text(text, about: vault)) }
+    if !isQuiet { line("notice", Self.bold, naming(text)) }
   }
 
   /// Says that something was done to a person who looks at a terminal; no script has to read it.
   func done(_ text: String) { if isTerminal { note(text) } }
+
+  /// Looked up only for a message: most commands have none.
+  private func naming(_ text: String) -> String {
+    VaultHint.text(text, about: source.flatMap { VaultHint.vault($0.arguments, $0.variables) })
+  }
 
   /// One write, so that the lines of two programs never mix.
   private func line(_ kind: String, _ color: String, _ text: String) {

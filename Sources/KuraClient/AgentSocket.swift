@@ -18,9 +18,19 @@ public struct AgentSocket: Equatable, Sendable {
     AgentSocket(directory: try UserDirectory.runtime())
   }
 
-  /// Where an agent of this user may listen: ``UserDirectory/runtimes()``.
+  /// Where else an agent of this user may listen, whatever of the session its starter knew; nil where that
+  /// is the same place, or there is no home directory.
+  public static func other() -> AgentSocket? {
+    guard let directory = try? UserDirectory.fallbackRuntime(),
+      let standard = try? UserDirectory.runtime(), directory != standard
+    else { return nil }
+    return AgentSocket(directory: directory)
+  }
+
+  /// Where an agent of this user may listen.
   public static func all() throws(PathError) -> [AgentSocket] {
-    try UserDirectory.runtimes().map { AgentSocket(directory: $0) }
+    let standard = try standard()
+    return other().map { [standard, $0] } ?? [standard]
   }
 }
 

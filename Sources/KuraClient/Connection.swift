@@ -57,8 +57,8 @@ public struct Connection: ~Copyable {
         channel: try AgentProgram.startOwn(), vault: vault.path, terminal: terminal)
       try connection.send { _ throws(ProtocolError) in }
       return connection
-    case .running: return try openRunning(vault, terminal, try places(socket))
-    case .started: return try openStarting(vault, terminal, try places(socket))
+    case .running: return try openRunning(vault, terminal, socket)
+    case .started: return try openStarting(vault, terminal, socket)
     }
   }
 

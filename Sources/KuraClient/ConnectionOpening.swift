@@ -5,36 +5,39 @@ internal import KuraProtocol
 
 /// Finding the user's agent, wherever it listens, or starting it.
 extension Connection {
-  static func places(_ socket: AgentSocket?) throws(ClientError) -> [AgentSocket] {
-    if let socket { return [socket] }
-    do throws(PathError) { return try AgentSocket.all() } catch { throw .path(error) }
+  /// Connects to the agent that is there.
+  ///
+  /// - Parameter socket: Where it listens; nil for the usual place, and where none is there for the other.
+  static func openRunning(
+    _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?
+  ) throws(ClientError) -> Connection {
+    do throws(ClientError) { return try open(vault, terminal, at: try usual(socket)) } catch {
+      guard error == .noAgent, socket == nil, let other = AgentSocket.other() else { throw error }
+      do throws(ClientError) { return try open(vault, terminal, at: other) } catch {
+        // Where others get in no agent listens; only of the usual place that is worth an error.
+        throw error.isUnsafePlace ? .noAgent : error
+      }
+    }
   }
 
-  /// Connects to the first agent that is there.
-  static func openRunning(
-    _ vault: VaultPath, _ terminal: String, _ places: [AgentSocket]
+  private static func usual(_ socket: AgentSocket?) throws(ClientError) -> AgentSocket {
+    if let socket { return socket }
+    do throws(PathError) { return try AgentSocket.standard() } catch { throw .path(error) }
+  }
+
+  private static func open(
+    _ vault: VaultPath, _ terminal: String, at socket: AgentSocket
   ) throws(ClientError) -> Connection {
-    var isFirst = true
-    for place in places {
-      do throws(ClientError) {
-        let channel = try AgentListener.connect(to: place)
-        return Connection(
-          channel: channel, vault: vault.path, terminal: terminal, listener: place)
-      } catch {
-        // Where others get in no agent listens; only of the first place that is worth an error.
-        guard error == .noAgent || (error.isUnsafePlace && !isFirst) else { throw error }
-      }
-      isFirst = false
-    }
-    throw .noAgent
+    let channel = try AgentListener.connect(to: socket)
+    return Connection(channel: channel, vault: vault.path, terminal: terminal, listener: socket)
   }
 
   /// Connects to an agent that answers; one that is just ending is waited out.
   static func openStarting(
-    _ vault: VaultPath, _ terminal: String, _ places: [AgentSocket]
+    _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?
   ) throws(ClientError) -> Connection {
     for _ in 0..<5 {
-      var connection = try openOrStart(vault, terminal, places)
+      var connection = try openOrStart(vault, terminal, socket)
       do throws(ClientError) {
         try connection.send { _ throws(ProtocolError) in }
         try connection.readGreeting(patience: connection.patience.answer)
@@ -51,27 +54,27 @@ extension Connection {
   /// A socket that a killed agent left behind answers as if there were none: the new agent takes its place.
   /// When several clients start one at once, one agent wins, and all connect to it.
   private static func openOrStart(
-    _ vault: VaultPath, _ terminal: String, _ places: [AgentSocket]
+    _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?
   ) throws(ClientError) -> Connection {
-    do throws(ClientError) { return try openRunning(vault, terminal, places) } catch {
+    do throws(ClientError) { return try openRunning(vault, terminal, socket) } catch {
       guard error == .noAgent else { throw error }
     }
     do throws(ClientError) { try AgentProgram.start() } catch {
       guard case .agentFailed(let status, _) = error, status == ExitStatus.busy.rawValue else {
         throw error
       }
-      return try openSoon(vault, terminal, places)
+      return try openSoon(vault, terminal, socket)
     }
-    return try openRunning(vault, terminal, places)
+    return try openRunning(vault, terminal, socket)
   }
 
   /// Connects to an agent that somebody else has just started: it may not listen yet.
   private static func openSoon(
-    _ vault: VaultPath, _ terminal: String, _ places: [AgentSocket]
+    _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?
   ) throws(ClientError) -> Connection {
     let start = Clock.boot()
     while true {
-      do throws(ClientError) { return try openRunning(vault, terminal, places) } catch {
+      do throws(ClientError) { return try openRunning(vault, terminal, socket) } catch {
         guard error == .noAgent, Clock.boot() - start < UInt64(Patience.standard.connecting) else {
           throw error
         }

@@ -14,26 +14,17 @@ public enum UserDirectory {
     try home("XDG_STATE_HOME", fallback: "/.local/state") + "/kura"
   }
 
-  /// Where an agent that is started listens: the first of ``runtimes()``.
+  /// Where an agent that is started listens: `$XDG_RUNTIME_DIR/kura`, or where that is not set the same
+  /// directory of the login's, else ``fallbackRuntime()``.
   public static func runtime() throws(PathError) -> String {
-    guard let first = try runtimes().first else { throw .homeUnknown }
-    return first
+    guard let directory = absolute("XDG_RUNTIME_DIR") ?? session() else {
+      return try fallbackRuntime()
+    }
+    return directory + "/kura"
   }
 
-  /// Where an agent of this user may listen, whatever of the session its starter knew: in
-  /// `$XDG_RUNTIME_DIR/kura`, or where that is not set in the same directory of the login's, and in
-  /// `$XDG_STATE_HOME/kura/run`.
-  public static func runtimes() throws(PathError) -> [String] {
-    var places: [String] = []
-    if let directory = absolute("XDG_RUNTIME_DIR") ?? session() {
-      places.append(directory + "/kura")
-      // Without a home directory there is one place less.
-      if let state = try? state() { places.append(state + "/run") }
-    } else {
-      places.append(try state() + "/run")
-    }
-    return places
-  }
+  /// Where an agent listens whose starter knew nothing of the session: `$XDG_STATE_HOME/kura/run`.
+  public static func fallbackRuntime() throws(PathError) -> String { try state() + "/run" }
 
   private static func home(_ variable: String, fallback: String) throws(PathError) -> String {
     if let directory = absolute(variable) { return directory }
