@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
@@ -83,6 +84,15 @@ enum WeakPasscodeRemedy: Equatable, Sendable {
   case slot
   /// Not even as a code: it has too few or too many characters.
   case another
+}
+
+extension CommandError {
+  /// Refuses a place for something new where something stands, or where that cannot be told.
+  static func requireFree(_ path: String, for new: Existing) throws(CommandError) {
+    let kind = unsafe kura_file_kind(path)
+    if kind < 0 { throw .file(.write, path: path, errno: -kind) }
+    guard kind == KURA_ABSENT else { throw .exists(new, path) }
+  }
 }
 
 /// What was done with a file.

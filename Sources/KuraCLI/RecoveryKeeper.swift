@@ -25,7 +25,7 @@ struct RecoveryKeeper: ~Copyable {
     case .nowhere: break
     case .terminal: if !questioner.hasTerminal { throw .noInteraction(.recoveryKeyShown) }
     case .file(let path):
-      guard unsafe kura_file_kind(path) == KURA_ABSENT else { throw .exists(.file, path) }
+      try CommandError.requireFree(path, for: .file)
       file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     }
   }

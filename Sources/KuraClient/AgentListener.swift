@@ -15,7 +15,7 @@ enum AgentListener {
     case -ETIMEDOUT: throw .timedOut
     case Int32(KURA_DIRECTORY_UNSAFE), Int32(KURA_PEER_FOREIGN):
       throw .agentUnsafe(directory: socket.directory)
-    default: throw .system(-descriptor)
+    default: throw .agentUnreachable(directory: socket.directory, errno: -descriptor)
     }
   }
 

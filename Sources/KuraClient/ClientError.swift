@@ -35,6 +35,10 @@ public enum ClientError: Error, Equatable, Sendable {
   case stopped
   /// No guarded memory was left.
   case outOfMemory
+  /// The socket in this directory cannot be reached: errno.
+  case agentUnreachable(directory: String, errno: Int32)
+  /// This program could not be started: errno.
+  case programUnstartable(path: String, errno: Int32)
   /// A system call failed: errno.
   case system(Int32)
 
@@ -45,7 +49,7 @@ public enum ClientError: Error, Equatable, Sendable {
     case .agentMissing, .agentFailed, .agentUnsafe, .otherVersion, .hungUp, .broken: .agent
     case .timedOut: .busy
     case .refused(let refused): refused.failure.exitStatus
-    case .output, .input, .system: .inputOutput
+    case .output, .input, .agentUnreachable, .programUnstartable, .system: .inputOutput
     case .path, .tooLong: .usage
     case .stopped: .cancelled
     case .outOfMemory: .failure

@@ -31,8 +31,9 @@ enum AgentProgram {
   static func start() throws(ClientError) {
     try checkHome()
     var child = kura_child()
-    let failed = unsafe kura_start_agent(try find(), &child)
-    guard failed == 0 else { throw .system(-failed) }
+    let program = try find()
+    let failed = unsafe kura_start_agent(program, &child)
+    guard failed == 0 else { throw .programUnstartable(path: program, errno: -failed) }
     defer { kura_file_close(child.descriptor) }
     let said = try listen(to: child.descriptor)
     let status = kura_child_wait(child.process, Patience.standard.process)
@@ -46,8 +47,9 @@ enum AgentProgram {
   static func startOwn() throws(ClientError) -> Channel {
     try checkHome()
     var child = kura_child()
-    let failed = unsafe kura_start_engine(try find(), &child)
-    guard failed == 0 else { throw .system(-failed) }
+    let program = try find()
+    let failed = unsafe kura_start_engine(program, &child)
+    guard failed == 0 else { throw .programUnstartable(path: program, errno: -failed) }
     return try Channel.make(descriptor: child.descriptor, process: child.process)
   }
 

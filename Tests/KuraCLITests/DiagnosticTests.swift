@@ -168,6 +168,8 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     .timedOut, .broken(.truncated), .output(28), .input(5), .tooLong(limit: 3), .stopped,
     .outOfMemory, .system(2), .path(.homeUnknown), .path(.empty), .path(.tooLong(limit: 9)),
     .path(.nameInvalid("a/b")), .path(.noWorkingDirectory(2)),
+    .agentUnreachable(directory: "/run/x", errno: 13),
+    .programUnstartable(path: "/usr/bin/kura-agent", errno: 13),
   ]
 
   @Test(arguments: clientErrors)

@@ -22,7 +22,7 @@ enum Init {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let order = try Order(invocation)
     let access = try invocation.access()
-    if access.vault.isThere { throw .exists(.vault, access.vault.path) }
+    try CommandError.requireFree(access.vault.path, for: .vault)
     var questioner = try access.asking.questioner()
     do throws(CommandError) {
       let passcode = try make(order, access, &questioner, invocation)

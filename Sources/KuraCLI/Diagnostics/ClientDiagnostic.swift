@@ -48,6 +48,14 @@ extension Diagnostic {
     case .tooLong(let limit):
       return ("a name, attribute or passcode is longer than \(limit) bytes", nil)
     case .stopped: return ("stopped; nothing was kept", nil)
+    case .agentUnreachable(let directory, let number):
+      return (
+        "the agent's socket in " + shown(directory) + " cannot be reached: "
+          + SystemMessage.text(number),
+        "XDG_RUNTIME_DIR names a directory of yours where agents listen"
+      )
+    case .programUnstartable(let path, let number):
+      return (shown(path) + " cannot be started: " + SystemMessage.text(number), nil)
     case .system(let number): return ("the system refused: " + SystemMessage.text(number), nil)
     default: return ("the agent could not be asked", stopHint)
     }
