@@ -5,7 +5,12 @@
 # Ends with status 0 only if every step did what it should.
 set -u
 bin=$(cd "$1" && pwd)
-here=$(mktemp -d "${TMPDIR:-/tmp}/kura-demo.XXXXXX")
+# Those of runs that were killed go first.
+for old in "${TMPDIR:-/tmp}"/kura-demo.*.??????; do
+  left=${old%.*}
+  [ -O "$old" ] && ! kill -0 "${left##*.}" 2>/dev/null && rm -rf "$old"
+done
+here=$(mktemp -d "${TMPDIR:-/tmp}/kura-demo.$$.XXXXXX")
 chmod 700 "$here"
 export HOME="$here" XDG_DATA_HOME="$here/data" XDG_STATE_HOME="$here/state" XDG_RUNTIME_DIR="$here/run"
 mkdir -m 700 "$XDG_RUNTIME_DIR"

@@ -240,8 +240,11 @@ extension Guess {
       return Denial(.wrongKey, UInt64(credential.rawValue))
     }
     let code: UInt64 = mayBeCode && !takesCode ? 2 : 0
+    let onlyCodes: UInt64 =
+      attempt.slotCount(for: .passcode) == 0 && attempt.slotCount(for: .local) > 0 ? 4 : 0
     return Denial(
-      .wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0, recoveryKeys | code)
+      .wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0,
+      recoveryKeys | code | onlyCodes)
   }
 
   /// What a right try has to say; a client's own mistakes are no news to it.

@@ -7,7 +7,8 @@ internal import KuraProtocol
 extension Diagnostic {
   static func credentialWords(_ refused: Refused) -> Words {
     switch refused.failure {
-    case .wrongPasscode: return ("wrong passcode", wrongPasscodeHint(refused))
+    case .wrongPasscode:
+      return (refused.isWrongCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(refused))
     case .wrongKey: return (wrongKeyMessage(refused.detail), nil)
     case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, character by character")
     case .noSuchSlot where refused.detail2 > 0:
@@ -275,4 +276,7 @@ extension Diagnostic {
 extension Refused {
   /// Whether the wrong passcode could be a code for this machine, which is not taken here.
   var isUntakenCode: Bool { failure == .wrongPasscode && detail3 & 2 > 0 }
+
+  /// Whether nothing but a code could have been right.
+  var isWrongCode: Bool { failure == .wrongPasscode && detail3 & 4 > 0 }
 }

@@ -10,13 +10,13 @@ extension Diagnostic {
     case 0:
       return (
         "others than you may write in the directory" + named(refused.text),
-        command("chmod go-w", on: refused.text, where: isOfKura(refused.text))
+        (isOfKura(refused.text) ? command("chmod go-w", on: refused.text) : nil)
           ?? "keep the vault in a directory that nobody else may write in"
       )
     case 2:
       return (
         "others than you have rights to the vault's file" + named(refused.text),
-        command("chmod go=", on: refused.text, where: refused.text.utf8.ends(with: ".kura".utf8))
+        (isVault(refused.text) ? command("chmod go=", on: refused.text) : nil)
           ?? "if it is a vault, see to it that it is yours alone"
       )
     case 1:
@@ -59,12 +59,13 @@ extension Diagnostic {
     )
   }
 
-  /// A command that changes what is Kura's own, and nothing else of the machine; nil where it could not be
-  /// typed as it stands.
-  private static func command(_ text: String, on path: String, where isOwn: Bool) -> String? {
+  /// A command on what is Kura's own; nil where it could not be typed as it stands.
+  static func command(_ text: String, on path: String) -> String? {
     let isPlain = path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "'") }
-    return isOwn && isPlain ? text + " '" + path + "'" : nil
+    return isPlain ? text + " '" + path + "'" : nil
   }
+
+  private static func isVault(_ path: String) -> Bool { path.utf8.ends(with: ".kura".utf8) }
 
   private static func isOfKura(_ path: String) -> Bool {
     path.utf8.ends(with: "/kura".utf8) || path.utf8.ends(with: "/kura/device".utf8)

@@ -38,7 +38,7 @@ struct PlaceChecks {
     guard place.isOwn, place.mode & 0o022 == 0 else {
       return Check(
         name, .fail, "others than you can write in " + Diagnostic.shown(path),
-        "chmod 700 '" + Diagnostic.shown(path) + "', and look at who owns it")
+        advice(path, place))
     }
     switch place.kind {
     case .network:
@@ -76,7 +76,12 @@ struct PlaceChecks {
     guard !place.isOwn || place.mode & 0o077 != 0 else { return nil }
     return Check(
       name, .fail, "others than you can enter " + Diagnostic.shown(path),
-      "chmod 700 '" + Diagnostic.shown(path) + "', and look at who owns it")
+      advice(path, place))
+  }
+
+  private func advice(_ path: String, _ place: Machine.Place) -> String {
+    guard place.isOwn else { return "it belongs to another user: look at who made it" }
+    return Diagnostic.command("chmod 700", on: path) ?? "make it yours alone"
   }
 
   private static func parent(_ path: String) -> String {
