@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
 

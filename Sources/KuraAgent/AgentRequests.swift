@@ -145,6 +145,7 @@ extension Agent {
       try serveHistory(request, payload, connection, by: owner)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
+    case .compact: try compact(connection)
     case .rekey(let request): try rekey(request, payload, connection)
     case .config(let request): try configure(request, connection, by: owner)
     case .status: try status(connection)

@@ -109,6 +109,7 @@ enum LogWords {
     case .protect: "protect"
     case .unprotect: "unprotect"
     case .rotate: "rotate"
+    case .compact: "compact"
     case .rekey: "rekey"
     case .otp: "otp"
     case .move: "move"

@@ -8,6 +8,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case batch
   case clear
   case color
+  case compact
   case delete
   case deleted
   case digits

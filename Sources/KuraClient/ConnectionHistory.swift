@@ -70,25 +70,29 @@ extension Connection {
   ///   - word: The owner's word, which a protected item takes.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when all is gone but for what the
   ///   journal keeps until another reader ends, with `Failure.ownerNeeded`, among others.
-  /// - Returns: How many of the revisions that went were damaged, and how many went; nil for none that was.
+  /// - Returns: How many of the revisions that went were damaged, and how many went; nil for none that was. And
+  ///   how much of the file is free; nil where it is little.
   @discardableResult
   public mutating func purge(
     _ name: String, _ scope: PurgeRequest.Scope, revision: UInt64 = 0,
     by word: borrowing Word? = nil
-  ) throws(ClientError) -> ProgressReport? {
-    var damage: ProgressReport?
+  ) throws(ClientError) -> (damage: ProgressReport?, free: SpaceReport?) {
+    var (damage, free): (ProgressReport?, SpaceReport?) = (nil, nil)
     try send(by: word) { output, kind, secret throws(ProtocolError) in
       try output.putPurge(
         name: name.utf8.span, scope, revision: revision, by: kind, word: secret)
     }
     while true {
       let frame = try next(patience: max(patience.stream, patience(by: word)))
-      guard frame.type == .progress else {
-        try finish(frame)
-        return damage
-      }
       let payload = received.extracting(frame.payload)
-      damage = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
+      switch frame.type {
+      case .progress:
+        damage = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
+      case .data: free = try reading { () throws(ProtocolError) in try SpaceReport(payload) }
+      default:
+        try finish(frame)
+        return (damage, free)
+      }
     }
   }
 }

@@ -96,6 +96,34 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// Gives back to the disk what the vault's file no longer needs.
+  ///
+  /// - Parameter progress: Called now and then.
+  /// - Returns: How much that is, and how long the file is now.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when another reader is in the way: the file
+  ///   becomes shorter later.
+  public mutating func compact(
+    progress: (ProgressReport) -> Void
+  ) throws(ClientError) -> SpaceReport {
+    try send { output throws(ProtocolError) in try output.putRequest(.compact) }
+    var report = SpaceReport(count: 0, length: 0)
+    while true {
+      let frame = try next(patience: patience.stream)
+      let payload = received.extracting(frame.payload)
+      switch frame.type {
+      case .progress:
+        progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+      case .data:
+        report = try reading { () throws(ProtocolError) in try SpaceReport(payload) }
+      default:
+        try finish(frame)
+        return report
+      }
+    }
+  }
+}
+
 // MARK: - Keys
 
 extension Connection {

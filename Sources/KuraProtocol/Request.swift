@@ -48,6 +48,7 @@ public enum Request: Equatable, Sendable {
   /// What this machine has noted of the vault's use.
   case log
   case putBatch(PutBatchRequest)
+  case compact
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -100,6 +101,7 @@ public enum Request: Equatable, Sendable {
     case .watch: .watch
     case .log: .log
     case .putBatch: .putBatch
+    case .compact: .compact
     }
   }
 
@@ -143,6 +145,7 @@ public enum Request: Equatable, Sendable {
     case .watch: .watch
     case .log: .log
     case .putBatch: .putBatch(try PutBatchRequest(&reader))
+    case .compact: .compact
     }
   }
 }

@@ -5,7 +5,7 @@ public import SecureMemory
 /// Whole request frames, as a client writes them.
 extension SecretBuffer {
   /// Writes a request that has no fields: `status`, `verify`, `agentStatus`, `agentStop`,
-  /// `slots`, `rotate`.
+  /// `slots`, `rotate`, `compact`.
   public mutating func putRequest(_ verb: Verb) throws(ProtocolError) {
     try closeFrame(try openRequest(verb))
   }

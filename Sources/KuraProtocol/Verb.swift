@@ -38,4 +38,5 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case watch = 54
   case log = 56
   case putBatch = 60
+  case compact = 64
 }

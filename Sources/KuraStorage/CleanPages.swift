@@ -51,7 +51,9 @@ private let open:
   ) -> Int32 = { _, path, file, flags, outFlags in
     guard let original = unsafe sqlite3_vfs_find("unix"), let open = unsafe original.pointee.xOpen
     else { return SQLITE_CANTOPEN }
-    let code = unsafe open(original, path, file, flags, outFlags)
+    let isTemporary = flags & SQLITE_OPEN_TEMP_DB != 0
+    let name = unsafe isTemporary ? path ?? TemporaryFile.current : path
+    let code = unsafe open(original, name, file, flags, outFlags)
     if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file = unsafe file {
       unsafe JournalFile.take(file)
     }

@@ -27,6 +27,12 @@ package enum Machine {
     return unsafe stat("/proc/self/ns/time", &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
+  /// How many bytes a file has; zero for none.
+  static func size(of path: String) -> UInt64 {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0 ? UInt64(max(facts.st_size, 0)) : 0
+  }
+
   /// What memory and control group leave to this process, in bytes; nil when neither says.
   ///
   /// - Parameter root: Where `/proc` and `/sys` are looked for, for tests.

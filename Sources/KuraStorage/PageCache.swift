@@ -20,6 +20,13 @@ extension Storage {
     try cache(min(max(count * pageSize / Self.pagesToCached, Self.fewestBytes), Self.mostBytes))
   }
 
+  /// How much of the file nothing stands in, all of it, and a page, in bytes.
+  package mutating func space() throws(StorageError) -> (free: Int, all: Int, pageSize: Int) {
+    let pageSize = try number(.pageSize, 512...65_536)
+    let all = try number(.pageCount, 0...Int64(UInt32.max)) * pageSize
+    return (min(try number(.freeCount, 0...Int64(UInt32.max)) * pageSize, all), all, pageSize)
+  }
+
   /// Opens a vault file to write a batch: no journal is moved into the file at a commit,
   /// ``checkpoint()`` is called for that.
   package static func openForBatch(at path: String) throws(StorageError) -> Storage {

@@ -3,7 +3,7 @@
 /// Every statement that the storage ever runs on a vault, each prepared once and kept.
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
-  case version, schema, pageCount, pageSize
+  case version, schema, pageCount, pageSize, freeCount
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, itemGeneration, storeItem, deleteItem
@@ -18,7 +18,7 @@ enum Query: Int, CaseIterable {
   var sql: String {
     switch self {
     case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema,
-      .pageCount, .pageSize:
+      .pageCount, .pageSize, .freeCount:
       control
     case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
     case .item, .itemScan, .itemGeneration, .storeItem, .deleteItem, .history, .historyScan,
@@ -42,6 +42,7 @@ enum Query: Int, CaseIterable {
     case .version: "PRAGMA user_version"
     case .pageCount: "PRAGMA page_count"
     case .pageSize: "PRAGMA page_size"
+    case .freeCount: "PRAGMA freelist_count"
     default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
     }
   }

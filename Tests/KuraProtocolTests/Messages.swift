@@ -100,7 +100,7 @@ enum Examples {
         touch(item.name, item.attributes, item.value)
       }
     case .status, .lock, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .rotate,
-      .agentFacts, .watch, .log:
+      .compact, .agentFacts, .watch, .log:
       break
     }
   }
@@ -153,6 +153,7 @@ enum Examples {
         request("wait") { try $0.putWait(milliseconds: 30_000) },
         request("slots") { try $0.putRequest(.slots) },
         request("rotate") { try $0.putRequest(.rotate) },
+        request("compact") { try $0.putRequest(.compact) },
         request("rekey") {
           try $0.putRekey(
             current: "secret".utf8.span, keyFile: "bytes".utf8.span, flags: .recoveryKey)

@@ -38,12 +38,25 @@ final class PurgeSweep: Stream {
       try write { () throws(ProtocolError) in try outbox.frames.putRefusal(.journalKept, as: .end) }
       return false
     }
+    let free = try vault.worthwhileSpace
     try write { () throws(ProtocolError) in
+      if let free { try outbox.frames.putSpace(free) }
       if purge.damagedCount > 0 {
         try outbox.frames.putProgress(done: purge.damagedCount, total: purge.removedCount)
       }
       try outbox.frames.putEnd()
     }
     return false
+  }
+}
+
+extension UnlockedVault {
+  /// What the file could give back; nil where that is not worth a word: a MiB or less, or a tenth of the file.
+  fileprivate var worthwhileSpace: SpaceReport? {
+    mutating get throws(VaultError) {
+      let (free, all) = try space()
+      guard free > 1_048_576, free > all / 10 else { return nil }
+      return SpaceReport(count: free, length: all)
+    }
   }
 }

@@ -154,7 +154,7 @@ private struct LogSubject {
     case .config(let request):
       guard request.operation == .set else { return nil }
       detail = UInt64(request.key)
-    case .list, .rotate: break
+    case .list, .rotate, .compact: break
     default: return nil
     }
   }

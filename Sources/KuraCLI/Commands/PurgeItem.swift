@@ -26,12 +26,17 @@ enum PurgeItem {
     let access = try invocation.access()
     if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
     let purpose = "purge " + Diagnostic.shown(name)
-    let damage = try access.owned(to: purpose) { connection, word throws(ClientError) in
+    let (damage, free) = try access.owned(to: purpose) { connection, word throws(ClientError) in
       try connection.purge(name, scope, revision: revision, by: word)
     }
     if let damage {
       invocation.messages.note(
         "what was damaged is gone, too: \(damage.done) of \(damage.total) revisions removed")
+    }
+    if let free {
+      let words = ByteSize(count: free.count).words
+      invocation.messages.note("the vault's file keeps its size")
+      invocation.messages.suggest("'kura verify --compact' gives \(words) back to the disk")
     }
     return .ok
   }

@@ -3,29 +3,74 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura verify`: proves the vault whole, or names what is not.
+/// `kura verify`: proves the vault whole, or names what is not; makes the file of a whole one short.
 enum Verify {
   static let command = Command(
-    "verify", abstract: "prove the vault whole, and name what is not", options: [Option.json],
+    "verify", abstract: "prove the vault whole, and name what is not",
+    options: [
+      Option(.compact, help: "then make the file as short as what is in it"),
+      Option.json,
+    ],
     unlocking: .whenLocked, run: run)
 
+  /// What came of making the file short.
+  private enum Given {
+    case back(SpaceReport)
+    /// It becomes short when nobody reads it any more.
+    case later
+  }
+
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let (arguments, messages) = (invocation.arguments, invocation.messages)
+    try parsing { () throws(UsageError) in try arguments.refuse(.compact, with: .json) }
     var findings: [(finding: Finding, place: String)] = []
-    var bar = ProgressBar("verifying", invocation.messages)
+    var given: Given?
+    var bar = ProgressBar("verifying", messages)
     let access = try invocation.access()
     defer { bar.clear() }
     _ = try access.unlocked { connection throws(ClientError) in
-      try connection.verify(
+      findings = []
+      _ = try connection.verify(
         progress: { bar.show($0) }, finding: { findings.append(($0, $1)) })
+      guard arguments.has(.compact), findings.isEmpty else { return }
+      bar.clear()
+      bar = ProgressBar("compacting", messages)
+      given = try compact(&connection, &bar)
     }
     bar.clear()
-    if invocation.arguments.has(.json) {
+    if arguments.has(.json) {
       try writeJSON(findings, &invocation.output)
     } else {
-      report(findings, invocation.messages)
+      report(findings, messages)
     }
     guard findings.isEmpty else { throw .findings(findings.count) }
+    if let given { report(given, messages) }
     return .ok
+  }
+
+  /// Makes the file short.
+  private static func compact(
+    _ connection: inout Connection, _ bar: inout ProgressBar
+  ) throws(ClientError) -> Given {
+    do throws(ClientError) { return .back(try connection.compact { bar.show($0) }) } catch {
+      guard case .refused(let refused) = error, refused.failure == .journalKept else {
+        throw error
+      }
+      return .later
+    }
+  }
+
+  private static func report(_ given: Given, _ messages: Messages) {
+    switch given {
+    case .later:
+      messages.note("another program reads the vault: its file becomes shorter at the next lock")
+    case .back(let report) where report.count == 0:
+      messages.note("the file has nothing to give back")
+    case .back(let report):
+      messages.note(
+        ByteSize(count: report.count).words + " given back; the file is "
+          + ByteSize(count: report.length).words + " long")
+    }
   }
 
   private static func report(

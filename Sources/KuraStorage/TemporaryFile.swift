@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import Synchronization
+
+/// The name under which SQLite makes a thread's temporary file: beside the vault, whose disk must have the
+/// room anyway, and not where everybody's are, which may be memory. Made and unlinked at once, it is gone
+/// with whoever has it open.
+@safe struct TemporaryFile {
+  private static let names = Mutex<[pthread_t: UInt]>([:])
+
+  private let start: UnsafeMutablePointer<CChar>
+
+  /// Gives this thread's a name until ``end()``.
+  init(_ path: String) {
+    // SQLite reads what stands behind a name, up to an empty one.
+    let bytes = Array(path.utf8CString) + [0]
+    unsafe start = .allocate(capacity: bytes.count)
+    for index in bytes.indices { unsafe (start + index).initialize(to: bytes[index]) }
+    let address = unsafe UInt(bitPattern: start)
+    Self.names.withLock { $0[pthread_self()] = address }
+  }
+
+  func end() {
+    Self.names.withLock { $0[pthread_self()] = nil }
+    unsafe start.deallocate()
+  }
+
+  /// The name of this thread's, free for a new file; nil where SQLite finds one itself.
+  static var current: UnsafePointer<CChar>? {
+    let address = names.withLock { $0[pthread_self()] }
+    guard let name = unsafe address.flatMap({ unsafe UnsafePointer<CChar>(bitPattern: $0) }) else {
+      return nil
+    }
+    // One that was killed between the two left an empty file.
+    unsafe unlink(name)
+    return unsafe name
+  }
+}
