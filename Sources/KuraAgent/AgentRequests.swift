@@ -233,6 +233,7 @@ extension Agent {
       case .rolledBack, .forked: lock(keeper, .vaultChanged)
       default: break
       }
+      if error == .busy, keeper.isCompacting { throw Denial(.busy, 1) }
       throw Denial(error, at: path ?? keeper.path, item: name)
     }
   }

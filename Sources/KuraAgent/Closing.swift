@@ -34,10 +34,15 @@ final class Closing: Job {
   let path: String
   /// What the file says without a key, for whoever asks meanwhile.
   let slots: [SlotSummary]
+  /// What made the file short when the vault was locked. It has been told to stop, which it cannot in its last part.
+  private weak let compaction: Compaction?
 
-  init(_ vault: consuming LockedVault, _ notes: LockNotes? = nil) {
+  init(
+    _ vault: consuming LockedVault, _ notes: LockNotes? = nil, after compaction: Compaction? = nil
+  ) {
     path = vault.path
     slots = vault.slots
+    self.compaction = compaction
     papers = Mutex(Papers(vault: consume vault, notes: notes))
   }
 
@@ -47,8 +52,12 @@ final class Closing: Job {
   /// Entries of the access log that could not be written.
   var lostEntries: UInt64 { papers.withLock { $0.lostEntries } }
 
+  func mayBegin() -> Bool { compaction?.isUnderWay != true }
+
   /// Does it, unless that was done before.
   func run() {
+    // An agent that ends has nothing else to do meanwhile.
+    while !mayBegin() { usleep(Self.pause) }
     guard var vault = papers.withLock({ $0.vault.take() }) else { return }
     let notes = papers.withLock { $0.notes }
     let lost = notes?.write() ?? 0

@@ -41,6 +41,8 @@ final class Keeper {
   var isMovingAgain = false
   /// Whether those who waited for moves have their turn before the next one.
   var mustServeWaiting = false
+  /// What makes the file short, which a lock waits for.
+  weak var compaction: Compaction?
   /// How many batches went into the journal since it could begin anew.
   private var journalBatches = 0
   /// When a rotation of the vault goes on.
@@ -80,6 +82,9 @@ final class Keeper {
 
   /// Whether the passcode that opened the vault is too cheap to guess, and nobody asked for that.
   var mayBeStrengthened: Bool { vault?.mayBeStrengthened ?? false }
+
+  /// Whether the file is being made short, so that nobody else can write.
+  var isCompacting: Bool { compaction?.isUnderWay ?? false }
 
   /// What an unlocked vault is at.
   var summary: Summary? {
@@ -176,7 +181,7 @@ extension Keeper {
   /// Has a vault closed of which nothing secret is known.
   func leave(_ vault: consuming LockedVault, _ notes: LockNotes? = nil) {
     precondition(closing == nil, "nobody opens a vault that is being closed")
-    closing = Closing(vault, notes)
+    closing = Closing(vault, notes, after: compaction)
     isClosingBegun = false
   }
 

@@ -40,6 +40,9 @@ public final class Compaction: Sendable {
   /// ``VaultError/busy``: another engine writes. ``VaultError/diskFull`` and others of the file: nothing is
   /// changed.
   public var outcome: Result<Sizes?, VaultError>? { result.withLock { $0 } }
+
+  /// Whether it may still be at the file.
+  public var isUnderWay: Bool { outcome == nil }
 }
 
 extension UnlockedVault {

@@ -118,6 +118,23 @@ final class AgentDesk {
     throw SystemFailure(call: "kill of agent \(agent)", number: 0)
   }
 
+  /// Starts the companion and does something to it, or to its agent, at some moment of its life.
+  ///
+  /// - Returns: How it ended.
+  func interrupt(after dice: inout Dice, _ body: (pid_t) throws -> Void) throws -> Int32 {
+    let beside = try start(companion ?? [])
+    usleep(UInt32.random(in: 0...patience, using: &dice))
+    try body(beside.id)
+    let status = beside.wait()
+    companionStatuses.append(status)
+    return status
+  }
+
+  /// The vault's file, and what is beside it.
+  func vaultFiles() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: scratch.file("data") + "/kura").sorted()
+  }
+
   private func pattern(_ length: Int) -> [UInt8] {
     if let known = patterns[length] { return known }
     patterns[length] = Bytes.pattern(length)

@@ -3,12 +3,13 @@
 import Foundation
 import Testing
 
-/// kill -9 of the agent amid compactions, with puts under way: the vault is whole, long or short, and
-/// everything acknowledged reads.
+/// Compactions that are cut off at any point, with puts under way: the vault is whole, long or short, everything
+/// acknowledged reads, and nothing is left beside it.
 @Suite(
   "Killed compactions", .serialized, .enabled(if: Programs.areBuilt, "run make build first"))
 struct CompactionKillTests {
-  @Test func `nothing is lost when the agent is killed amid a compaction`() throws {
+  /// A vault that compactions take a while for.
+  private func desk() throws -> AgentDesk {
     let desk = try AgentDesk()
     try desk.unlock()
     for number in 0..<20 {
@@ -20,21 +21,7 @@ struct CompactionKillTests {
     desk.companion = ["verify", "--compact", "--no-input"]
     try makeRoom(desk)
     try desk.learnPatience()
-    var dice = Dice()
-    var done: Int { desk.companionStatuses.count { $0 == 0 } }
-    var interrupted: Int { desk.companionStatuses.count - done }
-    let count = Scale.count(15, nightly: 1_000)
-    // What an agent lives to see is the machine's to say: more of them where it does other things as well.
-    for number in 0..<10 * count where number < count || done == 0 || interrupted == 0 {
-      try makeRoom(desk)
-      _ = try desk.putUntilKilled(&dice)
-      if let failure = try desk.check() {
-        Issue.record("trial \(number), seed \(dice.seed): \(failure)")
-        return
-      }
-    }
-    #expect(done > 0, "no compaction came to its end")
-    #expect(interrupted > 0, "no compaction was interrupted")
+    return desk
   }
 
   /// Leaves room in the file that can be given back.
@@ -43,5 +30,61 @@ struct CompactionKillTests {
     try Bytes.write(Bytes.pattern(3_000_000), to: desk.scratch.file("value"))
     try desk.demand(["put", "large", "--replace", "--file", desk.scratch.file("value")])
     try desk.demand(["purge", "large", "--yes"])
+  }
+
+  /// Cuts compactions off until some came to their end and some did not.
+  private func cutOff(
+    _ desk: AgentDesk, _ count: Int, _ body: (inout Dice) throws -> Void
+  ) throws {
+    var dice = Dice()
+    var done: Int { desk.companionStatuses.count { $0 == 0 } }
+    var interrupted: Int { desk.companionStatuses.count - done }
+    // What an agent lives to see is the machine's to say: more of them where it does other things as well.
+    for number in 0..<10 * count where number < count || done == 0 || interrupted == 0 {
+      try makeRoom(desk)
+      try body(&dice)
+      if let failure = try desk.check() {
+        Issue.record("trial \(number), seed \(dice.seed): \(failure)")
+        return
+      }
+    }
+    #expect(done > 0, "no compaction came to its end")
+    #expect(interrupted > 0, "no compaction was interrupted")
+    try makeRoom(desk)
+    try desk.demand(["verify", "--compact"])
+    try desk.demand(["lock"])
+    #expect(try desk.vaultFiles() == ["default.kura"])
+  }
+
+  @Test func `nothing is lost when the agent is killed amid a compaction`() throws {
+    let desk = try desk()
+    try cutOff(desk, Scale.count(15, nightly: 1_000)) { dice in
+      _ = try desk.putUntilKilled(&dice)
+    }
+  }
+
+  @Test func `nothing is lost when the vault is locked amid a compaction, and one file is left`()
+    throws
+  {
+    let desk = try desk()
+    try cutOff(desk, Scale.count(10, nightly: 300)) { dice in
+      let status = try desk.interrupt(after: &dice) { _ in try desk.demand(["lock"]) }
+      #expect([0, 4].contains(status))
+      #expect(try desk.vaultFiles() == ["default.kura"])
+    }
+  }
+
+  @Test func `nothing is lost when the client of a compaction is interrupted, and it ends`()
+    throws
+  {
+    let desk = try desk()
+    try cutOff(desk, Scale.count(10, nightly: 300)) { dice in
+      let status = try desk.interrupt(after: &dice) { client in kill(client, SIGINT) }
+      #expect([0, 130].contains(status))
+      // Waits for what is left of it.
+      try desk.demand(["put", "after", "--replace", "--file", desk.passcode])
+      try desk.demand(["lock"])
+      #expect(try desk.vaultFiles() == ["default.kura"])
+    }
   }
 }

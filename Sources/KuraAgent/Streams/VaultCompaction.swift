@@ -24,7 +24,7 @@ final class VaultCompaction: Stream {
   private(set) var due: UInt64 = 0
   private let compaction: Compaction
   private let clock: AgentConfiguration
-  /// Neither a lock nor a long journal waits for it, so it has none of the agent's threads.
+  /// No other vault's lock or journal waits for it, so it has none of the agent's threads.
   private let worker: Worker
 
   init(
@@ -65,10 +65,12 @@ extension Agent {
   /// Begins to make a vault's file short.
   func compact(_ connection: Connection) throws(Denial) {
     let keeper = try unlocked(connection)
+    guard !keeper.isCompacting else { throw Denial(.busy, 1) }
     let compaction = try work(on: keeper) { vault throws(VaultError) in try vault.compaction() }
     do throws(AgentError) {
       connection.stream = try VaultCompaction(compaction, of: keeper, configuration)
     } catch { throw Denial(.outOfMemory) }
+    keeper.compaction = compaction
     connection.phase = .parked
   }
 }

@@ -37,6 +37,8 @@ extension Diagnostic {
         "use the release that wrote the vault"
       )
     case .stopping: ("the agent is ending", "try again")
+    case .busy where refused.detail == 1:
+      ("the vault's file is being made shorter", "try again when 'kura verify --compact' has ended")
     case .busy: ("the agent or the vault is busy", "try again in a moment")
     case .timedOut: ("it took too long", "try again in a moment")
     case .outOfMemory: (outOfMemory.message, outOfMemory.hint)
