@@ -18,6 +18,10 @@ internal import Synchronization
     unsafe start = .allocate(capacity: bytes.count)
     for index in bytes.indices { unsafe (start + index).initialize(to: bytes[index]) }
     let address = unsafe UInt(bitPattern: start)
+    // Who was killed between making and unlinking it left an empty file; anything else is somebody's, whom SQLite
+    // leaves alone where it finds a name itself.
+    guard Machine.size(of: path) == 0 else { return }
+    _ = unsafe unlink(path)
     Self.names.withLock { $0[pthread_self()] = address }
   }
 
@@ -26,14 +30,9 @@ internal import Synchronization
     unsafe start.deallocate()
   }
 
-  /// The name of this thread's, free for a new file; nil where SQLite finds one itself.
+  /// The name of this thread's; nil where SQLite finds one itself.
   static var current: UnsafePointer<CChar>? {
     let address = names.withLock { $0[pthread_self()] }
-    guard let name = unsafe address.flatMap({ unsafe UnsafePointer<CChar>(bitPattern: $0) }) else {
-      return nil
-    }
-    // One that was killed between the two left an empty file.
-    unsafe unlink(name)
-    return unsafe name
+    return unsafe address.flatMap { unsafe UnsafePointer<CChar>(bitPattern: $0) }
   }
 }

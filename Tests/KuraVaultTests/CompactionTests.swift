@@ -17,10 +17,7 @@ import Testing
       try vault.put("small", "1")
       try vault.put("small", "2")
       try vault.upload("kept", pattern(300_000, seed: 9))
-      let name = Array("first".utf8)
-      var purge = try vault.purge(name.span, .item)
-      while try vault.advance(&purge) {}
-      try vault.finishPurge()
+      try vault.purgeWhole("first")
     }
   }
 
@@ -142,6 +139,25 @@ import Testing
     #expect(file.refusal() == nil)
   }
 
+  @Test func `takes away what a killed one left, and nothing that somebody has there`() throws {
+    let other = file.path + "-compact"
+    var vault = try file.unlock()
+    // More than what stays in memory.
+    try vault.upload("large", pattern(6_000_000, seed: 3))
+    for left in ["mine", ""] {
+      try vault.upload("gone", pattern(1_000_000, seed: 4))
+      try vault.purgeWhole("gone")
+      #expect(FileManager.default.createFile(atPath: other, contents: Data(left.utf8)))
+      let sizes = try #require(try compact(vault))
+      #expect(sizes.before > sizes.after)
+      let now = try? file.content(of: "test.kura-compact")
+      #expect(now == (left.isEmpty ? nil : Data(left.utf8)))
+    }
+    try expectWhole(&vault)
+    vault.lock().close()
+    #expect(file.files == ["test.kura"])
+  }
+
   /// What this machine keeps of the vault, among it the newest state seen.
   private func states() throws -> [Data] {
     let names = try FileManager.default.contentsOfDirectory(atPath: file.stateDirectory)
@@ -202,5 +218,14 @@ import Testing
     vault = try file.unlock()
     try expectWhole(&vault)
     vault.lock().close()
+  }
+}
+
+extension UnlockedVault {
+  fileprivate mutating func purgeWhole(_ name: String) throws {
+    let name = Array(name.utf8)
+    var purge = try purge(name.span, .item)
+    while try advance(&purge) {}
+    try finishPurge()
   }
 }
