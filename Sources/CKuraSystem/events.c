@@ -309,6 +309,20 @@ int kura_server_has_hung_up(int fd) {
   return poll(&one, 1, 0) == 1 && (one.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+/* What headers from before Linux 6.5 do not have. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+int kura_server_peer_is_there(int fd) {
+  struct pollfd one = {.fd = -1, .events = POLLIN};
+  socklen_t size = sizeof one.fd;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &one.fd, &size) != 0) return errno == ENOPROTOOPT;
+  int has_ended = poll(&one, 1, 0) != 0;
+  close(one.fd);
+  return !has_ended;
+}
+
 int kura_server_is_at(int directory, const char *path) {
   struct stat here, there;
   if (fstat(directory, &here) != 0 || lstat(path, &there) != 0) return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 public import KuraFormat
 public import KuraSession
 internal import KuraVault
@@ -23,6 +24,12 @@ public struct AgentConfiguration: Sendable {
 
   /// Reads the clocks; a test's own does.
   public var clock: @Sendable () -> Moment = Moment.now
+
+  /// Tells of processes; a test's own does.
+  var processes: @Sendable (UInt32) -> ProcessLink? = ProcessLink.read
+
+  /// Tells whether the process at the other end of a socket lives; a test's own does.
+  var livesAtEnd: @Sendable (Int32) -> Bool = { kura_server_peer_is_there($0) == 1 }
 
   /// A configuration with all else at its standard.
   public init(stateDirectory: String) { self.stateDirectory = stateDirectory }

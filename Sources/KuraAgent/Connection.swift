@@ -36,6 +36,8 @@ final class Connection {
   var phase = Phase.greeting
   /// The process that connected, as the kernel tells it.
   var process: Int32 = 0
+  /// When it was there: what has its number now and is younger is another one.
+  let began = ProcessLink.latestStart
   /// Who that is, as far as it was looked up: once, for the first entry of the access log.
   private(set) lazy var peer = Peer(process: process)
   /// What the client asked last.

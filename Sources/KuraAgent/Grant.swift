@@ -5,10 +5,11 @@ internal import KuraProtocol
 internal import KuraSession
 internal import KuraVault
 
-/// What opens a vault's protected values, held for a while after a fresh passcode; wiped when dropped.
+/// What opens a vault's protected values; wiped when dropped.
 ///
-/// A connection holds the one that it proved, for itself alone. Where the sealed policy says so, the
-/// session holds it, too, once a value was read with it.
+/// A connection holds the one that it proved, for itself alone, for a while. Where the sealed policy says so,
+/// single values that were read with it can be read again by the same programs: for that the session keeps
+/// their keys, and never what opens others.
 final class Grant {
   /// Never nil; optional so that it can be lent where there may be none.
   let key: ProtectedKey?
@@ -29,12 +30,76 @@ final class Grant {
   }
 }
 
+/// A value that its owner answered for, and the programs that he answered for.
+struct Window {
+  /// How many of a vault there are at most.
+  static let most = 256
+
+  let body: BodyKey
+  let tree: ProcessTree
+  /// When the passcode was proved, in milliseconds since boot.
+  let since: UInt64
+
+  func isFresh(for lifetime: UInt64, at now: UInt64) -> Bool {
+    now >= since && now - since < lifetime
+  }
+}
+
 extension Agent {
-  /// What opens protected values for a client; nil where it has to prove a passcode first.
-  func grant(of connection: Connection, on keeper: Keeper) -> Grant? {
+  /// Reads a protected value by what its client proved, else by what was answered for it before.
+  ///
+  /// - Parameter body: Reads with what there is; it is called again where that is not enough.
+  func opening<Result: ~Copyable>(
+    _ connection: Connection, on keeper: Keeper,
+    _ body: (Grant?) throws(Denial) -> Result
+  ) throws(Denial) -> Result {
     expireGrants()
-    if let own = connection.grant, own.keeper === keeper { return own }
-    return keeper.grant
+    let own = connection.grant.flatMap { $0.keeper === keeper ? $0 : nil }
+    do throws(Denial) { return try body(own) } catch {
+      guard error.failure == .protected, own == nil,
+        let grant = grant(byWindowsOf: keeper, for: connection)
+      else { throw error }
+      return try body(grant)
+    }
+  }
+
+  /// What the owner answered for before, of what the client belongs to.
+  private func grant(byWindowsOf keeper: Keeper, for connection: Connection) -> Grant? {
+    // Another engine may have shortened the windows, which showed with the look at the vault just now.
+    expireGrants()
+    guard !keeper.windows.isEmpty, let chain = chain(of: connection) else { return nil }
+    let windows = keeper.windows.filter { chain.isWithin($0.tree) }
+    guard let since = windows.map(\.since).min() else { return nil }
+    return Grant(ProtectedKey(of: windows.map(\.body)), of: keeper, since: since)
+  }
+
+  private func chain(of connection: Connection) -> ProcessChain? {
+    let chain = ProcessChain(
+      of: UInt32(clamping: connection.process), startedBefore: connection.began,
+      configuration.processes)
+    // Until it ends, its number is no other's.
+    return configuration.livesAtEnd(connection.raw) ? chain : nil
+  }
+
+  /// Notes that a protected value was read by what its client proved: for as long as its owner set, which
+  /// begins with the passcode, the same programs may read it again.
+  ///
+  /// - Parameter revision: Which one was read; nil for the current one.
+  func remember(
+    _ name: Span<UInt8>, revision: UInt64?, on keeper: Keeper, for connection: Connection
+  ) {
+    guard let grant = connection.grant, grant.keeper === keeper, keeper.isUnlocked,
+      grant.isFresh(for: keeper.reuseWindow, at: configuration.clock().boot),
+      let tree = chain(of: connection)?.tree
+    else { return }
+    // What cannot be noted is asked for again.
+    let found = try? keeper.withVault { vault throws(VaultError) in
+      try vault.bodyKey(name, revision: revision, from: grant.key)
+    }
+    guard let body = found else { return }
+    keeper.windows.removeAll { $0.tree == tree && $0.body.isSame(as: body) }
+    if keeper.windows.count >= Window.most { keeper.windows.removeFirst() }
+    keeper.windows.append(Window(body: body, tree: tree, since: grant.since))
   }
 
   /// Lets go of what is too old; asked before each use, and at each timer.
@@ -47,26 +112,13 @@ extension Agent {
       }
     }
     for keeper in keepers {
-      if keeper.grant?.isFresh(for: keeper.reuseWindow, at: now) == false { keeper.grant = nil }
+      keeper.windows.removeAll { !$0.isFresh(for: keeper.reuseWindow, at: now) }
     }
-  }
-
-  /// Notes that a protected value was opened. From then on the session may read by itself for as long as
-  /// its owner set, which begins with the passcode.
-  ///
-  /// - Returns: Whether the value may be served: another engine may have shortened the window, which
-  ///   shows with the read.
-  func use(_ grant: Grant, of keeper: Keeper, for connection: Connection) -> Bool {
-    let now = configuration.clock().boot
-    let isWithin = grant.isFresh(for: keeper.reuseWindow, at: now)
-    if isWithin, (keeper.grant?.since ?? 0) <= grant.since { keeper.grant = grant }
-    if !isWithin, keeper.grant === grant { keeper.grant = nil }
-    return isWithin || connection.grant === grant
   }
 
   /// Takes from all clients what opens a vault's protected values.
   func revokeGrants(of keeper: Keeper) {
-    keeper.grant = nil
+    keeper.windows = []
     for case let connection? in connections where connection.grant?.keeper === keeper {
       connection.grant = nil
     }
@@ -76,18 +128,18 @@ extension Agent {
   var nextGrantDeadline: UInt64? {
     guard hasGrants else { return nil }
     let own = connections.compactMap { $0?.grant.map { $0.since + AuthorizeRequest.lifetime } }
-    let shared = keepers.compactMap { keeper in
-      keeper.grant.map { $0.since + keeper.reuseWindow }
+    let shared = keepers.flatMap { keeper in
+      keeper.windows.map { $0.since + keeper.reuseWindow }
     }
     return (own + shared).min()
   }
 
   private var hasGrants: Bool {
-    keepers.contains { $0.grant != nil } || connections.contains { $0?.grant != nil }
+    keepers.contains { !$0.windows.isEmpty } || connections.contains { $0?.grant != nil }
   }
 }
 
 extension Keeper {
-  /// How long after a passcode further protected values are served, in milliseconds.
+  /// How long after a passcode the values that were read with it are served again, in milliseconds.
   var reuseWindow: UInt64 { policy?[.reuseWindow] ?? 0 }
 }

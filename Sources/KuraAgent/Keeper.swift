@@ -24,8 +24,8 @@ final class Keeper {
   /// Whether that was handed to the thread for it.
   var isClosingBegun = false
 
-  /// What opens protected values for the whole session, while its owner's window lasts.
-  var grant: Grant?
+  /// What was answered for a moment ago, and may be read again while its owner's window lasts.
+  var windows: [Window] = []
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?
@@ -167,7 +167,7 @@ extension Keeper {
 
   /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``closing``.
   func lock(_ reason: LockReason, at now: Moment) {
-    grant = nil
+    windows = []
     if let open = vault.take() {
       let notes = open.lockNotes
       leave(open.lock(), notes)

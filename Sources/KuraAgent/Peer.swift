@@ -25,7 +25,7 @@ struct Peer: Equatable, Sendable {
     parentProgram = Peer.path(of: parent) ?? Status(of: parent)?.name ?? []
   }
 
-  private static func path(of process: UInt32) -> [UInt8]? {
+  static func path(of process: UInt32) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 1_024)
     let count = unsafe bytes.withUnsafeMutableBytes { bytes in
       guard let start = bytes.baseAddress else { return -1 }

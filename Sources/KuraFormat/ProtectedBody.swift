@@ -100,6 +100,24 @@ extension ProtectedBody {
     }
   }
 
+  /// What stands beside the sealed value, 32 bytes: no other body has the same.
+  public var ephemeral: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get {
+      plaintext.bytes.extracting(headCount..<(headCount + ProtectedPair.byteCount))
+    }
+  }
+
+  /// The key of this one body.
+  ///
+  /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
+  public borrowing func openingKey(
+    of pair: borrowing ProtectedPair
+  ) throws(FormatError) -> Key {
+    do { return try pair.openingKey(ephemeral: ephemeral) } catch {
+      throw error == .outOfMemory ? .outOfMemory : .damaged
+    }
+  }
+
   /// Opens what is inside.
   ///
   /// - Parameters: The pair, and where the body stands.
@@ -109,13 +127,19 @@ extension ProtectedBody {
   public borrowing func open(
     with pair: borrowing ProtectedPair, vault: VaultID, item: ItemID
   ) throws(FormatError) -> SecretBytes {
+    try open(under: try openingKey(of: pair), vault: vault, item: item)
+  }
+
+  /// The same by the body's own key.
+  public borrowing func open(
+    under key: borrowing Key, vault: VaultID, item: ItemID
+  ) throws(FormatError) -> SecretBytes {
     let associated = AssociatedData.protectedValue(vault: vault, item: item, revision: revision)
-    let (start, end) = (headCount, headCount + ProtectedPair.byteCount)
     let body: SecretBytes
     do {
-      let key = try pair.openingKey(ephemeral: plaintext.bytes.extracting(start..<end))
       body = try Seal.open(
-        plaintext.bytes.extracting(droppingFirst: end), authenticating: associated.span, under: key)
+        plaintext.bytes.extracting(droppingFirst: headCount + ProtectedPair.byteCount),
+        authenticating: associated.span, under: key)
     } catch {
       throw error == .outOfMemory ? .outOfMemory : .damaged
     }

@@ -5,12 +5,117 @@ public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// The secret half of a vault's protected pair: what opens protected values; wiped when dropped.
+/// What opens protected values; wiped when dropped.
 ///
-/// An unlocked vault does not have it. It comes out of a slot for somebody who has just shown what opens
-/// that slot, and should be gone as soon as what they asked for was read.
+/// An unlocked vault does not have it. The secret half of its protected pair, which opens all of them, comes
+/// out of a slot for somebody who has just shown what opens that slot, and should be gone as soon as what they
+/// asked for was read. What may be read again opens by keys of its own.
 public struct ProtectedKey: ~Copyable, Sendable {
-  let pair: ProtectedPair
+  private let pair: ProtectedPair?
+  private let bodies: [BodyKey]
+
+  init(pair: consuming ProtectedPair) {
+    self.pair = consume pair
+    bodies = []
+  }
+
+  /// What opens some values, and no others.
+  public init(of bodies: [BodyKey]) {
+    pair = nil
+    self.bodies = bodies
+  }
+}
+
+/// What opens one protected value, as it is now, and no other; wiped when dropped.
+public final class BodyKey: Sendable {
+  private let item: ItemID
+  private let ephemeral: [UInt8]
+  fileprivate let key: Key
+
+  fileprivate init(_ body: borrowing ProtectedBody, of item: ItemID, _ key: consuming Key) {
+    self.item = item
+    ephemeral = [UInt8](copying: body.ephemeral)
+    self.key = key
+  }
+
+  /// Whether both open the same.
+  public func isSame(as other: BodyKey) -> Bool {
+    item == other.item && ephemeral == other.ephemeral
+  }
+
+  fileprivate func opens(_ body: borrowing ProtectedBody, of item: ItemID) -> Bool {
+    let own = ephemeral
+    return self.item == item && body.ephemeral.isEqual(to: own.span)
+  }
+}
+
+extension ProtectedKey {
+  /// Opens a protected body.
+  ///
+  /// - Parameter half: The public half of the vault's pair.
+  /// - Throws: ``VaultError/protected`` where it opens others.
+  borrowing func open(
+    _ body: borrowing ProtectedBody, of item: ItemID, in vault: VaultID, half: [UInt8]
+  ) throws(VaultError) -> SecretBytes {
+    do throws(FormatError) {
+      switch pair {
+      case .some(let pair):
+        if pair.publicHalf == half { return try body.open(with: pair, vault: vault, item: item) }
+      case .none:
+        for own in bodies where own.opens(body, of: item) {
+          return try body.open(under: own.key, vault: vault, item: item)
+        }
+      }
+    } catch { throw VaultError(error, about: .item) }
+    throw .protected
+  }
+
+  /// The key of one body alone; nil where this is not the secret half that it was sealed for.
+  fileprivate borrowing func key(
+    of body: borrowing ProtectedBody, _ item: ItemID, half: [UInt8]
+  ) throws(VaultError) -> BodyKey? {
+    switch pair {
+    case .some(let pair):
+      guard pair.publicHalf == half else { return nil }
+      do throws(FormatError) {
+        return BodyKey(body, of: item, try body.openingKey(of: pair))
+      } catch {
+        throw VaultError(error, about: .item)
+      }
+    case .none: return nil
+    }
+  }
+}
+
+extension UnlockedVault {
+  /// What opens one protected value alone, so that it can be kept in the place of what opens all of them.
+  ///
+  /// - Parameters:
+  ///   - name: The name as given; normalised here.
+  ///   - revision: An earlier one; nil for the current one.
+  ///   - key: The secret half.
+  /// - Returns: nil for a value that is not protected, and without the half.
+  /// - Throws: As ``value(_:revision:with:)`` does.
+  public mutating func bodyKey(
+    _ name: Span<UInt8>, revision: UInt64? = nil, from key: borrowing ProtectedKey?
+  ) throws(VaultError) -> BodyKey? {
+    let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in
+      guard let (facts, history) = try vault.verifiedHistory(tag) else { throw .notFound }
+      guard let revision, revision != facts.revision else {
+        let found = try vault.rows.withCurrent(tag, under: vault.trust.root, vault.keys) {
+          found, keys throws(VaultError) in try keys.bodyKey(found, key)
+        }
+        return found ?? nil
+      }
+      guard let entry = history.entries.first(where: { $0.revision == revision }) else {
+        throw .revisionNotFound
+      }
+      return try vault.rows.withKept(entry, of: facts, vault.keys) {
+        found, keys throws(VaultError) in try keys.bodyKey(found, key)
+      }
+    }
+  }
 }
 
 extension UnlockedVault {
@@ -74,14 +179,31 @@ extension Keyring {
     switch key {
     case .none: throw .protected
     case .some(let key):
-      guard key.pair.publicHalf == ring.protectedHalf else { throw .protected }
-      do {
-        let body = try ProtectedBody.decode(plaintext)
-        guard body.revision <= facts.revision else { throw FormatError.damaged }
-        return try body.open(with: key.pair, vault: vault, item: facts.id)
-      } catch {
-        throw VaultError(error, about: .item)
-      }
+      let body = try protectedBody(plaintext, facts)
+      return try key.open(body, of: facts.id, in: vault, half: ring.protectedHalf)
+    }
+  }
+
+  private borrowing func protectedBody(
+    _ plaintext: consuming SecretBytes, _ facts: ItemFacts
+  ) throws(VaultError) -> ProtectedBody {
+    do throws(FormatError) {
+      let body = try ProtectedBody.decode(plaintext)
+      guard body.revision <= facts.revision else { throw FormatError.damaged }
+      return body
+    } catch { throw VaultError(error, about: .item) }
+  }
+
+  /// The key of a row's body alone; nil for a standard one.
+  fileprivate borrowing func bodyKey(
+    _ found: VerifiedRow, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> BodyKey? {
+    guard found.facts.protection == .protected, found.facts.kind != .deleted else { return nil }
+    switch key {
+    case .none: return nil
+    case .some(let key):
+      let body = try protectedBody(try openBody(found.row.body, found.facts), found.facts)
+      return try key.key(of: body, found.facts.id, half: ring.protectedHalf)
     }
   }
 

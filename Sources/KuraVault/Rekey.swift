@@ -108,7 +108,8 @@ final class RekeyKeys {
       if facts.protection == .protected {
         let outer = try ProtectedBody.decode(body)
         guard outer.revision <= facts.revision else { throw FormatError.damaged }
-        let inner = try outer.open(with: oldPair.pair, vault: old.vault, item: facts.id)
+        let inner = try oldPair.open(
+          outer, of: facts.id, in: old.vault, half: old.ring.protectedHalf)
         let moved = try ProtectedBody.seal(
           inner, to: next.ring.protectedHalf, vault: old.vault, item: facts.id,
           revision: outer.revision)

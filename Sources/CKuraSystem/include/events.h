@@ -94,6 +94,10 @@ ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count);
 /* Whether the client has closed its end: not one that only sends no more. */
 int kura_server_has_hung_up(int fd);
 
+/* Whether the process that connected has not ended, so that its number is still its own; 1, too, where
+   the kernel does not tell. */
+int kura_server_peer_is_there(int fd);
+
 /* Whether a whole data frame of 64 KiB fits into what waits in the socket: poll(2) calls a Unix
    socket writable while three quarters of its buffer are free. */
 int kura_server_has_room(int fd);

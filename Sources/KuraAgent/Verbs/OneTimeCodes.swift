@@ -11,15 +11,16 @@ extension Agent {
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
-    let grant = grant(of: connection, on: keeper)
-    let code = try work(on: keeper, item: name) { vault throws(VaultError) in
-      guard let grant else { return try vault.oneTimeCode(payload.extracting(name)) }
-      return try vault.oneTimeCode(payload.extracting(name), with: grant.key)
-    }
-    if code.isProtected, let grant {
-      guard use(grant, of: keeper, for: connection) else {
-        throw Denial(.protected, text: .field(name))
+    let item = payload.extracting(name)
+    let code = try opening(connection, on: keeper) { grant throws(Denial) in
+      try work(on: keeper, item: name) { vault throws(VaultError) in
+        guard let grant else { return try vault.oneTimeCode(item) }
+        return try vault.oneTimeCode(item, with: grant.key)
       }
+    }
+    // A counter that moved has a new value, which nobody was asked for.
+    if code.isProtected, !code.hasMoved {
+      remember(item, revision: nil, on: keeper, for: connection)
     }
     noteUse(of: keeper)
     if code.hasMoved { noteChange(of: keeper) }

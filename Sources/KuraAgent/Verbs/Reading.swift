@@ -11,15 +11,14 @@ extension Agent {
     _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
-    let grant = grant(of: connection, on: keeper)
-    let value = try work(on: keeper, item: request.name) { vault throws(VaultError) in
-      let (name, revision) = (payload.extracting(request.name), request.revision)
-      return try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
-    }
-    if value.item.isProtected, let grant {
-      guard use(grant, of: keeper, for: connection) else {
-        throw Denial(.protected, text: .field(request.name))
+    let (name, revision) = (payload.extracting(request.name), request.revision)
+    let value = try opening(connection, on: keeper) { grant throws(Denial) in
+      try work(on: keeper, item: request.name) { vault throws(VaultError) in
+        try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
       }
+    }
+    if value.item.isProtected {
+      remember(name, revision: value.item.revision, on: keeper, for: connection)
     }
     let withAttributes = request.flags.contains(.attributes)
     try wire { () throws(ProtocolError) in

@@ -54,7 +54,7 @@ extension Config {
     case .idleTimeout, .maxSession: "allow longer sessions"
     case .lockOnSleep: "stay unlocked in sleep"
     case .historyDepth: "keep fewer revisions"
-    case .reuseWindow: "open protected items again unasked"
+    case .reuseWindow: "open a protected item again unasked"
     case .logSync, .logEntries: "keep less of the log"
     case .eraseLocalAfter: "change when codes end"
     }

@@ -45,7 +45,7 @@ extension WeaknessSet {
       (
         .staysOpenInSleep, "stays-open-in-sleep", "the vault stays unlocked when the machine sleeps"
       ),
-      (.reuseWindow, "reuse-window", "reuse-window: one passcode opens protected items again"),
+      (.reuseWindow, "reuse-window", "reuse-window: one passcode opens a protected item again"),
       (.longIdleTimeout, "long-idle-timeout", "idle-timeout is longer than 15 min"),
       (.longMaxSession, "long-max-session", "max-session is longer than 8 h"),
       (.shortHistory, "short-history", "history-depth is lower than 10"),

@@ -151,7 +151,7 @@ extension Diagnostic {
     return (
       message,
       "it is " + rangeWords(key)
-        + ": meanwhile every program that runs as you reads protected values unasked"
+        + ": meanwhile the program that was answered for reads the same protected value unasked"
     )
   }
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+
+/// A process as the kernel tells of it: nobody can choose its number, its parent or its start, but what it
+/// is called.
+struct ProcessLink: Equatable, Sendable {
+  let process: UInt32
+  let parent: UInt32
+  /// Since the boot, in milliseconds.
+  let start: UInt64
+  /// Whose rights it has.
+  let user: UInt32
+  /// How many namespaces of process ids it is in.
+  let depth: Int
+  /// The device number of its terminal; 0 for none.
+  let terminal: UInt32
+  /// The file name of its program, or what it calls itself where that is not to be had.
+  let name: [UInt8]
+}
+
+/// The process below which programs are answered for together.
+struct ProcessTree: Equatable, Sendable {
+  let process: UInt32
+  let start: UInt64
+}
+
+/// A process and those above it, nearest first.
+struct ProcessChain: Equatable, Sendable {
+  private static let longest = 64
+
+  let links: [ProcessLink]
+
+  /// Walks up from a process, twice, so that one that ends meanwhile, and whose number another gets, is not
+  /// taken for it.
+  ///
+  /// - Parameters:
+  ///   - latest: When it was there already; nil when a younger process has its number.
+  ///   - look: Tells of a process; nil where there is none.
+  init?(
+    of process: UInt32, startedBefore latest: UInt64, _ look: (UInt32) -> ProcessLink?
+  ) {
+    guard let links = Self.walk(process, look), links == Self.walk(process, look),
+      let own = links.first, own.start <= latest
+    else { return nil }
+    self.links = links
+  }
+
+  private static func walk(
+    _ process: UInt32, _ look: (UInt32) -> ProcessLink?
+  ) -> [ProcessLink]? {
+    var links: [ProcessLink] = []
+    var next = process
+    while next > 1, links.count < longest {
+      // Of other users' processes some systems tell nothing: what is below them is known all the same.
+      guard let link = look(next) else { break }
+      // A parent that is younger than its child is another process with the number of the parent.
+      if let below = links.last, link.start > below.start { return nil }
+      links.append(link)
+      next = link.parent
+    }
+    return links.isEmpty ? nil : links
+  }
+
+  /// What is answered for where this process asks: the nearest one that is not `kura`; nil where that is
+  /// above more than its user would mean.
+  ///
+  /// Who calls itself `kura` is passed over, so that what was answered for it serves its parent, too: that
+  /// it could hand over as well.
+  var tree: ProcessTree? {
+    guard let root = links.first(where: { !$0.isKura }), let own = links.first,
+      !root.isOfSession, isEven(to: root)
+    else { return nil }
+    // Who is at another terminal has opened this one, and mostly more of them.
+    guard own.terminal == 0 || own.terminal == root.terminal else { return nil }
+    return ProcessTree(process: root.process, start: root.start)
+  }
+
+  /// Whether it is within a tree.
+  func isWithin(_ tree: ProcessTree) -> Bool {
+    guard let root = links.first(where: { $0.process == tree.process && $0.start == tree.start })
+    else { return false }
+    return isEven(to: root)
+  }
+
+  /// Whether all up to there have the same rights, in the same namespaces: what is inside a room is not who
+  /// opened it.
+  private func isEven(to root: ProcessLink) -> Bool {
+    for link in links {
+      guard link.depth == root.depth, link.user == root.user else { return false }
+      if link == root { return true }
+    }
+    return false
+  }
+}
+
+extension ProcessLink {
+  fileprivate var isKura: Bool { name == Array("kura".utf8) }
+
+  /// Whether everything of a login, a desktop or a terminal hangs on it.
+  fileprivate var isOfSession: Bool {
+    Self.ofSession.contains(String(decoding: name, as: UTF8.self))
+  }
+
+  /// The kernel's own word for a name ends after 15 characters.
+  private static let ofSession: Set = [
+    "systemd", "init", "login", "sshd", "sshd-session", "dbus-daemon", "dbus-broker",
+    "dbus-broker-lau", "tmux", "tmux: server", "screen", "SCREEN", "zellij", "abduco", "dtach",
+    "Xorg", "Xwayland", "Xvfb", "xinit", "gnome-shell", "gnome-session-b", "gnome-session-binary",
+    "gnome-terminal-", "gnome-terminal-server", "plasmashell", "kwin_x11", "kwin_wayland",
+    "ksmserver", "xfce4-session", "sway", "weston", "Hyprland", "river", "labwc", "wayfire", "i3",
+  ]
+}
+
+// MARK: - The kernel's word
+
+extension ProcessLink {
+  /// Looks a process up in proc(5).
+  static func read(_ process: UInt32) -> ProcessLink? {
+    guard let stat = text("/proc/\(process)/stat", 1_024), let last = stat.lastIndex(of: 41),
+      let first = stat.firstIndex(of: 40), first < last,
+      let status = text("/proc/\(process)/status", 8_192)
+    else { return nil }
+    // The name may hold anything, brackets and spaces, too.
+    let fields = stat[(last + 1)...].split(separator: 32)
+    guard fields.count > 19, let parent = number(fields[1]), let ticks = number(fields[19]),
+      let users = words("Uid:", in: status), users.count == 4, let user = number(users[1]),
+      let depth = words("NSpid:", in: status)?.count
+    else { return nil }
+    let terminal = UInt32(bitPattern: Int32(String(decoding: fields[4], as: UTF8.self)) ?? 0)
+    let second = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    return ProcessLink(
+      process: process, parent: UInt32(clamping: parent), start: ticks * 1_000 / second,
+      user: UInt32(clamping: user), depth: depth, terminal: terminal,
+      name: program(process) ?? Array(stat[(first + 1)..<last]))
+  }
+
+  /// When a process that is there now can have started at the latest, by the same clock.
+  static var latestStart: UInt64 {
+    var time = timespec()
+    guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return 0 }
+    return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
+  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    UInt64(String(decoding: digits, as: UTF8.self))
+  }
+
+  /// What a line of `/proc/PID/status` has after its title.
+  private static func words(_ title: String, in status: [UInt8]) -> [ArraySlice<UInt8>]? {
+    let line = status.split(separator: 10).first { $0.starts(with: title.utf8) }
+    return line.map { Array($0.split(separator: 9).dropFirst()) }
+  }
+
+  private static func program(_ process: UInt32) -> [UInt8]? {
+    Peer.path(of: process).map { path in Array(path[((path.lastIndex(of: 47) ?? -1) + 1)...]) }
+  }
+
+  private static func text(_ path: String, _ limit: Int) -> [UInt8]? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: limit)
+    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+    }
+    return count > 0 ? Array(bytes.prefix(count)) : nil
+  }
+}

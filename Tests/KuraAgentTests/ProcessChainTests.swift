@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+
+import CKuraSystem
+import Glibc
+import KuraProtocol
+import SecureMemory
+import Synchronization
+import Testing
+
+@testable import KuraAgent
+
+/// Processes that a test makes up.
+private final class Processes: Sendable {
+  private let table: Mutex<[UInt32: ProcessLink]>
+
+  init(_ links: [ProcessLink]) {
+    table = Mutex(Dictionary(uniqueKeysWithValues: links.map { ($0.process, $0) }))
+  }
+
+  func look(_ process: UInt32) -> ProcessLink? { table.withLock { $0[process] } }
+
+  func set(_ link: ProcessLink) { table.withLock { $0[link.process] = link } }
+}
+
+private func link(
+  _ process: UInt32, below parent: UInt32, at start: UInt64, _ name: String = "bash",
+  depth: Int = 1, user: UInt32 = 1_000, terminal: UInt32 = 0
+) -> ProcessLink {
+  ProcessLink(
+    process: process, parent: parent, start: start, user: user, depth: depth,
+    terminal: terminal, name: Array(name.utf8))
+}
+
+@Suite struct `The programs that are answered for together` {
+  private func chain(_ links: [ProcessLink], latest: UInt64 = 1_000) -> ProcessChain? {
+    let processes = Processes(links)
+    return ProcessChain(of: links[0].process, startedBefore: latest, processes.look)
+  }
+
+  @Test func `are those below the nearest process that is not kura`() {
+    let shell = link(20, below: 10, at: 50)
+    let above = link(10, below: 1, at: 5, "foot")
+    let direct = chain([link(30, below: 20, at: 100, "kura"), shell, above])
+    #expect(direct?.tree == ProcessTree(process: 20, start: 50))
+    let nested = chain([
+      link(40, below: 30, at: 110, "kura"), link(30, below: 20, at: 100, "kura"), shell, above,
+    ])
+    #expect(nested?.tree == ProcessTree(process: 20, start: 50))
+    let library = chain([link(30, below: 20, at: 100, "app"), shell, above])
+    #expect(library?.tree == ProcessTree(process: 30, start: 100))
+  }
+
+  @Test(arguments: ["systemd", "tmux: server", "Xorg", "sshd", "SCREEN"])
+  func `are never all of a login or a terminal`(name: String) {
+    let links = [link(30, below: 20, at: 100, "kura"), link(20, below: 1, at: 5, name)]
+    #expect(chain(links) != nil && chain(links)?.tree == nil)
+    #expect(chain([link(30, below: 1, at: 100, "kura")])?.tree == nil)
+    // The first process of all is none to answer for, whatever it is.
+    let first = link(1, below: 0, at: 0)
+    #expect(chain([link(30, below: 1, at: 100, "kura"), first])?.tree == nil)
+  }
+
+  @Test func `have the same process above them, by number and start`() throws {
+    let links = [
+      link(30, below: 20, at: 100, "kura"), link(20, below: 10, at: 50),
+      link(10, below: 1, at: 5, "foot"),
+    ]
+    let below = try #require(chain(links))
+    #expect(below.isWithin(ProcessTree(process: 20, start: 50)))
+    #expect(below.isWithin(ProcessTree(process: 10, start: 5)))
+    #expect(!below.isWithin(ProcessTree(process: 20, start: 51)))
+    #expect(!below.isWithin(ProcessTree(process: 21, start: 50)))
+  }
+
+  @Test func `are not in a room of their own`() throws {
+    let links = [
+      link(30, below: 20, at: 100, "kura", depth: 2), link(20, below: 10, at: 50, depth: 2),
+      link(10, below: 1, at: 5, "foot"),
+    ]
+    let inside = try #require(chain(links))
+    #expect(inside.isWithin(ProcessTree(process: 20, start: 50)))
+    #expect(!inside.isWithin(ProcessTree(process: 10, start: 5)))
+    let alone = chain([
+      link(30, below: 20, at: 100, "kura", depth: 2), link(20, below: 1, at: 50),
+    ])
+    #expect(alone != nil && alone?.tree == nil)
+  }
+
+  @Test func `are not those of another user`() throws {
+    let links = [
+      link(30, below: 20, at: 100, "kura"), link(20, below: 10, at: 50, "sudo", user: 0),
+      link(10, below: 1, at: 5),
+    ]
+    let other = try #require(chain(links))
+    #expect(other.tree == nil)
+    #expect(!other.isWithin(ProcessTree(process: 20, start: 50)))
+    #expect(!other.isWithin(ProcessTree(process: 10, start: 5)))
+  }
+
+  @Test func `are never all of who opened their terminal`() {
+    let kura = link(30, below: 20, at: 100, "kura", terminal: 34_817)
+    #expect(chain([kura, link(20, below: 1, at: 50, "foot")])?.tree == nil)
+    #expect(chain([kura, link(20, below: 1, at: 50, "foot", terminal: 34_816)])?.tree == nil)
+    #expect(chain([kura, link(20, below: 1, at: 50, terminal: 34_817)])?.tree != nil)
+    // What has left its terminal is below the same shell still.
+    let gone = link(30, below: 20, at: 100, "kura")
+    #expect(chain([gone, link(20, below: 1, at: 50, terminal: 34_817)])?.tree != nil)
+  }
+
+  @Test func `are known where the kernel tells nothing of who is above them`() {
+    let kura = link(30, below: 20, at: 100, "kura")
+    let tree = chain([kura, link(20, below: 10, at: 50)])?.tree
+    #expect(tree == ProcessTree(process: 20, start: 50))
+    #expect(chain([link(30, below: 20, at: 100, "kura")])?.tree == nil)
+  }
+
+  @Test func `are not told where a number may be another process's`() {
+    let links = [link(30, below: 20, at: 100, "kura"), link(20, below: 1, at: 50)]
+    #expect(chain(links, latest: 99) == nil)
+    #expect(chain(links, latest: 100) != nil)
+    #expect(chain([links[0], link(20, below: 1, at: 101)]) == nil)
+    let processes = Processes(links)
+    let looks = Mutex(0)
+    let changing = ProcessChain(of: 30, startedBefore: 1_000) { process in
+      let count = looks.withLock { looks in
+        looks += 1
+        return looks
+      }
+      if count == 3 { processes.set(link(20, below: 1, at: 60)) }
+      return processes.look(process)
+    }
+    #expect(changing == nil)
+  }
+
+  @Test func `are told by the kernel`() throws {
+    let own = try #require(ProcessLink.read(UInt32(getpid())))
+    #expect(own.parent == UInt32(getppid()) && own.depth >= 1)
+    #expect(own.start <= ProcessLink.latestStart && !own.name.isEmpty)
+    #expect(own.user == geteuid())
+    let chain = ProcessChain(
+      of: own.process, startedBefore: ProcessLink.latestStart, ProcessLink.read)
+    #expect(chain?.links.first == own)
+    #expect(ProcessLink.read(4_000_000) == nil)
+  }
+
+  @Test func `are told whether who is at the other end lives`() throws {
+    let home = try Home()
+    let agent = try home.agent()
+    let wire = try home.client()
+    #expect(kura_server_peer_is_there(wire.raw) == 1)
+    agent.signal(SIGKILL)
+    _ = try agent.wait()
+    #expect(kura_server_peer_is_there(wire.raw) == 0)
+  }
+}
+
+@Suite struct `A window` {
+  private static let own = UInt32(getpid())
+
+  /// A bench with a window, whose clients are below shell 10, and who has read `a` there.
+  private func bench(
+    _ livesAtEnd: @escaping @Sendable (Int32) -> Bool = { _ in true }
+  ) throws -> (Bench, Processes) {
+    let processes = Processes([
+      link(Self.own, below: 10, at: 0, "kura"), link(10, below: 5, at: 0),
+      link(20, below: 5, at: 0), link(5, below: 1, at: 0, "foot"),
+    ])
+    let bench = try Bench { configuration in
+      configuration.processes = processes.look
+      configuration.livesAtEnd = livesAtEnd
+    }
+    let wire = try bench.unlocked()
+    for name in ["a", "b"] {
+      #expect(try bench.ask(wire) { try $0.put(name, "1", flags: .protect) }.isOK)
+    }
+    #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
+    let asker = try bench.client()
+    let word = Bench.passcode.utf8.span
+    #expect(try bench.ask(asker) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(try bench.ask(asker) { try $0.get("a") }.isOK)
+    return (bench, processes)
+  }
+
+  @Test func `covers the item that was answered for, and no other`() throws {
+    let (bench, _) = try bench()
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
+    #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
+    // It is the value that was read: neither an earlier one nor the next.
+    #expect(try bench.ask(wire) { try $0.put("a", "2", flags: .replace) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
+    #expect(try bench.ask(wire) { try $0.get("a", revision: 1) }.value == "1")
+  }
+
+  @Test func `covers the programs that were answered for, and no others`() throws {
+    let (bench, processes) = try bench()
+    processes.set(link(Self.own, below: 20, at: 0, "kura"))
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
+    processes.set(link(Self.own, below: 10, at: 0, "kura"))
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
+    // Another process with the number of the shell.
+    processes.set(link(10, below: 5, at: 1))
+    processes.set(link(Self.own, below: 10, at: 1, "kura"))
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `is none where it would cover a whole login`() throws {
+    let (bench, processes) = try bench()
+    processes.set(link(5, below: 1, at: 0, "systemd"))
+    processes.set(link(Self.own, below: 5, at: 0, "kura"))
+    let wire = try bench.client()
+    let word = Bench.passcode.utf8.span
+    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("b") }.isOK)
+    let other = try bench.client()
+    #expect(try bench.ask(other) { try $0.get("b") }.failure == .protected)
+  }
+
+  @Test func `covers nobody whose process has ended, and may be another by its number`() throws {
+    let lives = Mutex(true)
+    let (bench, _) = try bench { _ in lives.withLock { $0 } }
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    lives.withLock { $0 = false }
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `reads nothing of processes where it is not needed`() throws {
+    let looks = Mutex(0)
+    let bench = try Bench {
+      $0.processes = { _ in
+        looks.withLock { $0 += 1 }
+        return nil
+      }
+    }
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+    #expect(try bench.ask(wire) { try $0.put("b", "1", flags: .protect) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
+    let word = Bench.passcode.utf8.span
+    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("b") }.isOK)
+    #expect(looks.withLock { $0 } == 0)
+    #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("b") }.isOK)
+    #expect(looks.withLock { $0 } > 0)
+  }
+
+  @Test func `keeps the key of a value alone`() throws {
+    let (bench, _) = try bench()
+    let keeper = try #require(bench.agent.keepers.first)
+    #expect(keeper.windows.count == 1)
+    bench.clock.pass(milliseconds: 60_000)
+    try bench.turn()
+    #expect(bench.agent.connections.allSatisfy { $0?.grant == nil })
+    #expect(keeper.windows.count == 1)
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(keeper.windows.isEmpty)
+  }
+}
