@@ -248,6 +248,30 @@ private func link(
     #expect(looks.withLock { $0 } > 0)
   }
 
+  @Test func `ends with the passcode that it began with`() throws {
+    let (bench, _) = try bench()
+    let wire = try bench.client()
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    #expect(try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "another horse") }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
+  }
+
+  @Test func `has its place taken by the newest, where there are too many`() throws {
+    let (bench, _) = try bench()
+    let keeper = try #require(bench.agent.keepers.first)
+    let wire = try bench.client()
+    let word = Bench.passcode.utf8.span
+    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    for number in 1...Window.most {
+      #expect(try bench.ask(wire) { try $0.put("n\(number)", "1", flags: .protect) }.isOK)
+      #expect(try bench.ask(wire) { try $0.get("n\(number)") }.isOK)
+    }
+    #expect(keeper.windows.count == Window.most)
+    let other = try bench.client()
+    #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
+    #expect(try bench.ask(other) { try $0.get("n\(Window.most)") }.isOK)
+  }
+
   @Test func `keeps the key of a value alone`() throws {
     let (bench, _) = try bench()
     let keeper = try #require(bench.agent.keepers.first)
