@@ -53,7 +53,9 @@ struct ArgumentParser {
     if parsed.has(.help) { return .help(command) }
     guard let command else {
       // Nothing at all is the question what there is.
-      guard arguments.isEmpty else { throw .noVerb }
+      guard arguments.isEmpty else {
+        throw UsageError("no verb given", hint: UsageError.verbsHint)
+      }
       return .help(nil)
     }
     try checkOptions(of: command)
@@ -72,7 +74,7 @@ extension ArgumentParser {
       parsed.operands.append(operand)
       return
     }
-    guard let found = CommandTable.command(operand) else { throw .unknownVerb(operand) }
+    guard let found = CommandTable.command(operand) else { throw unknown(verb: operand) }
     command = found
   }
 
@@ -80,12 +82,12 @@ extension ArgumentParser {
     let equals = text.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
     let word = text[..<equals]
     guard let option = option(where: { $0.name.rawValue.utf8.elementsEqual(word) }) else {
-      throw unknown([Self.dash, Self.dash] + word)
+      throw unknown(option: [Self.dash, Self.dash] + word)
     }
     let attached = equals < text.endIndex ? Array(text[(equals + 1)...]) : nil
     switch option.value {
     case .none:
-      guard attached == nil else { throw .valueUnexpected(option.name) }
+      guard attached == nil else { throw UsageError(option.name.spelling + " takes no value") }
       add(option, nil)
     case .optional: add(option, attached)
     case .required:
@@ -98,7 +100,7 @@ extension ArgumentParser {
     for index in letters.indices {
       let letter = Unicode.Scalar(letters[index])
       guard let option = option(where: { $0.letter == letter }) else {
-        throw unknown([Self.dash, letters[index]])
+        throw unknown(option: [Self.dash, letters[index]])
       }
       guard case .required = option.value else {
         add(option, nil)
@@ -111,7 +113,7 @@ extension ArgumentParser {
   }
 
   private mutating func following(_ option: Option) throws(UsageError) -> [UInt8] {
-    guard next < arguments.count else { throw .valueMissing(option.name) }
+    guard next < arguments.count else { throw UsageError(option.name.spelling + " needs a value") }
     defer { next += 1 }
     return arguments[next]
   }
@@ -129,20 +131,16 @@ extension ArgumentParser {
       ?? Option.general.first(where: matches)
   }
 
-  private func unknown(_ text: [UInt8]) -> UsageError {
-    // It is the command's own: what is wrong is that nothing says so.
-    if let command, command.takesCommandLine, !parsed.operands.isEmpty {
-      return .separatorMissing(verb: command.verb)
-    }
-    return .unknownOption(text, verb: command?.verb ?? "")
-  }
-
   private func checkOptions(of command: Command) throws(UsageError) {
     for given in parsed.options {
       guard let option = option(where: { $0.name == given.name }) else {
-        throw unknown(Array(given.name.spelling.utf8))
+        throw unknown(option: Array(given.name.spelling.utf8))
       }
-      if option.namesFile, given.value?.isEmpty == true { throw .fileMissing(given.name) }
+      guard !option.namesFile || given.value?.isEmpty != true else {
+        throw UsageError(
+          given.name.spelling + " names no file",
+          hint: "a variable that is not set gives an empty name")
+      }
     }
   }
 
@@ -160,5 +158,41 @@ extension ArgumentParser {
     guard left == 0 else {
       throw .operandUnexpected(parsed.operands[parsed.operands.count - left], verb: command.verb)
     }
+  }
+}
+
+// MARK: - Words that are not known
+
+extension ArgumentParser {
+  private func unknown(verb text: [UInt8]) -> UsageError {
+    UsageError(
+      "unknown verb " + Diagnostic.quoted(text),
+      hint: PeerWords.hint(for: text) ?? Self.verb(near: text)
+        .map { "did you mean 'kura " + $0 + "'?" } ?? UsageError.verbsHint)
+  }
+
+  private func unknown(option text: [UInt8]) -> UsageError {
+    // It is the command's own: what is wrong is that nothing says so.
+    if let command, command.takesCommandLine, !parsed.operands.isEmpty {
+      return .separatorMissing(verb: command.verb)
+    }
+    return UsageError(
+      "unknown option " + Diagnostic.quoted(text) + (command.map { " of " + $0.verb } ?? ""),
+      hint: option(near: text).map { "did you mean " + $0 + "?" }
+        ?? UsageError.helpHint(command?.verb ?? ""))
+  }
+
+  /// The verb that was probably meant: one letter wrong, missing, too many, or swapped.
+  private static func verb(near text: [UInt8]) -> String? {
+    CommandTable.all.first { Typing.isNear(Array($0.verb.utf8), text) }?.verb
+  }
+
+  /// The option that was probably meant, or that was not spelled in full.
+  private func option(near text: [UInt8]) -> String? {
+    let options = command.map { $0.options + $0.sharedOptions } ?? Option.programs
+    let names = (options + Option.general).map { $0.name.spelling }
+    if let meant = names.first(where: { Typing.isNear(Array($0.utf8), text) }) { return meant }
+    let begun = names.filter { text.count > 3 && $0.utf8.starts(with: text) }
+    return begun.count == 1 ? begun[0] : nil
   }
 }

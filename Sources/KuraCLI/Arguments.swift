@@ -53,8 +53,15 @@ extension Arguments {
   /// A duration in milliseconds.
   func duration(_ name: OptionName) throws(UsageError) -> UInt64? {
     guard let text = value(name) else { return nil }
-    guard let span = TimeSpan(text), span.milliseconds > 0 else { throw .notADuration(text) }
+    guard let span = TimeSpan(text), span.milliseconds > 0 else { throw Self.notADuration(text) }
     return span.milliseconds
+  }
+
+  private static func notADuration(_ text: [UInt8]) -> UsageError {
+    let lacksUnit = Decimal.parse(text[...]) != nil
+    return UsageError(
+      Diagnostic.quoted(text) + " is not a length of time" + (lacksUnit ? ": it has no unit" : ""),
+      hint: "write 30s, 15m, 8h or 1h30m")
   }
 
   /// A duration in milliseconds that a setting could have, too.
@@ -67,7 +74,9 @@ extension Arguments {
   /// A size in bytes.
   func size(_ name: OptionName) throws(UsageError) -> UInt64? {
     guard let text = value(name) else { return nil }
-    guard let size = ByteSize(text) else { throw .notASize(text) }
+    guard let size = ByteSize(text) else {
+      throw UsageError(Diagnostic.quoted(text) + " is not a size", hint: "write 256MiB or 1GiB")
+    }
     return size.count
   }
 
@@ -90,7 +99,7 @@ struct AttributePair: Equatable, Sendable {
 
   init(_ text: [UInt8]) throws(UsageError) {
     guard let equals = text.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
-      throw .notAnAttribute(text)
+      throw UsageError(Diagnostic.quoted(text) + " is not KEY=VALUE")
     }
     key = Array(text[..<equals])
     value = Array(text[(equals + 1)...])
@@ -106,12 +115,14 @@ struct AttributePair: Equatable, Sendable {
     for text in texts {
       let pair = try AttributePair(text)
       if pairs.contains(where: { $0.key == pair.key }) || taken.contains(pair.key) {
-        throw .attributeTwice(pair.key)
+        throw UsageError("the attribute " + Diagnostic.quoted(pair.key) + " is given twice")
       }
       pairs.append(pair)
     }
     guard pairs.count <= AttributeRule.most, taken.count <= AttributeRule.most else {
-      throw .tooManyAttributes(limit: AttributeRule.most)
+      throw UsageError(
+        "an item has at most \(AttributeRule.most) attributes",
+        hint: "keep a list of things in the value instead")
     }
     return pairs
   }

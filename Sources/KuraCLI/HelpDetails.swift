@@ -30,7 +30,7 @@ enum HelpDetails {
   ]
 
   private static var settings: [(word: String, help: String)] {
-    Config.keys.map { ($0.name, Diagnostic.rangeWords($0)) }
+    Config.keys.map { ($0.name, Config.range(of: $0)) }
   }
 
   private static let references: [(word: String, help: String)] = [

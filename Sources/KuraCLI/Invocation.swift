@@ -21,7 +21,9 @@ struct Invocation: ~Copyable {
   /// Bytes that were typed, as text.
   static func text(_ bytes: [UInt8]) throws(CommandError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw .usage(.notText(bytes))
+      throw .usage(
+        Diagnostic.quoted(bytes) + " is not UTF-8 text",
+        hint: "names, paths and attributes are UTF-8")
     }
     return text
   }

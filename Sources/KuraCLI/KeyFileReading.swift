@@ -8,6 +8,7 @@ internal import SecureMemory
 extension Asking {
   /// With fewer bytes a key file is guessable.
   private static let leastKeyFile = 32
+  private static let keyFileHint = "head -c 64 /dev/urandom makes a good one"
 
   /// Every byte of the key file that the options name; nil where they name none.
   func keyFile() throws(CommandError) -> SecretBytes? {
@@ -34,18 +35,28 @@ extension Asking {
     do throws(FileError) {
       content = try Descriptor.readAll(descriptor, limit: limit).finish()
     } catch {
-      guard error.errno != EFBIG else { throw .usage(.keyFileTooLong(name, limit: limit)) }
+      guard error.errno != EFBIG else {
+        throw .usage(
+          "the key file " + Diagnostic.shown(name) + " has more than \(limit) bytes",
+          hint: keyFileHint)
+      }
       throw .file(.read, path: name, errno: error.errno)
     }
     guard content.count >= leastKeyFile else {
-      throw .usage(.keyFileTooShort(name, count: content.count))
+      throw .usage(
+        "the key file " + Diagnostic.shown(name)
+          + " has \(content.count) bytes, and needs 32 at least",
+        hint: keyFileHint)
     }
     return content
   }
 
   /// Makes sure that no key file is shown where it allows nothing.
   func refuseKeyFile() throws(CommandError) {
-    if arguments.has(.keyFile) || arguments.has(.keyFileFD) { throw .usage(.keyFileAuthority) }
+    if arguments.has(.keyFile) || arguments.has(.keyFileFD) {
+      throw .usage(
+        "a key file does not allow this", hint: "it takes a passcode or the recovery key")
+    }
   }
 
   /// Whether a script hands a passcode over.

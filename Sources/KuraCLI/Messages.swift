@@ -17,7 +17,9 @@ struct Messages: Sendable {
       } else if text.elementsEqual("never".utf8) {
         self = .never
       } else {
-        throw .notAColorChoice(text)
+        throw UsageError(
+          OptionName.color.spelling + " takes auto, always or never, not " + Diagnostic.quoted(text)
+        )
       }
     }
 

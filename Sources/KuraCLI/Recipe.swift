@@ -48,7 +48,7 @@ extension Recipe {
     for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       if part.starts(with: "words:".utf8) {
         guard part.count == text.count, let count = Decimal.parse(part.dropFirst(6)) else {
-          throw .notARecipe(text)
+          throw Self.notARecipe(text)
         }
         self = try Recipe(words: count)
         return
@@ -61,10 +61,18 @@ extension Recipe {
       } else if length == nil, let number = Decimal.parse(part) {
         length = Int(clamping: number)
       } else {
-        throw .notARecipe(text)
+        throw Self.notARecipe(text)
       }
     }
     try self.init(length: length, classes, isUnambiguous: isUnambiguous)
+  }
+
+  private static func notARecipe(_ text: [UInt8]) -> UsageError {
+    UsageError(
+      "a value cannot be made by " + Diagnostic.quoted(text),
+      hint:
+        "write a length, lower, upper, digits, symbols, no-ambiguous, or words:N, as in 24,lower,digits"
+    )
   }
 
   /// Characters; without any class all of them.
@@ -73,16 +81,21 @@ extension Recipe {
   ) throws(UsageError) {
     let length = length ?? 20
     guard Self.lengths.contains(length) else {
-      throw .generatedLength(least: Self.lengths.lowerBound, most: Self.lengths.upperBound)
+      throw UsageError(
+        "a value is made with \(Self.lengths.lowerBound) to \(Self.lengths.upperBound) characters")
     }
     let wanted = CharacterClass.allCases.filter { classes.isEmpty || classes.contains($0) }
-    guard length >= wanted.count else { throw .generatedTooShort(length, classes: wanted.count) }
+    guard length >= wanted.count else {
+      throw UsageError(
+        "\(length) characters have no room for one out of each of \(wanted.count) classes",
+        hint: "name fewer classes, or a greater length")
+    }
     self = .characters(length, wanted, isUnambiguous: isUnambiguous)
   }
 
   init(words count: UInt64) throws(UsageError) {
     guard let count = Int(exactly: count), Self.wordCounts.contains(count) else {
-      throw .generatedWords(most: Self.wordCounts.upperBound)
+      throw UsageError("a value is made of 1 to \(Self.wordCounts.upperBound) words")
     }
     self = .words(count)
   }

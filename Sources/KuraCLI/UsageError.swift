@@ -2,90 +2,116 @@
 
 internal import KuraProtocol
 
-/// Why a command line was not understood. What was typed is kept as it came.
-enum UsageError: Error, Equatable, Sendable {
-  case noVerb
-  case unknownVerb([UInt8])
-  case unknownTopic([UInt8])
-  /// `verb` is empty where the option stands before the verb.
-  case unknownOption([UInt8], verb: String)
-  case valueMissing(OptionName)
-  case valueUnexpected(OptionName)
-  case operandMissing(String, verb: String)
-  case operandUnexpected([UInt8], verb: String)
-  case notANumber(OptionName, [UInt8])
-  /// A number or size that is smaller than the least there is.
-  case tooSmall(OptionName, [UInt8], least: String)
-  case notADuration([UInt8])
-  case notASize([UInt8])
-  case notAnAttribute([UInt8])
-  /// One attribute, given twice or set and deleted.
-  case attributeTwice([UInt8])
-  case notAColorChoice([UInt8])
-  case notAConfigKey([UInt8])
-  case notAConfigValue(ConfigKey, [UInt8])
-  case notAnAgentAction([UInt8])
-  case notAShell([UInt8])
-  case notAReference(ItemReference.Flaw)
-  /// `--attr` beside a reference that says which.
-  case attributeInReference
-  /// Attributes have no earlier revisions.
-  case revisionOfAttribute
-  /// An option that takes `NAME=REFERENCE`, and got something without a `=`. What it got is not
-  /// told: it may be a secret.
-  case notABinding(OptionName)
-  case notAVariableName(OptionName, [UInt8])
-  case variableTwice([UInt8])
-  case notADescriptor(OptionName, [UInt8])
-  case descriptorTwice(Int32)
-  /// `run` without `--` before the command.
-  case separatorMissing(verb: String)
-  /// A name, path or attribute that is not UTF-8.
-  case notText([UInt8])
-  /// Two options that contradict each other.
-  case conflict(OptionName, OptionName)
-  /// `otp` of a reference to an attribute.
-  case codeOfAttribute
-  /// One descriptor cannot give both the passcode and the value.
-  case sharedDescriptor(Int32)
-  /// Nor both the passcode and the template.
-  case sharedStdin
-  /// Many items do not come from a keyboard.
-  case batchFromTerminal
-  /// What is asked for needs an agent that stays.
-  case needsAgent(verb: String)
-  case passcodeEmpty
-  case notASlotAction([UInt8])
-  case notASlotKind([UInt8])
-  case notASlotNumber([UInt8])
-  /// An option that says nothing about a kind of slot.
-  case unfitForSlot(OptionName, String)
-  /// A key file is needed, and none is named.
-  case keyFileMissing
-  /// A key file is not used to change slots.
-  case keyFileAuthority
-  /// A key file of so many bytes is guessable.
-  case keyFileTooShort(String, count: Int)
-  /// A key file has more bytes than are read.
-  case keyFileTooLong(String, limit: Int)
-  /// `attr` without a change.
-  case nothingToChange
-  case oneNameOnly(OptionName)
-  /// A text to be found that is too long to be looked for in all there is.
-  case textTooLong(limit: Int)
-  /// More attributes than an item has.
-  case tooManyAttributes(limit: Int)
-  /// An option that names a file, with nothing behind it.
-  case fileMissing(OptionName)
-  /// What a value is to be made up of, not understood.
-  case notARecipe([UInt8])
-  case generatedLength(least: Int, most: Int)
-  case generatedWords(most: Int)
-  /// Fewer characters than classes that have to be among them.
-  case generatedTooShort(Int, classes: Int)
+/// Says why a command line is not understood, and what to type in its place. Whoever finds it out
+/// writes the words; here stand those that are needed at several places.
+struct UsageError: Error, Equatable, Sendable {
+  /// Lower case, no full stop; what was typed stands in it so that a terminal obeys none of it.
+  let message: String
+  let hint: String?
+
+  init(_ message: String, hint: String? = nil) {
+    self.message = message
+    self.hint = hint
+  }
+}
+
+extension CommandError {
+  /// The same where a command itself finds out what is wrong.
+  static func usage(_ message: String, hint: String? = nil) -> CommandError {
+    .usage(UsageError(message, hint: hint))
+  }
+}
+
+// MARK: - Hints
+
+extension UsageError {
+  static let verbsHint = "'kura help' lists the verbs"
+
+  /// - Parameter verb: A verb, with or without its action; empty where none is known.
+  static func helpHint(_ verb: String) -> String {
+    guard !verb.utf8.isEmpty else { return verbsHint }
+    // There is help on `slot`, none on `slot add`.
+    let word = verb.utf8.prefix { $0 != 0x20 }
+    return "'kura help " + String(decoding: word, as: UTF8.self) + "' shows what it takes"
+  }
+}
+
+// MARK: - Operands and options
+
+extension UsageError {
+  static func operandMissing(_ name: String, verb: String) -> UsageError {
+    UsageError(verb + " needs " + name, hint: helpHint(verb))
+  }
+
+  static func operandUnexpected(_ text: [UInt8], verb: String) -> UsageError {
+    UsageError(verb + " does not take " + Diagnostic.quoted(text), hint: helpHint(verb))
+  }
+
   /// An option of a verb's other action.
-  case optionUnexpected(OptionName, verb: String)
-  case notAClipboard([UInt8])
-  /// A time is given for what cannot be read back.
-  case cannotClear
+  static func optionUnexpected(_ option: OptionName, verb: String) -> UsageError {
+    UsageError(verb + " does not take " + option.spelling, hint: helpHint(verb))
+  }
+
+  /// A command that is to be run, without `--` before it.
+  static func separatorMissing(verb: String) -> UsageError {
+    UsageError(
+      verb + " needs -- before the command",
+      hint: "write kura " + verb + " [OPTION]... -- CMD [ARG]...")
+  }
+
+  static func conflict(_ first: OptionName, _ second: OptionName) -> UsageError {
+    UsageError(
+      first.spelling + " and " + second.spelling + " contradict each other",
+      hint: "give one of them")
+  }
+}
+
+// MARK: - Values
+
+extension UsageError {
+  static func notANumber(_ option: OptionName, _ text: [UInt8]) -> UsageError {
+    UsageError(option.spelling + " takes a whole number, not " + Diagnostic.quoted(text))
+  }
+
+  static func tooSmall(_ option: OptionName, _ text: [UInt8], least: String) -> UsageError {
+    UsageError(option.spelling + " is " + least + " at least, not " + Diagnostic.quoted(text))
+  }
+
+  static func notAConfigValue(_ key: ConfigKey, _ text: [UInt8]) -> UsageError {
+    let lacksUnit = key.unit == .milliseconds && Decimal.parse(text[...]) != nil
+    let warning =
+      key == .reuseWindow
+      ? ": meanwhile the program that was answered for reads the same protected value unasked" : ""
+    return UsageError(
+      key.name + " cannot be " + Diagnostic.quoted(text) + (lacksUnit ? ": it has no unit" : ""),
+      hint: "it is " + Config.range(of: key) + warning)
+  }
+
+  static func notAReference(_ flaw: ItemReference.Flaw) -> UsageError {
+    let message =
+      switch flaw {
+      case .scheme: "this is no reference: it does not begin with kura://"
+      case .nameMissing: "the reference names no item"
+      case .vaultMissing: "the reference has @ but no vault"
+      case .query: "what stands behind ? in the reference is not attr=KEY"
+      case .escape: "a % in the reference has no two hexadecimal digits behind it"
+      case .notUTF8: "the reference is not UTF-8 text"
+      }
+    return UsageError(
+      message, hint: "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY behind it")
+  }
+
+  /// An option takes `NAME=REFERENCE`, and got something without a `=`. What it got is not told: it
+  /// may be a secret.
+  static func notABinding(_ option: OptionName, name: String) -> UsageError {
+    UsageError(
+      option.spelling + " has no = in it",
+      hint: "write " + option.spelling + " " + name + "=kura://NAME")
+  }
+
+  static let passcodeEmpty = UsageError(
+    "the passcode is empty", hint: "a passcode has at least one character")
+
+  static let keyFileMissing = UsageError(
+    "no key file is named", hint: "name it with --key-file or --key-file-fd")
 }

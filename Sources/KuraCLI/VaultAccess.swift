@@ -49,7 +49,10 @@ extension Invocation {
 
   /// The same for a verb that needs an agent that stays.
   func agentAccess(verb: String) throws(CommandError) -> VaultAccess {
-    if arguments.has(.noAgent) { throw .usage(.needsAgent(verb: verb)) }
+    if arguments.has(.noAgent) {
+      throw .usage(
+        verb + " makes no sense with --no-agent", hint: "a private engine ends with the command")
+    }
     return try access()
   }
 }

@@ -92,12 +92,6 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     }
   }
 
-  @Test func `an option before a verb that does not take it is refused`() {
-    #expect(throws: UsageError.unknownOption(bytes("--passcode-file"), verb: "lock")) {
-      try parse("--passcode-file", "f", "lock")
-    }
-  }
-
   @Test func `of several values the last counts, and all are kept`() throws {
     let (_, arguments) = try parse("put", "n", "--attr", "a=1", "--attr=b=2")
     #expect(arguments.value(.attribute) == bytes("b=2"))
@@ -108,18 +102,6 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     #expect(try parse("put", "n", "--if-revision", "-1").1.value(.ifRevision) == bytes("-1"))
   }
 
-  @Test func `a long option is spelled in full`() {
-    #expect(throws: UsageError.unknownOption(bytes("--out"), verb: "get")) {
-      try parse("get", "--out", "f", "n")
-    }
-  }
-
-  @Test func `the value of an unknown option is not kept`() {
-    #expect(throws: UsageError.unknownOption(bytes("--passcode"), verb: "get")) {
-      try parse("get", "--passcode=secret", "n")
-    }
-  }
-
   @Test func `bytes that are no text are kept as they are`() throws {
     let odd: [UInt8] = [0x61, 0xFF]
     let result = try ArgumentParser.parse([bytes("get"), odd])
@@ -128,34 +110,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
   }
 }
 
-@Suite struct RefusedCommandLineTests {
-  static let cases: [([String], UsageError)] = [
-    (["run", "sh", "-c", "true"], .separatorMissing(verb: "run")),
-    (["run", "-c", "true"], .unknownOption(bytes("-c"), verb: "run")),
-    (["-q"], .noVerb),
-    (["frobnicate"], .unknownVerb(bytes("frobnicate"))),
-    (["get"], .operandMissing("NAME", verb: "get")),
-    (["get", "a", "b"], .operandUnexpected(bytes("b"), verb: "get")),
-    (["lock", "now"], .operandUnexpected(bytes("now"), verb: "lock")),
-    (["rm"], .operandMissing("NAME", verb: "rm")),
-    (["config", "a", "b", "c"], .operandUnexpected(bytes("c"), verb: "config")),
-    (["get", "a", "-o"], .valueMissing(.output)),
-    (["get", "a", "--revision"], .valueMissing(.revision)),
-    (["get", "a", "-o", ""], .fileMissing(.output)),
-    (["reset", "--recovery-key-file="], .fileMissing(.recoveryKeyFile)),
-    (["get", "a", "--json=yes"], .valueUnexpected(.json)),
-    (["get", "a", "-Z"], .unknownOption(bytes("-Z"), verb: "get")),
-    (["--frob", "get"], .unknownOption(bytes("--frob"), verb: "")),
-    (["get", "--", "a", "-q"], .operandUnexpected(bytes("-q"), verb: "get")),
-    // A value is never an argument.
-    (["put", "a", "--value"], .unknownOption(bytes("--value"), verb: "put")),
-  ]
-
-  @Test(arguments: cases)
-  func `a wrong command line is refused with its reason`(_ line: ([String], UsageError)) {
-    #expect(throws: line.1) { try ArgumentParser.parse(line.0.map(bytes)) }
-  }
-
+@Suite struct HelpAndVersionTests {
   @Test func `help and version need no operands`() throws {
     guard case .help(let command) = try ArgumentParser.parse([bytes("get"), bytes("--help")]) else {
       Issue.record("no help")
@@ -185,11 +140,11 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     #expect(
       try arguments(.revision, "18446744073709551615").number(.revision, as: UInt64.self) == .max)
     for text in ["", "-1", "+1", "1 ", "one", "0x1", "18446744073709551616"] {
-      #expect(throws: UsageError.notANumber(.revision, bytes(text))) {
+      #expect(throws: UsageError("--revision takes a whole number, not '\(text)'")) {
         try arguments(.revision, text).number(.revision, as: UInt64.self)
       }
     }
-    #expect(throws: UsageError.notANumber(.passcodeFD, bytes("2147483648"))) {
+    #expect(throws: UsageError("--passcode-fd takes a whole number, not '2147483648'")) {
       try arguments(.passcodeFD, "2147483648").number(.passcodeFD, as: Int32.self)
     }
   }
@@ -199,44 +154,48 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
     #expect(pair.key == bytes("sign") && pair.value == bytes("a=b=c"))
     #expect(try AttributePair(bytes("empty=")).value == [])
     for text in ["", "nonsense", "=value"] {
-      #expect(throws: UsageError.notAnAttribute(bytes(text))) { try AttributePair(bytes(text)) }
+      #expect(throws: UsageError("'\(text)' is not KEY=VALUE")) { try AttributePair(bytes(text)) }
     }
   }
 
   @Test func `an attribute is given once`() throws {
     let pairs = [bytes("a=1"), bytes("b=2"), bytes("a=3")]
-    #expect(throws: UsageError.attributeTwice(bytes("a"))) { try AttributePair.all(pairs) }
-    #expect(throws: UsageError.attributeTwice(bytes("b"))) {
+    #expect(throws: UsageError("the attribute 'a' is given twice")) { try AttributePair.all(pairs) }
+    #expect(throws: UsageError("the attribute 'b' is given twice")) {
       try AttributePair.all(pairs[..<2], besides: [bytes("b")])
     }
     #expect(try AttributePair.all(pairs[..<2], besides: [bytes("c")]).count == 2)
   }
 
-  @Test func `a duration of nothing is refused`() {
-    #expect(throws: UsageError.notADuration(bytes("0s"))) {
-      try arguments(.idleTimeout, "0s").duration(.idleTimeout)
+  @Test func `a duration that is none is refused`() {
+    for (text, flaw) in [("0s", ""), ("soon", ""), ("15", ": it has no unit")] {
+      let words = "'\(text)' is not a length of time" + flaw
+      #expect(throws: UsageError(words, hint: "write 30s, 15m, 8h or 1h30m")) {
+        try arguments(.idleTimeout, text).duration(.idleTimeout)
+      }
     }
   }
 
   @Test func `options that contradict each other are refused`() {
     var arguments = arguments(.file, "f")
     arguments.options.append(Arguments.Given(name: .fileDescriptor, value: bytes("0")))
-    #expect(throws: UsageError.conflict(.file, .fileDescriptor)) {
+    let words = "--file and --fd contradict each other"
+    #expect(throws: UsageError(words, hint: "give one of them")) {
       try arguments.refuse(.file, with: .fileDescriptor)
     }
   }
 
   @Test func `no revision and no pass is none at all`() throws {
     let revision = try parse("get", "n", "--revision", "0").1
-    #expect(throws: UsageError.tooSmall(.revision, bytes("0"), least: "1")) {
+    #expect(throws: UsageError("--revision is 1 at least, not '0'")) {
       _ = try revision.number(.revision, atLeast: UInt64(1))
     }
     let passes = try parse("init", "--kdf-passes", "0").1
-    #expect(throws: UsageError.tooSmall(.kdfPasses, bytes("0"), least: "1")) {
+    #expect(throws: UsageError("--kdf-passes is 1 at least, not '0'")) {
       _ = try passes.cost()
     }
     let memory = try parse("init", "--kdf-memory", "7KiB").1
-    #expect(throws: UsageError.tooSmall(.kdfMemory, bytes("7KiB"), least: "8KiB")) {
+    #expect(throws: UsageError("--kdf-memory is 8KiB at least, not '7KiB'")) {
       _ = try memory.cost()
     }
     let least = try parse("init", "--kdf-memory", "8KiB", "--kdf-passes", "1").1.cost()
@@ -244,9 +203,12 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
   }
 
   @Test func `the passcode and the value come from two descriptors`() throws {
-    for words in [["--passcode-fd", "0"], ["--passcode-fd", "3", "--fd", "3"]] {
+    for (number, words) in [
+      (0, ["--passcode-fd", "0"]), (3, ["--passcode-fd", "3", "--fd", "3"]),
+    ] {
       let arguments = try parse(["put", "x"] + words)
-      #expect(throws: UsageError.self) { try Put.checkDescriptors(arguments) }
+      let refusal = #expect(throws: UsageError.self) { try Put.checkDescriptors(arguments) }
+      #expect(refusal?.message.hasSuffix("both come from descriptor \(number)") == true)
     }
     for words in [
       [], ["--fd", "0"], ["--passcode-fd", "3"], ["--passcode-fd", "0", "--fd", "3"],

@@ -179,27 +179,6 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     #expect(shown.status == error.exitStatus)
   }
 
-  static let usageErrors: [UsageError] = [
-    .noVerb, .unknownVerb([0x61]), .unknownTopic([0x61]),
-    .unknownOption([0x2D, 0x61], verb: "get"),
-    .unknownOption([0x2D, 0x61], verb: ""), .valueMissing(.output), .valueUnexpected(.json),
-    .operandMissing("NAME", verb: "get"), .operandUnexpected([0x61], verb: "get"),
-    .notANumber(.revision, [0x61]), .notADuration([0x61]), .notASize([0x61]),
-    .notAnAttribute([0x61]), .attributeTwice([0x61]), .notAColorChoice([0x61]),
-    .notAConfigKey([0x61]),
-    .notAConfigValue(.idleTimeout, [0x61]), .notAnAgentAction([0x61]), .notAReference(.query),
-    .notText([0xFF]), .conflict(.file, .fileDescriptor),
-    .tooSmall(.revision, [0x30], least: "1"), .sharedDescriptor(0),
-    .needsAgent(verb: "lock"), .nothingToChange, .passcodeEmpty, .oneNameOnly(.ifRevision),
-  ]
-
-  @Test(arguments: usageErrors)
-  func `each wrong command line has a message and status 2`(_ error: UsageError) {
-    let shown = Diagnostic(.usage(error))
-    expectGood(shown, "\(error)")
-    #expect(shown.status == .usage)
-  }
-
   static let others: [(CommandError, KuraProtocol.ExitStatus)] = [
     (.prompt(.cancelled), .cancelled), (.prompt(.closed), .cancelled),
     (.prompt(.failed), .inputOutput), (.prompt(.outOfMemory), .failure),
@@ -259,12 +238,6 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     #expect(!shown.message.contains("locked:") && shown.message.contains("is unlocked"))
   }
 
-  @Test(arguments: ["slot", "slot add", "slot list", "slot remove"])
-  func `the help that is hinted at is there`(_ verb: String) {
-    let hint = Diagnostic(.usage(.operandMissing("KIND", verb: verb))).hint
-    #expect(hint == "'kura help slot' shows what it takes")
-  }
-
   @Test func `that a passcode is cheap is told only after a passcode`() {
     let notices: Notice = [.weakSlot, .firstSeen]
     #expect(Notice.texts(notices, after: .passcode).count == 2)
@@ -306,21 +279,6 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
 
   @Test func `a full disk is called so`() {
     #expect(Diagnostic(.file(.write, path: "f", errno: 28)).message.contains("No space left"))
-  }
-
-  @Test(arguments: [
-    ("statsu", "status"), ("unlokc", "unlock"), ("lst", "list"), ("inti", "init"), ("gget", "get"),
-    ("passcod", "passcode"),
-  ])
-  func `a verb that was nearly right is named`(_ row: (String, String)) {
-    let hint = Diagnostic(.usage(.unknownVerb(Array(row.0.utf8)))).hint
-    #expect(hint == "did you mean 'kura \(row.1)'?")
-  }
-
-  @Test(arguments: ["frobnicate", "x", "", "teg", "ssh"])
-  func `a verb that was far off is not guessed at`(_ word: String) {
-    let hint = Diagnostic(.usage(.unknownVerb(Array(word.utf8)))).hint
-    #expect(hint == "'kura help' lists the verbs")
   }
 
   @Test(arguments: LockReason.allCases)

@@ -24,7 +24,7 @@ private func variables(_ values: [String: String]) -> Variables { Variables { va
     #expect(
       try !Messages.ColorChoice(Array("never".utf8))
         .isOn(isTerminal: true, variables(["TERM": "xterm"])))
-    #expect(throws: UsageError.notAColorChoice(Array("sometimes".utf8))) {
+    #expect(throws: UsageError("--color takes auto, always or never, not 'sometimes'")) {
       try Messages.ColorChoice(Array("sometimes".utf8))
     }
   }

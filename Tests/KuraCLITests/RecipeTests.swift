@@ -77,16 +77,20 @@ import Testing
 
   @Test func `a recipe is read from a word`() throws {
     func read(_ text: String) throws(UsageError) -> Recipe { try Recipe(Array(text.utf8)) }
+    func refusal(_ text: String) -> String? {
+      do throws(UsageError) { _ = try read(text) } catch { return error.message }
+      return nil
+    }
     #expect(try read("24") == .characters(24, CharacterClass.allCases, isUnambiguous: false))
     #expect(
       try read("digits,lower,8,no-ambiguous")
         == .characters(8, [.lower, .digits], isUnambiguous: true))
     #expect(try read("words:6") == .words(6))
     for text in ["", "x", "8,", "words:", "words:x", "8,words:6", "8,9", "-1"] {
-      #expect(throws: UsageError.notARecipe(Array(text.utf8))) { try read(text) }
+      #expect(refusal(text) == "a value cannot be made by '\(text)'")
     }
-    #expect(throws: UsageError.generatedTooShort(3, classes: 4)) { try read("3") }
-    #expect(throws: UsageError.generatedLength(least: 1, most: 1_024)) { try read("1025") }
-    #expect(throws: UsageError.generatedWords(most: 64)) { try read("words:0") }
+    #expect(refusal("3") == "3 characters have no room for one out of each of 4 classes")
+    #expect(refusal("1025") == "a value is made with 1 to 1024 characters")
+    #expect(refusal("words:0") == "a value is made of 1 to 64 words")
   }
 }

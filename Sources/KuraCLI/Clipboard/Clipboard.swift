@@ -22,7 +22,7 @@ enum Clipboard: Equatable, Sendable {
     } else if wanted.elementsEqual("osc52".utf8) {
       found = terminal(variables)
     } else {
-      throw .usage(.notAClipboard(wanted))
+      throw .usage("--to takes wayland, x11 or osc52, not " + Diagnostic.quoted(wanted))
     }
     guard let found else { throw .clipboard(.missing(wanted)) }
     return found

@@ -24,7 +24,9 @@ enum AgentControl {
     case .start: try start(access)
     case .stop: try stop(access)
     case .status: try showStatus(access, &invocation)
-    case nil: throw .usage(.notAnAgentAction(text))
+    case nil:
+      throw .usage(
+        "agent does not know " + Diagnostic.quoted(text), hint: "say start, stop or status")
     }
     return .ok
   }

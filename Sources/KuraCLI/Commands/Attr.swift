@@ -19,7 +19,11 @@ enum Attr {
     let name = try invocation.operand(0)
     let deleted = arguments.values(.delete)
     let (pairs, revision) = try parsing { () throws(UsageError) in
-      if arguments.operands.count == 1, deleted.isEmpty { throw .nothingToChange }
+      if arguments.operands.count == 1, deleted.isEmpty {
+        throw UsageError(
+          "attr was given nothing to change",
+          hint: "give KEY=VALUE or -d KEY; 'kura show NAME' lists attributes")
+      }
       return (
         try AttributePair.all(arguments.operands.dropFirst(), besides: deleted),
         try arguments.number(.ifRevision, as: UInt64.self) ?? 0

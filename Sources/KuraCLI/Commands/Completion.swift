@@ -17,7 +17,8 @@ enum Completion {
       return .ok
     }
     guard let shell = Shell.allCases.first(where: { $0.rawValue.utf8.elementsEqual(word) }) else {
-      throw .usage(.notAShell(word))
+      throw .usage(
+        "there is no completion for " + Diagnostic.quoted(word), hint: "say bash, zsh or fish")
     }
     if operands.count > 1 { throw .usage(.operandUnexpected(operands[1], verb: command.verb)) }
     try invocation.output.write(shell.script)

@@ -41,7 +41,8 @@ enum Config {
 
   private static func key(_ text: [UInt8]) throws(UsageError) -> ConfigKey {
     guard let key = keys.first(where: { $0.name.utf8.elementsEqual(text) }) else {
-      throw .notAConfigKey(text)
+      throw UsageError(
+        "there is no setting " + Diagnostic.quoted(text), hint: "'kura config' lists the settings")
     }
     return key
   }
@@ -78,6 +79,17 @@ extension Config {
   private static func flag(_ text: [UInt8]) -> UInt64? {
     if text.elementsEqual("on".utf8) { return 1 }
     return text.elementsEqual("off".utf8) ? 0 : nil
+  }
+
+  /// The values a setting can have, in words.
+  static func range(of key: ConfigKey) -> String {
+    switch key.unit {
+    case .flag: "on or off"
+    case .count: "a number from \(key.range.lowerBound) to \(key.range.upperBound)"
+    case .milliseconds:
+      "a length of time from " + TimeSpan(milliseconds: key.range.lowerBound).text + " to "
+        + TimeSpan(milliseconds: key.range.upperBound).text
+    }
   }
 
   static func text(_ value: UInt64, of key: ConfigKey) -> String {

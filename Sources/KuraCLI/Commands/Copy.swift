@@ -31,7 +31,9 @@ enum Copy {
     if wantsCode, wanted.attribute != nil { throw .usage(.conflict(.otp, .attribute)) }
     let clipboard = try Clipboard.choose(arguments.value(.to), invocation.variables)
     if case .terminal = clipboard, time != nil, arguments.has(.clear) {
-      throw .usage(.cannotClear)
+      throw .usage(
+        "a terminal's clipboard cannot be read back, so Kura does not clear it",
+        hint: "leave out --clear, or say --clear never, and copy something else afterwards")
     }
     let access = try wanted.access(invocation)
     var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }

@@ -12,7 +12,11 @@ enum Find {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let text = try invocation.operand(0)
     let limit = ProtocolLimit.searchText
-    guard text.utf8.count <= limit else { throw .usage(.textTooLong(limit: limit)) }
+    guard text.utf8.count <= limit else {
+      throw .usage(
+        "the text to be found has more than \(limit) bytes",
+        hint: "a part of it finds the same items")
+    }
     try Listing.write(ListOrder(text: text), &invocation)
     return .ok
   }

@@ -55,8 +55,14 @@ extension Get {
       reference = try Self.reference(text)
       name = reference?.name ?? text
       if let inside = reference?.attribute {
-        if attribute != nil { throw .usage(.attributeInReference) }
-        if revision != 0 { throw .usage(.revisionOfAttribute) }
+        if attribute != nil {
+          throw .usage(
+            "the reference says which attribute, and so does --attr", hint: "give one of them")
+        }
+        if revision != 0 {
+          throw .usage(
+            "an attribute has no earlier revisions", hint: "leave out --revision or ?attr=KEY")
+        }
         attribute = inside
       }
       self.attribute = attribute

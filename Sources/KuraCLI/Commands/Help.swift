@@ -17,7 +17,7 @@ enum Help {
     } else if let command = CommandTable.command(topic) {
       try HelpText(for: invocation.output).write(command, to: &invocation.output)
     } else {
-      throw .usage(.unknownTopic(topic))
+      throw .usage("no help on " + Diagnostic.quoted(topic), hint: UsageError.verbsHint)
     }
     return .ok
   }

@@ -44,7 +44,9 @@ enum Inject {
     try parsing { () throws(UsageError) in
       try arguments.refuse(.output, with: .raw)
       if path == nil, try arguments.number(.passcodeFD, as: Int32.self) == 0 {
-        throw .sharedStdin
+        throw UsageError(
+          "the passcode and the template cannot both come from stdin",
+          hint: "name the template with --input, or give the passcode with --passcode-file")
       }
     }
     let text: SecretBuffer

@@ -12,7 +12,11 @@ enum Interpreter {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     try parsing { [arguments = invocation.arguments] () throws(UsageError) in
       // What a program says on stdin is no passcode.
-      if try arguments.number(.passcodeFD, as: Int32.self) == 0 { throw .sharedDescriptor(0) }
+      if try arguments.number(.passcodeFD, as: Int32.self) == 0 {
+        throw UsageError(
+          "the passcode and the request cannot both come from stdin",
+          hint: "give the passcode with --passcode-file, or from another descriptor")
+      }
     }
     let program = invocation.arguments.operands[0]
     guard let run = programs.first(where: { $0.name.utf8.elementsEqual(program) })?.run else {

@@ -20,7 +20,11 @@ enum Otp {
         (name, vault) = (reference.name, reference.vault)
       } catch { throw .usage(.notAReference(error)) }
     }
-    if hasAttribute { throw .usage(.codeOfAttribute) }
+    if hasAttribute {
+      throw .usage(
+        "an attribute gives no one-time codes",
+        hint: "leave out ?attr=: the item's value has the seed")
+    }
     let isJSON = invocation.arguments.has(.json)
     var left: UInt64 = 0
     try invocation.access(vault: vault).unlocked(authorizing: true) {

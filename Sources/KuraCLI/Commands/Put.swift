@@ -59,16 +59,20 @@ extension Put {
   /// One stream cannot give both the passcode and the value: what is read first would be taken for
   /// the other. Two descriptors may well be one stream.
   static func checkDescriptors(_ arguments: Arguments) throws(UsageError) {
+    guard let number = try sharedDescriptor(arguments) else { return }
+    throw UsageError(
+      "the passcode and the value cannot both come from descriptor \(number)",
+      hint: "give the passcode with --passcode-file, or the value with --file")
+  }
+
+  private static func sharedDescriptor(_ arguments: Arguments) throws(UsageError) -> Int32? {
     let value = try arguments.number(.fileDescriptor, as: Int32.self) ?? 0
     if let passcode = try arguments.number(.passcodeFD, as: Int32.self) {
-      if let path = arguments.value(.file) {
-        guard !isStream(path, passcode) else { throw .sharedDescriptor(passcode) }
-      } else if passcode == value || kura_is_same_file(passcode, value) {
-        throw .sharedDescriptor(value)
-      }
-    } else if let path = arguments.value(.passcodeFile), !arguments.has(.file) {
-      guard !isStream(path, value) else { throw .sharedDescriptor(value) }
+      if let path = arguments.value(.file) { return isStream(path, passcode) ? passcode : nil }
+      return passcode == value || kura_is_same_file(passcode, value) ? value : nil
     }
+    guard let path = arguments.value(.passcodeFile), !arguments.has(.file) else { return nil }
+    return isStream(path, value) ? value : nil
   }
 
   private static func isStream(_ path: [UInt8], _ descriptor: Int32) -> Bool {
@@ -137,7 +141,8 @@ extension Put {
       }
     }
     guard case .descriptor(let descriptor, let closes) = try source(invocation) else {
-      throw .usage(.batchFromTerminal)
+      throw .usage(
+        "many items are not typed", hint: "give their lines with --file, or on a pipe")
     }
     defer { if closes { Descriptor.close(descriptor) } }
     try BatchOfLines.store(from: descriptor, try invocation.access(), invocation)

@@ -13,7 +13,7 @@ enum Remove {
     let arguments = invocation.arguments
     let revision = try parsing { () throws(UsageError) -> UInt64 in
       if arguments.has(.ifRevision), arguments.operands.count > 1 {
-        throw .oneNameOnly(.ifRevision)
+        throw UsageError(OptionName.ifRevision.spelling + " goes with one NAME only")
       }
       return try arguments.number(.ifRevision) ?? 0
     }

@@ -69,7 +69,9 @@ extension SlotAdding {
         .withProtected, .weakPasscode,
       ] + costs
     for option in all where arguments.has(option) && !own.contains(option) {
-      throw .usage(.unfitForSlot(option, kind.word))
+      throw .usage(
+        option.spelling + " says nothing about a slot of kind " + kind.word,
+        hint: "'kura help slot' tells more")
     }
     guard kind == .keyFile else { return }
     guard arguments.has(.keyFile) || arguments.has(.keyFileFD) else {

@@ -46,7 +46,11 @@ enum SlotControl {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let operands = invocation.arguments.operands
     let action = Action.allCases.first { $0.rawValue.utf8.elementsEqual(operands[0]) }
-    guard let action else { throw .usage(.notASlotAction(operands[0])) }
+    guard let action else {
+      throw .usage(
+        "slot does not know " + Diagnostic.quoted(operands[0]),
+        hint: "say list, add, remove or test")
+    }
     let access = try invocation.access()
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     let operand = operands.count > 1 ? operands[1] : nil
@@ -68,14 +72,19 @@ enum SlotControl {
   private static func kind(_ text: [UInt8]?) throws(CommandError) -> CredentialKind {
     guard let text else { throw .usage(.operandMissing("KIND", verb: "slot add")) }
     for kind in CredentialKind.allCases where kind.word.utf8.elementsEqual(text) { return kind }
-    throw .usage(.notASlotKind(text))
+    throw .usage(
+      "there is no kind of slot " + Diagnostic.quoted(text),
+      hint: "a slot is of kind passcode, recovery-key, key-file or local")
   }
 
   private static func number(_ text: [UInt8]?, verb: String) throws(CommandError) -> UInt8 {
     guard let text else { throw .usage(.operandMissing("N", verb: verb)) }
     guard let wide = Decimal.parse(text[...]), let number = UInt8(exactly: wide),
       number != SlotTestRequest.anySlot
-    else { throw .usage(.notASlotNumber(text)) }
+    else {
+      throw .usage(
+        Diagnostic.quoted(text) + " is not a slot's number", hint: "'kura slot list' shows them")
+    }
     return number
   }
 }

@@ -38,16 +38,4 @@ extension Diagnostic {
     }
     self.init("there is no such clipboard here: " + Self.shown(wanted), hint: hint, .failure)
   }
-
-  static func clipboardWords(_ error: UsageError) -> Words {
-    switch error {
-    case .notAClipboard(let text):
-      ("--to takes wayland, x11 or osc52, not " + quoted(text), nil)
-    default:
-      (
-        "a terminal's clipboard cannot be read back, so Kura does not clear it",
-        "leave out --clear, or say --clear never, and copy something else afterwards"
-      )
-    }
-  }
 }

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// What a person is told when a command fails: what happened and why, what to do next, and the
-/// status a script sees. All of them are made in this folder.
+/// status a script sees. Where a ``UsageError`` is thrown its words are; all others are made in this folder.
 struct Diagnostic: Equatable, Sendable {
   /// Lower case, no full stop; empty where the person who ended the command knows.
   let message: String
@@ -25,7 +25,7 @@ extension Diagnostic {
   /// The diagnostic of whatever ended a command.
   init(_ error: CommandError) {
     switch error {
-    case .usage(let error): self.init(error)
+    case .usage(let error): self.init(error.message, hint: error.hint, .usage)
     case .client(let error): self.init(error)
     case .prompt(let error): self.init(error)
     case .askpass(let program): self.init(askpass: program)

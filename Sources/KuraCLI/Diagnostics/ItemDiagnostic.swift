@@ -122,7 +122,7 @@ extension Diagnostic {
       guard let key = ConfigKey(rawValue: UInt8(truncatingIfNeeded: refused.detail)) else {
         return ("the agent does not know this setting", "'kura config' lists the settings")
       }
-      return ("this value is out of range for " + key.name, "it is " + rangeWords(key))
+      return ("this value is out of range for " + key.name, "it is " + Config.range(of: key))
     case .opensNoProtected:
       return (
         "this opens the vault, but no protected values",

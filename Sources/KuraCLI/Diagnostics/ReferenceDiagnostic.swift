@@ -11,53 +11,6 @@ extension Diagnostic {
     self.init(place.words + ": " + inner.message, hint: inner.hint, inner.status)
   }
 
-  static func referenceWords(_ error: UsageError) -> Words {
-    switch error {
-    case .notAReference(let flaw): flawWords(flaw)
-    case .attributeInReference:
-      ("the reference says which attribute, and so does --attr", "give one of them")
-    case .revisionOfAttribute:
-      ("an attribute has no earlier revisions", "leave out --revision or ?attr=KEY")
-    case .notABinding(let option):
-      (
-        option.spelling + " has no = in it",
-        "write " + option.spelling + (option == .fileDescriptor ? " N" : " VAR") + "=kura://NAME"
-      )
-    case .notAVariableName(let option, let name):
-      (
-        option.spelling + ": no variable can be called " + quoted(name),
-        "a name has letters, digits and _, and begins with no digit"
-      )
-    case .variableTwice(let name):
-      ("the variable " + shown(name) + " is given twice", "give it once")
-    case .notADescriptor(let option, let text):
-      (option.spelling + " takes a descriptor from 3 on, not " + quoted(text), "--stdin is for 0")
-    case .descriptorTwice(let number): ("descriptor \(number) is given twice", "give it once")
-    case .separatorMissing(let verb):
-      (
-        verb + " needs -- before the command",
-        "write kura " + verb + " [OPTION]... -- CMD [ARG]..."
-      )
-    default:
-      (
-        "the passcode and the template cannot both come from stdin",
-        "name the template with --input, or give the passcode with --passcode-file"
-      )
-    }
-  }
-
-  private static func flawWords(_ flaw: ItemReference.Flaw) -> Words {
-    let form = "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY behind it"
-    return switch flaw {
-    case .scheme: ("this is no reference: it does not begin with kura://", form)
-    case .nameMissing: ("the reference names no item", form)
-    case .vaultMissing: ("the reference has @ but no vault", form)
-    case .query: ("what stands behind ? in the reference is not attr=KEY", form)
-    case .escape: ("a % in the reference has no two hexadecimal digits behind it", form)
-    case .notUTF8: ("the reference is not UTF-8 text", form)
-    }
-  }
-
   init(_ flaw: SyntaxFlaw) {
     let words: Words =
       switch flaw {

@@ -87,11 +87,13 @@ struct DescriptorBinding {
 
   private init(_ text: [UInt8]) throws(CommandError) {
     guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
-      throw .usage(.notABinding(.fileDescriptor))
+      throw .usage(.notABinding(.fileDescriptor, name: "N"))
     }
     let digits = text[..<equals]
     guard let wide = Decimal.parse(digits), let number = Int32(exactly: wide), number > 2 else {
-      throw .usage(.notADescriptor(.fileDescriptor, Array(digits)))
+      throw .usage(
+        OptionName.fileDescriptor.spelling + " takes a descriptor from 3 on, not "
+          + Diagnostic.quoted(Array(digits)), hint: "--stdin is for 0")
     }
     self.number = number
     let place = Place.option(.fileDescriptor, Array(digits))
@@ -110,7 +112,7 @@ struct DescriptorBinding {
     for text in arguments.values(.fileDescriptor) { bindings.append(try DescriptorBinding(text)) }
     for (index, binding) in bindings.enumerated()
     where bindings[..<index].contains(where: { $0.number == binding.number }) {
-      throw .usage(.descriptorTwice(binding.number))
+      throw .usage("descriptor \(binding.number) is given twice", hint: "give it once")
     }
     return bindings
   }

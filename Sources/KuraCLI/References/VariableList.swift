@@ -130,10 +130,14 @@ struct VariableBinding {
 
   init(_ text: [UInt8], _ option: OptionName) throws(CommandError) {
     guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
-      throw .usage(.notABinding(option))
+      throw .usage(.notABinding(option, name: "VAR"))
     }
     name = Array(text[..<equals])
-    guard VariableName.isValid(name) else { throw .usage(.notAVariableName(option, name)) }
+    guard VariableName.isValid(name) else {
+      throw .usage(
+        option.spelling + ": no variable can be called " + Diagnostic.quoted(name),
+        hint: "a name has letters, digits and _, and begins with no digit")
+    }
     let value = Array(text[(equals + 1)...])
     let reference = try PlacedReference(value, at: .option(option, name))
     source = option == .file ? .file(reference) : .reference(reference)
@@ -146,7 +150,9 @@ struct VariableBinding {
       for text in arguments.values(option) {
         let binding = try VariableBinding(text, option)
         if bindings.contains(where: { $0.name == binding.name }) {
-          throw .usage(.variableTwice(binding.name))
+          throw .usage(
+            "the variable " + Diagnostic.shown(binding.name) + " is given twice",
+            hint: "give it once")
         }
         bindings.append(binding)
       }
