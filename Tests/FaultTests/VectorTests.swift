@@ -36,6 +36,23 @@ struct VectorTests {
     #expect(!reading.findings.isEmpty, "\(reading)")
   }
 
+  @Test func `no item is called absent by a node without children that has a row`() throws {
+    let vector = try VectorFile("tree-node-zero")
+    let scratch = try Scratch()
+    let path = scratch.file("vault.kura")
+    try vector.build(at: path)
+    var vault = try Engine.open(path, at: Site(state: scratch.file("state")), with: vector.secret)
+    var refusals: [VaultError] = []
+    // One of 64 comes to that node.
+    for number in 0..<1_000 {
+      let name = Array("absent/\(number)".utf8)
+      do throws(VaultError) { _ = try vault.item(name.span) } catch { refusals.append(error) }
+    }
+    #expect(refusals.count == 1_000 && refusals.contains(.damaged(.node)))
+    #expect(refusals.allSatisfy { $0 == .notFound || $0 == .damaged(.node) })
+    vault.lock().close()
+  }
+
   @Test(arguments: ["loose-live-value", "loose-live-old-value"])
   func `a live value planted among the loose ones keeps its chunks`(name: String) throws {
     let vector = try VectorFile(name)

@@ -106,6 +106,22 @@ import Testing
     #expect(fileSize(bench.vault + "-wal") < 0)
   }
 
+  @Test func `of a vault that has no WAL does not look at its file`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    #expect(chmod(bench.vault, 0o644) == 0)
+    let lock = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    #expect(lock.isOK)
+    #expect(bench.agent.keepers.isEmpty)
+    // With one the file is what it moves into, and must be fit for that.
+    let file = open(bench.vault + "-wal", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(write(file, "W", 1) == 1)
+    close(file)
+    let refused = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    #expect(refused.failure == .directoryUnsafe)
+  }
+
   @Test func `of all vaults is waited for by the end of the agent`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-import KuraAgent
 import KuraProtocol
 import SecureMemory
 import Testing
+
+@testable import KuraAgent
 
 @Suite struct StreamTests {
   /// Bytes that differ from chunk to chunk.
@@ -56,6 +57,25 @@ import Testing
     var count = 0
     while let frame = try? bench.reply(on: sleeper) { count += frame.type == .reply ? 1 : 0 }
     #expect(count < 40)
+    try bench.awaitEnd(of: sleeper)
+  }
+
+  @Test func `a lock leaves no last reply behind, of a client that asks for nothing more`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try upload(Self.pattern(60_000), as: "value", bench, wire).isOK)
+    let sleeper = try bench.client()
+    // One at a time, until a reply does not fit into the socket.
+    var asked = 0
+    while !bench.agent.connections.contains(where: { $0?.hasPending == true }) {
+      try sleeper.send { try $0.get("value") }
+      try bench.turn(2)
+      asked += 1
+    }
+    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .all) }.isOK)
+    var taken = 0
+    while taken < asked, (try? bench.reply(on: sleeper)) != nil { taken += 1 }
+    try #require(taken == asked - 1)
     try bench.awaitEnd(of: sleeper)
   }
 

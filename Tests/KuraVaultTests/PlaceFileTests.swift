@@ -114,6 +114,8 @@ import Testing
     #expect(try unlock(second.path) == [])
     #expect(PlaceFile.isDraft(Array(draft.utf8), for: Array(second.path.utf8)))
     #expect(!PlaceFile.isDraft(Array(draft.utf8), for: Array(first.path.utf8)))
+    let copy = second.path + ".older-20261122-131500"
+    #expect(!PlaceFile.isDraft(Array(copy.utf8), for: Array(second.path.utf8)))
   }
 
   @Test func `that cannot be read is learned anew`() throws {

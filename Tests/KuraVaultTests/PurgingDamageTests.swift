@@ -107,6 +107,42 @@ import Testing
     #expect(Int(after) == Int(before).map { $0 - 5 })
   }
 
+  @Test(arguments: [
+    "UPDATE item SET meta = zeroblob(length(meta)) \(bad)", "DELETE FROM item \(bad)",
+  ])
+  func `takes the owner's word, protected or not, and changes nothing without`(
+    statement: String
+  ) throws {
+    file.attack(statement)
+    var vault = try file.unlock()
+    let epoch = vault.summary.epoch
+    let name = Array("bad".utf8)
+    #expect(throws: VaultError.ownerNeeded) { _ = try vault.purge(name.span, .item, by: nil) }
+    #expect(vault.summary.epoch == epoch)
+    #expect(try vault.findings() != [])
+    #expect(try purge("bad", .item, in: &vault).removedCount == 3)
+    try expectWhole(&vault)
+  }
+
+  @Test func `leaves another that is damaged, too, what is kept of it`() throws {
+    let rows = "SELECT count(*) FROM history WHERE item = \(try item("bad"))"
+    file.attack("DELETE FROM item \(Self.bad)")
+    file.attack("UPDATE item SET body = zeroblob(length(body)) WHERE id = \(try item("good"))")
+    var vault = try file.unlock()
+    #expect(try purge("good", .item, in: &vault).removedCount == 2)
+    #expect(file.attack(rows) == ["2"])
+    #expect(try purge("bad", .item, in: &vault).removedCount == 3)
+    #expect(file.attack(rows) == ["0"])
+  }
+
+  /// The id of an item's row, as SQL has it; those of the other items have no history of that length.
+  private func item(_ name: String) throws -> String {
+    let length = name == "bad" ? 80 : 40
+    let ids = file.attack(
+      "SELECT quote(id) FROM item WHERE kind = 0 AND length(history) = \(length)")
+    return try #require(ids.first)
+  }
+
   @Test func `is refused where the tree is damaged, and changes nothing`() throws {
     file.attack("UPDATE bucket SET leaves = zeroblob(length(leaves))")
     var vault = try file.unlock()

@@ -25,6 +25,8 @@ LOG = os.path.join(WORK, "log")
 # Only what hangs comes near it: a mutant that takes an end away may wait for ever.
 MOST_SECONDS = 1200
 ISSUE = re.compile(r"^✘ Test (.*?)(?:\(.*?\))? recorded an issue(?: with \d+ arguments? (.*?))? at (\S+?:\d+)")
+# An issue with an argument of several lines has no such line, and of a long output a piece may get lost.
+END = re.compile(r"^([✔✘➜]) Test (?!run|case)(.*?)(?:\(.*?\))?(?: with \d+ test cases?)? (?:passed|failed|skipped)")
 ENDED = {}
 
 
@@ -155,7 +157,11 @@ class Run:
             end_all()
             child.stdout.close()
             child.returncode = ENDED.pop(child.pid, 0)
-        if not self.has_ended and not self.issues:
+        if self.has_ended or self.issues:
+            return
+        if child.returncode == 0:
+            self.count = 1
+        else:
             self.issues.append(f"(it breaks off: {', '.join(self.under_way[:3])})")
 
     def read(self, line, pardoned):
@@ -165,11 +171,20 @@ class Run:
                 self.issues.append(f"{name} [{found[3]}]")
         elif found := re.match(r"◇ Test (?!run|case)(.*?)(?:\(\))? started\.", line):
             self.under_way.append(found[1])
-        elif found := re.match(r"[✔✘➜] Test (?!run|case)(.*?)(?:\(\))? (?:passed|failed|skipped)", line):
-            if found[1] in self.under_way:
-                self.under_way.remove(found[1])
-        elif found := re.match(r"[✔✘] Test run with (\d+) test", line):
-            self.has_ended, self.count = True, int(found[1])
+        elif found := END.match(line):
+            if found[2] in self.under_way:
+                self.under_way.remove(found[2])
+            if found[1] == "✘":
+                self.note_failed(found[2], pardoned)
+        elif found := re.match(r"([✔✘]) Test run with (\d+) test", line):
+            self.has_ended, self.count = True, int(found[2])
+            if found[1] == "✘" and not self.issues and not pardoned:
+                self.issues.append("(a test of which nothing was told)")
+
+    def note_failed(self, name, pardoned):
+        """Notes a test that ended red, unless an issue of it was told before."""
+        if not any(text == name or text.startswith((f"{name} (", f"{name} [")) for text in (*self.issues, *pardoned)):
+            self.issues.append(f"{name} [its issue was not told]")
 
 
 STORY = r"^EndToEndTests\.StoryTests/.a story comes true"
