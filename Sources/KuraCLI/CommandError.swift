@@ -6,7 +6,8 @@ internal import KuraProtocol
 
 /// Everything that ends a command before its work is done. ``Diagnostic`` makes the message of it.
 enum CommandError: Error, Equatable, Sendable {
-  case usage(UsageError)
+  /// Whoever found out what is wrong has the words for it.
+  case told(Diagnostic)
   case client(ClientError)
   case prompt(PromptError)
   /// The program that asks in place of a terminal failed or was cancelled.
@@ -54,8 +55,6 @@ enum CommandError: Error, Equatable, Sendable {
   case launch([UInt8], Successor.Failure)
   /// Another program's request, or the item for it, is not as it must be.
   case credential(CredentialFlaw)
-  /// A value does not get to a clipboard.
-  case clipboard(ClipboardFlaw)
   /// A value is not edited, or what was edited not stored.
   case edit(EditFlaw)
   /// A thief with the file would guess a new passcode within a day; how long it lasts, if that is known.
@@ -87,6 +86,22 @@ enum WeakPasscodeRemedy: Equatable, Sendable {
 }
 
 extension CommandError {
+  /// Ends a command with words of its own.
+  static func failure(
+    _ message: String, hint: String? = nil, _ status: ExitStatus = .failure
+  ) -> CommandError {
+    .told(Diagnostic(message, hint: hint, status))
+  }
+
+  /// Ends a command that was not understood.
+  static func usage(_ message: String, hint: String? = nil) -> CommandError {
+    .failure(message, hint: hint, .usage)
+  }
+
+  static func usage(_ error: UsageError) -> CommandError {
+    .usage(error.message, hint: error.hint)
+  }
+
   /// Refuses a place for something new where something stands, or where that cannot be told.
   static func requireFree(_ path: String, for new: Existing) throws(CommandError) {
     let kind = unsafe kura_file_kind(path)

@@ -15,13 +15,6 @@ struct UsageError: Error, Equatable, Sendable {
   }
 }
 
-extension CommandError {
-  /// The same where a command itself finds out what is wrong.
-  static func usage(_ message: String, hint: String? = nil) -> CommandError {
-    .usage(UsageError(message, hint: hint))
-  }
-}
-
 // MARK: - Hints
 
 extension UsageError {

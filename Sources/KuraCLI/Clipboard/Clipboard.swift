@@ -11,20 +11,25 @@ enum Clipboard: Equatable, Sendable {
   static func choose(_ wanted: [UInt8]?, _ variables: Variables) throws(CommandError) -> Clipboard {
     guard let wanted else {
       let shown = display(.wayland, variables) ?? display(.x11, variables)
-      guard let found = shown ?? terminal(variables) else { throw .clipboard(.nowhere) }
+      guard let found = shown ?? terminal(variables) else { throw .noClipboard }
       return found
     }
-    let found: Clipboard?
+    let (found, hint): (Clipboard?, String)
     if wanted.elementsEqual("wayland".utf8) {
       found = display(.wayland, variables)
+      hint = "WAYLAND_DISPLAY must be set, and wl-copy (wl-clipboard) installed"
     } else if wanted.elementsEqual("x11".utf8) {
       found = display(.x11, variables)
+      hint = "DISPLAY must be set, and xclip or xsel installed"
     } else if wanted.elementsEqual("osc52".utf8) {
       found = terminal(variables)
+      hint = "a terminal is needed, and not the console: TERM says what it is"
     } else {
       throw .usage("--to takes wayland, x11 or osc52, not " + Diagnostic.quoted(wanted))
     }
-    guard let found else { throw .clipboard(.missing(wanted)) }
+    guard let found else {
+      throw .failure("there is no such clipboard here: " + Diagnostic.shown(wanted), hint: hint)
+    }
     return found
   }
 
@@ -51,16 +56,10 @@ enum Clipboard: Equatable, Sendable {
   }
 }
 
-/// Why a value does not get to a clipboard.
-enum ClipboardFlaw: Equatable, Sendable {
-  /// There is no display with a program for it, and no terminal.
-  case nowhere
-  /// Not the one that was asked for.
-  case missing([UInt8])
-  /// The value is no text.
-  case notText
-  case empty
-  /// The value is longer than what is copied.
-  case tooLong(limit: Int)
-  case toolFailed(String)
+extension CommandError {
+  static var noClipboard: CommandError {
+    .failure(
+      "no clipboard can be reached: there is no display with a program for it, and no terminal",
+      hint: "install wl-clipboard for Wayland, xclip or xsel for X11")
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import KuraProtocol
 
 /// A program that holds the clipboard of a display, reads it and clears it.
 struct ClipboardTool: Equatable, Sendable {
@@ -106,11 +107,17 @@ extension ClipboardTool {
   func hold(_ bytes: Span<UInt8>, isSecretKnown: Bool) throws(CommandError) {
     let words = holding(isSecretKnown: isSecretKnown)
     guard let child = Self.start(path, words, KURA_CLIP_FEEDS, directory) else {
-      throw .clipboard(.toolFailed(path))
+      throw failure
     }
     let isSent = Self.send(bytes, to: child.descriptor)
     kura_socket_close(child.descriptor)
-    guard Self.end(child) == 0, isSent else { throw .clipboard(.toolFailed(path)) }
+    guard Self.end(child) == 0, isSent else { throw failure }
+  }
+
+  private var failure: CommandError {
+    .failure(
+      "this program did not take the value: " + Diagnostic.shown(path),
+      hint: "is its display still there? --to chooses another clipboard", .inputOutput)
   }
 
   /// Reads the clipboard through a mark.

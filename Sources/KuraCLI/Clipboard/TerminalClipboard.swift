@@ -35,7 +35,7 @@ struct TerminalClipboard: Equatable, Sendable {
   /// Sends a text to the terminal of this process, whatever stdout is.
   func send(_ text: Span<UInt8>) throws(CommandError) {
     let terminal = kura_terminal_open()
-    guard terminal >= 0 else { throw .clipboard(.nowhere) }
+    guard terminal >= 0 else { throw .noClipboard }
     defer { kura_file_close(terminal) }
     var output = try Output(descriptor: terminal, isTerminal: false)
     try write(text, to: &output)

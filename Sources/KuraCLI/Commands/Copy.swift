@@ -63,6 +63,8 @@ enum Copy {
 // MARK: - The value
 
 extension Copy {
+  private static let otherWay = "'kura get -o FILE NAME' writes it as it is"
+
   /// - Returns: Whether it is a one-time code: what makes codes is nothing to be pasted, and leaves the
   ///   vault by `get` alone.
   private static func fetch(
@@ -81,7 +83,10 @@ extension Copy {
         if !isLong { try gather(part, &value) }
       }
     }
-    if isLong { throw .clipboard(.tooLong(limit: limit)) }
+    if isLong {
+      throw .failure(
+        "the value is longer than what can be copied there: \(limit) bytes", hint: otherWay)
+    }
     try check(&value)
     return isCode
   }
@@ -96,9 +101,9 @@ extension Copy {
   private static func check(_ value: inout SecretBuffer) throws(CommandError) {
     if value.count > 0, value.bytes[value.count - 1] == UInt8(ascii: "\n") { value.removeLast(1) }
     let bytes = value.bytes
-    if bytes.isEmpty { throw .clipboard(.empty) }
+    if bytes.isEmpty { throw .failure("there is nothing to copy: the value is empty") }
     guard UTF8Scanner.isText(bytes), !bytes.indices.contains(where: { bytes[$0] == 0 }) else {
-      throw .clipboard(.notText)
+      throw .failure("the value is no text, and is not copied", hint: otherWay)
     }
   }
 }

@@ -4,7 +4,8 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// What a person is told when a command fails: what happened and why, what to do next, and the
-/// status a script sees. Where a ``UsageError`` is thrown its words are; all others are made in this folder.
+/// status a script sees. Whoever finds out what is wrong says it; what the agent, the system or a person
+/// answered becomes words in this folder.
 struct Diagnostic: Equatable, Sendable {
   /// Lower case, no full stop; empty where the person who ended the command knows.
   let message: String
@@ -25,7 +26,7 @@ extension Diagnostic {
   /// The diagnostic of whatever ended a command.
   init(_ error: CommandError) {
     switch error {
-    case .usage(let error): self.init(error.message, hint: error.hint, .usage)
+    case .told(let diagnostic): self = diagnostic
     case .client(let error): self.init(error)
     case .prompt(let error): self.init(error)
     case .askpass(let program): self.init(askpass: program)
@@ -62,7 +63,6 @@ extension Diagnostic {
     case .unfit(let unfit): self.init(unfit)
     case .launch(let name, let failure): self.init(launch: name, failure)
     case .credential(let flaw): self.init(flaw)
-    case .clipboard(let flaw): self.init(flaw)
     case .edit(let flaw): self.init(flaw)
     case .lost(let lost, let error): self.init(lost, error)
     case .codeForPasscode: self = .codeForPasscode
