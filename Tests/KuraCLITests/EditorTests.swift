@@ -49,14 +49,16 @@ import Testing
   @Test func `without a variable the first usual one is taken`() throws {
     let folder = try Folder(["vi", "nano"])
     #expect(try folder.choose([:]).name == "nano")
-    #expect(throws: CommandError.edit(.noEditor)) { try Folder(["ed"]).choose([:]) }
+    let refusal = #expect(throws: CommandError.self) { try Folder(["ed"]).choose([:]) }
+    #expect(refusal.map(Diagnostic.init)?.message == "no editor is set, and none was found")
   }
 
   @Test func `one that is not there, or cannot be run, is missing`() throws {
     let folder = try Folder([])
     try Data().write(to: URL(filePath: folder.path + "/plain"))
     for name in ["plain", "gone", folder.path, folder.path + "/plain"] {
-      #expect(throws: CommandError.edit(.missing(name))) { try folder.choose(["EDITOR": name]) }
+      let refusal = #expect(throws: CommandError.self) { try folder.choose(["EDITOR": name]) }
+      #expect(refusal.map(Diagnostic.init)?.message == "there is no such editor: " + name)
     }
   }
 

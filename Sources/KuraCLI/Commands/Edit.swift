@@ -30,13 +30,19 @@ enum Edit {
     repeat {
       try item.edit(with: editor, in: directory, at: terminal)
       if item.isUnchanged, !item.isNew || !allowsEmpty {
-        guard !item.isNew else { throw .edit(.empty) }
+        guard !item.isNew else { throw empty }
         invocation.messages.note("nothing was changed, and nothing is stored")
         return .ok
       }
-      if item.isEmpty, !allowsEmpty { throw .edit(.empty) }
+      if item.isEmpty, !allowsEmpty { throw empty }
     } while try store(&item, access, invocation.messages) == .editAgain
     return .ok
+  }
+
+  private static var empty: CommandError {
+    .failure(
+      "the text is empty, and nothing is stored", hint: "--empty stores it nevertheless",
+      .cancelled)
   }
 
   /// The terminal that the editor works at.
@@ -95,7 +101,7 @@ extension Edit {
       case .edit:
         item.agree(to: failure)
         return .editAgain
-      case .drop: throw .edit(.dropped)
+      case .drop: throw .failure("the text was dropped, and nothing is stored", .cancelled)
       }
     }
   }
@@ -131,7 +137,11 @@ extension CommandError {
     _ refusal: Draft.Refusal, _ directory: String?, _ editor: Editor
   ) -> CommandError {
     switch refusal {
-    case .onDisk: .edit(.noMemory(directory ?? "", editor: editor.name))
+    case .onDisk:
+      .failure(
+        "the text cannot be kept in memory for " + editor.shownName + ": this is on a disk: "
+          + Diagnostic.shown(directory ?? ""),
+        hint: "set XDG_RUNTIME_DIR to a directory on a tmpfs, or use vim or nano")
     case .system(let number): .file(.write, path: directory ?? "memory", errno: number)
     }
   }

@@ -77,9 +77,19 @@ extension EditedItem {
       }
       return nil
     }
-    if isLong { throw .edit(.tooLong(limit: limit)) }
-    guard isText(value) else { throw .edit(.notText) }
+    if isLong { throw tooLong }
+    guard isText(value) else {
+      throw .failure(
+        "the value is no text, and is not edited",
+        hint: "'kura get -o FILE NAME' and 'kura put --file FILE NAME' take any bytes")
+    }
     return facts
+  }
+
+  private static var tooLong: CommandError {
+    .failure(
+      "it is longer than what is edited: \(limit) bytes",
+      hint: "'kura get -o FILE NAME' and 'kura put --file FILE NAME' take any length")
   }
 
   private static func gather(
@@ -115,8 +125,10 @@ extension EditedItem {
     }
     try editor.edit(draft, at: terminal)
     do throws(FileError) { try draft.read(into: &text, limit: Self.limit) } catch {
-      if error.errno == FileError.tooLarge { throw .edit(.tooLong(limit: Self.limit)) }
-      throw error.errno == ENOMEM ? .outOfMemory : .edit(.gone(editor.name))
+      if error.errno == FileError.tooLarge { throw Self.tooLong }
+      guard error.errno != ENOMEM else { throw .outOfMemory }
+      throw .failure(
+        "the editor left no file behind: " + editor.shownName, hint: Editor.unstored)
     }
     EditedText.settle(&text, after: original)
   }
@@ -130,7 +142,11 @@ extension EditedItem {
 
   /// Stores the text, where the item is still as it was, or as was agreed to since.
   func store(_ access: VaultAccess) throws(CommandError) {
-    guard Self.isText(text) else { throw .edit(.textLost) }
+    guard Self.isText(text) else {
+      throw .failure(
+        "what the editor wrote is no text: it is not UTF-8, or has a NUL",
+        hint: "'kura put --file FILE NAME' takes any bytes")
+    }
     let order = order
     _ = try access.unlocked { connection throws(ClientError) in
       try connection.put(order, value: text.bytes)

@@ -35,6 +35,8 @@ struct Editor: Equatable, Sendable {
 
   /// The name, as a person knows it.
   let name: String
+
+  var shownName: String { Diagnostic.shown(name) }
 }
 
 // MARK: - Which one
@@ -49,7 +51,7 @@ extension Editor {
       guard let path = Program.look(for: name, variables["PATH"]) else { continue }
       return Editor(path: path, words: [name])
     }
-    throw .edit(.noEditor)
+    throw none
   }
 
   /// A command of plain words is run as it is; what else it holds is a shell's to understand.
@@ -63,12 +65,22 @@ extension Editor {
     }
     let words = command.utf8.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 })
       .map { String(Substring($0)) }
-    guard let first = words.first else { throw .edit(.noEditor) }
+    guard let first = words.first else { throw Self.none }
     guard let path = Program.look(for: first, variables["PATH"]),
       unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1
-    else { throw .edit(.missing(first)) }
+    else {
+      throw .failure("there is no such editor: " + Diagnostic.shown(first), hint: Self.source)
+    }
     self.init(path: path, words: words)
   }
+
+  private static var none: CommandError {
+    .failure(
+      "no editor is set, and none was found", hint: "set VISUAL or EDITOR, as in EDITOR=vim")
+  }
+
+  private static let source = "VISUAL, else EDITOR, names it"
+  static let unstored = "nothing was stored: the value is as it was"
 
   private init(path: String, words: [String]) {
     self.init(kind: Kind(Self.realName(path)), path: path, words: words, name: words[0])
@@ -138,34 +150,19 @@ extension Editor {
     var edited = kura_edited()
     let failed = unsafe kura_edit(
       path, block, block.count, terminal, draft.descriptor, &edited)
-    if failed != 0 { throw .edit(.notStarted(name, errno: -failed)) }
+    if failed != 0 {
+      throw .failure(
+        "the editor cannot be started: " + shownName + ": " + SystemMessage.text(-failed),
+        hint: Self.source)
+    }
     if edited.interrupted != 0 { throw .prompt(.interrupted) }
-    if edited.signal != 0 { throw .edit(.killed(name, signal: edited.signal)) }
-    if edited.status != 0 { throw .edit(.failed(name, status: edited.status)) }
+    if edited.signal != 0 {
+      throw .failure(
+        "the editor was ended by signal \(edited.signal): " + shownName, hint: Self.unstored)
+    }
+    if edited.status != 0 {
+      throw .failure(
+        "the editor failed with status \(edited.status): " + shownName, hint: Self.unstored)
+    }
   }
-}
-
-/// Why a value is not edited, or what was edited not stored.
-enum EditFlaw: Equatable, Sendable {
-  /// None is named, and none of the usual ones is there.
-  case noEditor
-  /// The one that is named is not there.
-  case missing(String)
-  case notStarted(String, errno: Int32)
-  case failed(String, status: Int32)
-  case killed(String, signal: Int32)
-  /// There is no directory in memory, which this editor needs; where one was looked for.
-  case noMemory(String, editor: String)
-  /// The value is no text.
-  case notText
-  /// What came out of the editor is none.
-  case textLost
-  /// The value, or the text, is longer than what is edited.
-  case tooLong(limit: Int)
-  /// The editor has removed the text.
-  case gone(String)
-  /// Nothing is in the text.
-  case empty
-  /// The person let the text go.
-  case dropped
 }
