@@ -53,8 +53,6 @@ enum CommandError: Error, Equatable, Sendable {
   case unfit(Unfit)
   /// The program that `run` was to become was not started.
   case launch([UInt8], Successor.Failure)
-  /// Another program's request, or the item for it, is not as it must be.
-  case credential(CredentialFlaw)
   /// A thief with the file would guess a new passcode within a day; how long it lasts, if that is known.
   case weakPasscode(WeakPasscodeRemedy, lasts: String)
   /// The end of the agent's work was not seen.

@@ -26,6 +26,24 @@ struct JSONFlaw: Error, Equatable, Sendable {
   let offset: Int
 }
 
+extension JSONFlaw.Kind {
+  /// What it is, behind the name of the text.
+  var words: String {
+    switch self {
+    case .unexpected: "it is no JSON"
+    case .ended: "the JSON ends too early"
+    case .controlCharacter: "a string has a control character"
+    case .notUTF8: "a string is not UTF-8 text"
+    case .escape: "a string has a \\ that is no escape"
+    case .surrogate: "a string has half of a character"
+    case .repeatedKey: "a key stands twice in one object"
+    case .tooDeep: "it is nested too deep"
+    case .tooMany: "it has too many values"
+    case .otherKind: "a member is of the wrong kind"
+    }
+  }
+}
+
 /// A JSON text (RFC 8259) that was read to its end and found whole. It is kept as it came, in
 /// guarded memory; a string leaves it only for guarded memory or, where it is no secret, as text.
 ///
@@ -114,7 +132,7 @@ extension JSONDocument {
   }
 
   private static func otherKind(_ node: Node) -> CommandError {
-    .credential(.notJSON(JSONFlaw(kind: .otherKind, offset: node.range.lowerBound)))
+    .notARequest(JSONFlaw(kind: .otherKind, offset: node.range.lowerBound))
   }
 }
 
@@ -126,7 +144,13 @@ extension JSONDocument {
     do throws(JSONFlaw) {
       let document = try JSONDocument(text)
       if document.isObject { return document }
-    } catch { throw .credential(.notJSON(error)) }
-    throw .credential(.notAnObject)
+    } catch { throw .notARequest(error) }
+    throw .failure("the request is not as it must be: it is no JSON object")
+  }
+}
+
+extension CommandError {
+  fileprivate static func notARequest(_ flaw: JSONFlaw) -> CommandError {
+    .failure("the request is not as it must be: " + flaw.kind.words + " (byte \(flaw.offset))")
   }
 }

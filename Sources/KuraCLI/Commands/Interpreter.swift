@@ -20,7 +20,9 @@ enum Interpreter {
     }
     let program = invocation.arguments.operands[0]
     guard let run = programs.first(where: { $0.name.utf8.elementsEqual(program) })?.run else {
-      throw .credential(.unknownProgram(program))
+      throw .usage(
+        "helper does not speak to " + Diagnostic.quoted(program),
+        hint: "say git, docker, cargo, aws or askpass")
     }
     return try run(&invocation)
   }

@@ -32,7 +32,7 @@ enum AWSCredential {
       try value.checkLine(name)
       guard let id = item.attributes.first(where: { $0.key == keyAttribute })?.value,
         UTF8Scanner.isText(id.span)
-      else { throw .credential(.attributeMissing(name, key: keyAttribute)) }
+      else { throw .attributeMissing(name, key: keyAttribute) }
       try begin(&invocation.output)
       try invocation.output.member("AccessKeyId", bytes: id.span)
       try invocation.output.member("SecretAccessKey", bytes: value.bytes)
@@ -59,7 +59,9 @@ enum AWSCredential {
     _ value: consuming SecretBuffer, _ name: String
   ) throws(CommandError) -> JSONDocument {
     do throws(JSONFlaw) { return try JSONDocument(value) } catch {
-      throw .credential(.valueNotJSON(name, error))
+      throw .failure(
+        "the value of " + Diagnostic.shown(name) + " begins as JSON, but " + error.kind.words
+          + " (byte \(error.offset))")
     }
   }
 
@@ -71,7 +73,7 @@ enum AWSCredential {
     let holder = try holder(of: document, &value)
     for key in ["AccessKeyId", "SecretAccessKey"] {
       guard try document.read(holder + [key], into: &value) else {
-        throw .credential(.memberMissing(name, key: key))
+        throw .failure("the JSON in " + Diagnostic.shown(name) + " has no " + key)
       }
     }
     try begin(&output)

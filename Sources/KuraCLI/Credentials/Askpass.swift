@@ -48,13 +48,23 @@ enum Askpass {
 
 // MARK: - From the vault
 
+/// Why the vault does not answer what a program asks.
+private enum Miss: Equatable, Sendable {
+  /// The words are none that an item could answer.
+  case unknown
+  /// No item has that name.
+  case noItem(String)
+  /// The same process was given the item's value already.
+  case given(String)
+}
+
 extension Askpass {
   /// Prints an item's value.
   ///
   /// - Returns: Why not; nil when it was printed.
   private static func answer(
     _ name: String, _ invocation: inout Invocation
-  ) throws(CommandError) -> AskpassMiss? {
+  ) throws(CommandError) -> Miss? {
     var value = try CredentialValue()
     let isThere = try invocation.access().unlocked(authorizing: true) {
       connection throws(ClientError) in
@@ -72,7 +82,7 @@ extension Askpass {
   /// - Returns: Why not; nil when it was printed.
   private static func answer(
     _ place: GitPlace, wantsUser: Bool, _ invocation: inout Invocation
-  ) throws(CommandError) -> AskpassMiss? {
+  ) throws(CommandError) -> Miss? {
     var value = try CredentialValue()
     let found = try invocation.access().unlocked(authorizing: !wantsUser) {
       connection throws(ClientError) -> GitCandidate? in
@@ -105,7 +115,7 @@ extension Askpass {
 extension Askpass {
   /// Hands a question on to a person, and the answer back.
   private static func ask(
-    _ question: [UInt8], isVisible: Bool, _ miss: AskpassMiss, _ invocation: inout Invocation
+    _ question: [UInt8], isVisible: Bool, _ miss: Miss, _ invocation: inout Invocation
   ) throws(CommandError) {
     let asking = Asking(invocation.arguments, invocation.variables)
     if case .given(let name) = miss {
@@ -113,13 +123,27 @@ extension Askpass {
         "this program was given the value of " + Diagnostic.shown(name)
           + " already, and asks again: it seems to be wrong")
     }
-    do throws(CommandError) {
-      let answer = try asking.typed(lines(question), isHidden: !isVisible)
-      try print(typed: answer, &invocation.output)
-    } catch {
-      guard error == .credential(.nobodyToAsk) else { throw error }
-      throw .credential(.unanswered(question, miss))
-    }
+    let answer = try asking.typed(
+      lines(question), isHidden: !isVisible, orElse: unanswered(question, miss))
+    try print(typed: answer, &invocation.output)
+  }
+
+  /// What was asked, and what was looked for: a name that is mistyped is found only so.
+  private static func unanswered(_ question: [UInt8], _ miss: Miss) -> CommandError {
+    var asked = question.prefix(200)
+    while asked.last == 0x20 { asked.removeLast() }
+    let hint =
+      switch miss {
+      case .unknown: "run it at a terminal; no item answers a question like this"
+      case .noItem(let name):
+        "run it at a terminal, or store the answer as the item " + Diagnostic.shown(name)
+      case .given(let name):
+        Diagnostic.shown(name) + " was given to this program already, and seems to be wrong: put"
+          + " another value there with --replace"
+      }
+    return .failure(
+      "only a person can answer this, and nobody can be asked: "
+        + Diagnostic.quoted(Array(asked)), hint: hint, .needsInteraction)
   }
 
   private static func print(
@@ -133,14 +157,14 @@ extension Askpass {
     _ question: [UInt8], _ invocation: borrowing Invocation
   ) throws(CommandError) {
     var questioner = try Asking(invocation.arguments, invocation.variables).questioner()
-    guard questioner.hasTerminal else { throw .credential(.nobodyToAsk) }
+    guard questioner.hasTerminal else { throw .nobodyToAsk }
     var lines = lines(question)
     let last = lines.popLast() ?? ""
     for line in lines { questioner.prompt?.say(line) }
     let isYes = try prompting { () throws(PromptError) in
       try questioner.prompt?.confirms(last) ?? false
     }
-    guard isYes else { throw .credential(.refused) }
+    guard isYes else { throw .failure("refused", .cancelled) }
   }
 
   /// Shows a text that wants no answer.
@@ -156,12 +180,25 @@ extension Askpass {
 
 extension Asking {
   /// What a person types below some lines and behind the last of them.
-  func typed(_ lines: [String], isHidden: Bool) throws(CommandError) -> SecretBytes {
+  ///
+  /// - Parameter refusal: What to say where nobody can be asked.
+  func typed(
+    _ lines: [String], isHidden: Bool,
+    orElse refusal: @autoclosure () -> CommandError = .nobodyToAsk
+  ) throws(CommandError) -> SecretBytes {
     var questioner = try questioner()
-    guard questioner.canAsk else { throw .credential(.nobodyToAsk) }
+    guard questioner.canAsk else { throw refusal() }
     for line in lines.dropLast() { questioner.prompt?.say(line) }
     let answer = try questioner.ask(lines.last ?? "", isHidden: isHidden)
     questioner.endLine()
     return answer
+  }
+}
+
+extension CommandError {
+  fileprivate static var nobodyToAsk: CommandError {
+    .failure(
+      "only a person can answer that, and nobody can be asked", hint: "run it at a terminal",
+      .needsInteraction)
   }
 }

@@ -44,8 +44,8 @@ enum CargoCredential {
   private static func perform(
     _ request: borrowing JSONDocument, _ invocation: inout Invocation
   ) throws(CommandError) -> Refusal? {
-    guard try request.number("v") == 1 else { throw .credential(.missing("version 1")) }
-    guard let kind = try request.bytes("kind") else { throw .credential(.missing("kind")) }
+    guard try request.number("v") == 1 else { throw .requestLacks("version 1") }
+    guard let kind = try request.bytes("kind") else { throw .requestLacks("kind") }
     switch String(decoding: kind, as: UTF8.self) {
     case "get": return try get(request, &invocation)
     case "login": return try login(request, &invocation)

@@ -13,8 +13,25 @@ enum CredentialInput {
       guard error.errno == FileError.tooLarge else {
         throw .file(.read, path: "stdin", errno: error.errno)
       }
-      throw .credential(.requestTooLong(limit: CredentialLimit.bytes))
+      throw .requestTooLong
     }
+  }
+}
+
+/// What is wrong with a request of another program; nothing of it is told.
+extension CommandError {
+  static var requestTooLong: CommandError {
+    .failure("the request has more than \(CredentialLimit.bytes) bytes")
+  }
+
+  static func requestLacks(_ field: String) -> CommandError {
+    .failure("the request names no " + field)
+  }
+
+  /// A NUL or a carriage return, which two readers would take for two things.
+  static func controlByte(line: Int) -> CommandError {
+    .failure(
+      "line \(line) of the request has a NUL or a carriage return", hint: "nothing was handed out")
   }
 }
 
@@ -33,7 +50,7 @@ struct CredentialLines: ~Copyable {
       if let newline { return try take(newline, dropping: newline + 1) }
       if hasEnded { return held.count == 0 ? nil : try take(held.count, dropping: held.count) }
       guard held.count <= CredentialLimit.bytes else {
-        throw .credential(.requestTooLong(limit: CredentialLimit.bytes))
+        throw .requestTooLong
       }
       try readSome()
     }

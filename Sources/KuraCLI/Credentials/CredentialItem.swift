@@ -44,21 +44,39 @@ struct CredentialValue: ~Copyable {
   ///
   /// - Parameter name: The item it came from.
   func checkLine(_ name: String) throws(CommandError) {
-    if isTooLong { throw .credential(.valueTooLong(name, limit: CredentialLimit.bytes)) }
+    if isTooLong { throw .valueTooLong(name) }
     for index in bytes.indices where Self.endsLine(bytes[index]) {
-      throw .credential(.notOneLine(name))
+      throw .failure(
+        "the value of " + Diagnostic.shown(name) + " is not one line, so it is not handed out",
+        hint: "'kura put --trim --replace NAME' stores it without the newline at its end")
     }
   }
 
   /// Makes sure that a protocol of JSON can carry it.
   func checkText(_ name: String) throws(CommandError) {
-    if isTooLong { throw .credential(.valueTooLong(name, limit: CredentialLimit.bytes)) }
-    guard UTF8Scanner.isText(bytes) else { throw .credential(.notText(name)) }
+    if isTooLong { throw .valueTooLong(name) }
+    guard UTF8Scanner.isText(bytes) else {
+      throw .failure("the value of " + Diagnostic.shown(name) + " is not UTF-8 text")
+    }
   }
 
   /// Whether a reader of lines may take it for more than a byte of one. Some end a line at a lone
   /// carriage return (CVE-2024-50338), C programs end a text at a NUL.
   static func endsLine(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0 }
+}
+
+extension CommandError {
+  fileprivate static func valueTooLong(_ name: String) -> CommandError {
+    .failure(
+      "the value of " + Diagnostic.shown(name) + " has more than \(CredentialLimit.bytes) bytes")
+  }
+
+  /// An item lacks what its program is to be told.
+  static func attributeMissing(_ name: String, key: String) -> CommandError {
+    .failure(
+      Diagnostic.shown(name) + " has no attribute " + key,
+      hint: "'kura attr NAME " + key + "=...' sets it")
+  }
 }
 
 // MARK: - Items that may not be there

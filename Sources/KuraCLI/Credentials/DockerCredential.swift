@@ -67,7 +67,7 @@ extension DockerCredential {
     guard let item else { return notFound }
     try secret.checkText(name)
     guard let user = item.user, UTF8Scanner.isText(user.span) else {
-      throw .credential(.attributeMissing(name, key: userKey))
+      throw .attributeMissing(name, key: userKey)
     }
     try invocation.output.openObject()
     try invocation.output.member("ServerURL", bytes: server.span)
@@ -86,7 +86,7 @@ extension DockerCredential {
     let hasSecret = try request.read(["Secret"], into: &secret)
     guard let server = try request.bytes("ServerURL"), !server.isEmpty else { return noServer }
     guard let user = try request.bytes("Username"), !user.isEmpty else { return noUser }
-    guard hasSecret else { throw .credential(.missing("Secret")) }
+    guard hasSecret else { throw .requestLacks("Secret") }
     try invocation.access().unlocked { connection throws(ClientError) in
       try connection.keep(
         secret.bytes, as: name(of: server), [Attribute(key: userKey, value: user)])
@@ -141,7 +141,7 @@ extension DockerCredential {
     let tail = server.reversed().prefix(while: isSpace).count
     let bare = Array(server[head..<max(head, server.count - tail)])
     if bare.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-      throw .credential(.controlByte(line: 1))
+      throw .controlByte(line: 1)
     }
     return bare
   }

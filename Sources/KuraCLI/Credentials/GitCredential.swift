@@ -85,7 +85,9 @@ extension GitCredential {
   /// Makes sure that a line can carry the user's name.
   static func checkUser(_ found: GitCandidate) throws(CommandError) {
     if found.user.contains(where: CredentialValue.endsLine) {
-      throw .credential(.userNotOneLine(found.item.name))
+      throw .failure(
+        "the user that " + Diagnostic.shown(found.item.name)
+          + " names is not one line, so it is not handed out")
     }
   }
 

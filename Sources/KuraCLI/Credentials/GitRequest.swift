@@ -46,10 +46,12 @@ struct GitRequest: ~Copyable {
   private mutating func take(_ text: Span<UInt8>, _ line: Int) throws(CommandError) {
     var equals: Int?
     for index in text.indices {
-      if CredentialValue.endsLine(text[index]) { throw .credential(.controlByte(line: line)) }
+      if CredentialValue.endsLine(text[index]) { throw .controlByte(line: line) }
       if equals == nil, text[index] == UInt8(ascii: "=") { equals = index }
     }
-    guard let equals, equals > 0 else { throw .credential(.badLine(line)) }
+    guard let equals, equals > 0 else {
+      throw .failure("line \(line) of the request is not KEY=VALUE")
+    }
     var key: [UInt8] = []
     for index in 0..<equals { key.append(text[index]) }
     try take(key, text.extracting((equals + 1)..<text.count), line)
@@ -59,7 +61,10 @@ struct GitRequest: ~Copyable {
     _ key: [UInt8], _ value: Span<UInt8>, _ line: Int
   ) throws(CommandError) {
     guard let field = Field(key) else { return }
-    if seen.contains(key) { throw .credential(.repeated(line: line)) }
+    if seen.contains(key) {
+      throw .failure(
+        "line \(line) of the request says something twice", hint: "nothing was handed out")
+    }
     seen.append(key)
     switch field {
     case .scheme: scheme = Self.array(value)
@@ -123,8 +128,8 @@ extension GitRequest {
   /// What the request is about; nil for an empty host, which nothing is known of
   /// (CVE-2020-11008: it must not mean any host).
   func place() throws(CommandError) -> GitPlace? {
-    guard let scheme, !scheme.isEmpty else { throw .credential(.missing("protocol")) }
-    guard let host else { throw .credential(.missing("host")) }
+    guard let scheme, !scheme.isEmpty else { throw .requestLacks("protocol") }
+    guard let host else { throw .requestLacks("host") }
     guard !host.isEmpty else { return nil }
     return GitPlace(scheme: scheme, host: host, path: path, user: user)
   }

@@ -37,7 +37,7 @@ extension Diagnostic {
   init(_ flaw: LineFlaw) {
     let words: Words =
       switch flaw {
-      case .notJSON(let flaw): (Self.text(flaw.kind) + " (byte \(flaw.offset + 1))", nil)
+      case .notJSON(let flaw): (flaw.kind.words + " (byte \(flaw.offset + 1))", nil)
       case .notAnObject: ("it is no JSON object", nil)
       case .tooLong(let limit):
         ("it has more than \(limit) bytes", "'kura put NAME --file FILE' takes any value")

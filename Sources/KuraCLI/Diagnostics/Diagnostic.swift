@@ -62,7 +62,6 @@ extension Diagnostic {
     case .syntax(let flaw): self.init(flaw)
     case .unfit(let unfit): self.init(unfit)
     case .launch(let name, let failure): self.init(launch: name, failure)
-    case .credential(let flaw): self.init(flaw)
     case .lost(let lost, let error): self.init(lost, error)
     case .codeForPasscode: self = .codeForPasscode
     case .noPasscode: self = .noPasscode
