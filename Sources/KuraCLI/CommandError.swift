@@ -63,8 +63,6 @@ enum CommandError: Error, Equatable, Sendable {
   case noCode
   /// The vault has no passcode, which its new vault key would take.
   case noPasscode
-  /// A line is no item.
-  case line(LineFlaw)
   /// Not all of many items were stored.
   indirect case batch(BatchFailure, CommandError)
 }

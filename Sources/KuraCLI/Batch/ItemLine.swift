@@ -4,22 +4,6 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Why a line is no item; nothing of it is told.
-enum LineFlaw: Error, Equatable, Sendable {
-  case notJSON(JSONFlaw)
-  case notAnObject
-  case tooLong(limit: Int)
-  /// A member that none of them is called.
-  case unknownMember
-  case missing(String)
-  /// A member is of another kind than it has to be.
-  case otherKind(String)
-  /// A value is not base64 as it is written in one way only.
-  case notBase64
-  /// The line is of another schema.
-  case schema
-}
-
 /// An item that a line of JSON holds, as `get --json` writes it, so that nothing of an item is lost on
 /// the way through JSON; all of it in guarded memory.
 struct ItemLine: ~Copyable {
@@ -60,9 +44,11 @@ struct ItemLine: ~Copyable {
   /// - Returns: Whether there is anything but blanks on it.
   mutating func read(_ text: Span<UInt8>) throws(CommandError) -> Bool {
     guard !Self.isBlank(text) else { return false }
-    do throws(JSONFlaw) { try scanner.scan(text) } catch { throw .line(.notJSON(error)) }
+    do throws(JSONFlaw) { try scanner.scan(text) } catch {
+      throw .usage(error.kind.words + " (byte \(error.offset + 1))")
+    }
     let nodes = scanner.nodes
-    guard nodes[0].kind == .object else { throw .line(.notAnObject) }
+    guard nodes[0].kind == .object else { throw .usage("it is no JSON object") }
     name.removeAll()
     value.removeAll()
     attributes.removeAll()
@@ -71,7 +57,7 @@ struct ItemLine: ~Copyable {
     for index in nodes.indices where nodes[index].parent == 0 {
       switch try Member(text, nodes[index].key) {
       case .name:
-        try Self.require(nodes[index], .string, "name")
+        try Self.require(nodes[index], .string, "its name is no string")
         try Self.copy(nodes[index], of: text, into: &name)
         hasName = true
       case .value:
@@ -83,19 +69,25 @@ struct ItemLine: ~Copyable {
         isProtected = isProtected || isTrue
       case .protection:
         let words = ["standard", "protected"]
-        let isSecond = try Self.choice(nodes[index], text, of: words, "class") == 1
+        let isSecond =
+          try Self.choice(
+            nodes[index], text, of: words, else: "its class is neither standard nor protected") == 1
         isProtected = isProtected || isSecond
-      case .kind: isOTP = try Self.choice(nodes[index], text, of: ["value", "otp"], "kind") == 1
+      case .kind:
+        let words = ["value", "otp"]
+        isOTP =
+          try Self.choice(
+            nodes[index], text, of: words, else: "its kind is neither value nor otp") == 1
       case .schema:
         let range = nodes[index].range
         guard range.count == 1, text[range.lowerBound] == UInt8(ascii: "1") else {
-          throw .line(.schema)
+          throw .usage("it is of another schema than 1")
         }
       case .told: break
       }
     }
-    guard hasName else { throw .line(.missing("name")) }
-    guard hasValue else { throw .line(.missing("value")) }
+    guard hasName else { throw .usage("it has no name") }
+    guard hasValue else { throw .usage("it has no value") }
     return true
   }
 
@@ -130,7 +122,9 @@ extension ItemLine {
         self = member
         return
       }
-      throw .line(.unknownMember)
+      throw .usage(
+        "it has a member of another name",
+        hint: "there can be name, value, attributes, class, kind and protect")
     }
   }
 
@@ -146,17 +140,19 @@ extension ItemLine {
     }
     guard nodes[index].kind == .object, members == 1, nodes[inside].kind == .string,
       JSONScanner.isString(text, nodes[inside].key, "base64")
-    else { throw .line(.otherKind("value")) }
+    else { throw .usage("its value is neither a string nor {\"base64\": \"...\"}") }
     try Self.copy(nodes[inside], of: text, into: &held)
     try Self.decode(held, into: &value)
   }
 
+  private static let attributesFlaw = "its attributes are no object of strings"
+
   private mutating func readAttributes(
     _ nodes: [JSONDocument.Node], _ index: Int, _ text: Span<UInt8>
   ) throws(CommandError) {
-    try Self.require(nodes[index], .object, "attributes")
+    try Self.require(nodes[index], .object, Self.attributesFlaw)
     for inside in nodes.indices where nodes[inside].parent == index {
-      try Self.require(nodes[inside], .string, "attributes")
+      try Self.require(nodes[inside], .string, Self.attributesFlaw)
       try Self.copy(nodes[inside], of: text, into: &held)
       try Self.put(JSONScanner.array(text, nodes[inside].key), held, into: &attributes)
       attributeCount += 1
@@ -170,7 +166,7 @@ extension ItemLine {
     do throws(SecureMemoryError) {
       isBase64 = try EncodedBytes.decode(text.bytes, into: &value)
     } catch { throw .outOfMemory }
-    guard isBase64 else { throw .line(.notBase64) }
+    guard isBase64 else { throw .usage("its value is not base64") }
   }
 
   private static func put(
@@ -182,31 +178,32 @@ extension ItemLine {
   }
 
   private static func require(
-    _ node: JSONDocument.Node, _ kind: JSONDocument.Kind, _ name: String
+    _ node: JSONDocument.Node, _ kind: JSONDocument.Kind, _ flaw: String
   ) throws(CommandError) {
-    guard node.kind == kind else { throw .line(.otherKind(name)) }
+    guard node.kind == kind else { throw .usage(flaw) }
   }
 
   private static func truth(
     _ node: JSONDocument.Node, _ text: Span<UInt8>
   ) throws(CommandError) -> Bool {
-    try require(node, .literal, "protect")
+    let flaw = "its protect is neither true nor false"
+    try require(node, .literal, flaw)
     switch text[node.range.lowerBound] {
     case UInt8(ascii: "t"): return true
     case UInt8(ascii: "f"): return false
-    default: throw .line(.otherKind("protect"))
+    default: throw .usage(flaw)
     }
   }
 
   /// Which of some words a member is.
   private static func choice(
-    _ node: JSONDocument.Node, _ text: Span<UInt8>, of words: [String], _ name: String
+    _ node: JSONDocument.Node, _ text: Span<UInt8>, of words: [String], else flaw: String
   ) throws(CommandError) -> Int {
-    try require(node, .string, name)
+    try require(node, .string, flaw)
     for (index, word) in words.enumerated() where JSONScanner.isString(text, node.range, word) {
       return index
     }
-    throw .line(.otherKind(name))
+    throw .usage(flaw)
   }
 
   /// Copies what a string stands for.

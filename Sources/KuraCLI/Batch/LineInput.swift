@@ -63,7 +63,11 @@ struct LineInput: ~Copyable {
         (start, end, next) = (next, buffer.count, buffer.count)
         break
       }
-      guard buffer.count - next <= Self.limit else { throw .line(.tooLong(limit: Self.limit)) }
+      guard buffer.count - next <= Self.limit else {
+        throw .usage(
+          "it has more than \(Self.limit) bytes",
+          hint: "'kura put NAME --file FILE' takes any value")
+      }
       if let step = stepOfWait(isPatient, &waits) { return step }
       searched = try readMore()
     }

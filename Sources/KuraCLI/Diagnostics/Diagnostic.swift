@@ -66,7 +66,6 @@ extension Diagnostic {
     case .codeForPasscode: self = .codeForPasscode
     case .noPasscode: self = .noPasscode
     case .noCode: self = .noCode
-    case .line(let flaw): self.init(flaw)
     case .batch(let failure, let error): self.init(failure, error)
     case .agentNotRunning: self.init("no agent is running", .agent)
     }
