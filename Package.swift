@@ -50,8 +50,8 @@ let program: [Target] =
       path: "Sources",
       exclude: [
         "CKuraSystem", "CSQLite", "CSodium", "CUnicode", "CZxcvbn", "KuraAgent", "KuraClient",
-        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraSession", "KuraStorage", "KuraVault",
-        "SecureMemory", "kura-agent", "kura-strength",
+        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraSession", "KuraStorage", "KuraTerms",
+        "KuraVault", "SecureMemory", "kura-agent", "kura-strength",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -80,22 +80,24 @@ let package = Package(
     .target(name: "CKuraSystem"),
 
     // Both halves.
+    .target(name: "KuraTerms", swiftSettings: client),
     .target(name: "SecureMemory", dependencies: ["CKuraSystem"], swiftSettings: client),
-    .target(name: "KuraProtocol", dependencies: ["SecureMemory"], swiftSettings: client),
+    .target(
+      name: "KuraProtocol", dependencies: ["KuraTerms", "SecureMemory"], swiftSettings: client),
 
     // The vault's side.
     .target(
       name: "KuraCrypto", dependencies: ["CKuraSystem", "CSodium", "SecureMemory"],
       swiftSettings: strict, linkerSettings: libraries(["sodium"])),
     .target(
-      name: "KuraFormat", dependencies: ["CUnicode", "KuraCrypto", "SecureMemory"],
+      name: "KuraFormat", dependencies: ["CUnicode", "KuraCrypto", "KuraTerms", "SecureMemory"],
       swiftSettings: strict, linkerSettings: libraries(["utf8proc"])),
     .target(
       name: "KuraStorage", dependencies: ["CSQLite"], swiftSettings: strict,
       linkerSettings: libraries(["sqlite3"], support: ["m", "z"])),
     .target(
       name: "KuraVault",
-      dependencies: ["KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory"],
+      dependencies: ["KuraCrypto", "KuraFormat", "KuraStorage", "KuraTerms", "SecureMemory"],
       swiftSettings: strict),
     .target(
       name: "KuraSession",

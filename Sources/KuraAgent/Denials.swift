@@ -108,9 +108,9 @@ extension Denial {
     case .notDeleted, .revisionCurrent: Denial(revisionOf: error, name)
     case .exists(let revision): Denial(.exists, revision, text: name)
     case .revisionConflict(let current): Denial(.revisionConflict, current)
-    case .nameInvalid(let rule): Denial(.nameInvalid, UInt64(KuraProtocol.NameRule(rule).rawValue))
+    case .nameInvalid(let rule): Denial(.nameInvalid, UInt64(rule.rawValue))
     case .attributeInvalid(let rule):
-      Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
+      Denial(.attributeInvalid, UInt64(rule.rawValue))
     case .policyInvalid(let key):
       Denial(.configInvalid, UInt64(key.rawValue), key.range.lowerBound, key.range.upperBound)
     case .otpInvalid(let rule): Denial(.otpInvalid, UInt64(rule.rawValue))
@@ -154,51 +154,6 @@ extension Damage {
 }
 
 // MARK: - Rules
-
-extension PasscodeRule {
-  /// The protocol's number for a rule of texts.
-  init(_ rule: TextRule) {
-    switch rule {
-    case .empty: self = .empty
-    case .tooLong: self = .tooLong
-    case .notUTF8: self = .notUTF8
-    case .controlCharacter: self = .controlCharacter
-    case .unassignedCharacter: self = .unassigned
-    }
-  }
-}
-
-extension KuraProtocol.NameRule {
-  /// The protocol's number for a rule of names.
-  init(_ rule: KuraFormat.NameRule) {
-    switch rule {
-    case .text(.empty): self = .empty
-    case .text(.tooLong): self = .tooLong
-    case .text(.notUTF8): self = .notUTF8
-    case .text(.controlCharacter): self = .controlCharacter
-    case .text(.unassignedCharacter): self = .unassigned
-    case .emptyComponent: self = .emptyComponent
-    case .dotComponent: self = .dotComponent
-    }
-  }
-}
-
-extension KuraProtocol.AttributeRule {
-  /// The protocol's number for a rule of attributes.
-  init(_ rule: KuraFormat.AttributeRule) {
-    switch rule {
-    case .key(.empty): self = .keyEmpty
-    case .key(.tooLong): self = .keyTooLong
-    case .key(.notUTF8): self = .keyNotUTF8
-    case .key(.controlCharacter), .key(.unassignedCharacter), .keyWithEqualsSign:
-      self = .keyCharacter
-    case .duplicateKey: self = .keyRepeated
-    case .value: self = .valueNotText
-    case .tooMany: self = .tooMany
-    case .tooLarge: self = .tooLarge
-    }
-  }
-}
 
 extension RecoveryKeyRule {
   /// The group a typing error is in, from 1; 0 when it is not known.

@@ -16,7 +16,7 @@ final class Keeper {
   var session: Session
   /// What the last unlock asked for; it outlives a change of the policy.
   private(set) var asked = AskedTimes()
-  private(set) var notices: UnlockNotices = []
+  private(set) var notices: Notice = []
 
   private(set) var vault: UnlockedVault?
   /// What leaves the file whole once the keys are gone; nil when that is done. Until then nobody opens it.

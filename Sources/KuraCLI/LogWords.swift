@@ -16,7 +16,7 @@ enum LogWords {
   /// What a line says is wrong; nil for nothing.
   static func flaw(in line: LogLine) -> Flaw? {
     switch line {
-    case .entry(let entry): flaw(in: entry.facts)
+    case .entry(let entry): flaw(in: entry)
     case .finding(let flaw, let number, let count):
       Flaw(
         code: flaw.rawValue, text: text(flaw, number, count), number: number,
@@ -26,7 +26,8 @@ enum LogWords {
   }
 
   /// What a remark keeps of a flaw that was found before.
-  private static func flaw(in facts: LogEntryFacts) -> Flaw? {
+  private static func flaw(in entry: LogEntry) -> Flaw? {
+    let facts = entry.facts
     guard let remark = remarkKind(facts) else { return nil }
     let found: LogFlaw
     switch remark {
@@ -37,9 +38,9 @@ enum LogWords {
     }
     return Flaw(
       code: found.rawValue,
-      text: "entry \(facts.number), \(Moment.local(facts.time)): "
+      text: "entry \(entry.number), \(Moment.local(facts.time)): "
         + text(remark, facts.detail >> 8),
-      number: facts.number, isTampering: true)
+      number: entry.number, isTampering: true)
   }
 
   private static func text(_ flaw: LogFlaw, _ number: UInt64, _ count: UInt64) -> String {
@@ -56,13 +57,13 @@ enum LogWords {
 
   // MARK: Remarks
 
-  private static func remarkKind(_ facts: LogEntryFacts) -> LogRemark? {
+  private static func remarkKind(_ facts: LogFacts) -> LogRemark? {
     guard facts.verb == 0 else { return nil }
     return LogRemark(rawValue: UInt8(truncatingIfNeeded: facts.detail))
   }
 
   /// What the log says about itself; nil for an entry about something else.
-  static func remark(_ facts: LogEntryFacts) -> String? {
+  static func remark(_ facts: LogFacts) -> String? {
     guard facts.verb == 0 else { return nil }
     return remarkKind(facts).map { text($0, facts.detail >> 8) } ?? "a remark of a later release"
   }
@@ -87,7 +88,7 @@ enum LogWords {
   // MARK: Entries
 
   /// The word for what was asked, as programs read it.
-  static func word(_ facts: LogEntryFacts) -> String {
+  static func word(_ facts: LogFacts) -> String {
     if facts.verb == 0 { return remarkKind(facts).map(word) ?? "remark" }
     return switch Verb(rawValue: facts.verb) {
     case .unlock: "unlock"
@@ -146,7 +147,7 @@ enum LogWords {
   }
 
   /// The same for people: what failed says so.
-  static func action(_ facts: LogEntryFacts) -> String {
+  static func action(_ facts: LogFacts) -> String {
     facts.code == 0 ? word(facts) : "wrong " + credential(facts.detail)
   }
 
@@ -164,8 +165,8 @@ enum LogWords {
   static func subject(_ entry: LogEntry) -> String {
     let facts = entry.facts
     if facts.code != 0 {
-      let isLast = facts.wasLocked && facts.detail & 0x100 != 0
-      return "at " + word(facts) + (facts.wasLocked ? ", while locked" : "")
+      let isLast = entry.wasLocked && facts.detail & 0x100 != 0
+      return "at " + word(facts) + (entry.wasLocked ? ", while locked" : "")
         + (isLast ? "; later ones were not noted" : "")
     }
     if !entry.other.utf8.isEmpty {

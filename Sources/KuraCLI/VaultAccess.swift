@@ -394,5 +394,5 @@ extension StatusReport {
   /// Whether a code for this machine does not have to wait.
   var takesCodesNow: Bool { tries.contains { $0.kind == .local && $0.wait == 0 } }
 
-  func wait(_ kind: TryReport.Kind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
+  func wait(_ kind: TryKind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
 }

@@ -4,8 +4,12 @@ public import KuraProtocol
 
 /// An entry of the access log.
 public struct LogEntry: Sendable {
+  /// Which one it is, from 1.
+  public let number: UInt64
+  /// Whether the vault was locked then, so that nothing but its place vouches for the entry.
+  public let wasLocked: Bool
   /// What it says.
-  public let facts: LogEntryFacts
+  public let facts: LogFacts
   /// The item's name, empty for none.
   public let name: String
   /// Another name that it is about: an item's new one, or an attribute's key.
@@ -38,10 +42,11 @@ extension Connection {
 extension LogLine {
   fileprivate init(_ part: LogPart, in payload: Span<UInt8>) {
     switch part {
-    case .entry(let facts, let name, let other):
+    case .entry(let facts, let number, let wasLocked, let name, let other):
       self = .entry(
         LogEntry(
-          facts: facts, name: String(repairing: payload.extracting(name)),
+          number: number, wasLocked: wasLocked, facts: facts,
+          name: String(repairing: payload.extracting(name)),
           other: String(repairing: payload.extracting(other))))
     case .finding(let flaw, let number, let count):
       self = .finding(flaw, number: number, count: count)

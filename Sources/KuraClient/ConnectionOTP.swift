@@ -8,7 +8,7 @@ public struct OneTimeCode: ~Copyable {
   /// The code's digits.
   public let text: SecretBytes
   public let kind: OTPReply.Kind
-  public let algorithm: OTPReply.Algorithm
+  public let algorithm: OTPAlgorithm
   /// The length of a time step, in seconds; 0 for a counter.
   public let period: UInt32
   /// How long it is good for, in ms; 0 for a counter.

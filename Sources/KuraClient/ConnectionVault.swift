@@ -74,7 +74,7 @@ extension Connection {
   ///   - finding: Called for each fault, with an item's name or the part of the vault it is in.
   /// - Returns: The number of faults.
   public mutating func verify(
-    progress: (ProgressReport) -> Void, finding: (Finding, String) -> Void
+    progress: (ProgressReport) -> Void, finding: (FindingKind, String) -> Void
   ) throws(ClientError) -> Int {
     try send { output throws(ProtocolError) in try output.putRequest(.verify) }
     var count = 0
@@ -190,7 +190,7 @@ extension Connection {
 
 extension Connection {
   /// All settings kept in the vault.
-  public mutating func settings() throws(ClientError) -> [Setting] {
+  public mutating func settings() throws(ClientError) -> [SettingValue] {
     try config(.list, key: nil, value: 0)
   }
 
@@ -217,15 +217,15 @@ extension Connection {
   private mutating func config(
     _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64,
     by word: borrowing Word? = nil
-  ) throws(ClientError) -> [Setting] {
+  ) throws(ClientError) -> [SettingValue] {
     try send(by: word) { output, kind, secret throws(ProtocolError) in
       try output.putConfig(operation, key: key, value: value, by: kind, word: secret)
     }
     let payload = received(try answer(patience: patience(by: word)))
-    return try reading { () throws(ProtocolError) in try Setting.all(payload) }
+    return try reading { () throws(ProtocolError) in try SettingValue.all(payload) }
   }
 
-  private func one(_ key: ConfigKey, of settings: [Setting]) throws(ClientError) -> UInt64 {
+  private func one(_ key: ConfigKey, of settings: [SettingValue]) throws(ClientError) -> UInt64 {
     guard let setting = settings.first, settings.count == 1, setting.key == key.rawValue else {
       throw .broken(.fieldValue)
     }

@@ -34,7 +34,7 @@ public struct Attributes: ~Copyable, Sendable {
       let value = try reader.take(Int(try reader.integer(UInt32.self)))
       let normal = try Attributes.normalize(key: key)
       guard result.list.value(of: normal.bytes) == nil else {
-        throw .attributesInvalid(.duplicateKey)
+        throw .attributesInvalid(.keyRepeated)
       }
       result = try result.setting(normal.bytes, to: value)
     }
@@ -68,8 +68,8 @@ public struct Attributes: ~Copyable, Sendable {
 
   /// The rule for keys that a normalised text breaks.
   static func brokenRule(key: Span<UInt8>) -> AttributeRule? {
-    if key.isEmpty { return .key(.empty) }
-    for index in key.indices where key[index] == UInt8(ascii: "=") { return .keyWithEqualsSign }
+    if key.isEmpty { return .keyEmpty }
+    for index in key.indices where key[index] == UInt8(ascii: "=") { return .keyCharacter }
     return nil
   }
 
@@ -78,7 +78,7 @@ public struct Attributes: ~Copyable, Sendable {
       return try Text.normalize(key, limit: AttributeList.longestKey)
     } catch {
       switch error {
-      case .rule(let rule): throw .attributesInvalid(.key(rule))
+      case .rule(let rule): throw .attributesInvalid(AttributeRule(key: rule))
       case .outOfMemory: throw .outOfMemory
       }
     }
@@ -98,7 +98,7 @@ extension Attributes {
     _ key: Span<UInt8>, to value: Span<UInt8>
   ) throws(FormatError) -> Attributes {
     guard value.count <= Attributes.longest else { throw .attributesInvalid(.tooLarge) }
-    guard Text.isUTF8(value) else { throw .attributesInvalid(.value) }
+    guard Text.isUTF8(value) else { throw .attributesInvalid(.valueNotText) }
     return try rebuilt(without: key, adding: value)
   }
 

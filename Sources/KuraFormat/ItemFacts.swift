@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How an item's value is kept.
-public enum ProtectionClass: UInt8, Sendable {
-  /// Readable while the vault is unlocked.
-  case standard = 0
-  /// The value opens with a fresh passcode only.
-  case protected = 1
-}
-
-/// What an item is.
-public enum ItemKind: UInt8, Sendable {
-  /// A value.
-  case value = 0
-  /// What is left of a deleted item: its history.
-  case deleted = 1
-  /// An otpauth URI, which one-time codes are made of.
-  case otp = 2
-
+extension ItemKind {
   /// Whether a value of this kind can have a size, in bytes.
   public func admits(size: UInt64) -> Bool {
     switch self {

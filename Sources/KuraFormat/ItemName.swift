@@ -56,7 +56,7 @@ public struct ItemName: ~Copyable, Sendable {
       return try Text.normalize(text, limit: longest)
     } catch {
       switch error {
-      case .rule(let rule): throw .nameInvalid(.text(rule))
+      case .rule(let rule): throw .nameInvalid(NameRule(rule))
       case .outOfMemory: throw .outOfMemory
       }
     }
@@ -73,7 +73,7 @@ extension ItemName {
 
   /// The rule for whole names that a normalised text breaks.
   private static func brokenRule(_ name: Span<UInt8>) -> NameRule? {
-    guard !name.isEmpty else { return .text(.empty) }
+    guard !name.isEmpty else { return .empty }
     var start = 0
     for end in 0...name.count where end == name.count || name[end] == UInt8(ascii: "/") {
       switch end - start {

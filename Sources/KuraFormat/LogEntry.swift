@@ -3,48 +3,6 @@
 internal import KuraCrypto
 public import SecureMemory
 
-/// What an entry of the access log says beside the names: nothing of it is secret in memory.
-public struct LogFacts: Equatable, Sendable {
-  /// The longest name of a program or terminal that is kept, in bytes; a longer one is cut at its front.
-  public static let longestText = 255
-
-  /// When, in milliseconds since 1970.
-  public var time: UInt64
-  /// What was asked: a verb of the protocol, or 0 for a remark about the log itself.
-  public var verb: UInt8
-  /// 0 when it was done, else the code of the refusal.
-  public var code: UInt16
-  /// What more there is to say; what, the verb decides.
-  public var detail: UInt64
-  /// The client's process, 0 where there was none.
-  public var process: UInt32
-  /// The process that had started it, 0 when not known.
-  public var parent: UInt32
-  /// The client's program.
-  public var program: [UInt8] { didSet { program = Self.cut(program) } }
-  /// The program of the process that had started it.
-  public var parentProgram: [UInt8] { didSet { parentProgram = Self.cut(parentProgram) } }
-  /// The client's terminal, empty for none.
-  public var terminal: [UInt8] { didSet { terminal = Self.cut(terminal) } }
-
-  /// The facts of an entry that no client caused.
-  public init(time: UInt64, verb: UInt8, code: UInt16 = 0, detail: UInt64 = 0) {
-    self.time = time
-    self.verb = verb
-    self.code = code
-    self.detail = detail
-    process = 0
-    parent = 0
-    program = []
-    parentProgram = []
-    terminal = []
-  }
-
-  private static func cut(_ text: [UInt8]) -> [UInt8] {
-    text.count > longestText ? Array(text.suffix(longestText)) : text
-  }
-}
-
 // MARK: - Writing
 
 extension SecretBuffer {

@@ -3,34 +3,6 @@
 internal import KuraCrypto
 public import SecureMemory
 
-/// What an otpauth URI must be.
-public enum OTPRule: UInt8, Equatable, Sendable {
-  /// It does not begin with `otpauth://`.
-  case scheme = 1
-  /// It is for neither `totp` nor `hotp`.
-  case kind = 2
-  /// A `%` has no two hexadecimal digits behind it, or text is not UTF-8.
-  case text = 3
-  /// It names no secret.
-  case secretMissing = 4
-  /// The secret is not base32 (RFC 4648).
-  case secret = 5
-  /// The algorithm is none of SHA1, SHA256 and SHA512.
-  case algorithm = 6
-  /// There are not 6, 7 or 8 digits.
-  case digits = 7
-  /// The period is not a number of seconds from 1 to 86,400.
-  case period = 8
-  /// `hotp` names no counter.
-  case counterMissing = 9
-  /// The counter is no number, or at its end.
-  case counter = 10
-  /// A parameter stands there twice.
-  case repeated = 11
-  /// It has more than 4,096 bytes.
-  case tooLong = 12
-}
-
 /// What one-time codes are made of: HOTP (RFC 4226) or TOTP (RFC 6238), as an otpauth URI has it.
 public struct OTPSeed: ~Copyable, Sendable {
   /// What moves on from code to code.
@@ -39,21 +11,6 @@ public struct OTPSeed: ~Copyable, Sendable {
     case time(period: UInt32)
     /// A counter: the next to be used.
     case counter(UInt64)
-  }
-
-  /// What the hash behind a code is.
-  public enum Algorithm: UInt8, Sendable {
-    case sha1 = 1
-    case sha256 = 2
-    case sha512 = 3
-
-    fileprivate var code: MessageCode {
-      switch self {
-      case .sha1: .sha1
-      case .sha256: .sha256
-      case .sha512: .sha512
-      }
-    }
   }
 
   /// The longest URI, in bytes.
@@ -66,14 +23,14 @@ public struct OTPSeed: ~Copyable, Sendable {
   /// How many digits a code has: 6, 7 or 8.
   public let digits: UInt8
   /// What codes are made with.
-  public let algorithm: Algorithm
+  public let algorithm: OTPAlgorithm
 
   private let secret: SecretBytes
   /// Where the counter's number stands in the URI.
   let counterField: Range<Int>
 
   init(
-    _ factor: Factor, digits: UInt8, _ algorithm: Algorithm, secret: consuming SecretBytes,
+    _ factor: Factor, digits: UInt8, _ algorithm: OTPAlgorithm, secret: consuming SecretBytes,
     counterField: Range<Int>
   ) {
     self.factor = factor
@@ -129,5 +86,15 @@ extension OTPSeed {
     result.overwrite(at: counterField.lowerBound, with: number.span)
     result.overwrite(at: counterField.lowerBound + number.count, with: tail)
     return result
+  }
+}
+
+extension OTPAlgorithm {
+  var code: MessageCode {
+    switch self {
+    case .sha1: .sha1
+    case .sha256: .sha256
+    case .sha512: .sha512
+    }
   }
 }

@@ -23,7 +23,7 @@ private struct OTPSeedParser: ~Copyable {
   private var isCounting = false
   private var secret: SecretBytes?
   private var digits: UInt8?
-  private var algorithm: OTPSeed.Algorithm?
+  private var algorithm: OTPAlgorithm?
   private var period: UInt32?
   private var counter: UInt64?
   private var counterField = 0..<0
@@ -99,7 +99,7 @@ private struct OTPSeedParser: ~Copyable {
 extension OTPSeedParser {
   private static func readAlgorithm(
     _ uri: Span<UInt8>, _ field: Range<Int>
-  ) throws(FormatError) -> OTPSeed.Algorithm {
+  ) throws(FormatError) -> OTPAlgorithm {
     if uri.isText("SHA1", in: field) { return .sha1 }
     if uri.isText("SHA256", in: field) { return .sha256 }
     if uri.isText("SHA512", in: field) { return .sha512 }

@@ -1,50 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// What opens a key slot.
-public enum SlotKind: UInt8, Sendable {
-  /// A passcode, through Argon2id.
-  case passcode = 1
-  /// 160 random bits on paper.
-  case recoveryKey = 2
-  /// The bytes of a file, at least 32 of them.
-  case keyFile = 3
-  /// A short code and this machine's device secret.
-  case local = 4
-  /// Reserved for a TPM.
-  case tpm2 = 5
-  /// Reserved for a security key.
-  case fido2 = 6
-  /// Any kind that only a later release knows.
-  case later = 255
-
+extension SlotKind {
   /// The kind that a header's first byte names; nil for none.
   fileprivate init?(ofHeader byte: UInt8) {
     guard byte > 0 else { return nil }
     self = SlotKind(rawValue: byte) ?? .later
   }
-
-  /// Whether this release can open such a slot; others it keeps as they are.
-  public var isKnown: Bool {
-    switch self {
-    case .passcode, .recoveryKey, .keyFile, .local: true
-    case .tpm2, .fido2, .later: false
-    }
-  }
 }
 
-/// What a guess at a passcode costs.
-public struct KDFParameters: Equatable, Sendable {
-  /// Memory in bytes, a multiple of 1,024.
-  public let memory: UInt64
-  /// Passes over that memory.
-  public let passes: UInt32
-
-  /// Any cost; ``KDFLimits`` judges it.
-  public init(memory: UInt64, passes: UInt32) {
-    self.memory = memory
-    self.passes = passes
-  }
-
+extension KDFParameters {
   /// Whether Argon2id has such a cost at all; what it does not have is damage, and no high price.
   var isPossible: Bool {
     passes >= 1 && memory >= KDFLimits.leastMemory && memory.isMultiple(of: 1024)

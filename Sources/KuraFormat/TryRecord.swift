@@ -2,15 +2,7 @@
 
 internal import KuraCrypto
 
-/// What is tried at a vault often enough to be counted; the numbers are those of the slot kinds.
-public enum TryKind: UInt8, CaseIterable, Sendable {
-  /// A passcode.
-  case passcode = 1
-  /// A key file, which never takes the passcode's place for good.
-  case keyFile = 3
-  /// A short code that goes with this machine's device secret.
-  case local = 4
-
+extension TryKind {
   fileprivate var place: Int {
     switch self {
     case .passcode: 0

@@ -2,40 +2,6 @@
 
 public import SecureMemory
 
-/// What reading an item's value takes.
-public enum ProtectionClass: UInt8, Sendable, CaseIterable {
-  /// An unlocked vault.
-  case standard = 0
-  /// A fresh passcode.
-  case protected = 1
-
-  /// The word for it.
-  public var name: String {
-    switch self {
-    case .standard: "standard"
-    case .protected: "protected"
-    }
-  }
-}
-
-/// What an item is.
-public enum ItemKind: UInt8, Sendable, CaseIterable {
-  case value = 0
-  /// Deleted, and kept in the history until it is purged.
-  case deleted = 1
-  /// An otpauth URI, which one-time codes are made of.
-  case otp = 2
-
-  /// The word for it.
-  public var name: String {
-    switch self {
-    case .value: "value"
-    case .deleted: "deleted"
-    case .otp: "otp"
-    }
-  }
-}
-
 /// What is known of an item beside its name, attributes and value.
 public struct ItemFacts: Equatable, Sendable {
   /// 1 at first, one more at each change.

@@ -12,24 +12,8 @@ public struct OTPReply: Equatable, Sendable {
     case counter = 2
   }
 
-  /// What codes are made with; the numbers are those of the algorithms.
-  public enum Algorithm: UInt8, Sendable, CaseIterable {
-    case sha1 = 1
-    case sha256 = 2
-    case sha512 = 3
-
-    /// The word for it in an otpauth URI.
-    public var name: String {
-      switch self {
-      case .sha1: "SHA1"
-      case .sha256: "SHA256"
-      case .sha512: "SHA512"
-      }
-    }
-  }
-
   public let kind: Kind
-  public let algorithm: Algorithm
+  public let algorithm: OTPAlgorithm
   /// The length of a time step, in seconds; 0 for a counter.
   public let period: UInt32
   /// How long the code is good for, in ms; 0 for a counter.
@@ -43,7 +27,7 @@ public struct OTPReply: Equatable, Sendable {
   public init(_ payload: Span<UInt8>) throws(ProtocolError) {
     var reader = FieldReader(payload, from: 2)
     guard let kind = Kind(rawValue: try reader.number()),
-      let algorithm = Algorithm(rawValue: try reader.number())
+      let algorithm = OTPAlgorithm(rawValue: try reader.number())
     else { throw .fieldValue }
     self.kind = kind
     self.algorithm = algorithm
@@ -65,7 +49,7 @@ extension SecretBuffer {
 
   /// Answers `otp`.
   public mutating func putOTPReply(
-    _ kind: OTPReply.Kind, _ algorithm: OTPReply.Algorithm, period: UInt32, left: UInt64,
+    _ kind: OTPReply.Kind, _ algorithm: OTPAlgorithm, period: UInt32, left: UInt64,
     counter: UInt64, code: Span<UInt8>
   ) throws(ProtocolError) {
     let frame = try openReply()

@@ -145,7 +145,7 @@ extension SecretBuffer {
   ///
   /// - Parameter place: An item's name, or which part of the vault it is.
   public mutating func putFinding(
-    _ finding: Finding, at place: Span<UInt8>
+    _ finding: FindingKind, at place: Span<UInt8>
   ) throws(ProtocolError) {
     try put(finding.rawValue)
     try put16(place.extracting(first: ProtocolLimit.path))

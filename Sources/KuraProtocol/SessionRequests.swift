@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What deriving a key from a passcode costs.
-public struct KDFCost: Equatable, Sendable {
-  /// Bytes of memory; zero leaves it to the agent.
-  public var memory: UInt64
+public typealias KDFCost = KDFParameters
 
-  /// Passes over the memory; zero leaves it to the agent.
-  public var passes: UInt32
-
-  /// The agent chooses, by measuring this machine.
-  public static let calibrated = KDFCost(memory: 0, passes: 0)
-
-  /// A cost as wanted.
-  public init(memory: UInt64, passes: UInt32) {
-    self.memory = memory
-    self.passes = passes
-  }
-
+extension KDFParameters {
   init(_ reader: inout FieldReader) throws(ProtocolError) {
-    memory = try reader.number()
-    passes = try reader.number()
+    self.init(memory: try reader.number(), passes: try reader.number())
   }
 }
 

@@ -2,51 +2,6 @@
 
 public import SecureMemory
 
-/// What opens a key slot.
-public enum SlotKind: UInt8, Sendable, CaseIterable {
-  case passcode = 1
-  case recoveryKey = 2
-  case keyFile = 3
-  /// A short code beside a secret of one machine.
-  case local = 4
-  case tpm2 = 5
-  case fido2 = 6
-  /// One that only a later release knows.
-  case later = 255
-
-  /// The word for it on the command line.
-  public var name: String {
-    switch self {
-    case .passcode: "passcode"
-    case .recoveryKey: "recovery-key"
-    case .keyFile: "key-file"
-    case .local: "local"
-    case .tpm2: "tpm2"
-    case .fido2: "fido2"
-    case .later: "unknown"
-    }
-  }
-}
-
-/// Whether a slot could be opened on this machine, apart from whether it is enabled.
-public enum SlotAvailability: UInt8, Sendable, CaseIterable {
-  /// Only whoever has the key file knows.
-  case unknown = 0
-  /// Nothing that this machine must have is missing.
-  case here = 1
-  /// The machine's secret or the key file is not here.
-  case missing = 2
-
-  /// The word for it.
-  public var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .here: "yes"
-    case .missing: "no"
-    }
-  }
-}
-
 /// One slot in the answer to `slots`.
 ///
 /// While the vault is locked nothing of it is authentic, and what only the sealed ring knows is

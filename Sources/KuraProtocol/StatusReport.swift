@@ -109,7 +109,7 @@ public struct AgentReport: Equatable, Sendable {
 }
 
 /// One setting in the answer to `config`.
-public struct Setting: Equatable, Sendable {
+public struct SettingValue: Equatable, Sendable {
   /// A ``ConfigKey``; raw, since a newer agent may know more of them.
   public var key: UInt8
   public var value: UInt64
@@ -121,12 +121,12 @@ public struct Setting: Equatable, Sendable {
   }
 
   /// Reads a reply's payload that ``Reply`` found to be ok.
-  public static func all(_ payload: Span<UInt8>) throws(ProtocolError) -> [Setting] {
+  public static func all(_ payload: Span<UInt8>) throws(ProtocolError) -> [SettingValue] {
     var reader = FieldReader(payload, from: 2)
     let count: UInt8 = try reader.number()
-    var settings: [Setting] = []
+    var settings: [SettingValue] = []
     for _ in 0..<count {
-      settings.append(Setting(key: try reader.number(), value: try reader.number()))
+      settings.append(SettingValue(key: try reader.number(), value: try reader.number()))
     }
     try reader.finish()
     return settings
@@ -174,7 +174,7 @@ extension SecretBuffer {
   }
 
   /// Answers `config`: all settings, or the one asked for or set.
-  public mutating func putConfigReply(_ settings: [Setting]) throws(ProtocolError) {
+  public mutating func putConfigReply(_ settings: [SettingValue]) throws(ProtocolError) {
     guard let count = UInt8(exactly: settings.count) else { throw .fieldTooLong(limit: 255) }
     let frame = try openReply()
     try put(count)

@@ -4,18 +4,10 @@ internal import SecureMemory
 
 /// How wrong tries of one kind slow down the next ones.
 public struct TryReport: Equatable, Sendable {
-  /// What is tried; the numbers are those of the slot kinds.
-  public enum Kind: UInt8, Sendable, CaseIterable {
-    case passcode = 1
-    case keyFile = 3
-    /// A short code that goes with this machine's device secret.
-    case local = 4
-  }
-
   /// The ``wait`` of what no time helps: until the passcode has worked.
   public static let untilPasscode = UInt64.max
 
-  public let kind: Kind
+  public let kind: TryKind
   /// Wrong ones since the last right one.
   public let failures: UInt32
   /// How many may be made before there is a wait.
@@ -24,7 +16,7 @@ public struct TryReport: Equatable, Sendable {
   public let wait: UInt64
 
   /// A report as it is shown.
-  public init(kind: Kind, failures: UInt32, left: UInt32, wait: UInt64) {
+  public init(kind: TryKind, failures: UInt32, left: UInt32, wait: UInt64) {
     self.kind = kind
     self.failures = failures
     self.left = left
@@ -32,7 +24,7 @@ public struct TryReport: Equatable, Sendable {
   }
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
-    guard let kind = Kind(rawValue: try reader.number()) else { throw .fieldValue }
+    guard let kind = TryKind(rawValue: try reader.number()) else { throw .fieldValue }
     self.kind = kind
     failures = try reader.number()
     left = try reader.number()

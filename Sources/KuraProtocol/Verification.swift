@@ -35,7 +35,7 @@ public struct FindingBatch: Equatable, Sendable {
   ///
   /// - Parameter payload: The bytes that the batch was read from.
   public func forEach<Failure: Error>(
-    in payload: Span<UInt8>, _ body: (Finding, Span<UInt8>) throws(Failure) -> Void
+    in payload: Span<UInt8>, _ body: (FindingKind, Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {
     var reader = FieldReader(payload, from: 2)
     for _ in 0..<count {
@@ -48,8 +48,8 @@ public struct FindingBatch: Equatable, Sendable {
 
   private static func next(
     _ reader: inout FieldReader
-  ) throws(ProtocolError) -> (Finding, Range<Int>) {
-    guard let finding = Finding(rawValue: try reader.number()) else { throw .fieldValue }
+  ) throws(ProtocolError) -> (FindingKind, Range<Int>) {
+    guard let finding = FindingKind(rawValue: try reader.number()) else { throw .fieldValue }
     return (finding, try reader.field16())
   }
 }

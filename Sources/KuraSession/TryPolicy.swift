@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraFormat
-public import KuraVault
 
 /// What may be tried next, after wrong tries of one kind.
 public struct TryStanding: Equatable, Sendable {

@@ -14,7 +14,7 @@ extension UnlockedVault {
   /// - Throws: ``VaultError/policyInvalid(_:)`` when the value is out of its range;
   ///   ``VaultError/ownerNeeded``.
   public mutating func setPolicy(
-    _ key: PolicyKey, to value: UInt64, by owner: borrowing OwnerProof?
+    _ key: Setting, to value: UInt64, by owner: borrowing OwnerProof?
   ) throws(VaultError) {
     var kept = keys.ring.policy
     defer { keys.ring.policy = kept }

@@ -10,7 +10,7 @@ public struct OneTimeCode: ~Copyable, Sendable {
   /// What it was made of but for the secret; a counter is the one that this code was made with.
   public let factor: OTPSeed.Factor
   /// What it was made with.
-  public let algorithm: OTPSeed.Algorithm
+  public let algorithm: OTPAlgorithm
   /// How long it is good for, in milliseconds; 0 for a code by a counter.
   public let left: UInt64
   /// Whether the item is protected.

@@ -59,14 +59,14 @@ extension Draft {
   }
 
   /// Refuses, without the owner's proof, a setting that makes the vault easier to read or forgets more.
-  func check(_ key: PolicyKey, from old: UInt64, to new: UInt64) throws(VaultError) {
+  func check(_ key: Setting, from old: UInt64, to new: UInt64) throws(VaultError) {
     guard isByOwner || !key.isLooser(new, than: old) else { throw .ownerNeeded }
   }
 }
 
 // MARK: - Settings
 
-extension PolicyKey {
+extension Setting {
   /// Whether a value lets the vault stay open for longer, or forget more, than another does.
   func isLooser(_ new: UInt64, than old: UInt64) -> Bool {
     switch self {
@@ -107,8 +107,8 @@ extension UnlockedVault {
       guard vault.trust.slots.contains(origin.row) else { throw .credentialStale }
     }
     guard !origin.credential.isOwners else { return }
-    guard !PolicyKey.idleTimeout.isLooser(idleTimeout, than: policy[.idleTimeout]),
-      !PolicyKey.maxSession.isLooser(maxSession, than: policy[.maxSession])
+    guard !Setting.idleTimeout.isLooser(idleTimeout, than: policy[.idleTimeout]),
+      !Setting.maxSession.isLooser(maxSession, than: policy[.maxSession])
     else { throw .ownerNeeded }
   }
 }

@@ -225,8 +225,8 @@ extension UnlockedVault {
     // Another engine may have committed and noted that since the root was read. Noted is only what was
     // committed before, so a root that is read now, under the lock, is no older than the note.
     try reading { _ throws(VaultError) in }
-    if file.isDamaged { notices.insert(.seenFileDamaged) }
-    if file.latest == nil, !file.isDamaged { notices.insert(.firstTimeHere) }
+    if file.isDamaged { notices.insert(.seenDamaged) }
+    if file.latest == nil, !file.isDamaged { notices.insert(.firstSeen) }
     let seen = file.latest ?? file.newerClaim(than: trust.root.epoch)
     try checkPlace(lastAt: (file.latest ?? file.claim)?.path, acceptingExchange)
     try accept(acceptingRollback) { vault throws(VaultError) in
@@ -245,7 +245,7 @@ extension UnlockedVault {
     }
     do { try note(in: file) } catch {
       guard error == .diskFull else { throw error }
-      notices.insert(.seenFileUnwritable)
+      notices.insert(.seenNotKept)
     }
   }
 
@@ -336,7 +336,7 @@ extension UnlockedVault {
       return try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
     } catch {
       switch error {
-      case .readOnly, .permissionDenied, .noVault: notices.insert(.seenFileUnwritable)
+      case .readOnly, .permissionDenied, .noVault: notices.insert(.seenNotKept)
       default: throw error
       }
       return nil

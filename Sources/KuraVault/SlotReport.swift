@@ -4,16 +4,6 @@ internal import Glibc
 public import KuraFormat
 internal import KuraStorage
 
-/// Whether a slot could be opened on this machine, apart from whether its owner wants it.
-public enum SlotAvailability: UInt8, Sendable {
-  /// Only whoever has the key file knows.
-  case unknown = 0
-  /// Nothing that this machine must have is missing.
-  case here = 1
-  /// The device secret or the key file is not here, or this release does not know the kind.
-  case missing = 2
-}
-
 /// What there is to say of a key slot.
 public struct SlotReport: Equatable, Sendable {
   /// Where it stands, 0 to 15.

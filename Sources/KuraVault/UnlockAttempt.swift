@@ -1,35 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraCrypto
-internal import KuraFormat
+public import KuraFormat
 internal import KuraStorage
 public import SecureMemory
-
-/// What somebody shows to open a vault.
-public enum Credential: UInt8, Equatable, Sendable {
-  /// A passcode, as typed.
-  case passcode = 1
-  /// A recovery key, as typed.
-  case recoveryKey = 2
-  /// A key file's bytes.
-  case keyFile = 3
-  /// A short code, as typed, beside a secret of this machine.
-  case local = 4
-
-  /// A key file with fewer bytes is guessable.
-  public static let leastKeyFile = 32
-  /// The fewest and the most characters of a code for one machine; what is longer is a passcode.
-  public static let codeLengths = 4...16
-
-  var slotKind: SlotKind {
-    switch self {
-    case .passcode: .passcode
-    case .recoveryKey: .recoveryKey
-    case .keyFile: .keyFile
-    case .local: .local
-    }
-  }
-}
 
 /// A vault's slots, ready to be tried on any thread; holds neither file nor secret.
 public struct UnlockAttempt: Sendable {

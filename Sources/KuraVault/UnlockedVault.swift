@@ -4,40 +4,6 @@ internal import KuraCrypto
 public import KuraFormat
 internal import KuraStorage
 
-/// What an unlock has to tell its user.
-public struct UnlockNotices: OptionSet, Sendable {
-  public let rawValue: UInt32
-
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-  /// This machine never saw the vault before, so that an old copy could not be told.
-  public static let firstTimeHere = UnlockNotices(rawValue: 1)
-  /// An older or other copy than the one seen before was accepted, as asked for.
-  public static let rollbackAccepted = UnlockNotices(rawValue: 2)
-  /// A passcode slot costs a guesser less than the floor.
-  public static let weakKDF = UnlockNotices(rawValue: 4)
-  /// What this machine knew of the vault was unreadable, and was begun anew.
-  public static let seenFileDamaged = UnlockNotices(rawValue: 8)
-  /// What this machine knows of the vault could not be written.
-  public static let seenFileUnwritable = UnlockNotices(rawValue: 16)
-  /// This machine saw the vault at another path before, where no other stood at this one.
-  public static let moved = UnlockNotices(rawValue: 32)
-  /// Another vault was last at this path, which was accepted, as asked for.
-  public static let exchangeAccepted = UnlockNotices(rawValue: 64)
-}
-
-/// What makes a vault easier to get into, or to lose, than it should be.
-public struct Weaknesses: OptionSet, Sendable {
-  public let rawValue: UInt32
-
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-  /// A passcode slot costs a guesser less than the floor.
-  public static let weakKDF = Weaknesses(rawValue: 1)
-  /// There is no recovery key: a forgotten passcode loses everything.
-  public static let noRecoveryKey = Weaknesses(rawValue: 4)
-}
-
 /// What a vault is as a whole.
 public struct Summary: Equatable, Sendable {
   /// One more with every change.
@@ -86,7 +52,7 @@ public struct UnlockedVault: ~Copyable {
   public internal(set) var unlockSlot: UInt8
 
   /// What the unlock has to tell.
-  public internal(set) var notices: UnlockNotices = []
+  public internal(set) var notices: Notice = []
 
   init(
     _ locked: consuming LockedVault, keys: consuming Keyring, trust: Trust, writer: WriterID,
@@ -182,7 +148,7 @@ extension LockedVault {
     try vault.checkSeen(
       acceptingRollback: acceptingRollback, acceptingExchange: acceptingExchange)
     vault.remember()
-    if vault.summary.weaknesses.contains(.weakKDF) { vault.notices.insert(.weakKDF) }
+    if vault.summary.weaknesses.contains(.weakKDF) { vault.notices.insert(.weakSlot) }
     return vault
   }
 

@@ -189,7 +189,7 @@ public enum VaultError: Error, Equatable, Sendable {
   /// The value is longer than a vault holds.
   case tooLarge
   /// A setting is out of its range.
-  case policyInvalid(PolicyKey)
+  case policyInvalid(Setting)
   /// The value was replaced or deleted while it was being read.
   case changed
   /// The value takes a fresh passcode.

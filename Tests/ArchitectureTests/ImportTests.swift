@@ -4,19 +4,20 @@ import Testing
 
 /// Who may import whom. The picture in CONTRIBUTING.md, as a table.
 private let allowed: [String: Set<String>] = [
+  "KuraTerms": [],
   "SecureMemory": ["CKuraSystem"],
-  "KuraProtocol": ["SecureMemory"],
+  "KuraProtocol": ["KuraTerms", "SecureMemory"],
   "KuraCrypto": ["CKuraSystem", "CSodium", "SecureMemory"],
-  "KuraFormat": ["CUnicode", "KuraCrypto", "SecureMemory", "Glibc"],
+  "KuraFormat": ["CUnicode", "KuraCrypto", "KuraTerms", "SecureMemory", "Glibc"],
   "KuraStorage": ["CSQLite", "Glibc", "Synchronization"],
   "KuraVault": [
-    "KuraCrypto", "KuraFormat", "KuraStorage", "SecureMemory", "Glibc", "Synchronization",
+    "KuraCrypto", "KuraFormat", "KuraStorage", "KuraTerms", "SecureMemory", "Glibc",
+    "Synchronization",
   ],
   "KuraSession": ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "Glibc"],
   "KuraAgent": [
     "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
-    "Glibc",
-    "Synchronization",
+    "Glibc", "Synchronization",
   ],
   "kura-agent": ["KuraAgent", "Glibc"],
   "KuraClient": ["CKuraSystem", "KuraProtocol", "SecureMemory"],

@@ -40,7 +40,7 @@ enum ProtocolTargets {
     try inside(try? StatusReport(payload), count)
     try inside(try? AgentReport(payload), count)
     try inside(try? AgentFacts(payload), count)
-    try inside(try? Setting.all(payload), count)
+    try inside(try? SettingValue.all(payload), count)
     try inside(try? SlotList(payload), count)
     try inside(try? SlotReply(payload), count)
     try inside(try? OTPReply(payload), count)
@@ -159,14 +159,14 @@ extension ProtocolTargets {
       written { try $0.putRefusal(.locked, detail: 1, detail2: 2, detail3: 3) },
       written { try $0.putRecoveryKeyReply("0123-4567".utf8.span) },
       written { try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "x".utf8.span) },
-      written { try $0.putConfigReply([Setting(key: 1, value: 60_000)]) },
+      written { try $0.putConfigReply([SettingValue(key: 1, value: 60_000)]) },
       written {
         try $0.putOTPReply(
           .time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span)
       },
       written { buffer in
         let batch = try buffer.openBatch()
-        try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)
+        try buffer.putFinding(.item, at: "a/b".utf8.span)
         try buffer.closeBatch(batch, count: 1)
       },
       written { try $0.putPromptNews(elsewhere: "pts/3".utf8.span) },

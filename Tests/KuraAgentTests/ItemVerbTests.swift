@@ -100,7 +100,7 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     let reply = try bench.ask(wire) { try $0.putConfig(.list, key: nil) }
-    let settings = try Setting.all(reply.payload.span)
+    let settings = try SettingValue.all(reply.payload.span)
     #expect(settings.map(\.key) == ConfigKey.allCases.map(\.rawValue))
     #expect(settings.first?.value == ConfigKey.idleTimeout.standard)
   }

@@ -23,13 +23,13 @@ import Testing
     var frame = try bench.ask(wire) { try $0.putRequest(.log) }
     while frame.type != .end {
       if frame.type != .data { throw TestFailure("the log was refused: \(frame.payload)") }
-      for case .entry(let facts, let name, _) in try LogBatch(frame.payload.span).parts
+      for case .entry(let facts, _, let wasLocked, let name, _) in try LogBatch(frame.payload.span).parts
       where facts.verb != 0 {
         lines.append(
           Line(
             verb: Verb(rawValue: facts.verb),
             name: String(decoding: frame.payload[name], as: UTF8.self), detail: facts.detail,
-            code: facts.code, wasLocked: facts.wasLocked))
+            code: facts.code, wasLocked: wasLocked))
       }
       frame = try bench.reply(on: wire)
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let first = try bench.ask(wire) { try $0.putRequest(.log) }
     let lost = try LogBatch(first.payload.span).parts.filter { part in
-      guard case .entry(let facts, _, _) = part, facts.verb == 0 else { return false }
+      guard case .entry(let facts, _, _, _, _) = part, facts.verb == 0 else { return false }
       return LogRemark(rawValue: UInt8(truncatingIfNeeded: facts.detail)) == .lost
     }
     #expect(lost.count == 1)

@@ -107,7 +107,7 @@ private enum Owned: CaseIterable {
     try bench.settle(other)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let reply = try bench.ask(wire) { try $0.putConfig(.get, key: .reuseWindow) }
-    #expect(try Setting.all(reply.payload.span) == [Setting(key: 5, value: 0)])
+    #expect(try SettingValue.all(reply.payload.span) == [SettingValue(key: 5, value: 0)])
   }
 
   @Test func `takes an unlocked vault`() throws {

@@ -73,8 +73,8 @@ struct ConnectionVaultTests {
       try agent.say { buffer in
         try buffer.putProgress(done: 1, total: 2)
         let batch = try buffer.openBatch()
-        try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)
-        try buffer.putFinding(.countWrong, at: "root".utf8.span)
+        try buffer.putFinding(.item, at: "a/b".utf8.span)
+        try buffer.putFinding(.count, at: "root".utf8.span)
         try buffer.closeBatch(batch, count: 2)
         try buffer.putProgress(done: 2, total: 2)
         try buffer.putEnd()
@@ -89,7 +89,7 @@ struct ConnectionVaultTests {
       }
       #expect(count == 2)
       #expect(done == [1, 2])
-      #expect(found == ["1 a/b", "10 root"])
+      #expect(found == ["5 a/b", "15 root"])
     }
   }
 
@@ -97,11 +97,11 @@ struct ConnectionVaultTests {
     try conversation { agent in
       try agent.greet()
       try agent.say {
-        try $0.putConfigReply([Setting(key: 1, value: 60_000), Setting(key: 200, value: 1)])
+        try $0.putConfigReply([SettingValue(key: 1, value: 60_000), SettingValue(key: 200, value: 1)])
       }
       for _ in 0..<2 {
         _ = try agent.next(.request)
-        try agent.say { try $0.putConfigReply([Setting(key: 1, value: 60_000)]) }
+        try agent.say { try $0.putConfigReply([SettingValue(key: 1, value: 60_000)]) }
       }
       _ = try agent.next(.request)
       try agent.say { try $0.putConfigReply([]) }

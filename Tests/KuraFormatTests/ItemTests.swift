@@ -36,7 +36,7 @@ import Testing
     let later = Array("a\u{378}e\u{301}".utf8)
     let meta = try ItemMeta.decode(try secret(encode(name: later)))
     #expect(bytes(meta.name) == later)
-    #expect(failure { _ = try ItemName(later.span) } == .nameInvalid(.text(.unassignedCharacter)))
+    #expect(failure { _ = try ItemName(later.span) } == .nameInvalid(.unassigned))
     let control = encode(name: Array("a\u{378}\u{7}".utf8))
     #expect(failure { _ = try ItemMeta.decode(secret(control)) } == .damaged)
   }

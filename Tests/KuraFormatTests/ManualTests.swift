@@ -57,7 +57,7 @@ import Testing
     #expect(KDFLimits.mostMemory == 2 << 30 && page.contains("memoryoutside8,192bytesto2GiB"))
     #expect(KDFLimits.mostWork == 8 << 30 && page.contains("passestimesmemoryabove8GiB"))
     #expect(KDFLimits.mostWorkTogether == 16 << 30 && page.contains("above16GiB"))
-    for key in PolicyKey.allCases {
+    for key in Setting.allCases {
       let ends = "\(key.range.lowerBound)" + (key.range.upperBound == 1 ? "or" : "to")
       let range = "default\(key.standard)\(ends)\(key.range.upperBound)"
       #expect(page.contains(range), "\(key)")

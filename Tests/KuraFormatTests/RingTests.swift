@@ -114,8 +114,8 @@ import Testing
     #expect(!policy.isSet(.idleTimeout))
   }
 
-  @Test(arguments: PolicyKey.allCases)
-  func `a value is set within its range only, and reset`(key: PolicyKey) throws {
+  @Test(arguments: Setting.allCases)
+  func `a value is set within its range only, and reset`(key: Setting) throws {
     var policy = Policy()
     try policy.set(key.range.upperBound, for: key)
     #expect(policy[key] == key.range.upperBound)
@@ -134,7 +134,7 @@ import Testing
     let encoded =
       [1, 1, 0] + generation + [UInt8](repeating: 0, count: 49) + little(UInt16(2)) + values
     let ring = try Ring.decode(encoded.span)
-    #expect(ring.policy[.idleTimeout] == PolicyKey.idleTimeout.range.upperBound)
+    #expect(ring.policy[.idleTimeout] == Setting.idleTimeout.range.upperBound)
     #expect(ring.policy[.lockOnSleep] == 1)
   }
 }

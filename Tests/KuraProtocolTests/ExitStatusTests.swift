@@ -25,6 +25,6 @@ struct ExitStatusTests {
     #expect(AttributeRule.allCases.allSatisfy { !$0.text.isEmpty })
     #expect(PasscodeRule.allCases.allSatisfy { !$0.text.isEmpty })
     #expect(LockReason.allCases.allSatisfy { !$0.text.isEmpty })
-    #expect(Finding.allCases.allSatisfy { !$0.text.isEmpty })
+    #expect(FindingKind.allCases.allSatisfy { !$0.text.isEmpty })
   }
 }

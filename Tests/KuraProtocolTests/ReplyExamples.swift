@@ -116,9 +116,9 @@ extension Examples {
           _ = try AgentFacts(payload)
         },
         reply("reply to config") {
-          try $0.putConfigReply([Setting(key: ConfigKey.idleTimeout.rawValue, value: 60_000)])
+          try $0.putConfigReply([SettingValue(key: ConfigKey.idleTimeout.rawValue, value: 60_000)])
         } reading: { payload throws(ProtocolError) in
-          _ = try Setting.all(payload)
+          _ = try SettingValue.all(payload)
         },
         reply("reply to slots") { buffer in
           let list = try buffer.openSlotList(isAuthentic: true)
@@ -177,20 +177,20 @@ extension Examples {
         reply("data: of the access log") {
           let batch = try $0.openBatch()
           try $0.putLogDropped(7)
-          var facts = LogEntryFacts(number: 8, time: 1_700_000_000_000, verb: 5)
+          var facts = LogFacts(time: 1_700_000_000_000, verb: 5)
           (facts.process, facts.parent) = (4_242, 4_200)
           facts.program = Array("kura".utf8)
           facts.parentProgram = Array("/bin/sh".utf8)
           facts.terminal = Array("pts/3".utf8)
-          try $0.putLogEntry(facts, name: "a/b".utf8.span, other: Span())
-          try $0.putLogFinding(5, number: 9, count: 0)
+          try $0.putLogEntry(facts, number: 8, wasLocked: false, name: "a/b".utf8.span, other: Span())
+          try $0.putLogFinding(.cut, number: 9, count: 0)
           try $0.closeBatch(batch, count: 3)
         } reading: { payload throws(ProtocolError) in
           _ = try LogBatch(payload)
         },
         reply("data: findings") { buffer in
           let batch = try buffer.openBatch()
-          try buffer.putFinding(.itemDamaged, at: "a/b".utf8.span)
+          try buffer.putFinding(.item, at: "a/b".utf8.span)
           try buffer.closeBatch(batch, count: 1)
         } reading: { payload throws(ProtocolError) in
           try FindingBatch(payload).forEach(in: payload) { _, _ in }

@@ -106,14 +106,14 @@ struct ReplyTests {
   @Test func `findings in a batch`() throws {
     let payload = try agentPayload { buffer in
       let batch = try buffer.openBatch()
-      for finding in Finding.allCases { try buffer.putFinding(finding, at: "x".utf8.span) }
-      try buffer.closeBatch(batch, count: Finding.allCases.count)
+      for finding in FindingKind.allCases { try buffer.putFinding(finding, at: "x".utf8.span) }
+      try buffer.closeBatch(batch, count: FindingKind.allCases.count)
     }
-    var findings: [Finding] = []
+    var findings: [FindingKind] = []
     try FindingBatch(payload.span).forEach(in: payload.span) { finding, _ in
       findings.append(finding)
     }
-    #expect(findings == Finding.allCases)
+    #expect(findings == FindingKind.allCases)
   }
 
   @Test func `a status`() throws {
@@ -138,9 +138,9 @@ struct ReplyTests {
   }
 
   @Test func `settings`() throws {
-    let settings = ConfigKey.allCases.map { Setting(key: $0.rawValue, value: $0.standard) }
+    let settings = ConfigKey.allCases.map { SettingValue(key: $0.rawValue, value: $0.standard) }
     let payload = try agentPayload { try $0.putConfigReply(settings) }
-    #expect(try Setting.all(payload.span) == settings)
+    #expect(try SettingValue.all(payload.span) == settings)
   }
 
   @Test func `an agent's report`() throws {

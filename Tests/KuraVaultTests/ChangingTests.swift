@@ -131,8 +131,8 @@ import Testing
   }
 
   @Test func `that break a rule are refused`() throws {
-    #expect(throws: VaultError.attributeInvalid(.keyWithEqualsSign)) { _ = try edits(["a=b": "c"]) }
-    #expect(throws: VaultError.attributeInvalid(.key(.empty))) { _ = try edits(["": "c"]) }
+    #expect(throws: VaultError.attributeInvalid(.keyCharacter)) { _ = try edits(["a=b": "c"]) }
+    #expect(throws: VaultError.attributeInvalid(.keyEmpty)) { _ = try edits(["": "c"]) }
   }
 
   @Test func `keep when the item was made`() throws {

@@ -81,9 +81,9 @@ import Testing
       (.logEntries, 10_000, [9_999, 0], [10_001]),
       (.eraseLocalAfter, 10, [9, 11, 0], [10]),
       (.logSync, 1, [], [1, 0]),
-    ] as [(PolicyKey, UInt64, [UInt64], [UInt64])])
+    ] as [(Setting, UInt64, [UInt64], [UInt64])])
   func `is taken for a looser setting, and for no stricter one`(
-    key: PolicyKey, start: UInt64, looser: [UInt64], stricter: [UInt64]
+    key: Setting, start: UInt64, looser: [UInt64], stricter: [UInt64]
   ) throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -131,7 +131,7 @@ import Testing
     #expect(second.refusal() != nil)
   }
 
-  private func unlock(_ path: String) throws -> UnlockNotices {
+  private func unlock(_ path: String) throws -> Notice {
     var locked = try LockedVault(at: path, options: first.options)
     let key = try locked.attempt().open(.passcode, secret: secret(TestVault.passcode))
     let vault = try locked.unlock(with: key)

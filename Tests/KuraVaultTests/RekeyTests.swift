@@ -24,7 +24,7 @@ import Testing
     vault.lock().close()
     #expect(file.files == ["test.kura"])
     vault = try file.unlock()
-    #expect(vault.notices == [.weakKDF])
+    #expect(vault.notices == [.weakSlot])
     #expect(try vault.getText("after") == "value")
     vault.lock().close()
     let ended = String(decoding: file.recoveryKey, as: UTF8.self)
@@ -134,7 +134,7 @@ import Testing
       _ = try vault.noteAhead(trust, rekey.keys.next, logHead: .zero)
     }
     vault.lock().close()
-    try file.fill { vault in #expect(vault.notices == [.weakKDF]) }
+    try file.fill { vault in #expect(vault.notices == [.weakSlot]) }
     try file.fill { vault in try vault.put("more", "value") }
     let current = try file.content()
     try file.restore(old)
@@ -142,7 +142,7 @@ import Testing
     try file.restore(current)
     // After the commit: what was there before is told from it.
     try file.fill { vault in _ = try vault.rekey(file.key()) }
-    try file.fill { vault in #expect(vault.notices == [.weakKDF]) }
+    try file.fill { vault in #expect(vault.notices == [.weakSlot]) }
     let new = try file.content()
     try file.restore(current)
     #expect(file.refusal().map { if case .rolledBack = $0 { true } else { false } } == true)
@@ -171,11 +171,11 @@ import Testing
     let range = kept * 512..<(kept + 1) * 512
     killed.replaceSubrange(range, with: before[range])
     try Data(killed).write(to: seen)
-    try file.fill { vault in #expect(vault.notices == [.weakKDF]) }
+    try file.fill { vault in #expect(vault.notices == [.weakSlot]) }
     try file.restore(old)
     #expect(file.refusal().map { if case .rolledBack = $0 { true } else { false } } == true)
     try file.restore(new)
-    try file.fill { vault in #expect(vault.notices == [.weakKDF]) }
+    try file.fill { vault in #expect(vault.notices == [.weakSlot]) }
   }
 
   @Test func `a key file that was shown goes over, and so does a rotation under way`() throws {
@@ -260,7 +260,7 @@ import Testing
     _ = try vault.rekey(file.key())
     // Nothing was noted since, as after a kill.
     let other = try file.unlock()
-    #expect(!other.notices.contains(.seenFileDamaged) && !other.notices.contains(.firstTimeHere))
+    #expect(!other.notices.contains(.seenDamaged) && !other.notices.contains(.firstSeen))
   }
 
   @Test func `a damaged item stops it, and nothing is changed`() throws {

@@ -11,7 +11,7 @@ import Testing
   @Test func `is begun when the vault is made`() throws {
     let file = try TestVault()
     let first = try file.unlock()
-    #expect(!first.notices.contains(.firstTimeHere))
+    #expect(!first.notices.contains(.firstSeen))
     #expect(first.needsFlush == false)
     let state = try FileManager.default.contentsOfDirectory(atPath: file.stateDirectory)
     #expect(state.sorted() == ["\(first.id.hexadecimal).seen", "places"])
@@ -23,9 +23,9 @@ import Testing
     let file = try TestVault()
     try FileManager.default.removeItem(atPath: file.stateDirectory)
     let first = try file.unlock()
-    #expect(first.notices.contains(.firstTimeHere))
+    #expect(first.notices.contains(.firstSeen))
     let second = try file.unlock()
-    #expect(!second.notices.contains(.firstTimeHere))
+    #expect(!second.notices.contains(.firstSeen))
   }
 
   @Test func `is written when the epoch moved`() throws {
@@ -62,7 +62,7 @@ import Testing
     try FileManager.default.removeItem(atPath: file.stateDirectory)
     try Data().write(to: URL(filePath: file.stateDirectory))
     var vault = try file.unlock()
-    #expect(vault.notices.contains(.seenFileUnwritable))
+    #expect(vault.notices.contains(.seenNotKept))
     try vault.put("a", "1")
     try vault.flushSeen()
     #expect(vault.needsFlush == false)
@@ -76,7 +76,7 @@ import Testing
     let vault = try file.unlock()
     try Data(count: 1_024).write(to: seenURL(file, vault))
     let second = try file.unlock()
-    #expect(second.notices.contains(.seenFileDamaged))
+    #expect(second.notices.contains(.seenDamaged))
     #expect(seenEpoch(file, second) == 1)
   }
 

@@ -189,7 +189,7 @@ extension UnlockedVault {
     return try OwnerProof(try locked.attempt().open(.passcode, secret: secret(TestVault.passcode)))
   }
 
-  mutating func setPolicy(_ key: PolicyKey, to value: UInt64) throws(VaultError) {
+  mutating func setPolicy(_ key: Setting, to value: UInt64) throws(VaultError) {
     try setPolicy(key, to: value, by: try owner())
   }
 

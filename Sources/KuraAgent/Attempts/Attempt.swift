@@ -155,15 +155,3 @@ extension Agent {
     if LockedMemory.status.unlockedByteCount > 0 { throw Denial(.memoryNotLocked) }
   }
 }
-
-extension Credential {
-  /// The vault's word for what a client presents.
-  init(_ kind: CredentialKind) {
-    switch kind {
-    case .passcode: self = .passcode
-    case .recoveryKey: self = .recoveryKey
-    case .keyFile: self = .keyFile
-    case .local: self = .local
-    }
-  }
-}

@@ -64,7 +64,7 @@ extension Agent {
     let guess = try guess(at: &vault, of: connection)
     try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
     vault.close()
-    let job = CredentialJob(guess, Credential(request.credential), secret)
+    let job = CredentialJob(guess, request.credential, secret)
     start(Authorizing(job, request.credential, keeper), for: connection)
   }
 }

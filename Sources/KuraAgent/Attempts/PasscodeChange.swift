@@ -34,12 +34,12 @@ final class PasscodeJob: Job, @unchecked Sendable {
     self.new = consume new
   }
 
-  func mayBegin() -> Bool { guess.reach(Credential(request.credential)) }
+  func mayBegin() -> Bool { guess.reach(request.credential) }
 
   func run() {
     guard let current = current.take(), let new = new.take() else { return }
     do throws(VaultError) {
-      let credential = Credential(request.credential)
+      let credential = request.credential
       key = try guess.open(credential, secret: current)
       if unlocks { unlockKey = try guess.attempt.open(credential, secret: current) }
       passcode = try prepared(new)

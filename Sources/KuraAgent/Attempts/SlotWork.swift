@@ -40,14 +40,14 @@ final class SlotJob: Job, @unchecked Sendable {
     self.guess = guess
     self.task = task
     self.credential = credential
-    credentialOfOpened = Credential(credential)
+    credentialOfOpened = credential
     self.current = consume current
     self.new = consume new
     self.naming = naming
     self.unlocks = unlocks
   }
 
-  func mayBegin() -> Bool { guess.reach(Credential(credential)) }
+  func mayBegin() -> Bool { guess.reach(credential) }
 
   func run() {
     guard let current = current.take() else { return }
@@ -61,7 +61,6 @@ final class SlotJob: Job, @unchecked Sendable {
   }
 
   private func prove(_ current: borrowing SecretBytes) throws(VaultError) {
-    let credential = Credential(credential)
     guard case .test(let number) = task else {
       let proved = try guess.open(credential, secret: current)
       opened = proved.slot
@@ -182,10 +181,10 @@ extension SlotWork: Confirmable {
     try wire { () throws(ProtocolError) in
       switch slotJob.task {
       case .add(let request):
-        try client.outbox.frames.putSlotReply(number: number, kind: .init(request.kind))
+        try client.outbox.frames.putSlotReply(number: number, kind: request.kind.slotKind)
       case .test:
         try client.outbox.frames.putSlotReply(
-          number: number, kind: .init(slotJob.credentialOfOpened))
+          number: number, kind: slotJob.credentialOfOpened.slotKind)
       case .remove: try client.outbox.frames.putReply()
       }
     }
@@ -223,30 +222,6 @@ extension SlotWork: Confirmable {
       try vault.removeSlot(number, authorizedBy: slotJob.key!)
       return number
     case .test: return slotJob.opened
-    }
-  }
-}
-
-extension KuraProtocol.SlotKind {
-  /// What a credential opens.
-  init(_ credential: CredentialKind) {
-    switch credential {
-    case .passcode: self = .passcode
-    case .recoveryKey: self = .recoveryKey
-    case .keyFile: self = .keyFile
-    case .local: self = .local
-    }
-  }
-}
-
-extension KuraProtocol.SlotKind {
-  /// The same of the vault's word for it.
-  fileprivate init(_ credential: Credential) {
-    switch credential {
-    case .passcode: self = .passcode
-    case .recoveryKey: self = .recoveryKey
-    case .keyFile: self = .keyFile
-    case .local: self = .local
     }
   }
 }

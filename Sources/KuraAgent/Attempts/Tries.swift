@@ -84,7 +84,7 @@ extension Agent {
     _ credential: CredentialKind, at vault: borrowing LockedVault, _ keeper: Keeper
   ) throws(Denial) {
     // A try under way is counted already, and may be right.
-    guard let kind = TryKind(Credential(credential)), !keeper.session.isUnlocking else { return }
+    guard let kind = TryKind(credential), !keeper.session.isUnlocking else { return }
     let standing = tries.standing(kind, tries.look(at: vault.id))
     // A wait that begins only now is for the worker to note.
     guard standing.isAllowed || standing.mustRestart else {
@@ -111,12 +111,10 @@ extension Agent {
   func tryReports(of vault: VaultID, _ slots: [SlotSummary]) -> [TryReport] {
     let record = tries.look(at: vault)
     return TryKind.allCases.compactMap { kind in
-      guard slots.contains(where: { $0.kind.rawValue == kind.rawValue }),
-        let reported = TryReport.Kind(rawValue: kind.rawValue)
-      else { return nil }
+      guard slots.contains(where: { $0.kind == kind.slotKind }) else { return nil }
       let standing = tries.standing(kind, record)
       return TryReport(
-        kind: reported, failures: standing.failures, left: standing.left, wait: standing.wait)
+        kind: kind, failures: standing.failures, left: standing.left, wait: standing.wait)
     }
   }
 }

@@ -86,7 +86,8 @@ final class Unlocking: Attempt {
     }
     owner.unlock(opened, asking: asked, at: now)
     self.half = consume half
-    return Notice(owner.notices)
+    let memory: Notice = LockedMemory.status.unlockedByteCount > 0 ? .memoryNotLocked : []
+    return owner.notices.union(memory)
   }
 
   /// Longer times than the vault's take what the owner knows.
@@ -95,21 +96,6 @@ final class Unlocking: Attempt {
   ) throws(VaultError) {
     try vault.checkTimes(
       idleTimeout: asked.idleTimeout, maxSession: asked.maxSession, by: origin)
-  }
-}
-
-extension Notice {
-  /// What the vault has to say at an unlock, in the protocol's numbers.
-  init(_ notices: UnlockNotices) {
-    self = []
-    if notices.contains(.firstTimeHere) { insert(.firstSeen) }
-    if notices.contains(.rollbackAccepted) { insert(.rollbackAccepted) }
-    if notices.contains(.weakKDF) { insert(.weakSlot) }
-    if notices.contains(.seenFileUnwritable) { insert(.seenNotKept) }
-    if notices.contains(.seenFileDamaged) { insert(.seenDamaged) }
-    if notices.contains(.moved) { insert(.moved) }
-    if notices.contains(.exchangeAccepted) { insert(.exchangeAccepted) }
-    if LockedMemory.status.unlockedByteCount > 0 { insert(.memoryNotLocked) }
   }
 }
 
@@ -125,7 +111,7 @@ extension Agent {
     let guess = try guess(at: &vault, of: connection)
     try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
     let job = CredentialJob(
-      guess, Credential(request.credential), secret, keepingPasscode: true)
+      guess, request.credential, secret, keepingPasscode: true)
     start(Unlocking(request, job, vault, keeper), for: connection)
   }
 }

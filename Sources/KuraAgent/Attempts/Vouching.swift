@@ -85,7 +85,7 @@ extension Agent {
     try checkTries(word.credential, at: vault, keeper)
     vault.close()
     let job = CredentialJob(
-      guess, Credential(word.credential), try secret(payload.extracting(word.secret)),
+      guess, word.credential, try secret(payload.extracting(word.secret)),
       takingCodes: false)
     let rest = try secret(payload.extracting(0..<word.secret.lowerBound))
     start(Vouching(request, rest, job, word.credential, keeper), for: connection)

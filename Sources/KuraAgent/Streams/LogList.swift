@@ -58,7 +58,7 @@ final class LogList: Stream {
       case .finding(let finding):
         try write { () throws(ProtocolError) in
           try output.putLogFinding(
-            finding.flaw.rawValue, number: finding.number, count: finding.count)
+            finding.flaw, number: finding.number, count: finding.count)
         }
         count += 1
       }
@@ -73,7 +73,7 @@ final class LogList: Stream {
     do {
       while let entry = try page.entries.next() {
         try output.putLogEntry(
-          LogEntryFacts(entry.facts, number: number, wasLocked: page.wasLocked),
+          entry.facts, number: number, wasLocked: page.wasLocked,
           name: page.entries.name(of: entry), other: page.entries.other(of: entry))
         number += 1
       }
@@ -81,19 +81,5 @@ final class LogList: Stream {
       throw error as? FormatError == .damaged ? .damaged(.header) : .outOfMemory
     }
     return Int(number - page.first)
-  }
-}
-
-extension LogEntryFacts {
-  init(_ facts: LogFacts, number: UInt64, wasLocked: Bool) {
-    self.init(number: number, time: facts.time, verb: facts.verb)
-    self.wasLocked = wasLocked
-    code = facts.code
-    detail = facts.detail
-    process = facts.process
-    parent = facts.parent
-    program = facts.program
-    parentProgram = facts.parentProgram
-    terminal = facts.terminal
   }
 }

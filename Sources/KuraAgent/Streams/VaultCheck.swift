@@ -40,29 +40,9 @@ final class VaultCheck: Stream {
     while let finding = try verification.takeFinding() {
       let batch = try write { () throws(ProtocolError) in try output.openBatch() }
       try write { () throws(ProtocolError) in
-        try output.putFinding(KuraProtocol.Finding(finding.kind), at: finding.place)
+        try output.putFinding(finding.kind, at: finding.place)
         try output.closeBatch(batch, count: 1)
       }
-    }
-  }
-}
-
-extension KuraProtocol.Finding {
-  /// The protocol's word for what the vault found.
-  init(_ kind: FindingKind) {
-    switch kind {
-    case .header, .slot: self = .headerDamaged
-    case .node: self = .nodeDamaged
-    case .bucket: self = .bucketDamaged
-    case .item, .unprovenItem: self = .itemDamaged
-    case .missingItem: self = .itemMissing
-    case .extraItem, .extraHistory: self = .itemUnknown
-    case .history: self = .historyDamaged
-    case .chunk: self = .chunkDamaged
-    case .extraChunk, .loose: self = .chunkUnknown
-    case .extraTree: self = .nodeDamaged
-    case .count: self = .countWrong
-    case .row: self = .fileDamaged
     }
   }
 }

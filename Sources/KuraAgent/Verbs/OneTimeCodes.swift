@@ -30,19 +30,13 @@ extension Agent {
 
 extension SecretBuffer {
   fileprivate mutating func putReply(_ code: borrowing OneTimeCode) throws(ProtocolError) {
-    let algorithm: OTPReply.Algorithm =
-      switch code.algorithm {
-      case .sha1: .sha1
-      case .sha256: .sha256
-      case .sha512: .sha512
-      }
     switch code.factor {
     case .time(let period):
       try putOTPReply(
-        .time, algorithm, period: period, left: code.left, counter: 0, code: code.text.bytes)
+        .time, code.algorithm, period: period, left: code.left, counter: 0, code: code.text.bytes)
     case .counter(let counter):
       try putOTPReply(
-        .counter, algorithm, period: 0, left: 0, counter: counter, code: code.text.bytes)
+        .counter, code.algorithm, period: 0, left: 0, counter: counter, code: code.text.bytes)
     }
   }
 }

@@ -47,7 +47,7 @@ extension Agent {
   func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
     do throws(FormatError) { return try Attributes.normalize(key: text) } catch {
       guard case .attributesInvalid(let rule) = error else { throw Denial(.outOfMemory) }
-      throw Denial(.attributeInvalid, UInt64(KuraProtocol.AttributeRule(rule).rawValue))
+      throw Denial(.attributeInvalid, UInt64(rule.rawValue))
     }
   }
 

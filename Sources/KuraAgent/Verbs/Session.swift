@@ -84,7 +84,7 @@ extension Agent {
     let keys = try keys(of: request)
     let settings = try work(on: keeper) { vault throws(VaultError) in
       let policy = vault.policy
-      return keys.map { Setting(key: $0.rawValue, value: policy.value(of: $0)) }
+      return keys.map { SettingValue(key: $0.rawValue, value: policy[$0]) }
     }
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putConfigReply(settings) }
   }
@@ -98,7 +98,6 @@ extension Agent {
       throw Denial(.configInvalid, UInt64(request.key), range.lowerBound, range.upperBound)
     }
     try work(on: keeper) { vault throws(VaultError) in
-      guard let key = PolicyKey(rawValue: request.key) else { return }
       try vault.setPolicy(key, to: request.value, by: owner)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
@@ -140,12 +139,12 @@ extension Agent {
       report.fingerprint = summary.fingerprint
       report.itemCount = summary.itemCount
       report.rotation = keeper.rotationProgress.map(\.parts)
-      report.weaknesses = WeaknessSet(rawValue: summary.weaknesses.rawValue)
+      report.weaknesses = summary.weaknesses
     }
     if let (vault, slots) = keeper.front { addTries(vault, slots, to: &report) }
     if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
     if let policy = keeper.policy { report.weaknesses.formUnion(.looser(policy, clocks.limits)) }
-    if keeper.notices.contains(.seenFileUnwritable) { report.weaknesses.insert(.seenNotKept) }
+    if keeper.notices.contains(.seenNotKept) { report.weaknesses.insert(.seenNotKept) }
     return report
   }
 
@@ -191,17 +190,17 @@ extension WeaknessSet {
   /// What is looser than in a new vault, by the settings or in this session.
   fileprivate static func looser(_ policy: Policy, _ limits: SessionLimits) -> WeaknessSet {
     let all: [(WeaknessSet, Bool)] = [
-      (.reuseWindow, policy[.reuseWindow] > PolicyKey.reuseWindow.standard),
+      (.reuseWindow, policy[.reuseWindow] > Setting.reuseWindow.standard),
       (
         .longIdleTimeout,
-        max(policy[.idleTimeout], limits.idleTimeout) > PolicyKey.idleTimeout.standard
+        max(policy[.idleTimeout], limits.idleTimeout) > Setting.idleTimeout.standard
       ),
       (
         .longMaxSession,
-        max(policy[.maxSession], limits.maxSession) > PolicyKey.maxSession.standard
+        max(policy[.maxSession], limits.maxSession) > Setting.maxSession.standard
       ),
-      (.shortHistory, policy[.historyDepth] < PolicyKey.historyDepth.standard),
-      (.shortLog, policy[.logEntries] < PolicyKey.logEntries.standard),
+      (.shortHistory, policy[.historyDepth] < Setting.historyDepth.standard),
+      (.shortLog, policy[.logEntries] < Setting.logEntries.standard),
     ]
     return WeaknessSet(all.filter { $0.1 }.map { $0.0 })
   }
@@ -210,11 +209,4 @@ extension WeaknessSet {
 extension RotationProgress {
   /// In parts of a thousand.
   fileprivate var parts: UInt16 { UInt16(done * 1_000 / Self.total) }
-}
-
-extension Policy {
-  /// The value that holds of a setting; both number them alike.
-  func value(of key: ConfigKey) -> UInt64 {
-    PolicyKey(rawValue: key.rawValue).map { self[$0] } ?? key.standard
-  }
 }

@@ -40,12 +40,12 @@ extension Agent {
   }
 
   /// Kinds that no waiting opens: only once the passcode has worked are they taken again.
-  private func suspendedKinds(of vault: VaultID) -> [KuraFormat.SlotKind] {
+  private func suspendedKinds(of vault: VaultID) -> [SlotKind] {
     let record = tries.look(at: vault)
     return TryKind.allCases.compactMap { kind in
       let standing = tries.standing(kind, record)
       guard !standing.isAllowed, standing.wait == TryReport.untilPasscode else { return nil }
-      return KuraFormat.SlotKind(rawValue: kind.rawValue)
+      return kind.slotKind
     }
   }
 }
@@ -136,10 +136,10 @@ extension SlotFacts {
     if report.kdf.map(KDFLimits.isWeak) == true { flags.insert(.weak) }
     if report.note?.isWeakCostMeant == true { flags.insert(.weakMeant) }
     self.init(
-      number: report.number, kind: SlotKind(rawValue: report.kind.rawValue) ?? .later,
+      number: report.number, kind: report.kind,
       flags: flags,
-      availability: SlotAvailability(rawValue: report.availability.rawValue) ?? .unknown,
-      cost: KDFCost(memory: report.kdf?.memory ?? 0, passes: report.kdf?.passes ?? 0),
+      availability: report.availability,
+      cost: report.kdf ?? .calibrated,
       created: report.note?.created ?? 0)
   }
 }

@@ -16,7 +16,7 @@ extension Agent {
     case .inline(let value):
       try put(request, payload, payload.extracting(value), edits, keeper, connection)
     case .stream where request.flags.contains(.otp):
-      throw Denial(.otpInvalid, UInt64(KuraProtocol.OTPRule.tooLong.rawValue))
+      throw Denial(.otpInvalid, UInt64(OTPRule.tooLong.rawValue))
     case .stream: try beginUpload(request, payload, edits, keeper, connection)
     }
   }

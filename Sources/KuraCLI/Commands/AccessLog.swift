@@ -107,7 +107,7 @@ extension AccessLog {
   }
 
   private static func write(
-    client facts: LogEntryFacts, _ output: inout Output
+    client facts: LogFacts, _ output: inout Output
   ) throws(CommandError) {
     guard facts.process != 0 else { return }
     try output.write("  by ")
@@ -160,14 +160,14 @@ extension AccessLog {
   ) throws(CommandError) {
     let facts = entry.facts
     try output.openObject()
-    try output.member("number", facts.number)
+    try output.member("number", entry.number)
     try output.member("time", moment: facts.time)
     try output.member("action", LogWords.word(facts))
     try output.member("code", UInt64(facts.code))
     // Of a reading, the purpose is told by the action.
     let isGet = facts.verb == Verb.get.rawValue && facts.code == 0
     try output.member("detail", isGet ? facts.detail & ReadPurpose.revisions : facts.detail)
-    try output.member("while-locked", facts.wasLocked)
+    try output.member("while-locked", entry.wasLocked)
     try output.member("name", entry.name)
     try output.member("other", entry.other)
     try output.member("pid", UInt64(facts.process))

@@ -105,7 +105,7 @@ extension Config {
   ) throws(CommandError) {
     let settings = try access.unlocked { connection throws(ClientError) in
       guard let key else { return try connection.settings() }
-      return [Setting(key: key.rawValue, value: try connection.setting(key))]
+      return [SettingValue(key: key.rawValue, value: try connection.setting(key))]
     }
     let isJSON = invocation.arguments.has(.json)
     if isJSON { try invocation.output.openDocument() }

@@ -195,7 +195,7 @@ extension TryReport {
   }
 }
 
-extension TryReport.Kind {
+extension TryKind {
   fileprivate var text: String {
     switch self {
     case .passcode: "passcode"

@@ -23,7 +23,7 @@ enum Verify {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let (arguments, messages) = (invocation.arguments, invocation.messages)
     try parsing { () throws(UsageError) in try arguments.refuse(.compact, with: .json) }
-    var findings: [(finding: Finding, place: String)] = []
+    var findings: [(finding: FindingKind, place: String)] = []
     var given: Given?
     var bar = ProgressBar("verifying", messages)
     let access = try invocation.access()
@@ -74,7 +74,7 @@ enum Verify {
   }
 
   private static func report(
-    _ findings: [(finding: Finding, place: String)], _ messages: Messages
+    _ findings: [(finding: FindingKind, place: String)], _ messages: Messages
   ) {
     if findings.isEmpty { messages.note("the vault is whole") }
     for (finding, place) in findings {
@@ -84,7 +84,7 @@ enum Verify {
   }
 
   private static func writeJSON(
-    _ findings: [(finding: Finding, place: String)], _ output: inout Output
+    _ findings: [(finding: FindingKind, place: String)], _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.key("findings")

@@ -5,23 +5,7 @@ public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What the log says about itself, in entries of verb 0: the detail's low byte; the rest is a number.
-public enum LogRemark: UInt8, Equatable, Sendable {
-  /// The log begins here.
-  case begun = 1
-  /// A write had been cut off; so many bytes of it were dropped.
-  case torn = 2
-  /// Entries that had been noted were missing here.
-  case cut = 3
-  /// There was a log that could not be read; it was moved aside.
-  case unreadable = 4
-  /// So many entries could not be written.
-  case lost = 5
-  /// The vault got a new key; so many parts of the log could not be taken over.
-  case rekeyed = 6
-  /// The log had been switched off, which dropped so many entries; it begins here anew.
-  case switchedOff = 7
-
+extension LogRemark {
   /// The remark as an entry holds it.
   func detail(_ number: UInt64 = 0) -> UInt64 { UInt64(rawValue) | number << 8 }
 }

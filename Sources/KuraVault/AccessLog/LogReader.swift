@@ -4,22 +4,6 @@ internal import KuraCrypto
 public import KuraFormat
 internal import KuraStorage
 
-/// What is wrong with an access log.
-public enum LogFlaw: UInt8, Equatable, Sendable {
-  /// Its head was changed, or other keys made it: the whole of it cannot be read.
-  case head = 1
-  /// Entries cannot be opened: they were changed.
-  case damaged = 2
-  /// Entries are missing in front of the one named.
-  case missing = 3
-  /// Entries stand in another place than they were written at, or twice.
-  case misplaced = 4
-  /// The log ends before an entry that this machine had noted.
-  case cut = 5
-  /// The last write was cut off, as by a crash: nobody need have touched it.
-  case torn = 6
-}
-
 /// A flaw, and where it is.
 public struct LogFinding: Equatable, Sendable {
   /// What is wrong.

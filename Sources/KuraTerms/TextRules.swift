@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: MIT
 
+/// What a text must be.
+public enum TextRule: Error, Equatable, Sendable {
+  /// It has no bytes.
+  case empty
+  /// It has more bytes than are allowed.
+  case tooLong
+  /// It is not UTF-8.
+  case notUTF8
+  /// It holds a control character, such as a line end.
+  case controlCharacter
+  /// It holds a character that Unicode does not assign, so that its normal form may change.
+  case unassignedCharacter
+}
+
 /// What a name must not be; the detail of ``Failure/nameInvalid``.
 public enum NameRule: UInt8, Sendable, CaseIterable {
   case empty = 1
   case tooLong = 2
   case notUTF8 = 3
   case controlCharacter = 4
-  case leadingSlash = 5
-  case trailingSlash = 6
   case emptyComponent = 7
   case dotComponent = 8
   case unassigned = 9
@@ -19,8 +31,6 @@ public enum NameRule: UInt8, Sendable, CaseIterable {
     case .tooLong: "has at most 1,024 bytes"
     case .notUTF8: "is UTF-8 text"
     case .controlCharacter: "has no control characters"
-    case .leadingSlash: "does not begin with /"
-    case .trailingSlash: "does not end with /"
     case .emptyComponent: "has no empty part: no / at its ends, and no two in a row"
     case .dotComponent: "has no part that is . or .."
     case .unassigned: "has no characters that are newer than Unicode 15.0, or none of Unicode's"
@@ -41,6 +51,7 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
   case tooMany = 6
   case tooLarge = 7
   case valueNotText = 8
+  case keyUnassigned = 9
 
   /// The rule it breaks, to stand alone.
   public var text: String {
@@ -52,6 +63,8 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
     case .keyRepeated: "an attribute is given once"
     case .tooMany: "an item has at most 256 attributes"
     case .tooLarge: "an item's name and attributes have at most 60 KiB together"
+    case .keyUnassigned:
+      "an attribute's key has no characters that are newer than Unicode 15.0, or none of Unicode's"
     case .valueNotText: "an attribute's value is UTF-8 text without NUL"
     }
   }
@@ -101,36 +114,41 @@ public enum LabelRule: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What an otpauth URI must not be; the detail of ``Failure/otpInvalid``.
-public enum OTPRule: UInt8, Sendable, CaseIterable {
-  case scheme = 1
-  case kind = 2
-  case text = 3
-  case secretMissing = 4
-  case secret = 5
-  case algorithm = 6
-  case digits = 7
-  case period = 8
-  case counterMissing = 9
-  case counter = 10
-  case repeated = 11
-  case tooLong = 12
+extension NameRule {
+  /// The rule of names that a text breaks with one of all texts.
+  public init(_ rule: TextRule) {
+    switch rule {
+    case .empty: self = .empty
+    case .tooLong: self = .tooLong
+    case .notUTF8: self = .notUTF8
+    case .controlCharacter: self = .controlCharacter
+    case .unassignedCharacter: self = .unassigned
+    }
+  }
+}
 
-  /// What is wrong, to stand alone.
-  public var text: String {
-    switch self {
-    case .scheme: "this is no otpauth URI"
-    case .kind: "the otpauth URI is for neither totp nor hotp"
-    case .text: "the otpauth URI has a % without two hexadecimal digits, or text that is not UTF-8"
-    case .secretMissing: "the otpauth URI has no secret"
-    case .secret: "the secret in the otpauth URI is not base32"
-    case .algorithm: "the algorithm in the otpauth URI is none of SHA1, SHA256 and SHA512"
-    case .digits: "the digits in the otpauth URI are not 6, 7 or 8"
-    case .period: "the period in the otpauth URI is not 1 to 86400 seconds"
-    case .counterMissing: "the otpauth URI is for hotp and has no counter"
-    case .counter: "the counter in the otpauth URI is no number, or at its end"
-    case .repeated: "the otpauth URI has a parameter twice"
-    case .tooLong: "the otpauth URI has more than 4,096 bytes"
+extension AttributeRule {
+  /// The rule of attributes that a key breaks with one of all texts.
+  public init(key rule: TextRule) {
+    switch rule {
+    case .empty: self = .keyEmpty
+    case .tooLong: self = .keyTooLong
+    case .notUTF8: self = .keyNotUTF8
+    case .controlCharacter: self = .keyCharacter
+    case .unassignedCharacter: self = .keyUnassigned
+    }
+  }
+}
+
+extension PasscodeRule {
+  /// The rule of passcodes that a text breaks with one of all texts.
+  public init(_ rule: TextRule) {
+    switch rule {
+    case .empty: self = .empty
+    case .tooLong: self = .tooLong
+    case .notUTF8: self = .notUTF8
+    case .controlCharacter: self = .controlCharacter
+    case .unassignedCharacter: self = .unassigned
     }
   }
 }

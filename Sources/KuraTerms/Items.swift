@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+
+/// What reading an item's value takes.
+public enum ProtectionClass: UInt8, Sendable, CaseIterable {
+  /// An unlocked vault.
+  case standard = 0
+  /// A fresh passcode.
+  case protected = 1
+
+  /// The word for it.
+  public var name: String {
+    switch self {
+    case .standard: "standard"
+    case .protected: "protected"
+    }
+  }
+}
+
+/// What an item is.
+public enum ItemKind: UInt8, Sendable, CaseIterable {
+  case value = 0
+  /// Deleted, and kept in the history until it is purged.
+  case deleted = 1
+  /// An otpauth URI, which one-time codes are made of.
+  case otp = 2
+
+  /// The word for it.
+  public var name: String {
+    switch self {
+    case .value: "value"
+    case .deleted: "deleted"
+    case .otp: "otp"
+    }
+  }
+}
