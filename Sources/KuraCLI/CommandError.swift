@@ -160,6 +160,8 @@ extension CommandError {
 /// What was typed a second time, and differently.
 enum Mismatch: Equatable, Sendable {
   case passcode, value, recoveryKey
+  /// More than the one line that a value has at a terminal.
+  case severalLines
   /// The vault's own name.
   case vaultName
   /// One that never came into force.

@@ -40,6 +40,8 @@ struct Prompt: ~Copyable {
   private var drawing: SecretBuffer
   /// The line that was answered last, as it stands: its label, and how many bullets.
   var answered = (label: "", bullets: 0)
+  /// Whether more had been typed when it was.
+  private var hasMore = false
   /// What is shown for a moment only.
   var passage = Passage()
 
@@ -122,6 +124,7 @@ extension Prompt {
         isWarned = true
       case .submit:
         answered = (label, isHidden ? editor.shown : 0)
+        hasMore = typed.count > 0 || kura_terminal_await(descriptor, 0)
         kura_terminal_pause()
         return editor.finish()
       case .interrupt: throw leave(.interrupted)
@@ -148,6 +151,7 @@ extension Prompt {
   ) throws(CommandError) -> SecretBytes {
     for _ in 0..<3 {
       let first = try answer(label, allowsEmpty: allowsEmpty)
+      if what == .value, hasMore { try refuseLines() }
       let text = remark(first)
       if !text.utf8.isEmpty { say(text) }
       let second = try answer("again: ", allowsEmpty: allowsEmpty)
@@ -155,6 +159,15 @@ extension Prompt {
       say("They differ, try again.")
     }
     throw .mismatch(what)
+  }
+
+  /// A value of several lines was pasted: its first alone would be stored in its place.
+  private mutating func refuseLines() throws(CommandError) {
+    // The rest must not reach the shell.
+    while kura_terminal_await(descriptor, 100), receive(patience: 0, other: -1) > 0 {
+      typed.removeAll()
+    }
+    throw .mismatch(.severalLines)
   }
 
   private mutating func answer(

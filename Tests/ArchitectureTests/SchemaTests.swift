@@ -44,7 +44,7 @@ import Testing
     let written = Self.literals(/[. ](?:member|key)\("([a-z0-9-]+)"/, in: Self.writers)
     let settings = Self.literals(
       /case \.\w+: "([a-z-]+)"/,
-      in: SourceTree.sources.filter { $0.path.hasSuffix("KuraProtocol/ConfigKey.swift") })
+      in: SourceTree.sources.filter { $0.path.hasSuffix("KuraTerms/Setting.swift") })
     #expect(written.count > 40)
     #expect(settings.count > 5)
     let expected = written.union(settings).subtracting(["base64"])
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `each finding of verify stands in the list, under its code`() throws {
     let page = try DocumentTests.text("man/kura-json.5")
-    let source = try DocumentTests.text("Sources/KuraProtocol/Finding.swift")
+    let source = try DocumentTests.text("Sources/KuraTerms/FindingKind.swift")
     var texts: [Substring: Substring] = [:]
     for text in source.matches(of: /case \.(\w+): "(.+)"/) { texts[text.1] = text.2 }
     let codes = source.matches(of: /case (\w+) = (\d+)/)

@@ -24,6 +24,11 @@ private func words(_ typed: String...) -> [String] {
     #expect(words() == CommandTable.all.map(\.verb))
   }
 
+  @Test func `the kinds of slots stand behind slot add, and nothing behind slot remove`() {
+    #expect(words("slot", "add", "") == ["passcode", "recovery-key", "key-file", "local"])
+    #expect(words("slot", "remove", "").isEmpty)
+  }
+
   @Test(arguments: CommandTable.all.map(\.verb))
   func `every option of a verb can be completed`(_ verb: String) throws {
     let command = try #require(CommandTable.command(Array(verb.utf8)))

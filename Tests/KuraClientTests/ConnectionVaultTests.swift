@@ -89,7 +89,7 @@ struct ConnectionVaultTests {
       }
       #expect(count == 2)
       #expect(done == [1, 2])
-      #expect(found == ["5 a/b", "15 root"])
+      #expect(found == ["1 a/b", "10 root"])
     }
   }
 

@@ -62,7 +62,8 @@ enum SlotControl {
       if let operand { throw .usage(.operandUnexpected(operand, verb: "slot list")) }
       try SlotTable.write(access, &invocation)
     case .add: try SlotAdding.run(try kind(operand), access, &invocation)
-    case .remove: try remove(try number(operand, verb: "slot remove"), access)
+    case .remove:
+      try remove(try number(operand, verb: "slot remove"), access, invocation.messages)
     case .test:
       try test(operand == nil ? nil : try number(operand, verb: "slot test"), access, &invocation)
     }
@@ -92,7 +93,9 @@ enum SlotControl {
 // MARK: - Removing and trying
 
 extension SlotControl {
-  private static func remove(_ number: UInt8, _ access: VaultAccess) throws(CommandError) {
+  private static func remove(
+    _ number: UInt8, _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) {
     try access.asking.refuseKeyFile()
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
@@ -104,6 +107,14 @@ extension SlotControl {
     let credential = try ProvedCredential.take(access, &questioner, &connection)
     try running { () throws(ClientError) in
       try connection.removeSlot(number, credential.kind, current: credential.secret)
+    }
+    let left = slots.all.filter { $0.facts.number != number }.map { $0.facts.kind }
+    if !left.contains(.passcode), !left.contains(.local) {
+      messages.warn("no passcode opens the vault any more, only its recovery key does")
+      messages.suggest("'kura passcode' gives it one again")
+    } else if !left.contains(.recoveryKey) {
+      messages.warn("no recovery key opens the vault any more: a forgotten passcode loses everything")
+      messages.suggest("'kura slot add recovery-key' makes one")
     }
   }
 

@@ -245,6 +245,10 @@ extension Diagnostic {
     switch mismatch {
     case .passcode: self.init("the two passcodes differ", hint: "nothing was changed", .cancelled)
     case .value: self.init("the two values differ", hint: "nothing was stored", .cancelled)
+    case .severalLines:
+      self.init(
+        "more than one line was typed, and a value typed here has one; nothing was stored",
+        hint: "'kura edit NAME' takes several lines, as do --file and a pipe", .usage)
     case .vaultName:
       self.init("that is not the vault's name", hint: "nothing was changed", .cancelled)
     case .recoveryKey:

@@ -190,6 +190,9 @@ extension Diagnostic {
     )
   }
 
+  private static let withoutPasscode =
+    "'kura unlock --recovery-key' opens the vault without it, and 'kura get --recovery-key' a protected value"
+
   private static func wrongPasscodeHint(_ refused: Refused) -> String? {
     let hasRecoveryKey = refused.detail3 & 1 > 0
     if refused.isUntakenCode {
@@ -198,7 +201,7 @@ extension Diagnostic {
         + (refused.detail2 > 0 ? "; the next try is possible in " + wait(refused.detail2) : "")
     }
     guard refused.detail2 > 0 else {
-      return hasRecoveryKey ? "'kura unlock --recovery-key' opens it without the passcode" : nil
+      return hasRecoveryKey ? Self.withoutPasscode : nil
     }
     return "the next try is possible in " + wait(refused.detail2)
   }
@@ -229,7 +232,7 @@ extension Diagnostic {
   /// There is always a passcode or a recovery key.
   private static func noSlotHint(_ kind: CredentialKind?) -> String {
     switch kind {
-    case .passcode: "--recovery-key takes the recovery key; 'kura slot list' shows what it has"
+    case .passcode: "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"
     case .recoveryKey: "unlock it with the passcode"
     case .keyFile, .local, nil: "unlock it with the passcode or recovery key"
     }
