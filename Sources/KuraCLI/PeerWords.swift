@@ -38,6 +38,7 @@ enum PeerWords {
     ("totp code 2fa mfa", "'kura otp NAME' prints a one-time code"),
     ("settings policy", "'kura config' lists the settings"),
     ("check fsck", "'kura verify' proves the vault whole"),
+    ("compact vacuum shrink", "'kura verify --compact' makes the file as short as what is in it"),
     ("audit", "'kura log' tells what was served, when, and to which program"),
     ("dir tree", "'kura list' lists the names"),
   ]

@@ -93,7 +93,7 @@ import Testing
     try bench.turn(3)
     let compaction = try #require(keeper.compaction)
     // Its thread has begun, and waits for whoever writes.
-    while compaction.progress.total == 0 { usleep(500) }
+    while compaction.progress.total == 0, compaction.isUnderWay { usleep(500) }
     _ = shutdown(client.raw, Int32(SHUT_RDWR))
     while bench.agent.connections.contains(where: { $0?.stream != nil }) { try bench.turn() }
     _ = writer.take()

@@ -66,6 +66,11 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
     }
   }
 
+  @Test func `who finds the file being made short is told so`() throws {
+    #expect(diagnostic(try refused(.busy, 1)).message == "the vault's file is being made shorter")
+    #expect(diagnostic(try refused(.busy, 0)).message == "the agent or the vault is busy")
+  }
+
   @Test(arguments: NameRule.allCases)
   func `each rule for names is told`(_ rule: NameRule) throws {
     let shown = diagnostic(try refused(.nameInvalid, UInt64(rule.rawValue)))
