@@ -8,7 +8,8 @@ internal import SecureMemory
 extension Asking {
   /// With fewer bytes a key file is guessable.
   private static let leastKeyFile = 32
-  private static let keyFileHint = "it may be another file, or cut short; a key file is made of 32 to 64 random bytes"
+  private static let keyFileHint =
+    "it may be another file, or cut short; a key file is made of 32 to 64 random bytes"
 
   /// Every byte of the key file that the options name; nil where they name none.
   func keyFile() throws(CommandError) -> SecretBytes? {

@@ -23,7 +23,8 @@ import Testing
     var frame = try bench.ask(wire) { try $0.putRequest(.log) }
     while frame.type != .end {
       if frame.type != .data { throw TestFailure("the log was refused: \(frame.payload)") }
-      for case .entry(let facts, _, let wasLocked, let name, _) in try LogBatch(frame.payload.span).parts
+      for case .entry(let facts, _, let wasLocked, let name, _) in try LogBatch(frame.payload.span)
+        .parts
       where facts.verb != 0 {
         lines.append(
           Line(

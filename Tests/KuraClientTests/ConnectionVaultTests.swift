@@ -97,7 +97,9 @@ struct ConnectionVaultTests {
     try conversation { agent in
       try agent.greet()
       try agent.say {
-        try $0.putConfigReply([SettingValue(key: 1, value: 60_000), SettingValue(key: 200, value: 1)])
+        try $0.putConfigReply([
+          SettingValue(key: 1, value: 60_000), SettingValue(key: 200, value: 1),
+        ])
       }
       for _ in 0..<2 {
         _ = try agent.next(.request)

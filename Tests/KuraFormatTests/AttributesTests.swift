@@ -101,7 +101,8 @@ func pairs(_ list: AttributeList) -> [String] {
     ] as [[UInt8]])
   func `a value that is not UTF-8 is refused`(value: [UInt8]) {
     let sent = [1, 0, 1, 0, 97] + little(UInt32(value.count)) + value
-    #expect(failure { _ = try Attributes(unsorted: sent.span) } == .attributesInvalid(.valueNotText))
+    #expect(
+      failure { _ = try Attributes(unsorted: sent.span) } == .attributesInvalid(.valueNotText))
   }
 
   @Test func `cut or mutated lists are refused or read, never a trap`() {

@@ -58,8 +58,8 @@ import Testing
     #expect(KDFLimits.mostWork == 8 << 30 && page.contains("passestimesmemoryabove8GiB"))
     #expect(KDFLimits.mostWorkTogether == 16 << 30 && page.contains("above16GiB"))
     for key in Setting.allCases {
-      let ends = "\(key.range.lowerBound)" + (key.range.upperBound == 1 ? "or" : "to")
-      let range = "default\(key.standard)\(ends)\(key.range.upperBound)"
+      let ends = "\(key.storedRange.lowerBound)" + (key.storedRange.upperBound == 1 ? "or" : "to")
+      let range = "default\(key.standard)\(ends)\(key.storedRange.upperBound)"
       #expect(page.contains(range), "\(key)")
     }
   }

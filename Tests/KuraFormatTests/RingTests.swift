@@ -117,15 +117,16 @@ import Testing
   @Test(arguments: Setting.allCases)
   func `a value is set within its range only, and reset`(key: Setting) throws {
     var policy = Policy()
-    try policy.set(key.range.upperBound, for: key)
-    #expect(policy[key] == key.range.upperBound)
+    try policy.set(key.storedRange.upperBound, for: key)
+    #expect(policy[key] == key.storedRange.upperBound)
     #expect(policy.isSet(key))
     let before = policy
-    #expect(failure { try policy.set(key.range.upperBound + 1, for: key) } == .policyInvalid(key))
+    #expect(
+      failure { try policy.set(key.storedRange.upperBound + 1, for: key) } == .policyInvalid(key))
     #expect(policy == before)
     policy.reset(key)
     #expect(policy == Policy())
-    #expect(key.range.contains(key.standard))
+    #expect(key.storedRange.contains(key.standard))
   }
 
   @Test func `a stored value out of its range holds as the nearest in it`() throws {
@@ -134,7 +135,7 @@ import Testing
     let encoded =
       [1, 1, 0] + generation + [UInt8](repeating: 0, count: 49) + little(UInt16(2)) + values
     let ring = try Ring.decode(encoded.span)
-    #expect(ring.policy[.idleTimeout] == Setting.idleTimeout.range.upperBound)
+    #expect(ring.policy[.idleTimeout] == Setting.idleTimeout.storedRange.upperBound)
     #expect(ring.policy[.lockOnSleep] == 1)
   }
 }

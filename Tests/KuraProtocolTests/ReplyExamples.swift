@@ -182,7 +182,8 @@ extension Examples {
           facts.program = Array("kura".utf8)
           facts.parentProgram = Array("/bin/sh".utf8)
           facts.terminal = Array("pts/3".utf8)
-          try $0.putLogEntry(facts, number: 8, wasLocked: false, name: "a/b".utf8.span, other: Span())
+          try $0.putLogEntry(
+            facts, number: 8, wasLocked: false, name: "a/b".utf8.span, other: Span())
           try $0.putLogFinding(.cut, number: 9, count: 0)
           try $0.closeBatch(batch, count: 3)
         } reading: { payload throws(ProtocolError) in

@@ -113,7 +113,8 @@ extension SlotControl {
       messages.warn("no passcode opens the vault any more, only its recovery key does")
       messages.suggest("'kura passcode' gives it one again")
     } else if !left.contains(.recoveryKey) {
-      messages.warn("no recovery key opens the vault any more: a forgotten passcode loses everything")
+      messages.warn(
+        "no recovery key opens the vault any more: a forgotten passcode loses everything")
       messages.suggest("'kura slot add recovery-key' makes one")
     }
   }

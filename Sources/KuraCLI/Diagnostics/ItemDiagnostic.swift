@@ -191,7 +191,7 @@ extension Diagnostic {
   }
 
   private static let withoutPasscode =
-    "'kura unlock --recovery-key' opens the vault without it, and 'kura get --recovery-key' a protected value"
+    "'kura unlock --recovery-key' opens the vault without it, and 'kura get --recovery-key NAME' a protected value"
 
   private static func wrongPasscodeHint(_ refused: Refused) -> String? {
     let hasRecoveryKey = refused.detail3 & 1 > 0
@@ -232,7 +232,8 @@ extension Diagnostic {
   /// There is always a passcode or a recovery key.
   private static func noSlotHint(_ kind: CredentialKind?) -> String {
     switch kind {
-    case .passcode: "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"
+    case .passcode:
+      "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"
     case .recoveryKey: "unlock it with the passcode"
     case .keyFile, .local, nil: "unlock it with the passcode or recovery key"
     }
