@@ -61,7 +61,10 @@ struct Command: Sendable {
     guard let failure else { return diagnostic.status }
     switch diagnostic.status {
     case .notExecutable, .commandNotFound, .interrupted: return diagnostic.status
-    default: return failure
+    case .ok, .failure, .usage, .notFound, .locked, .wrongPasscode, .cancelled, .denied, .throttled,
+      .needsInteraction, .ambiguous, .exists, .integrity, .noVault, .busy, .agent, .inputOutput,
+      .runFailed:
+      return failure
     }
   }
 

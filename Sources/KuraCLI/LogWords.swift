@@ -33,8 +33,10 @@ enum LogWords {
     switch remark {
     case .cut: found = .cut
     case .unreadable: found = .head
-    case .rekeyed where facts.detail >> 8 > 0: found = .damaged
-    default: return nil
+    case .rekeyed:
+      guard facts.detail >> 8 > 0 else { return nil }
+      found = .damaged
+    case .begun, .torn, .lost, .switchedOff: return nil
     }
     return Flaw(
       code: found.rawValue,
@@ -118,7 +120,10 @@ enum LogWords {
     case .restore: "restore"
     case .purge: "purge"
     case .log: "log"
-    default: "verb-\(facts.verb)"
+    // None of these is logged.
+    case .status, .create, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts,
+      .watch, nil:
+      "verb-\(facts.verb)"
     }
   }
 
@@ -179,7 +184,11 @@ enum LogWords {
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
     case .putBatch: return facts.detail == 1 ? "1 item" : "\(facts.detail) items"
     case .config: return ConfigKey(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
-    default: return entry.name
+    case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .passcode, .slotAdd,
+      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .compact, .rekey, .otp,
+      .move, .history, .restore, .purge, .log, .status, .create, .verify, .agentStatus, .agentStop,
+      .wait, .slots, .prompt, .agentFacts, .watch, nil:
+      return entry.name
     }
   }
 }

@@ -15,10 +15,7 @@ enum Lost: Equatable, Sendable {
 extension Lost {
   /// The failure of a command that waited for it; only of one that did not hear the end.
   func from(_ error: ClientError) -> CommandError {
-    switch error {
-    case .hungUp, .timedOut, .broken, .system: .lost(self, error)
-    default: .client(error)
-    }
+    error.leavesEndOpen ? .lost(self, error) : .client(error)
   }
 
   /// Has an interrupt say what is known, until ``withdraw()``.
@@ -41,6 +38,18 @@ extension Lost {
     case .unbegunRekey: nil
     case .rekey: "kura: warning: the rekey may have been done; " + hint + "\n"
     case .rotation: "kura: notice: " + hint + "\n"
+    }
+  }
+}
+
+extension ClientError {
+  /// Whether the agent may have done what it was asked for, and did not say so.
+  var leavesEndOpen: Bool {
+    switch self {
+    case .hungUp, .timedOut, .broken, .system: true
+    case .noAgent, .agentMissing, .agentFailed, .agentUnsafe, .otherVersion, .refused, .path,
+      .output, .input, .tooLong, .stopped, .outOfMemory, .agentUnreachable, .programUnstartable:
+      false
     }
   }
 }

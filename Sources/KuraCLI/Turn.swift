@@ -75,10 +75,8 @@ extension Turn {
 
   /// Answers all who wait, when this command's person has cancelled.
   mutating func end(with error: CommandError) {
-    switch error {
-    case .prompt(.interrupted), .prompt(.cancelled), .askpass: say(.cancel)
-    default: break
-    }
+    if case .askpass = error { return say(.cancel) }
+    if error == .prompt(.interrupted) || error == .prompt(.cancelled) { say(.cancel) }
   }
 
   mutating func noteKey() {

@@ -30,10 +30,7 @@ enum Init {
       // Who has just typed it need not type it again.
       if questioner.hasTerminal, !access.isPrivate { unlock(access, passcode, invocation.messages) }
     } catch {
-      switch error {
-      case .prompt: invocation.messages.done("no vault was made")
-      default: break
-      }
+      if case .prompt = error { invocation.messages.done("no vault was made") }
       throw error
     }
     return .ok

@@ -152,7 +152,8 @@ extension SlotControl {
     case .recoveryKey: return access.asking.hasGivenPasscode ? .passcode : .recoveryKey
     case .local: return .local
     case .keyFile: throw .usage(.keyFileMissing)
-    default: return .passcode
+    // A slot of any other kind the agent refuses to try.
+    case .passcode, .tpm2, .fido2, .later, nil: return .passcode
     }
   }
 }

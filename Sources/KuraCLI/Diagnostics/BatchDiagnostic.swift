@@ -28,9 +28,6 @@ extension Diagnostic {
   /// Whether the agent said what became of it.
   private static func isKnown(_ error: CommandError) -> Bool {
     guard case .client(let error) = error else { return true }
-    switch error {
-    case .hungUp, .timedOut, .broken, .system: return false
-    default: return true
-    }
+    return !error.leavesEndOpen
   }
 }

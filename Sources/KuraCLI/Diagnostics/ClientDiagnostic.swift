@@ -11,55 +11,49 @@ extension Diagnostic {
     case .path(let error): self.init(error)
     case .output(let number): self.init(output: number)
     case .outOfMemory: self = .outOfMemory
-    default:
-      let words = Self.words(error)
-      self.init(words.message, hint: words.hint, error.exitStatus)
+    case .noAgent: self.init("the vault is locked", hint: "run 'kura unlock'", error.exitStatus)
+    case .agentMissing(let directory):
+      self.init(
+        "kura-agent was not found beside kura in " + Self.shown(directory),
+        hint: "install both programs, in one directory", error.exitStatus)
+    case .agentFailed(let status, let text):
+      let said = Self.shown(text.isEmpty ? "it said nothing" : text)
+      self.init(
+        "the agent did not start (status \(status)): " + said,
+        hint: "'kura-agent --foreground' shows why", error.exitStatus)
+    case .agentUnsafe(let directory): self.init(Self.unsafePlace(directory), error.exitStatus)
+    case .otherVersion(_, let release):
+      self.init(
+        "the agent is of release " + Self.shown(release)
+          + " and speaks another version of the protocol", hint: Self.stopHint, error.exitStatus)
+    case .hungUp:
+      self.init(
+        "the agent ended before it answered", hint: "try again; nothing half-done was kept",
+        error.exitStatus)
+    case .timedOut: self.init(Self.silence(SilentAgent.find()), error.exitStatus)
+    case .broken:
+      self.init(
+        "the agent's answer was not understood", hint: Self.stopHint, error.exitStatus)
+    case .input(let number):
+      self.init("the value could not be read: " + SystemMessage.text(number), error.exitStatus)
+    case .tooLong(let limit):
+      self.init(
+        "a name, attribute or passcode is longer than \(limit) bytes", error.exitStatus)
+    case .stopped: self.init("stopped; nothing was kept", error.exitStatus)
+    case .agentUnreachable(let directory, let number):
+      self.init(
+        "the agent's socket in " + Self.shown(directory) + " cannot be reached: "
+          + SystemMessage.text(number),
+        hint: "XDG_RUNTIME_DIR names a directory of yours where agents listen", error.exitStatus)
+    case .programUnstartable(let path, let number):
+      self.init(
+        Self.shown(path) + " cannot be started: " + SystemMessage.text(number), error.exitStatus)
+    case .system(let number):
+      self.init("the system refused: " + SystemMessage.text(number), error.exitStatus)
     }
   }
 
   private static let stopHint = "run 'kura agent stop', then try again"
-
-  private static func words(_ error: ClientError) -> Words {
-    switch error {
-    case .noAgent: return ("the vault is locked", "run 'kura unlock'")
-    case .agentMissing(let directory):
-      return (
-        "kura-agent was not found beside kura in " + shown(directory),
-        "install both programs, in one directory"
-      )
-    case .agentFailed(let status, let text):
-      let said = shown(text.isEmpty ? "it said nothing" : text)
-      return (
-        "the agent did not start (status \(status)): " + said,
-        "'kura-agent --foreground' shows why"
-      )
-    case .agentUnsafe(let directory): return unsafePlace(directory)
-    case .otherVersion(_, let release):
-      return (
-        "the agent is of release " + shown(release) + " and speaks another version of the protocol",
-        stopHint
-      )
-    case .hungUp:
-      return ("the agent ended before it answered", "try again; nothing half-done was kept")
-    case .timedOut: return silence(SilentAgent.find())
-    case .broken: return ("the agent's answer was not understood", stopHint)
-    case .input(let number):
-      return ("the value could not be read: " + SystemMessage.text(number), nil)
-    case .tooLong(let limit):
-      return ("a name, attribute or passcode is longer than \(limit) bytes", nil)
-    case .stopped: return ("stopped; nothing was kept", nil)
-    case .agentUnreachable(let directory, let number):
-      return (
-        "the agent's socket in " + shown(directory) + " cannot be reached: "
-          + SystemMessage.text(number),
-        "XDG_RUNTIME_DIR names a directory of yours where agents listen"
-      )
-    case .programUnstartable(let path, let number):
-      return (shown(path) + " cannot be started: " + SystemMessage.text(number), nil)
-    case .system(let number): return ("the system refused: " + SystemMessage.text(number), nil)
-    default: return ("the agent could not be asked", stopHint)
-    }
-  }
 
   /// An agent that does not answer cannot be asked to end, either.
   static func silence(_ agent: SilentAgent?) -> Words {

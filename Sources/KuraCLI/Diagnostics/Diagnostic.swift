@@ -71,7 +71,7 @@ extension Diagnostic {
     }
   }
 
-  private init(_ words: Words, _ status: ExitStatus) {
+  init(_ words: Words, _ status: ExitStatus) {
     self.init(words.message, hint: words.hint, status)
   }
 

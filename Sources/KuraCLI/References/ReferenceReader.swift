@@ -104,15 +104,20 @@ extension CommandError {
   /// Whether it is about what a reference names, rather than the agent, a prompt or the like.
   fileprivate var isOfReference: Bool {
     switch self {
-    case .path, .noVault, .notAVault: true
-    case .client(.refused(let refused)):
+    case .path, .noVault, .notAVault: return true
+    case .client(let error):
+      guard case .refused(let refused) = error else { return false }
       switch refused.failure {
       case .notFound, .attributeNotFound, .nameInvalid, .attributeInvalid, .protected, .noVault,
         .notAVault, .damaged:
-        true
-      default: false
+        return true
+      default: return false
       }
-    default: false
+    case .told, .prompt, .askpass, .program, .file, .output, .outOfMemory, .exists, .locked,
+      .noItem, .throttled, .noInteraction, .mismatch, .findings, .logFindings, .agentNotRunning,
+      .noSlot, .costRefused, .placed, .syntax, .unfit, .launch, .weakPasscode, .lost,
+      .codeForPasscode, .noCode, .noPasscode, .batch:
+      return false
     }
   }
 }
