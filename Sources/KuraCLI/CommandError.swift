@@ -49,8 +49,6 @@ enum CommandError: Error, Equatable, Sendable {
   indirect case placed(Place, CommandError)
   /// A file or template of several lines cannot be read as one.
   case syntax(SyntaxFlaw)
-  /// A value does not fit where it was to go.
-  case unfit(Unfit)
   /// The program that `run` was to become was not started.
   case launch([UInt8], Successor.Failure)
   /// A thief with the file would guess a new passcode within a day; how long it lasts, if that is known.
@@ -190,18 +188,6 @@ enum SyntaxFlaw: Error, Equatable, Sendable {
   case openBraces
   /// More than is taken of such things.
   case tooMany(Int)
-}
-
-/// Why a value cannot go where it was to go.
-enum Unfit: Equatable, Sendable {
-  /// It has a NUL byte.
-  case nul
-  /// It is longer than a variable can be.
-  case variable
-  /// The text that it stands in would be longer than is written.
-  case text(limit: Int)
-  /// A descriptor cannot have that number.
-  case descriptor(errno: Int32)
 }
 
 /// What is in the way.

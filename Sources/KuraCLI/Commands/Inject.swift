@@ -82,7 +82,7 @@ extension Inject {
           do throws(SecureMemoryError) { try values.append(part) } catch { throw .outOfMemory }
           ranges[index] = ranges[index].lowerBound..<values.count
         })
-    } catch { throw isTooLong ? .unfit(.text(limit: Template.limit)) : error }
+    } catch { throw isTooLong ? Template.tooLong : error }
     return try template.filled(values, ranges)
   }
 

@@ -60,7 +60,6 @@ extension Diagnostic {
     case .noSlot(let number): self.init(noSlot: number)
     case .placed(let place, let error): self.init(place, error)
     case .syntax(let flaw): self.init(flaw)
-    case .unfit(let unfit): self.init(unfit)
     case .launch(let name, let failure): self.init(launch: name, failure)
     case .lost(let lost, let error): self.init(lost, error)
     case .codeForPasscode: self = .codeForPasscode

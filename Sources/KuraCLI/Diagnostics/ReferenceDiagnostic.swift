@@ -42,22 +42,6 @@ extension Diagnostic {
     self.init(words.message, hint: words.hint, .usage)
   }
 
-  init(_ unfit: Unfit) {
-    switch unfit {
-    case .nul:
-      self.init(
-        "the value has a NUL byte, which no variable can hold", hint: "--file takes any bytes",
-        .failure)
-    case .variable:
-      self.init(
-        "the value is longer than a variable can be", hint: "--file takes any length", .failure)
-    case .text(let limit):
-      self.init("the result has more than \(limit >> 20) MiB; nothing was written", .failure)
-    case .descriptor(let number):
-      self.init("the descriptor cannot be used: " + SystemMessage.text(number), .inputOutput)
-    }
-  }
-
   init(launch name: [UInt8], _ failure: Successor.Failure) {
     switch failure {
     case .notFound:

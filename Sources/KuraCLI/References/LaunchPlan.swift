@@ -124,7 +124,7 @@ extension LaunchPlan {
   /// Reads every value: into the files in memory, or to stand in the environment.
   mutating func read(_ invocation: borrowing Invocation) throws(CommandError) {
     let reader = try ReferenceReader(references, for: .run, invocation)
-    var unfit: (index: Int, why: Unfit)?
+    var unfit: (index: Int, why: CommandError)?
     do throws(CommandError) {
       try reader.read(
         begin: { index throws(ClientError) in try begin(index) },
@@ -136,7 +136,7 @@ extension LaunchPlan {
         })
     } catch {
       guard let unfit else { throw error }
-      throw .placed(references[unfit.index].place, .unfit(unfit.why))
+      throw .placed(references[unfit.index].place, unfit.why)
     }
     for case .file(let descriptor) in targets {
       do throws(FileError) { try MemoryFile.seal(descriptor) } catch {
@@ -155,14 +155,22 @@ extension LaunchPlan {
     }
   }
 
+  private static var tooLong: CommandError {
+    .failure("the value is longer than a variable can be", hint: "--file takes any length")
+  }
+
   /// Puts a part of a value where it belongs.
   ///
   /// - Returns: Why it cannot stand there.
-  private mutating func take(_ part: Span<UInt8>, _ index: Int) throws(ClientError) -> Unfit? {
+  private mutating func take(_ part: Span<UInt8>, _ index: Int) throws(ClientError) -> CommandError?
+  {
     switch targets[index] {
     case .variable(let range):
-      if part.indices.contains(where: { part[$0] == 0 }) { return .nul }
-      if range.count + part.count >= VariableList.lengthLimit { return .variable }
+      if part.indices.contains(where: { part[$0] == 0 }) {
+        return .failure(
+          "the value has a NUL byte, which no variable can hold", hint: "--file takes any bytes")
+      }
+      if range.count + part.count >= VariableList.lengthLimit { return Self.tooLong }
       do throws(SecureMemoryError) { try values.append(part) } catch { throw .outOfMemory }
       targets[index] = .variable(range.lowerBound..<values.count)
     case .file(let descriptor):
@@ -214,7 +222,7 @@ extension LaunchPlan {
         try block.append(UInt8(0))
       } catch { throw .outOfMemory }
       if block.count - start > VariableList.lengthLimit {
-        throw .placed(place ?? .variable(entry.name), .unfit(.variable))
+        throw .placed(place ?? .variable(entry.name), Self.tooLong)
       }
     }
     return block
@@ -240,6 +248,9 @@ extension LaunchPlan {
     do throws(FileError) {
       if let passcode, !(1...2).contains(passcode) { try Successor.withhold(passcode) }
       for file in passed { try Successor.pass(file.descriptor, as: file.number) }
-    } catch { throw .unfit(.descriptor(errno: error.errno)) }
+    } catch {
+      throw .failure(
+        "the descriptor cannot be used: " + SystemMessage.text(error.errno), .inputOutput)
+    }
   }
 }

@@ -115,7 +115,7 @@ extension CommandError {
       }
     case .told, .prompt, .askpass, .program, .file, .output, .outOfMemory, .exists, .locked,
       .noItem, .throttled, .noInteraction, .mismatch, .findings, .logFindings, .agentNotRunning,
-      .noSlot, .costRefused, .placed, .syntax, .unfit, .launch, .weakPasscode, .lost,
+      .noSlot, .costRefused, .placed, .syntax, .launch, .weakPasscode, .lost,
       .codeForPasscode, .noCode, .noPasscode, .batch:
       return false
     }

@@ -10,6 +10,10 @@ struct Template: ~Copyable {
   /// The most references.
   static let referenceLimit = 10_000
 
+  static var tooLong: CommandError {
+    .failure("the result has more than \(limit >> 20) MiB; nothing was written")
+  }
+
   private enum Part {
     /// Bytes of the template, as they stand.
     case text(Range<Int>)
@@ -58,7 +62,7 @@ struct Template: ~Copyable {
         }
       }
     } catch { throw .outOfMemory }
-    guard result.count <= Self.limit else { throw .unfit(.text(limit: Self.limit)) }
+    guard result.count <= Self.limit else { throw Self.tooLong }
     return result
   }
 }
