@@ -37,7 +37,11 @@ extension UsageError {
   }
 
   static func operandUnexpected(_ text: [UInt8], verb: String) -> UsageError {
-    UsageError(verb + " does not take " + Diagnostic.quoted(text), hint: helpHint(verb))
+    UsageError(
+      verb + " does not take " + Diagnostic.quoted(text),
+      hint: verb == "put"
+        ? "a value is typed, or given on stdin or with --file, and never an argument"
+        : helpHint(verb))
   }
 
   /// An option of a verb's other action.

@@ -90,8 +90,9 @@ public enum PasscodeRule: UInt8, Sendable, CaseIterable {
     case .notUTF8: "is UTF-8 text"
     case .controlCharacter: "has no control characters"
     case .unassigned: "has no characters that are newer than Unicode 15.0, or none of Unicode's"
-    case .codeTooShort: "for one machine has at least 4 characters"
-    case .codeTooLong: "for one machine has at most 16 characters; a longer one needs no machine"
+    case .codeTooShort: "that is a code for one machine has at least 4 characters"
+    case .codeTooLong:
+      "that is a code for one machine has at most 16 characters; a longer one needs no machine"
     }
   }
 }

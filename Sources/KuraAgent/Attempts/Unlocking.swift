@@ -105,6 +105,12 @@ extension Agent {
   ) throws(Denial) {
     try checkMemory()
     try checkAttempts()
+    // A copy in the place of an unlocked vault ends its session first, so that it is accepted at the first go.
+    if let keeper = try keeper(of: connection), keeper.isUnlocked {
+      // SQLite looks at a file anew when somebody else has opened it.
+      try openLocked(connection).close()
+      _ = try? work(on: keeper) { vault throws(VaultError) in try vault.slotReports() }
+    }
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
     let keeper = keeper(of: vault, at: connection.vaultPath)

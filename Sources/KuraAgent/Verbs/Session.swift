@@ -123,7 +123,7 @@ extension Agent {
     guard let keeper = try keeper(of: connection), keeper.isUnlocked else { return nil }
     do throws(Denial) {
       try work(on: keeper) { vault throws(VaultError) in try vault.checkInPlace() }
-    } catch  where error.failure == .locked { return nil }
+    } catch  where !keeper.isUnlocked { return nil }
     return keeper
   }
 

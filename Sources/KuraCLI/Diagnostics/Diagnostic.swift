@@ -39,7 +39,7 @@ extension Diagnostic {
       self.init("there is no vault: " + Self.shown(path), hint: Self.noVaultHint, .noVault)
     case .notAVault(let path):
       self.init(
-        "this is not a vault: " + Self.shown(path), hint: "name another with --vault", .integrity)
+        "this is not a vault: " + Self.shown(path), hint: Self.notAVaultHint, .integrity)
     case .exists(.vault, let path):
       self.init(
         "a vault exists there already: " + Self.shown(path), hint: Self.vaultExistsHint, .exists)

@@ -32,7 +32,8 @@ extension Diagnostic {
     case 1:
       return (
         "nothing can be written there, which is read-only" + named(refused.text),
-        "the vault can be read; to change it, copy it to where you may write"
+        "the vault can be read; where that has changed, 'kura lock' and unlock it again; else copy it to where you"
+          + " may write"
       )
     case 2:
       return (

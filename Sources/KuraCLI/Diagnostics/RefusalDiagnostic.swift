@@ -67,7 +67,7 @@ extension Diagnostic {
       return (locked.message, locked.hint)
     case .noVault: return ("there is no vault" + named(refused.text), noVaultHint)
     case .notAVault:
-      return ("this is not a vault" + named(refused.text), "name another with --vault")
+      return ("this is not a vault" + named(refused.text), notAVaultHint)
     case .newerFormat:
       return (
         "the vault has format \(refused.detail), newer than this release",
@@ -78,7 +78,7 @@ extension Diagnostic {
     case .damaged:
       return (
         "the vault is damaged or was tampered with" + named(refused.text),
-        "run 'kura verify'; keep this file, and bring back a backup"
+        "keep this file, and bring back a backup; 'kura verify' names all that is damaged"
       )
     case .rolledBack, .forked: return rollbackWords(refused)
     case .directoryUnsafe: return unsafeWords(refused)
@@ -96,6 +96,8 @@ extension Diagnostic {
     }
   }
 
+  static let notAVaultHint =
+    "if there was one, bring back a backup; else name another with --vault"
   static let vaultExistsHint = "it was not touched; name another with --vault"
   static let noVaultHint = "'kura init' makes it; 'kura vaults' lists those there are"
 
