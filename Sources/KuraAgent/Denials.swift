@@ -76,7 +76,7 @@ extension Denial {
     case .codeTooShort: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooShort.rawValue))
     case .codeTooLong: Denial(.passcodeInvalid, UInt64(PasscodeRule.codeTooLong.rawValue))
     case .deviceSecretMissing, .deviceSecretUnsafe:
-      Denial(.noSuchSlot, UInt64(CredentialKind.local.rawValue))
+      Denial(.noSuchSlot, UInt64(Credential.local.rawValue))
     case .noSuchSlot(let credential): Denial(.noSuchSlot, UInt64(credential.rawValue))
     case .slotOfOtherKind(let number, let credential):
       Denial(.noSuchSlot, UInt64(credential.rawValue), UInt64(number) + 1)

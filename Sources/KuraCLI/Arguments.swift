@@ -65,7 +65,7 @@ extension Arguments {
   }
 
   /// A duration in milliseconds that a setting could have, too.
-  func limit(_ name: OptionName, as key: ConfigKey) throws(UsageError) -> UInt64? {
+  func limit(_ name: OptionName, as key: Setting) throws(UsageError) -> UInt64? {
     guard let text = value(name), let span = TimeSpan(text) else { return try duration(name) }
     guard key.range.contains(span.milliseconds) else { throw .notAConfigValue(key, text) }
     return span.milliseconds

@@ -33,19 +33,19 @@ extension Asking {
   }
 
   /// What unlocks the vault: the passcode, unless options say recovery key or key file.
-  var kind: CredentialKind {
+  var kind: Credential {
     arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
   }
 
   /// What allows a change of the slots.
-  var authority: CredentialKind {
+  var authority: Credential {
     arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile) ? .recoveryKey : .passcode
   }
 
   /// The credential that a script hands over; nil where it is to be asked for.
   ///
   /// - Parameter wanted: What it must be; nil for what the options say.
-  func givenCredential(as wanted: CredentialKind? = nil) throws(CommandError) -> SecretBytes? {
+  func givenCredential(as wanted: Credential? = nil) throws(CommandError) -> SecretBytes? {
     let kind = wanted ?? self.kind
     if kind == .keyFile { return try keyFile() }
     try parsing { () throws(UsageError) in

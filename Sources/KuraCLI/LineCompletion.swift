@@ -160,7 +160,7 @@ extension LineCompletion {
     case "VALUE": return operands.last.map(Self.settings) ?? .nothing
     case "KIND|N":
       guard operands.last.map({ $0.elementsEqual("add".utf8) }) == true else { return .nothing }
-      return .words(CredentialKind.allCases.map { Word(text: $0.word) })
+      return .words(Credential.allCases.map { Word(text: $0.word) })
     case "PROGRAM": return .words(Interpreter.programs.map { Word(text: $0.name) })
     case "TOPIC": return .words(Self.verbs + [Word(text: "exit-status")])
     default: return Self.choices(operand.name)

@@ -157,7 +157,7 @@ enum LogWords {
   }
 
   private static func credential(_ number: UInt64) -> String {
-    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: number)) {
+    switch Credential(rawValue: UInt8(truncatingIfNeeded: number)) {
     case .passcode: "passcode"
     case .recoveryKey: "recovery key"
     case .keyFile: "key file"
@@ -183,7 +183,7 @@ enum LogWords {
       return "by " + credential(facts.detail & 0xFF)
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
     case .putBatch: return facts.detail == 1 ? "1 item" : "\(facts.detail) items"
-    case .config: return ConfigKey(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
+    case .config: return Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
     case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .passcode, .slotAdd,
       .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .compact, .rekey, .otp,
       .move, .history, .restore, .purge, .log, .status, .create, .verify, .agentStatus, .agentStop,

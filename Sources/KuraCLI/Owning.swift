@@ -75,7 +75,7 @@ extension VaultAccess {
   /// most. A code for this machine would not do.
   func askOwner<Value>(
     _ connection: inout Connection, to purpose: String,
-    _ body: (CredentialKind, borrowing SecretBytes, inout Connection) throws(ClientError) -> Value
+    _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var questioner = try asking.questioner()
     guard questioner.canAsk else { throw .noInteraction(.owner(purpose)) }

@@ -7,7 +7,7 @@ internal import SecureMemory
 /// Holds the credential that allows a change. A typed one is proved before anything else is asked for, so
 /// that nobody thinks of a new passcode only to hear that the old one was wrong.
 struct ProvedCredential: ~Copyable {
-  let kind: CredentialKind
+  let kind: Credential
   let isTyped: Bool
   let secret: SecretBytes
 
@@ -18,7 +18,7 @@ struct ProvedCredential: ~Copyable {
   ///   - provingGiven: Whether that of a script is proved, too: because a person is asked for more.
   static func take(
     _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection,
-    as wanted: CredentialKind? = nil, provingGiven: Bool = false
+    as wanted: Credential? = nil, provingGiven: Bool = false
   ) throws(CommandError) -> ProvedCredential {
     var kind = wanted ?? access.asking.kind
     if let secret = try access.asking.givenCredential(as: kind) {
@@ -49,9 +49,9 @@ struct ProvedCredential: ~Copyable {
   /// - Parameter prove: Tries it; as for ``Questioner/answer(to:watch:_:)``.
   static func ask(
     _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection,
-    _ kind: CredentialKind,
+    _ kind: Credential,
     _ prove: (
-      CredentialKind, borrowing SecretBytes, inout Connection
+      Credential, borrowing SecretBytes, inout Connection
     ) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
     guard questioner.canAsk else {

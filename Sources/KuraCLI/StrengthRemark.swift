@@ -16,7 +16,7 @@ struct StrengthRemark: Sendable {
 
   /// - Parameter cost: What is asked for; the default counts where that is left to the agent,
   ///   which never takes less.
-  init(_ cost: KDFCost) {
+  init(_ cost: KDFParameters) {
     let memory = cost.memory == 0 ? 268_435_456 : Double(cost.memory)
     let passes = cost.passes == 0 ? 3 : Double(cost.passes)
     secondsPerGuess = memory * (3 * passes - 1) / Self.bytesPerSecond

@@ -74,7 +74,7 @@ extension UsageError {
     UsageError(option.spelling + " is " + least + " at least, not " + Diagnostic.quoted(text))
   }
 
-  static func notAConfigValue(_ key: ConfigKey, _ text: [UInt8]) -> UsageError {
+  static func notAConfigValue(_ key: Setting, _ text: [UInt8]) -> UsageError {
     let lacksUnit = key.unit == .milliseconds && Decimal.parse(text[...]) != nil
     let warning =
       key == .reuseWindow

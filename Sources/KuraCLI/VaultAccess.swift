@@ -287,7 +287,7 @@ extension VaultAccess {
   /// - Parameter body: Unlocks the vault.
   /// - Returns: A connection to an engine with the vault unlocked.
   func ask(
-    _ questioner: inout Questioner, _ kind: CredentialKind, _ connection: consuming Connection,
+    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
     if isPrivate { return try askAlone(&questioner, kind, connection, body) }
@@ -309,7 +309,7 @@ extension VaultAccess {
 
   /// Asks in this command's turn; nil when the turn is over first.
   private func ask(
-    _ questioner: inout Questioner, _ kind: CredentialKind, _ turn: inout Turn,
+    _ questioner: inout Questioner, _ kind: Credential, _ turn: inout Turn,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection? {
     var engine = try connect()
@@ -329,7 +329,7 @@ extension VaultAccess {
 
   /// Asks without regard to other commands: they want something else.
   func askAlone(
-    _ questioner: inout Questioner, _ kind: CredentialKind, _ connection: consuming Connection,
+    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
     let question = try question(kind, &connection)
@@ -344,7 +344,7 @@ extension VaultAccess {
   ///
   /// - Parameter purpose: What it is for, where that is not the unlock.
   func question(
-    _ kind: CredentialKind, _ connection: inout Connection, to purpose: String? = nil
+    _ kind: Credential, _ connection: inout Connection, to purpose: String? = nil
   ) throws(CommandError) -> Question {
     guard kind == .passcode || kind == .local else {
       return Question(label: label(kind, to: purpose))
@@ -360,7 +360,7 @@ extension VaultAccess {
   }
 
   /// What is asked for.
-  func label(_ kind: CredentialKind, to purpose: String? = nil) -> String {
+  func label(_ kind: Credential, to purpose: String? = nil) -> String {
     let words =
       switch kind {
       case .recoveryKey: "recovery key of "
@@ -371,7 +371,7 @@ extension VaultAccess {
   }
 
   /// Says what an unlock by a credential had to say.
-  func note(_ notices: Notice, after kind: CredentialKind) {
+  func note(_ notices: Notice, after kind: Credential) {
     for text in Notice.texts(notices, after: kind) { messages.note(text) }
   }
 }

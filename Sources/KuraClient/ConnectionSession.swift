@@ -23,7 +23,7 @@ extension Connection {
   ///   - authorizing: Whether this serves as ``authorize(_:secret:)``, too, where the slot holds what
   ///     that takes.
   public mutating func unlock(
-    _ kind: CredentialKind, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
+    _ kind: Credential, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
     maxSession: UInt64 = 0, acceptRollback: Bool = false,
     acceptExchange: Bool = false, authorizing: Bool = false
   ) throws(ClientError) -> Notice {
@@ -47,7 +47,7 @@ extension Connection {
   ///   - secret: As for an unlock.
   /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.opensNoProtected`.
   public mutating func authorize(
-    _ kind: CredentialKind, secret: borrowing SecretBytes
+    _ kind: Credential, secret: borrowing SecretBytes
   ) throws(ClientError) -> Notice {
     let bytes = secret.bytes
     try send { output throws(ProtocolError) in try output.putAuthorize(kind, secret: bytes) }

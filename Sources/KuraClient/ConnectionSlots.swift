@@ -48,7 +48,7 @@ extension Connection {
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was added. The connection is of
   ///   no further use then, nor when `confirm` threw.
   public mutating func addSlot(
-    _ kind: CredentialKind, current: borrowing SecretBytes, _ order: SlotOrder,
+    _ kind: Credential, current: borrowing SecretBytes, _ order: SlotOrder,
     secret: borrowing SecretBytes, confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) -> UInt8 {
     let (old, new) = (current.bytes, secret.bytes)
@@ -71,7 +71,7 @@ extension Connection {
   ///   - kind: What `current` is: a passcode or the recovery key.
   ///   - current: What opens the vault now.
   public mutating func removeSlot(
-    _ number: UInt8, _ kind: CredentialKind, current: borrowing SecretBytes
+    _ number: UInt8, _ kind: Credential, current: borrowing SecretBytes
   ) throws(ClientError) {
     let bytes = current.bytes
     try send { output throws(ProtocolError) in
@@ -88,7 +88,7 @@ extension Connection {
   ///   - secret: As for an unlock.
   /// - Returns: The number of the slot that it opens.
   public mutating func testSlot(
-    _ number: UInt8?, _ kind: CredentialKind, secret: borrowing SecretBytes
+    _ number: UInt8?, _ kind: Credential, secret: borrowing SecretBytes
   ) throws(ClientError) -> UInt8 {
     let bytes = secret.bytes
     try send { output throws(ProtocolError) in

@@ -15,7 +15,7 @@ extension Connection {
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: no vault was made. The connection is
   ///   of no further use then, nor when `confirm` threw.
   public mutating func create(
-    passcode: borrowing SecretBytes, cost: KDFCost = .calibrated, flags: CreateRequest.Flags,
+    passcode: borrowing SecretBytes, cost: KDFParameters = .calibrated, flags: CreateRequest.Flags,
     confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) {
     let bytes = passcode.bytes
@@ -42,8 +42,8 @@ extension Connection {
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was changed. The connection is of
   ///   no further use then, nor when `confirm` threw.
   public mutating func changePasscode(
-    _ kind: CredentialKind, current: borrowing SecretBytes, new: borrowing SecretBytes,
-    cost: KDFCost = .calibrated, flags: PasscodeRequest.Flags = [],
+    _ kind: Credential, current: borrowing SecretBytes, new: borrowing SecretBytes,
+    cost: KDFParameters = .calibrated, flags: PasscodeRequest.Flags = [],
     confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) {
     let (old, fresh) = (current.bytes, new.bytes)
@@ -195,7 +195,7 @@ extension Connection {
   }
 
   /// One setting.
-  public mutating func setting(_ key: ConfigKey) throws(ClientError) -> UInt64 {
+  public mutating func setting(_ key: Setting) throws(ClientError) -> UInt64 {
     try one(key, of: try config(.get, key: key, value: 0))
   }
 
@@ -209,13 +209,13 @@ extension Connection {
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   @discardableResult
   public mutating func set(
-    _ key: ConfigKey, to value: UInt64, by word: borrowing Word? = nil
+    _ key: Setting, to value: UInt64, by word: borrowing Word? = nil
   ) throws(ClientError) -> UInt64 {
     try one(key, of: try config(.set, key: key, value: value, by: word))
   }
 
   private mutating func config(
-    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64,
+    _ operation: ConfigRequest.Operation, key: Setting?, value: UInt64,
     by word: borrowing Word? = nil
   ) throws(ClientError) -> [SettingValue] {
     try send(by: word) { output, kind, secret throws(ProtocolError) in
@@ -225,7 +225,7 @@ extension Connection {
     return try reading { () throws(ProtocolError) in try SettingValue.all(payload) }
   }
 
-  private func one(_ key: ConfigKey, of settings: [SettingValue]) throws(ClientError) -> UInt64 {
+  private func one(_ key: Setting, of settings: [SettingValue]) throws(ClientError) -> UInt64 {
     guard let setting = settings.first, settings.count == 1, setting.key == key.rawValue else {
       throw .broken(.fieldValue)
     }

@@ -6,12 +6,12 @@ public import SecureMemory
 /// The passcode or recovery key by which the owner says that a request is meant; wiped when dropped.
 public struct Word: ~Copyable {
   /// A passcode or the recovery key.
-  public let kind: CredentialKind
+  public let kind: Credential
   /// As typed; prepared by the agent.
   public let secret: SecretBytes
 
   /// What was typed, or read from a file.
-  public init(_ kind: CredentialKind, _ secret: consuming SecretBytes) {
+  public init(_ kind: Credential, _ secret: consuming SecretBytes) {
     self.kind = kind
     self.secret = secret
   }
@@ -26,7 +26,7 @@ extension Connection {
   /// Sends a request that may carry the owner's word.
   mutating func send(
     by word: borrowing Word?,
-    _ body: (inout SecretBuffer, CredentialKind?, Span<UInt8>) throws(ProtocolError) -> Void
+    _ body: (inout SecretBuffer, Credential?, Span<UInt8>) throws(ProtocolError) -> Void
   ) throws(ClientError) {
     switch word {
     case .none: try send { output throws(ProtocolError) in try body(&output, nil, Span()) }

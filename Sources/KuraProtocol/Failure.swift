@@ -56,13 +56,13 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   /// The passcode is wrong. detail: failures so far; detail2: ms until the next try; detail3: 1 when the
   /// vault has a recovery key, plus 2 when it could be a code, which this request does not take.
   case wrongPasscode = 32
-  /// The recovery key or key file opens no slot. detail: ``CredentialKind``; 0 when what was proved ended
+  /// The recovery key or key file opens no slot. detail: ``Credential``; 0 when what was proved ended
   /// meanwhile.
   case wrongKey = 33
   /// The recovery key has a typing error. detail: the group it is in, 1…9; 0 if not known;
   /// detail2: how many signs it has, when they are too few or too many, else 0.
   case recoveryKeyTypo = 34
-  /// The vault has no slot of that kind. detail: ``CredentialKind``; detail2: one more than the number of
+  /// The vault has no slot of that kind. detail: ``Credential``; detail2: one more than the number of
   /// the slot that was meant, which is of another kind.
   case noSuchSlot = 35
   /// Too many wrong passcodes. detail: ms until the next try; detail2: 1 when the vault has a recovery
@@ -109,7 +109,7 @@ public enum Failure: UInt16, Error, Sendable, CaseIterable {
   case tooLarge = 55
   /// The value is empty and that was not asked for.
   case valueEmpty = 56
-  /// A configuration value is out of range. detail: ``ConfigKey``; detail2, detail3: the range.
+  /// A configuration value is out of range. detail: ``Setting``; detail2, detail3: the range.
   case configInvalid = 57
 
   /// What was shown opens a slot that does not open protected values.

@@ -74,7 +74,7 @@ extension SecretBuffer {
   /// Writes `move`.
   public mutating func putMove(
     name: Span<UInt8>, to new: Span<UInt8>, flags: MoveRequest.Flags,
-    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
+    by credential: Credential? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.move)
     try put(flags.rawValue)
@@ -105,7 +105,7 @@ extension SecretBuffer {
   /// Writes `purge`; a revision only where one is meant.
   public mutating func putPurge(
     name: Span<UInt8>, _ scope: PurgeRequest.Scope, revision: UInt64 = 0,
-    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
+    by credential: Credential? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.purge)
     try put(scope.rawValue)

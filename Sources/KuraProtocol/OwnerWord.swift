@@ -5,7 +5,7 @@ internal import SecureMemory
 /// The passcode or recovery key by which the owner says, in the request itself, that it is meant. It is
 /// good for that request alone.
 public struct OwnerWord: Equatable, Sendable {
-  public let credential: CredentialKind
+  public let credential: Credential
   public let secret: Range<Int>
 
   /// Reads what ends a request that may carry one.
@@ -15,7 +15,7 @@ public struct OwnerWord: Equatable, Sendable {
     let raw: UInt8 = try reader.number()
     guard raw != 0 else { return nil }
     // What lies about, and what is short, opens a vault and vouches for nobody.
-    guard let credential = CredentialKind(rawValue: raw), credential.isOwners else {
+    guard let credential = Credential(rawValue: raw), credential.isOwners else {
       throw .fieldValue
     }
     return OwnerWord(credential: credential, secret: try reader.field16())
@@ -33,7 +33,7 @@ extension Request {
   }
 }
 
-extension CredentialKind {
+extension Credential {
   /// Whether it is an owner's word: what a person knows or wrote down.
   public var isOwners: Bool {
     switch self {
@@ -63,7 +63,7 @@ extension SecretBuffer {
   ///   - credential: What it is; nil for none.
   ///   - secret: As typed; without bytes for none.
   mutating func put(
-    word credential: CredentialKind?, _ secret: Span<UInt8>
+    word credential: Credential?, _ secret: Span<UInt8>
   ) throws(ProtocolError) {
     guard let credential else { return try put(UInt8(0)) }
     try put(credential.rawValue)

@@ -7,7 +7,7 @@ public struct AuthorizeRequest: Equatable, Sendable {
   /// How long the proof serves the connection it was made on, in ms on the clock that counts sleep.
   public static let lifetime: UInt64 = 60_000
 
-  public let credential: CredentialKind
+  public let credential: Credential
   public let secret: Range<Int>
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
@@ -21,7 +21,7 @@ public struct AuthorizeRequest: Equatable, Sendable {
 extension SecretBuffer {
   /// Writes `authorize`.
   public mutating func putAuthorize(
-    _ credential: CredentialKind, secret: Span<UInt8>
+    _ credential: Credential, secret: Span<UInt8>
   ) throws(ProtocolError) {
     let frame = try openRequest(.authorize)
     try put(credential.rawValue)
@@ -38,7 +38,7 @@ extension SecretBuffer {
 
   /// Writes `unprotect`.
   public mutating func putUnprotect(
-    name: Span<UInt8>, by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
+    name: Span<UInt8>, by credential: Credential? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.unprotect)
     try put16(name)

@@ -36,7 +36,7 @@ extension SecretBuffer {
     current: Span<UInt8>, keyFile: Span<UInt8>, flags: RekeyRequest.Flags
   ) throws(ProtocolError) {
     let frame = try openRequest(.rekey)
-    try put(CredentialKind.passcode.rawValue)
+    try put(Credential.passcode.rawValue)
     try put16(current)
     try put16(keyFile)
     try put(flags.rawValue)

@@ -12,7 +12,7 @@ extension SecretBuffer {
 
   /// Writes `create`.
   public mutating func putCreate(
-    passcode: Span<UInt8>, cost: KDFCost, flags: CreateRequest.Flags
+    passcode: Span<UInt8>, cost: KDFParameters, flags: CreateRequest.Flags
   ) throws(ProtocolError) {
     let frame = try openRequest(.create)
     try put(cost)
@@ -28,7 +28,7 @@ extension SecretBuffer {
 
   /// Writes `unlock`; times in ms, 0 = the vault's policy.
   public mutating func putUnlock(
-    _ credential: CredentialKind, secret: Span<UInt8>, idleTimeout: UInt64, maxSession: UInt64,
+    _ credential: Credential, secret: Span<UInt8>, idleTimeout: UInt64, maxSession: UInt64,
     flags: UnlockRequest.Flags
   ) throws(ProtocolError) {
     let frame = try openRequest(.unlock)
@@ -52,7 +52,7 @@ extension SecretBuffer {
 
   /// Writes `passcode`.
   public mutating func putPasscode(
-    _ credential: CredentialKind, current: Span<UInt8>, new: Span<UInt8>, cost: KDFCost,
+    _ credential: Credential, current: Span<UInt8>, new: Span<UInt8>, cost: KDFParameters,
     flags: PasscodeRequest.Flags
   ) throws(ProtocolError) {
     let frame = try openRequest(.passcode)
@@ -66,8 +66,8 @@ extension SecretBuffer {
 
   /// Writes `config`; only a `set` may carry the owner's word.
   public mutating func putConfig(
-    _ operation: ConfigRequest.Operation, key: ConfigKey?, value: UInt64 = 0,
-    by credential: CredentialKind? = nil, word: Span<UInt8> = Span()
+    _ operation: ConfigRequest.Operation, key: Setting?, value: UInt64 = 0,
+    by credential: Credential? = nil, word: Span<UInt8> = Span()
   ) throws(ProtocolError) {
     let frame = try openRequest(.config)
     try put(operation.rawValue)
@@ -90,7 +90,7 @@ extension SecretBuffer {
     return frame
   }
 
-  private mutating func put(_ cost: KDFCost) throws(ProtocolError) {
+  private mutating func put(_ cost: KDFParameters) throws(ProtocolError) {
     try put(cost.memory)
     try put(cost.passes)
   }

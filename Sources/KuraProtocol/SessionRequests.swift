@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-public typealias KDFCost = KDFParameters
-
 extension KDFParameters {
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     self.init(memory: try reader.number(), passes: try reader.number())
@@ -17,8 +15,8 @@ func flags<Flags: OptionSet>(
   return Flags(rawValue: raw)
 }
 
-func credentialKind(_ reader: inout FieldReader) throws(ProtocolError) -> CredentialKind {
-  guard let kind = CredentialKind(rawValue: try reader.number()) else { throw .fieldValue }
+func credentialKind(_ reader: inout FieldReader) throws(ProtocolError) -> Credential {
+  guard let kind = Credential(rawValue: try reader.number()) else { throw .fieldValue }
   return kind
 }
 
@@ -37,13 +35,13 @@ public struct CreateRequest: Equatable, Sendable {
     static let all: Flags = [.recoveryKey, .weakKDF, .localCode]
   }
 
-  public let cost: KDFCost
+  public let cost: KDFParameters
   public let flags: Flags
   /// The passcode, as typed.
   public let passcode: Range<Int>
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
-    cost = try KDFCost(&reader)
+    cost = try KDFParameters(&reader)
     flags = try KuraProtocol.flags(&reader, allowed: .all)
     passcode = try reader.field16()
   }
@@ -64,7 +62,7 @@ public struct UnlockRequest: Equatable, Sendable {
     static let all: Flags = [.acceptRollback, .authorize, .acceptExchange]
   }
 
-  public let credential: CredentialKind
+  public let credential: Credential
   public let secret: Range<Int>
   /// Lock after that long without use, in ms; 0 = the vault's policy.
   public let idleTimeout: UInt64
@@ -113,18 +111,18 @@ public struct PasscodeRequest: Equatable, Sendable {
     static let all: Flags = [.recoveryKey, .weakKDF]
   }
 
-  public let credential: CredentialKind
+  public let credential: Credential
   /// What opens the vault now.
   public let current: Range<Int>
   public let new: Range<Int>
-  public let cost: KDFCost
+  public let cost: KDFParameters
   public let flags: Flags
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
     credential = try credentialKind(&reader)
     current = try reader.field16()
     new = try reader.field16()
-    cost = try KDFCost(&reader)
+    cost = try KDFParameters(&reader)
     flags = try KuraProtocol.flags(&reader, allowed: .all)
   }
 }

@@ -29,7 +29,7 @@ public struct SlotFacts: Equatable, Sendable {
   public var flags: Flags
   public var availability: SlotAvailability
   /// What a guess costs; zeros where nothing is derived.
-  public var cost: KDFCost
+  public var cost: KDFParameters
   /// In ms of Unix time; zero when not known.
   public var created: UInt64
   /// What its owner calls it: where it stands in the payload.
@@ -39,7 +39,8 @@ public struct SlotFacts: Equatable, Sendable {
 
   /// Facts to be written; label and place go beside them.
   public init(
-    number: UInt8, kind: SlotKind, flags: Flags, availability: SlotAvailability, cost: KDFCost,
+    number: UInt8, kind: SlotKind, flags: Flags, availability: SlotAvailability,
+    cost: KDFParameters,
     created: UInt64
   ) {
     self.number = number
@@ -61,7 +62,7 @@ public struct SlotFacts: Equatable, Sendable {
       throw .fieldValue
     }
     self.availability = availability
-    cost = try KDFCost(&reader)
+    cost = try KDFParameters(&reader)
     created = try reader.number()
     label = try reader.field16()
     place = try reader.field16()

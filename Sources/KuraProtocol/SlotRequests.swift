@@ -21,14 +21,14 @@ public struct SlotAddRequest: Equatable, Sendable {
 
   public let authority: SlotAuthority
   /// What kind of slot it is to be.
-  public let kind: CredentialKind
+  public let kind: Credential
   /// What is to open it; empty for a recovery key, which the agent makes.
   public let secret: Range<Int>
   /// What its owner calls it, as typed.
   public let label: Range<Int>
   /// The absolute path of a key file, to tell later whether it is there; empty when not known.
   public let place: Range<Int>
-  public let cost: KDFCost
+  public let cost: KDFParameters
   public let flags: Flags
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
@@ -37,7 +37,7 @@ public struct SlotAddRequest: Equatable, Sendable {
     secret = try reader.field16()
     label = try reader.field16()
     place = try reader.field16(limit: ProtocolLimit.path)
-    cost = try KDFCost(&reader)
+    cost = try KDFParameters(&reader)
     flags = try KuraProtocol.flags(&reader, allowed: .all)
   }
 }
@@ -71,7 +71,7 @@ public struct SlotTestRequest: Equatable, Sendable {
 
 /// A secret that opens a slot now.
 public struct SlotAuthority: Equatable, Sendable {
-  public let credential: CredentialKind
+  public let credential: Credential
   public let secret: Range<Int>
 
   init(_ reader: inout FieldReader) throws(ProtocolError) {
@@ -84,16 +84,16 @@ public struct SlotAuthority: Equatable, Sendable {
 
 /// A slot to be added, as a client asks for it.
 public struct SlotOrder: Equatable, Sendable {
-  public var kind: CredentialKind
+  public var kind: Credential
   /// No secret.
   public var label = ""
   /// The absolute path of a key file; empty when not known.
   public var place = ""
-  public var cost = KDFCost.calibrated
+  public var cost = KDFParameters.calibrated
   public var flags: SlotAddRequest.Flags = []
 
   /// A slot of a kind, without a label, at the cost the agent chooses.
-  public init(_ kind: CredentialKind) { self.kind = kind }
+  public init(_ kind: Credential) { self.kind = kind }
 }
 
 extension SecretBuffer {
@@ -103,7 +103,7 @@ extension SecretBuffer {
   ///   - current: A passcode or the recovery key that opens the vault now.
   ///   - secret: What is to open the slot; without bytes for a recovery key.
   public mutating func putSlotAdd(
-    _ credential: CredentialKind, current: Span<UInt8>, _ order: SlotOrder, secret: Span<UInt8>
+    _ credential: Credential, current: Span<UInt8>, _ order: SlotOrder, secret: Span<UInt8>
   ) throws(ProtocolError) {
     let frame = try openRequest(.slotAdd)
     try put(credential.rawValue)
@@ -120,20 +120,20 @@ extension SecretBuffer {
 
   /// Writes `slot-remove`.
   public mutating func putSlotRemove(
-    _ credential: CredentialKind, current: Span<UInt8>, number: UInt8
+    _ credential: Credential, current: Span<UInt8>, number: UInt8
   ) throws(ProtocolError) {
     try putSlot(.slotRemove, credential, current, number)
   }
 
   /// Writes `slot-test`; without a number any slot of the kind counts.
   public mutating func putSlotTest(
-    _ credential: CredentialKind, secret: Span<UInt8>, number: UInt8?
+    _ credential: Credential, secret: Span<UInt8>, number: UInt8?
   ) throws(ProtocolError) {
     try putSlot(.slotTest, credential, secret, number ?? SlotTestRequest.anySlot)
   }
 
   private mutating func putSlot(
-    _ verb: Verb, _ credential: CredentialKind, _ secret: Span<UInt8>, _ number: UInt8
+    _ verb: Verb, _ credential: Credential, _ secret: Span<UInt8>, _ number: UInt8
   ) throws(ProtocolError) {
     let frame = try openRequest(verb)
     try put(credential.rawValue)

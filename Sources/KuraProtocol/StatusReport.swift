@@ -33,7 +33,7 @@ public struct StatusReport: Equatable, Sendable {
   public var fingerprint: [UInt8] = []
   /// The items there are, without deleted ones.
   public var itemCount: UInt64 = 0
-  public var weaknesses: WeaknessSet = []
+  public var weaknesses: Weaknesses = []
   /// The agent's CLOCK_BOOTTIME.
   public var bootTime: UInt64 = 0
   /// How wrong tries slow down the next ones, for each kind of slot that has such a count.
@@ -68,7 +68,7 @@ public struct StatusReport: Equatable, Sendable {
     let field = try reader.field(Self.fingerprintCount)
     for index in field { fingerprint.append(payload[index]) }
     itemCount = try reader.number()
-    weaknesses = WeaknessSet(rawValue: try reader.number())
+    weaknesses = Weaknesses(rawValue: try reader.number())
     bootTime = try reader.number()
     let count: UInt8 = try reader.number()
     for _ in 0..<count { tries.append(try TryReport(&reader)) }
@@ -110,7 +110,7 @@ public struct AgentReport: Equatable, Sendable {
 
 /// One setting in the answer to `config`.
 public struct SettingValue: Equatable, Sendable {
-  /// A ``ConfigKey``; raw, since a newer agent may know more of them.
+  /// A ``Setting``; raw, since a newer agent may know more of them.
   public var key: UInt8
   public var value: UInt64
 

@@ -15,8 +15,8 @@ public struct SessionLimits: Equatable, Sendable {
 
   /// The limits of a vault whose owner set none.
   public static let standard = SessionLimits(
-    idleTimeout: ConfigKey.idleTimeout.standard, maxSession: ConfigKey.maxSession.standard,
-    locksOnSleep: ConfigKey.lockOnSleep.standard != 0)
+    idleTimeout: Setting.idleTimeout.standard, maxSession: Setting.maxSession.standard,
+    locksOnSleep: Setting.lockOnSleep.standard != 0)
 
   /// Limits with two times in milliseconds.
   public init(idleTimeout: UInt64, maxSession: UInt64, locksOnSleep: Bool) {

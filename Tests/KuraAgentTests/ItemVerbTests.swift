@@ -101,8 +101,8 @@ import Testing
     let wire = try bench.unlocked()
     let reply = try bench.ask(wire) { try $0.putConfig(.list, key: nil) }
     let settings = try SettingValue.all(reply.payload.span)
-    #expect(settings.map(\.key) == ConfigKey.allCases.map(\.rawValue))
-    #expect(settings.first?.value == ConfigKey.idleTimeout.standard)
+    #expect(settings.map(\.key) == Setting.allCases.map(\.rawValue))
+    #expect(settings.first?.value == Setting.idleTimeout.standard)
   }
 }
 

@@ -10,7 +10,7 @@ private enum Owned: CaseIterable {
   case config, unprotect, purge, purgeHistory, purgeRevision, move, moveOnto, moveOntoDeleted
 
   func write(
-    _ frames: inout SecretBuffer, _ kind: CredentialKind? = nil, _ word: String = ""
+    _ frames: inout SecretBuffer, _ kind: Credential? = nil, _ word: String = ""
   ) throws {
     let word = word.utf8.span
     let name = "a".utf8.span
@@ -80,7 +80,7 @@ private enum Owned: CaseIterable {
 
   @Test func `is no key file and no code, in no place of it`() throws {
     let (bench, wire) = try bench()
-    for kind in [CredentialKind.keyFile, .local] {
+    for kind in [Credential.keyFile, .local] {
       let client = try bench.client()
       let refused = try bench.ask(client) {
         // No client can write it: the word's first byte is made what it is not.
@@ -138,7 +138,7 @@ private enum Owned: CaseIterable {
     #expect(try bench.add(SlotOrder(.keyFile), Self.key, on: wire).isOK)
     #expect(try bench.add(SlotOrder(.local), "4711", on: wire).isOK)
     for isLocked in [false, true] {
-      for (kind, secret) in [(CredentialKind.keyFile, Self.key), (.passcode, "4711")] {
+      for (kind, secret) in [(Credential.keyFile, Self.key), (.passcode, "4711")] {
         if isLocked { #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK) }
         let refused = try bench.ask(wire) {
           try $0.unlock(secret, kind: kind, idle: idle, max: max)

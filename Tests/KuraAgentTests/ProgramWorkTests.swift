@@ -36,7 +36,7 @@ import Testing
       try slow.send { buffer in
         try buffer.hello(home.path + "/data/slow.kura")
         try buffer.putCreate(
-          passcode: "x".utf8.span, cost: KDFCost(memory: 256 << 20, passes: 3), flags: [])
+          passcode: "x".utf8.span, cost: KDFParameters(memory: 256 << 20, passes: 3), flags: [])
       }
       #expect(try slow.frame().type == .agentHello)
       try ask(other)
@@ -159,7 +159,7 @@ extension ProgramWorkTests {
     try wire.send { buffer in
       try buffer.hello(home.vault)
       try buffer.putCreate(
-        passcode: "x".utf8.span, cost: KDFCost(memory: 64 << 20, passes: 3), flags: [])
+        passcode: "x".utf8.span, cost: KDFParameters(memory: 64 << 20, passes: 3), flags: [])
     }
     #expect(try wire.frame().type == .agentHello)
     agent.signal(SIGTERM)

@@ -185,12 +185,12 @@ import Testing
 
 extension Bench {
   fileprivate func authorize(
-    _ wire: Wire, _ secret: String = Bench.passcode, _ kind: CredentialKind = .passcode
+    _ wire: Wire, _ secret: String = Bench.passcode, _ kind: Credential = .passcode
   ) throws -> Received {
     try ask(wire) { try $0.putAuthorize(kind, secret: secret.utf8.span) }
   }
 
-  fileprivate func set(_ key: ConfigKey, _ value: UInt64, _ wire: Wire) throws {
+  fileprivate func set(_ key: Setting, _ value: UInt64, _ wire: Wire) throws {
     #expect(try ask(wire) { try $0.set(key, value) }.isOK)
   }
 }

@@ -153,7 +153,7 @@ extension SessionVerbTests {
     let wire = try bench.unlocked()
     let refused = try bench.ask(wire) { try $0.putConfig(.set, key: .idleTimeout, value: 1) }
     #expect(refused.failure == .configInvalid)
-    #expect(refused.refusal?.detail2 == ConfigKey.idleTimeout.range.lowerBound)
+    #expect(refused.refusal?.detail2 == Setting.idleTimeout.range.lowerBound)
   }
 
   @Test func `every turn locks what is due, requests or not`() throws {

@@ -29,7 +29,7 @@ import Testing
     let wire = try bench.unlocked()
     let wrong = try add(SlotOrder(.passcode), "second", with: "wrong", on: wire, bench)
     #expect(wrong.failure == .wrongPasscode)
-    for kind in [CredentialKind.keyFile, .local] {
+    for kind in [Credential.keyFile, .local] {
       let reply = try bench.ask(wire) {
         try $0.putSlotRemove(kind, current: Bench.passcode.utf8.span, number: 0)
       }

@@ -327,7 +327,7 @@ extension TryTests {
   @Test func `an engine that is killed while it derives has had its try`() throws {
     let bench = try Bench()
     let maker = try bench.client()
-    let slow = KDFCost(memory: 64 << 20, passes: 16)
+    let slow = KDFParameters(memory: 64 << 20, passes: 16)
     let created = try bench.ask(maker) {
       try $0.putCreate(passcode: "x".utf8.span, cost: slow, flags: [])
     }

@@ -124,9 +124,9 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `a wrong key file is not called a recovery key`() throws {
-    let keyFile = try refused(.wrongKey, UInt64(CredentialKind.keyFile.rawValue))
+    let keyFile = try refused(.wrongKey, UInt64(Credential.keyFile.rawValue))
     #expect(diagnostic(keyFile).message.contains("key file"))
-    let recoveryKey = try refused(.wrongKey, UInt64(CredentialKind.recoveryKey.rawValue))
+    let recoveryKey = try refused(.wrongKey, UInt64(Credential.recoveryKey.rawValue))
     #expect(diagnostic(recoveryKey).message.contains("recovery key"))
     #expect(!diagnostic(try refused(.wrongKey)).message.contains("key"))
   }
@@ -141,9 +141,9 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `no way to unlock is advised that the vault has not`() throws {
-    let noKey = try refused(.noSuchSlot, UInt64(CredentialKind.recoveryKey.rawValue))
+    let noKey = try refused(.noSuchSlot, UInt64(Credential.recoveryKey.rawValue))
     #expect(diagnostic(noKey).hint == "unlock it with the passcode")
-    let noPasscode = try refused(.noSuchSlot, UInt64(CredentialKind.passcode.rawValue))
+    let noPasscode = try refused(.noSuchSlot, UInt64(Credential.passcode.rawValue))
     #expect(diagnostic(noPasscode).hint?.contains("--recovery-key") == true)
   }
 
@@ -246,7 +246,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test func `that a passcode is cheap is told only after a passcode`() {
     let notices: Notice = [.weakSlot, .firstSeen]
     #expect(Notice.texts(notices, after: .passcode).count == 2)
-    for kind in [CredentialKind.recoveryKey, .keyFile, .local] {
+    for kind in [Credential.recoveryKey, .keyFile, .local] {
       #expect(Notice.texts(notices, after: kind) == Notice.texts(.firstSeen, after: kind))
     }
   }
@@ -300,6 +300,6 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
       let isKnown = isNamed && notice != .alreadyUnlocked
       #expect(Notice.texts(notice, after: .passcode).count == (isKnown ? 1 : 0), "bit \(bit)")
     }
-    for bit in 0..<6 { #expect(WeaknessSet(rawValue: 1 << bit).list.count == 1) }
+    for bit in 0..<6 { #expect(Weaknesses(rawValue: 1 << bit).list.count == 1) }
   }
 }

@@ -156,7 +156,7 @@ extension DoctorTests {
   }
 
   @Test func `a vault's weaknesses are told with what to do`() {
-    func faults(_ weaknesses: WeaknessSet, _ memory: UInt64) -> [String] {
+    func faults(_ weaknesses: Weaknesses, _ memory: UInt64) -> [String] {
       VaultChecks(weaknesses: weaknesses, neededMemory: 256 << 20, availableMemory: memory).all
         .filter { $0.verdict != .ok }.map { "\($0.name) \($0.verdict)" }
     }

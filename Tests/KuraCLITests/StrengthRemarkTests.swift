@@ -27,14 +27,14 @@ import Testing
   @Test func `what falls within a day is too weak, and a cheap derivation makes nothing weaker`() {
     #expect(standard.isTooWeak(logarithm: 7_600))
     #expect(!standard.isTooWeak(logarithm: 7_700))
-    let cheap = StrengthRemark(KDFCost(memory: 8_192, passes: 1))
+    let cheap = StrengthRemark(KDFParameters(memory: 8_192, passes: 1))
     #expect(!cheap.isTooWeak(logarithm: 7_700))
-    let costly = StrengthRemark(KDFCost(memory: 1_073_741_824, passes: 4))
+    let costly = StrengthRemark(KDFParameters(memory: 1_073_741_824, passes: 4))
     #expect(!costly.isTooWeak(logarithm: 7_600))
   }
 
   @Test func `more memory and more passes cost the thief more`() {
-    let costly = StrengthRemark(KDFCost(memory: 1_073_741_824, passes: 4))
+    let costly = StrengthRemark(KDFParameters(memory: 1_073_741_824, passes: 4))
     #expect(costly.words(logarithm: 10_000).text.contains("about 3 years"))
     #expect(!costly.words(logarithm: 10_000).isWeak)
   }

@@ -12,7 +12,7 @@ struct ConnectionSlotsTests {
   @Test func `slots come with their labels`() throws {
     let facts = SlotFacts(
       number: 3, kind: .keyFile, flags: .enabled, availability: .missing,
-      cost: KDFCost(memory: 0, passes: 0), created: 7)
+      cost: KDFParameters(memory: 0, passes: 0), created: 7)
     try conversation { agent in
       try agent.greet()
       try agent.say { buffer in
@@ -30,7 +30,7 @@ struct ConnectionSlotsTests {
   }
 
   @Test func `a slot is added at once, and a recovery key once it is confirmed`() throws {
-    for kind in [CredentialKind.passcode, .recoveryKey] {
+    for kind in [Credential.passcode, .recoveryKey] {
       try conversation { agent in
         try agent.greet()
         if kind == .recoveryKey {

@@ -129,7 +129,7 @@ enum Examples {
         request("status") { try $0.putRequest(.status) },
         request("create") {
           try $0.putCreate(
-            passcode: "secret".utf8.span, cost: KDFCost(memory: 268_435_456, passes: 3),
+            passcode: "secret".utf8.span, cost: KDFParameters(memory: 268_435_456, passes: 3),
             flags: .recoveryKey)
         },
         request("unlock") {

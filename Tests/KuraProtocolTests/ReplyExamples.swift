@@ -116,7 +116,7 @@ extension Examples {
           _ = try AgentFacts(payload)
         },
         reply("reply to config") {
-          try $0.putConfigReply([SettingValue(key: ConfigKey.idleTimeout.rawValue, value: 60_000)])
+          try $0.putConfigReply([SettingValue(key: Setting.idleTimeout.rawValue, value: 60_000)])
         } reading: { payload throws(ProtocolError) in
           _ = try SettingValue.all(payload)
         },
@@ -147,7 +147,7 @@ extension Examples {
   private static var keyFileSlot: SlotFacts {
     SlotFacts(
       number: 2, kind: .keyFile, flags: .enabled, availability: .here,
-      cost: KDFCost(memory: 0, passes: 0), created: 1_700_000_000_000)
+      cost: KDFParameters(memory: 0, passes: 0), created: 1_700_000_000_000)
   }
 
   private static var streams: [Example] {

@@ -138,7 +138,7 @@ struct ReplyTests {
   }
 
   @Test func `settings`() throws {
-    let settings = ConfigKey.allCases.map { SettingValue(key: $0.rawValue, value: $0.standard) }
+    let settings = Setting.allCases.map { SettingValue(key: $0.rawValue, value: $0.standard) }
     let payload = try agentPayload { try $0.putConfigReply(settings) }
     #expect(try SettingValue.all(payload.span) == settings)
   }

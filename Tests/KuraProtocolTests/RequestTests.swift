@@ -25,17 +25,17 @@ struct RequestTests {
   @Test func `create`() throws {
     let (request, payload) = try read {
       try $0.putCreate(
-        passcode: "pass".utf8.span, cost: KDFCost(memory: 1 << 40, passes: 7),
+        passcode: "pass".utf8.span, cost: KDFParameters(memory: 1 << 40, passes: 7),
         flags: [.recoveryKey, .weakKDF])
     }
     guard case .create(let create) = request else { return #expect(Bool(false)) }
-    #expect(create.cost == KDFCost(memory: 1 << 40, passes: 7))
+    #expect(create.cost == KDFParameters(memory: 1 << 40, passes: 7))
     #expect(create.flags == [.recoveryKey, .weakKDF])
     #expect(Array(payload[create.passcode]) == bytes("pass"))
   }
 
-  @Test(arguments: CredentialKind.allCases)
-  func `unlock`(_ kind: CredentialKind) throws {
+  @Test(arguments: Credential.allCases)
+  func `unlock`(_ kind: Credential) throws {
     let (request, payload) = try read {
       try $0.putUnlock(
         kind, secret: "pass".utf8.span, idleTimeout: 3_000, maxSession: 9, flags: .acceptRollback)
@@ -185,14 +185,14 @@ struct RequestTests {
     #expect(passcode.cost == .calibrated)
   }
 
-  @Test(arguments: ConfigKey.allCases)
-  func `config`(_ key: ConfigKey) throws {
+  @Test(arguments: Setting.allCases)
+  func `config`(_ key: Setting) throws {
     let (set, _) = try read { try $0.putConfig(.set, key: key, value: 9) }
     guard case .config(let config) = set else { return #expect(Bool(false)) }
     #expect(config.operation == .set)
     #expect(config.key == key.rawValue)
     #expect(config.value == 9)
-    #expect(ConfigKey(name: key.name) == key)
+    #expect(Setting(name: key.name) == key)
     #expect(key.range.contains(key.standard))
   }
 

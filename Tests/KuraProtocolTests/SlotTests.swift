@@ -11,12 +11,12 @@ struct SlotTests {
     return (try Request(payload.span), payload)
   }
 
-  @Test(arguments: CredentialKind.allCases)
-  func `a slot to be added`(_ kind: CredentialKind) throws {
+  @Test(arguments: Credential.allCases)
+  func `a slot to be added`(_ kind: Credential) throws {
     var order = SlotOrder(kind)
     order.label = "Büro"
     order.place = "/media/usb/key"
-    order.cost = KDFCost(memory: 1 << 30, passes: 4)
+    order.cost = KDFParameters(memory: 1 << 30, passes: 4)
     order.flags = [.replace, .weakKDF, .withProtected]
     let (request, payload) = try request {
       try $0.putSlotAdd(.recoveryKey, current: "old".utf8.span, order, secret: "new".utf8.span)
@@ -61,7 +61,7 @@ struct SlotTests {
       SlotFacts(
         number: kind.rawValue, kind: kind, flags: [.enabled, .weak, .weakMeant],
         availability: kind == .local ? .missing : .here,
-        cost: KDFCost(memory: 8_192, passes: 1), created: 77)
+        cost: KDFParameters(memory: 8_192, passes: 1), created: 77)
     }
     let frame = try written { buffer in
       let list = try buffer.openSlotList(isAuthentic: false)

@@ -10,12 +10,12 @@ final class Authorizing: Attempt {
   private let owner: Keeper
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
-  private let credential: CredentialKind
+  private let credential: Credential
 
   var keeper: Keeper? { owner }
   var job: any Job { credentialJob }
 
-  init(_ job: CredentialJob, _ credential: CredentialKind, _ keeper: Keeper) {
+  init(_ job: CredentialJob, _ credential: Credential, _ keeper: Keeper) {
     credentialJob = job
     self.credential = credential
     owner = keeper

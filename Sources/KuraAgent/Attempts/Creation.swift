@@ -10,7 +10,7 @@ internal import SecureMemory
 final class CreateJob: Job, @unchecked Sendable {
   private let path: String
   private let options: VaultOptions
-  private let cost: KDFCost
+  private let cost: KDFParameters
   private let flags: CreateRequest.Flags
   private var passcode: SecretBytes?
   private var draft: VaultDraft?
@@ -104,7 +104,7 @@ extension Creation: Confirmable {
 
 extension KDFParameters {
   /// The cost a client wants; by measuring this machine where it leaves that to us. Slow.
-  static func wanted(_ cost: KDFCost) throws(VaultError) -> KDFParameters {
+  static func wanted(_ cost: KDFParameters) throws(VaultError) -> KDFParameters {
     if cost == .calibrated {
       return try KDFCalibration.run()
     }

@@ -230,7 +230,7 @@ extension Guess {
   ///
   /// - Parameter takesCode: Whether a code would have done, too.
   func denial(
-    _ error: VaultError, at path: String, showing credential: CredentialKind,
+    _ error: VaultError, at path: String, showing credential: Credential,
     takesCode: Bool = true
   ) -> Denial {
     let recoveryKeys: UInt64 = attempt.slotCount(for: .recoveryKey) > 0 ? 1 : 0

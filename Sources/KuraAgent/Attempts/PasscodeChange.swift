@@ -21,7 +21,7 @@ final class PasscodeJob: Job, @unchecked Sendable {
   fileprivate var recovery: PreparedSlot?
   private(set) var failure: VaultError?
 
-  var credential: CredentialKind { request.credential }
+  var credential: Credential { request.credential }
 
   init(
     _ guess: Guess, _ request: PasscodeRequest, current: consuming SecretBytes,

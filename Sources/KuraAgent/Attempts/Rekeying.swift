@@ -18,7 +18,7 @@ final class RekeyJob: Job, @unchecked Sendable {
   fileprivate private(set) var slots: RekeySlots?
   fileprivate private(set) var failure: VaultError?
   /// Whether it was the key file that opened nothing.
-  fileprivate private(set) var failedAt = CredentialKind.passcode
+  fileprivate private(set) var failedAt = Credential.passcode
 
   init(
     _ guess: Guess, _ known: [SlotReport], passcode: consuming SecretBytes,

@@ -18,7 +18,7 @@ enum SlotTask: Equatable {
 final class SlotJob: Job, @unchecked Sendable {
   fileprivate private(set) var guess: Guess
   fileprivate let task: SlotTask
-  fileprivate let credential: CredentialKind
+  fileprivate let credential: Credential
   private let naming: SlotNaming
   private var current: SecretBytes?
   private var new: SecretBytes?
@@ -33,7 +33,7 @@ final class SlotJob: Job, @unchecked Sendable {
   private(set) var failure: VaultError?
 
   init(
-    _ guess: Guess, _ task: SlotTask, _ credential: CredentialKind,
+    _ guess: Guess, _ task: SlotTask, _ credential: Credential,
     current: consuming SecretBytes, new: consuming SecretBytes?, naming: SlotNaming,
     unlocks: Bool
   ) {
@@ -79,7 +79,7 @@ final class SlotJob: Job, @unchecked Sendable {
   /// Refuses what opens a slot already, as far as that costs no guess more: all key files are compared,
   /// of passcodes the one that was shown.
   private func check(
-    _ new: borrowing SecretBytes, for kind: CredentialKind, beside current: borrowing SecretBytes
+    _ new: borrowing SecretBytes, for kind: Credential, beside current: borrowing SecretBytes
   ) throws(VaultError) {
     if kind == .keyFile {
       guard let number = try guess.attempt.slot(openedBy: new) else { return }

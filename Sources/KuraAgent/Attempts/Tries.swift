@@ -81,7 +81,7 @@ extension Tries {
 extension Agent {
   /// Refuses at once what would have to wait; the worker looks again when its turn has come.
   func checkTries(
-    _ credential: CredentialKind, at vault: borrowing LockedVault, _ keeper: Keeper
+    _ credential: Credential, at vault: borrowing LockedVault, _ keeper: Keeper
   ) throws(Denial) {
     // A try under way is counted already, and may be right.
     guard let kind = TryKind(credential), !keeper.session.isUnlocking else { return }
@@ -96,7 +96,7 @@ extension Agent {
   /// The same for what was typed where a passcode is asked for: what may be a code waits only when
   /// both must; the worker tries it as what may be tried.
   func checkTries(
-    _ credential: CredentialKind, typed secret: borrowing SecretBytes, _ guess: Guess,
+    _ credential: Credential, typed secret: borrowing SecretBytes, _ guess: Guess,
     at vault: borrowing LockedVault, _ keeper: Keeper
   ) throws(Denial) {
     if credential == .passcode, guess.attempt.mayBeCode(secret),

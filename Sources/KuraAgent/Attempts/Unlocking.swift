@@ -11,7 +11,7 @@ final class Unlocking: Attempt {
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
   private let asked: AskedTimes
-  private let credential: CredentialKind
+  private let credential: Credential
   private let acceptsRollback: Bool
   private let acceptsExchange: Bool
   private let isAuthorizing: Bool

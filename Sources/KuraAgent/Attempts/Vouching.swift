@@ -10,7 +10,7 @@ final class Vouching: Attempt {
   private let owner: Keeper
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
-  private let credential: CredentialKind
+  private let credential: Credential
   private let request: Request
   /// The request's, up to the word.
   private let payload: SecretBytes
@@ -22,7 +22,7 @@ final class Vouching: Attempt {
 
   init(
     _ request: Request, _ payload: consuming SecretBytes, _ job: CredentialJob,
-    _ credential: CredentialKind, _ keeper: Keeper
+    _ credential: Credential, _ keeper: Keeper
   ) {
     self.request = request
     self.payload = payload

@@ -9,10 +9,10 @@ internal import SecureMemory
 /// A credential that opened nothing.
 struct WrongCredential: Equatable {
   let failure: Failure
-  let credential: CredentialKind
+  let credential: Credential
 
   /// Nil for a failure of another kind.
-  init?(_ error: VaultError?, _ credential: CredentialKind) {
+  init?(_ error: VaultError?, _ credential: Credential) {
     switch error {
     case .wrongPasscode, .wrongOrRefused:
       failure = credential == .passcode || credential == .local ? .wrongPasscode : .wrongKey
@@ -99,7 +99,7 @@ extension Agent {
 
   /// Notes an unlock, and writes it at once: what is noted at the lock needs to know the end of the log.
   func noteUnlock(
-    of keeper: Keeper, by connection: Connection, _ credential: CredentialKind, _ notices: Notice
+    of keeper: Keeper, by connection: Connection, _ credential: Credential, _ notices: Notice
   ) {
     let accepted: UInt64 = notices.contains(.rollbackAccepted) ? 0x100 : 0
     noteEntry(

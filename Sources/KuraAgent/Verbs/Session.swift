@@ -101,14 +101,14 @@ extension Agent {
       try vault.setPolicy(key, to: request.value, by: owner)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
-    if request.key == ConfigKey.logEntries.rawValue { flushLog(of: keeper) }
+    if request.key == Setting.logEntries.rawValue { flushLog(of: keeper) }
     noteChange(of: keeper)
     keeper.adjust(at: configuration.clock())
   }
 
-  private func keys(of request: ConfigRequest) throws(Denial) -> [ConfigKey] {
-    if request.operation == .list { return ConfigKey.allCases }
-    guard let key = ConfigKey(rawValue: request.key) else {
+  private func keys(of request: ConfigRequest) throws(Denial) -> [Setting] {
+    if request.operation == .list { return Setting.allCases }
+    guard let key = Setting(rawValue: request.key) else {
       throw Denial(.configInvalid, UInt64(request.key))
     }
     return [key]
@@ -176,8 +176,8 @@ extension Agent {
     if !tries.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
   }
 
-  private func weaknesses(_ slots: [SlotSummary]) -> WeaknessSet {
-    var weaknesses: WeaknessSet = []
+  private func weaknesses(_ slots: [SlotSummary]) -> Weaknesses {
+    var weaknesses: Weaknesses = []
     if slots.contains(where: { $0.kdf.map(KDFLimits.isWeak) == true }) {
       weaknesses.insert(.weakKDF)
     }
@@ -186,10 +186,10 @@ extension Agent {
   }
 }
 
-extension WeaknessSet {
+extension Weaknesses {
   /// What is looser than in a new vault, by the settings or in this session.
-  fileprivate static func looser(_ policy: Policy, _ limits: SessionLimits) -> WeaknessSet {
-    let all: [(WeaknessSet, Bool)] = [
+  fileprivate static func looser(_ policy: Policy, _ limits: SessionLimits) -> Weaknesses {
+    let all: [(Weaknesses, Bool)] = [
       (.reuseWindow, policy[.reuseWindow] > Setting.reuseWindow.standard),
       (
         .longIdleTimeout,
@@ -202,7 +202,7 @@ extension WeaknessSet {
       (.shortHistory, policy[.historyDepth] < Setting.historyDepth.standard),
       (.shortLog, policy[.logEntries] < Setting.logEntries.standard),
     ]
-    return WeaknessSet(all.filter { $0.1 }.map { $0.0 })
+    return Weaknesses(all.filter { $0.1 }.map { $0.0 })
   }
 }
 

@@ -50,7 +50,7 @@ enum ChangePasscode {
 extension ChangePasscode {
   /// How a new one is chosen: a code is offered where there is none yet.
   private static func newPasscode(
-    _ invocation: borrowing Invocation, _ cost: KDFCost, _ connection: inout Connection
+    _ invocation: borrowing Invocation, _ cost: KDFParameters, _ connection: inout Connection
   ) throws(CommandError) -> NewPasscode {
     let slots = try running { () throws(ClientError) in try connection.slots().all }
     let hasCode = slots.contains { $0.facts.kind == .local }
@@ -61,7 +61,7 @@ extension ChangePasscode {
 
   /// What is said where a recovery key replaces one passcode of several: the one of the first slot.
   private static func choice(
-    _ kind: CredentialKind, _ connection: inout Connection
+    _ kind: Credential, _ connection: inout Connection
   ) throws(CommandError) -> String? {
     guard kind == .recoveryKey else { return nil }
     let slots = try running { () throws(ClientError) in try connection.slots() }.all
@@ -77,7 +77,7 @@ extension ChangePasscode {
 
 extension ChangePasscode {
   private struct Change: ~Copyable {
-    let cost: KDFCost
+    let cost: KDFParameters
     let flags: PasscodeRequest.Flags
     var keeper: RecoveryKeeper
 

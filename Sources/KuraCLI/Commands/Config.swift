@@ -12,7 +12,7 @@ enum Config {
     unlocking: .whenLocked, run: run)
 
   /// The settings of this release.
-  static let keys: [ConfigKey] = [
+  static let keys: [Setting] = [
     .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
     .eraseLocalAfter, .logEntries, .logSync,
   ]
@@ -39,7 +39,7 @@ enum Config {
     return .ok
   }
 
-  private static func key(_ text: [UInt8]) throws(UsageError) -> ConfigKey {
+  private static func key(_ text: [UInt8]) throws(UsageError) -> Setting {
     guard let key = keys.first(where: { $0.name.utf8.elementsEqual(text) }) else {
       throw UsageError(
         "there is no setting " + Diagnostic.quoted(text), hint: "'kura config' lists the settings")
@@ -50,7 +50,7 @@ enum Config {
 
 extension Config {
   /// What the owner's word is for where a looser setting takes it.
-  private static func purpose(of key: ConfigKey) -> String {
+  private static func purpose(of key: Setting) -> String {
     switch key {
     case .idleTimeout, .maxSession: "allow longer sessions"
     case .lockOnSleep: "stay unlocked in sleep"
@@ -65,7 +65,7 @@ extension Config {
 // MARK: - Values
 
 extension Config {
-  private static func value(_ text: [UInt8], of key: ConfigKey) throws(UsageError) -> UInt64 {
+  private static func value(_ text: [UInt8], of key: Setting) throws(UsageError) -> UInt64 {
     let value: UInt64? =
       switch key.unit {
       case .milliseconds: TimeSpan(text)?.milliseconds
@@ -82,7 +82,7 @@ extension Config {
   }
 
   /// The values a setting can have, in words.
-  static func range(of key: ConfigKey) -> String {
+  static func range(of key: Setting) -> String {
     switch key.unit {
     case .flag: "on or off"
     case .count: "a number from \(key.range.lowerBound) to \(key.range.upperBound)"
@@ -92,7 +92,7 @@ extension Config {
     }
   }
 
-  static func text(_ value: UInt64, of key: ConfigKey) -> String {
+  static func text(_ value: UInt64, of key: Setting) -> String {
     switch key.unit {
     case .milliseconds: TimeSpan(milliseconds: value).text
     case .count: "\(value)"
@@ -101,7 +101,7 @@ extension Config {
   }
 
   private static func show(
-    _ key: ConfigKey?, _ access: VaultAccess, _ invocation: inout Invocation
+    _ key: Setting?, _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
     let settings = try access.unlocked { connection throws(ClientError) in
       guard let key else { return try connection.settings() }
@@ -110,7 +110,7 @@ extension Config {
     let isJSON = invocation.arguments.has(.json)
     if isJSON { try invocation.output.openDocument() }
     for setting in settings {
-      guard let known = ConfigKey(rawValue: setting.key), keys.contains(known) else { continue }
+      guard let known = Setting(rawValue: setting.key), keys.contains(known) else { continue }
       if isJSON {
         try write(known, setting.value, &invocation.output)
       } else {
@@ -122,7 +122,7 @@ extension Config {
   }
 
   private static func write(
-    _ key: ConfigKey, _ value: UInt64, _ output: inout Output
+    _ key: Setting, _ value: UInt64, _ output: inout Output
   ) throws(CommandError) {
     guard key.unit == .flag else { return try output.member(key.name, value) }
     try output.member(key.name, value != 0)

@@ -78,7 +78,7 @@ enum Init {
 extension Init {
   /// What the command line says of the new vault.
   struct Order {
-    fileprivate let cost: KDFCost
+    fileprivate let cost: KDFParameters
     fileprivate var flags: CreateRequest.Flags
     fileprivate let place: RecoveryKeeper.Place
 
@@ -127,12 +127,12 @@ extension Init {
 
 extension Arguments {
   /// What a guess of the passcode is to cost; what is not given is left to the agent.
-  func cost() throws(UsageError) -> KDFCost {
+  func cost() throws(UsageError) -> KDFParameters {
     let memory = try size(.kdfMemory)
     if let memory, memory < 8_192 {
       throw .tooSmall(.kdfMemory, value(.kdfMemory) ?? [], least: "8KiB")
     }
-    return KDFCost(memory: memory ?? 0, passes: try number(.kdfPasses, atLeast: 1) ?? 0)
+    return KDFParameters(memory: memory ?? 0, passes: try number(.kdfPasses, atLeast: 1) ?? 0)
   }
 }
 

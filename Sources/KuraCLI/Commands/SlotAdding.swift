@@ -11,7 +11,7 @@ struct SlotAdding: ~Copyable {
   private var keeper: RecoveryKeeper
 
   static func run(
-    _ kind: CredentialKind, _ access: VaultAccess, _ invocation: inout Invocation
+    _ kind: Credential, _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
     try check(invocation.arguments, for: kind)
     var questioner = try access.asking.questioner()
@@ -54,7 +54,7 @@ struct SlotAdding: ~Copyable {
 extension SlotAdding {
   /// Refuses options that say nothing about this kind of slot.
   private static func check(
-    _ arguments: Arguments, for kind: CredentialKind
+    _ arguments: Arguments, for kind: Credential
   ) throws(CommandError) {
     let own: [OptionName] =
       switch kind {
@@ -82,7 +82,7 @@ extension SlotAdding {
   private static let costs: [OptionName] = [.kdfMemory, .kdfPasses, .weakKDF]
 
   private static func place(
-    for kind: CredentialKind, _ invocation: borrowing Invocation
+    for kind: Credential, _ invocation: borrowing Invocation
   ) throws(CommandError) -> RecoveryKeeper.Place {
     guard kind == .recoveryKey else { return .nowhere }
     guard let path = try invocation.text(.newRecoveryKeyFile) else { return .terminal }
@@ -90,7 +90,7 @@ extension SlotAdding {
   }
 
   private static func order(
-    _ kind: CredentialKind, _ invocation: borrowing Invocation
+    _ kind: Credential, _ invocation: borrowing Invocation
   ) throws(CommandError) -> SlotOrder {
     let arguments = invocation.arguments
     var order = SlotOrder(kind)
@@ -136,7 +136,7 @@ extension SlotAdding {
 
   /// Adds a code for this machine that was typed for a passcode.
   static func addCode(
-    _ code: borrowing SecretBytes, _ credential: borrowing ProvedCredential, _ cost: KDFCost,
+    _ code: borrowing SecretBytes, _ credential: borrowing ProvedCredential, _ cost: KDFParameters,
     _ connection: inout Connection, _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
     var order = SlotOrder(.local)

@@ -70,9 +70,9 @@ enum SlotControl {
     return .ok
   }
 
-  private static func kind(_ text: [UInt8]?) throws(CommandError) -> CredentialKind {
+  private static func kind(_ text: [UInt8]?) throws(CommandError) -> Credential {
     guard let text else { throw .usage(.operandMissing("KIND", verb: "slot add")) }
-    for kind in CredentialKind.allCases where kind.word.utf8.elementsEqual(text) { return kind }
+    for kind in Credential.allCases where kind.word.utf8.elementsEqual(text) { return kind }
     throw .usage(
       "there is no kind of slot " + Diagnostic.quoted(text),
       hint: "a slot is of kind passcode, recovery-key, key-file or local")
@@ -143,7 +143,7 @@ extension SlotControl {
   /// What is to be shown: what the options say, else what the slot is of.
   private static func kind(
     of number: UInt8?, _ access: VaultAccess, _ connection: inout Connection
-  ) throws(CommandError) -> CredentialKind {
+  ) throws(CommandError) -> Credential {
     let kind = access.asking.kind
     guard let number, kind == .passcode else { return kind }
     let slots = try running { () throws(ClientError) in try connection.slots() }
@@ -158,7 +158,7 @@ extension SlotControl {
   }
 }
 
-extension CredentialKind {
+extension Credential {
   /// The word for the kind of slot that it opens.
   var word: String {
     switch self {

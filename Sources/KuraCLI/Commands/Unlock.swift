@@ -86,7 +86,7 @@ enum Unlock {
 
 extension Unlock {
   private struct Order {
-    var kind: CredentialKind
+    var kind: Credential
     let idleTimeout: UInt64?
     let maxSession: UInt64?
     let acceptsRollback: Bool

@@ -12,13 +12,13 @@ extension Diagnostic {
     case .wrongKey: return (wrongKeyMessage(refused.detail), nil)
     case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, character by character")
     case .noSuchSlot where refused.detail2 > 0:
-      let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      let kind = Credential(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return (
         "slot \(refused.detail2 - 1) is not of kind " + (kind?.word ?? "that is shown"),
         "'kura slot list' shows what opens it"
       )
     case .noSuchSlot:
-      let kind = CredentialKind(rawValue: UInt8(truncatingIfNeeded: refused.detail))
+      let kind = Credential(rawValue: UInt8(truncatingIfNeeded: refused.detail))
       return (noSlotMessage(kind), noSlotHint(kind))
     case .throttled:
       return throttledWords(refused.detail, hasRecoveryKey: refused.detail2 == 1)
@@ -119,7 +119,7 @@ extension Diagnostic {
     case .tooLarge: return (sizeMessage(refused.detail), nil)
     case .valueEmpty: return ("the value is empty", "--empty stores it nevertheless")
     case .configInvalid:
-      guard let key = ConfigKey(rawValue: UInt8(truncatingIfNeeded: refused.detail)) else {
+      guard let key = Setting(rawValue: UInt8(truncatingIfNeeded: refused.detail)) else {
         return ("the agent does not know this setting", "'kura config' lists the settings")
       }
       return ("this value is out of range for " + key.name, "it is " + Config.range(of: key))
@@ -207,7 +207,7 @@ extension Diagnostic {
   }
 
   private static func wrongKeyMessage(_ kind: UInt64) -> String {
-    switch CredentialKind(rawValue: UInt8(truncatingIfNeeded: kind)) {
+    switch Credential(rawValue: UInt8(truncatingIfNeeded: kind)) {
     case .recoveryKey: "this recovery key does not open the vault"
     case .keyFile: "this key file does not open the vault"
     case .passcode, .local, nil: "this does not open the vault any more"
@@ -219,7 +219,7 @@ extension Diagnostic {
     TimeSpan(milliseconds: (milliseconds + 999) / 1_000 * 1_000).words
   }
 
-  private static func noSlotMessage(_ kind: CredentialKind?) -> String {
+  private static func noSlotMessage(_ kind: Credential?) -> String {
     switch kind {
     case .recoveryKey: "the vault has no recovery key"
     case .keyFile: "the vault has no key file"
@@ -230,7 +230,7 @@ extension Diagnostic {
   }
 
   /// There is always a passcode or a recovery key.
-  private static func noSlotHint(_ kind: CredentialKind?) -> String {
+  private static func noSlotHint(_ kind: Credential?) -> String {
     switch kind {
     case .passcode:
       "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"

@@ -6,7 +6,7 @@ extension Notice {
   /// The sentences for people, most important first.
   ///
   /// - Parameter kind: What unlocked the vault. What a passcode is worth is told only to who has it.
-  static func texts(_ notices: Notice, after kind: CredentialKind) -> [String] {
+  static func texts(_ notices: Notice, after kind: Credential) -> [String] {
     var notices = kind == .passcode ? notices : notices.subtracting(.weakSlot)
     // The older copy was noticed, by a note that only the newer one can prove.
     if notices.contains(.rollbackAccepted) { notices.remove(.seenDamaged) }
@@ -33,10 +33,10 @@ extension Notice {
   }
 }
 
-extension WeaknessSet {
+extension Weaknesses {
   /// Each weakness there is: a word for programs, a sentence for people.
   var list: [(word: String, text: String)] {
-    let table: [(WeaknessSet, String, String)] = [
+    let table: [(Weaknesses, String, String)] = [
       (.weakKDF, "weak-kdf", "weak: a guess of the passcode costs less than policy asks for"),
       (.noRecoveryKey, "no-recovery-key", "no recovery key: a forgotten passcode loses everything"),
       (.memoryNotLocked, "memory-not-locked", "memory is not locked: secrets may reach swap"),

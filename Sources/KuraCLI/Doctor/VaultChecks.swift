@@ -4,7 +4,7 @@ internal import KuraProtocol
 
 /// What can be told of the vault, locked or not.
 struct VaultChecks {
-  let weaknesses: WeaknessSet
+  let weaknesses: Weaknesses
   /// What the most costly slot takes, in bytes; 0 where none derives a key.
   let neededMemory: UInt64
   /// What is left for a key derivation, in bytes; 0 when not known.

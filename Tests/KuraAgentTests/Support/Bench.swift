@@ -162,7 +162,7 @@ extension Bench {
   ) throws -> Received {
     var order = order
     if order.kind == .passcode || order.kind == .local {
-      order.cost = KDFCost(memory: 8_192, passes: 1)
+      order.cost = KDFParameters(memory: 8_192, passes: 1)
       order.flags.insert(.weakKDF)
     }
     return try ask(wire) {

@@ -10,12 +10,12 @@ extension SecretBuffer {
   }
 
   mutating func create(_ passcode: String, flags: CreateRequest.Flags = [.weakKDF]) throws {
-    let cheap = KDFCost(memory: 8_192, passes: 1)
+    let cheap = KDFParameters(memory: 8_192, passes: 1)
     try putCreate(passcode: passcode.utf8.span, cost: cheap, flags: flags)
   }
 
   mutating func unlock(
-    _ passcode: String, kind: CredentialKind = .passcode, idle: UInt64 = 0, max: UInt64 = 0,
+    _ passcode: String, kind: Credential = .passcode, idle: UInt64 = 0, max: UInt64 = 0,
     flags: UnlockRequest.Flags = []
   ) throws {
     try putUnlock(
@@ -23,7 +23,7 @@ extension SecretBuffer {
   }
 
   /// A change of a setting, with the owner's word.
-  mutating func set(_ key: ConfigKey, _ value: UInt64, by word: String = Bench.passcode) throws {
+  mutating func set(_ key: Setting, _ value: UInt64, by word: String = Bench.passcode) throws {
     try putConfig(.set, key: key, value: value, by: .passcode, word: word.utf8.span)
   }
 
@@ -73,12 +73,12 @@ extension SecretBuffer {
   }
 
   mutating func changePasscode(
-    _ current: String, to new: String, kind: CredentialKind = .passcode,
+    _ current: String, to new: String, kind: Credential = .passcode,
     flags: PasscodeRequest.Flags = [.weakKDF]
   ) throws {
     try putPasscode(
       kind, current: current.utf8.span, new: new.utf8.span,
-      cost: KDFCost(memory: 8_192, passes: 1), flags: flags)
+      cost: KDFParameters(memory: 8_192, passes: 1), flags: flags)
   }
 }
 

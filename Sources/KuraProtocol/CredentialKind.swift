@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MIT
-
-public typealias CredentialKind = Credential
