@@ -48,6 +48,11 @@ int kura_directory_sync(const char *path) {
   return failed;
 }
 
+ptrdiff_t kura_link_target(const char *path, char *into, size_t capacity) {
+  ssize_t count = readlink(path, into, capacity);
+  return count > 0 ? count : 0;
+}
+
 /* What is known of a line of passwd(5): NAME:PASSWORD:UID:GID:GECOS:HOME:SHELL. */
 struct line {
   unsigned field;

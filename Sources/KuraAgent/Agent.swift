@@ -158,9 +158,14 @@ extension Agent {
   ///
   /// - Throws: ``AgentError/alreadyRunning``, ``AgentError/directoryUnsafe(path:)``.
   ///
-  /// - Parameter others: Where another agent of this user may listen.
-  public func listen(in path: String, unlessAt others: [String] = []) throws(AgentError) {
-    let listener = try Listener.open(in: try SocketDirectory(path: path), unlessAt: others)
+  /// - Parameters:
+  ///   - others: Where another agent of this user may listen.
+  ///   - state: The state directory that this is to be the only agent of.
+  public func listen(
+    in path: String, unlessAt others: [String] = [], of state: String? = nil
+  ) throws(AgentError) {
+    let listener = try Listener.open(
+      in: try SocketDirectory(path: path), unlessAt: others, of: state)
     try poller.add(listener.socket.raw, for: .readable, as: .listener)
     let watch = try listener.directory.watch()
     try poller.add(watch.raw, for: .readable, as: .directory)

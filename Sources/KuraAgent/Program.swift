@@ -76,11 +76,14 @@ public enum Program {
   private static func listen(_ agent: Agent, at places: Places) throws(AgentError) {
     for _ in 0..<500 {
       do throws(AgentError) {
-        return try agent.listen(in: places.socket, unlessAt: places.others)
+        return try agent.listen(in: places.socket, unlessAt: places.others, of: places.state)
       } catch {
         guard error == .alreadyRunning else { throw error }
       }
-      if ([places.socket] + places.others).contains(where: SocketDirectory.isServed) { break }
+      let noted = SocketNote.place(in: places.state).map { [$0] } ?? []
+      if ([places.socket] + places.others + noted).contains(where: SocketDirectory.isServed) {
+        break
+      }
       usleep(10_000)
     }
     throw .alreadyRunning

@@ -32,6 +32,7 @@ struct Listener: ~Copyable {
   let directory: SocketDirectory
   let socket: Descriptor
   private let lock: Descriptor
+  private let note: SocketNote?
   private let device: UInt64
   private let inode: UInt64
 
@@ -41,26 +42,29 @@ struct Listener: ~Copyable {
   ///
   /// - Throws: ``AgentError/alreadyRunning`` when another agent answers or is about to.
   static func open(
-    in directory: consuming SocketDirectory, unlessAt others: [String] = []
+    in directory: consuming SocketDirectory, unlessAt others: [String] = [], of state: String? = nil
   ) throws(AgentError) -> Listener {
     let lock = try Self.lock(directory)
+    let note: SocketNote? = if let state { try SocketNote(in: state) } else { nil }
     // Behind the lock: of two that start at once, one sees the other.
     guard !others.contains(where: SocketDirectory.isTaken) else { throw .alreadyRunning }
     let probe = kura_server_probe(directory.raw)
     guard try check("connect", probe) == 0 else { throw .alreadyRunning }
     let socket = try Descriptor("bind", kura_server_listen(directory.raw))
     let (device, inode) = try directory.identity()
+    note?.write(directory.path)
     return Listener(
-      directory: directory, socket: socket, lock: lock, device: device, inode: inode)
+      directory: directory, socket: socket, lock: lock, note: note, device: device, inode: inode)
   }
 
   private init(
     directory: consuming SocketDirectory, socket: consuming Descriptor,
-    lock: consuming Descriptor, device: UInt64, inode: UInt64
+    lock: consuming Descriptor, note: consuming SocketNote?, device: UInt64, inode: UInt64
   ) {
     self.directory = directory
     self.socket = socket
     self.lock = lock
+    self.note = note
     self.device = device
     self.inode = inode
   }
@@ -79,9 +83,10 @@ struct Listener: ~Copyable {
     return device == self.device && inode == self.inode && directory.isInPlace
   }
 
-  /// Removes the socket's name, unless it is another's by now.
+  /// Removes the socket's name, unless it is another's by now, and the note of it.
   func unlink() {
     if isInPlace { _ = kura_server_unlink(directory.raw) }
+    note?.unlink()
   }
 }
 

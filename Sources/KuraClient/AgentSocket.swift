@@ -18,19 +18,16 @@ public struct AgentSocket: Equatable, Sendable {
     AgentSocket(directory: try UserDirectory.runtime())
   }
 
-  /// Where else an agent of this user may listen, whatever of the session its starter knew; nil where that
-  /// is the same place, or there is no home directory.
-  public static func other() -> AgentSocket? {
-    guard let directory = try? UserDirectory.fallbackRuntime(),
-      let standard = try? UserDirectory.runtime(), directory != standard
-    else { return nil }
-    return AgentSocket(directory: directory)
-  }
-
-  /// Where an agent of this user may listen.
+  /// Where an agent of this user may listen, whatever of the session its starter knew: first where one that is
+  /// started now does.
   public static func all() throws(PathError) -> [AgentSocket] {
-    let standard = try standard()
-    return other().map { [standard, $0] } ?? [standard]
+    var all = [try standard()]
+    for directory in [try? UserDirectory.fallbackRuntime(), UserDirectory.notedRuntime()] {
+      guard let directory else { continue }
+      let socket = AgentSocket(directory: directory)
+      if !all.contains(socket) { all.append(socket) }
+    }
+    return all
   }
 }
 

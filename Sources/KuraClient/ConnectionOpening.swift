@@ -7,16 +7,19 @@ internal import KuraProtocol
 extension Connection {
   /// Connects to the agent that is there.
   ///
-  /// - Parameter socket: Where it listens; nil for the usual place, and where none is there for the other.
+  /// - Parameter socket: Where it listens; nil for the usual place, and where none is there for the others.
   static func openRunning(
     _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?
   ) throws(ClientError) -> Connection {
     do throws(ClientError) { return try open(vault, terminal, at: try usual(socket)) } catch {
-      guard error == .noAgent, socket == nil, let other = AgentSocket.other() else { throw error }
-      do throws(ClientError) { return try open(vault, terminal, at: other) } catch {
-        // Where others get in no agent listens; only of the usual place that is worth an error.
-        throw error.isUnsafePlace ? .noAgent : error
+      guard error == .noAgent, socket == nil, let all = try? AgentSocket.all() else { throw error }
+      for other in all.dropFirst() {
+        do throws(ClientError) { return try open(vault, terminal, at: other) } catch {
+          // Where others get in no agent listens; only of the usual place that is worth an error.
+          guard error == .noAgent || error.isUnsafePlace else { throw error }
+        }
       }
+      throw .noAgent
     }
   }
 

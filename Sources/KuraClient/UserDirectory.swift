@@ -26,6 +26,17 @@ public enum UserDirectory {
   /// Where an agent listens whose starter knew nothing of the session: `$XDG_STATE_HOME/kura/run`.
   public static func fallbackRuntime() throws(PathError) -> String { try state() + "/run" }
 
+  /// Where the agent of the state directory listens by its own note; nil where none is.
+  public static func notedRuntime() -> String? {
+    guard let state = try? state() else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe kura_link_target(state + "/agent", $0.baseAddress!, $0.count)
+    }
+    guard count > 0, bytes[0] == UInt8(ascii: "/") else { return nil }
+    return String(repairing: bytes.span.extracting(first: count))
+  }
+
   private static func home(_ variable: String, fallback: String) throws(PathError) -> String {
     if let directory = absolute(variable) { return directory }
     guard let home = absolute("HOME") ?? passwdHome() else { throw .homeUnknown }

@@ -34,6 +34,9 @@ ptrdiff_t kura_passwd_home(char *_Nonnull into, size_t capacity);
 ptrdiff_t kura_session_directory(
     const char *_Nonnull home, char *_Nonnull into, size_t capacity);
 
+/* Where a symbolic link leads, without a terminator: its length, 0 for none. */
+ptrdiff_t kura_link_target(const char *_Nonnull path, char *_Nonnull into, size_t capacity);
+
 /* Who owns a file, links not followed: a user's number, or -1. */
 int64_t kura_owner(const char *_Nonnull path);
 
