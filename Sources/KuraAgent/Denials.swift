@@ -119,6 +119,7 @@ extension Denial {
     case .changed: Denial(.revisionConflict)
     case .protected: Denial(.protected, text: name)
     case .ownerNeeded: Denial(.ownerNeeded, text: name)
+    case .historyFull: Denial(.ownerNeeded, 1, text: name)
     case .noProtectedHalf: Denial(.opensNoProtected)
     case .uploadLost: Denial(.timedOut)
     default: nil

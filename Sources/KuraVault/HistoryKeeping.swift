@@ -10,6 +10,7 @@ extension UnlockedVault {
   /// - Parameter newValue: Where the chunks of the next revision are, which may be those of an earlier
   ///   one.
   /// - Returns: The history of the next revision.
+  /// - Throws: ``VaultError/historyFull`` where a protected revision would be forgotten and nobody vouches for that.
   mutating func keepCurrent(
     _ change: borrowing ItemChange, newValue: ValueID?, _ draft: inout Draft
   ) throws(VaultError) -> HistoryList {
@@ -18,7 +19,10 @@ extension UnlockedVault {
     case .some(let current):
       var history = current.history
       history.append(revision: current.facts.revision, leaf: current.keptLeaf)
-      let dropped = history.trim(to: Int(keys.ring.policy[.historyDepth]))
+      let most = Setting.historyDepth.range.upperBound
+      let depth = change.isProtected ? most : keys.ring.policy[.historyDepth]
+      let dropped = history.trim(to: Int(depth))
+      guard dropped.isEmpty || !change.isProtected || draft.isByOwner else { throw .historyFull }
       try looseValues(of: dropped, keeping: history, newValue, current.facts, current.leaf, &draft)
       try moveRows(current.facts, dropped: dropped)
       return history

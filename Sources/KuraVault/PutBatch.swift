@@ -182,7 +182,7 @@ extension VaultError {
   /// Whether it is about one item as it was given, so that others can still be stored.
   var isOfItem: Bool {
     switch self {
-    case .exists, .nameInvalid, .attributeInvalid, .tooLarge: true
+    case .exists, .nameInvalid, .attributeInvalid, .tooLarge, .historyFull: true
     default: false
     }
   }

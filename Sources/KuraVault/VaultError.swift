@@ -149,6 +149,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case credentialStale
   /// It would make the vault easier to read, or forget what was kept: it takes an ``OwnerProof``.
   case ownerNeeded
+  /// The protected item has as many earlier revisions as are kept of any, and only its owner has some forgotten.
+  case historyFull
 
   /// The value is no otpauth URI.
   case otpInvalid(OTPRule)

@@ -57,14 +57,39 @@ import Testing
   @Test func `gives its chunks back once no revision has them`() throws {
     let file = try TestVault()
     var vault = try file.unlock()
-    try vault.setPolicy(.historyDepth, to: 1)
     try vault.store("a", pattern(200_000), protecting: true)
     try vault.store("a", pattern(3))
     try vault.sweepAll()
     #expect(file.attack("SELECT count(*) FROM chunk") == ["4"])
-    try vault.store("a", pattern(4))
+    let owner: OwnerProof? = try vault.owner()
+    _ = try vault.purge(Array("a".utf8).span, .history, by: owner)
     try vault.sweepAll()
     #expect(file.attack("SELECT count(*) FROM chunk") == ["0"])
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `is not pushed out by others, whatever the depth`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.setPolicy(.historyDepth, to: 1)
+    for count in 1...5 { try vault.store("a", pattern(count), protecting: count == 1) }
+    try vault.remove("a")
+    #expect(try vault.revisions("a") == [1, 2, 3, 4, 5])
+    let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
+    #expect(try vault.get("a", revision: 1, with: key) == pattern(1))
+  }
+
+  @Test func `is forgotten by no write when its history is full: the owner makes room`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.store("a", pattern(1), protecting: true)
+    let most = Setting.historyDepth.range.upperBound
+    for _ in 0..<most { try vault.put("a", "") }
+    #expect(throws: VaultError.historyFull) { try vault.put("a", "") }
+    #expect(throws: VaultError.historyFull) { try vault.remove("a") }
+    let owner: OwnerProof? = try vault.owner()
+    #expect(try vault.purge(Array("a".utf8).span, .history, by: owner).removedCount == most)
+    try vault.put("a", "more")
     #expect(try vault.findings() == [])
   }
 

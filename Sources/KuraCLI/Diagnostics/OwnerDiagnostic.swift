@@ -7,6 +7,11 @@ internal import KuraProtocol
 extension Diagnostic {
   static func ownerWords(_ refused: Refused) -> Words {
     switch refused.failure {
+    case .ownerNeeded where refused.detail == 1:
+      (
+        "as many earlier revisions of this protected item are kept as can be" + named(refused.text),
+        "'kura purge --history NAME' removes them; it takes the passcode"
+      )
     case .ownerNeeded:
       (
         "this takes the passcode or the recovery key, unlocked or not" + named(refused.text),
