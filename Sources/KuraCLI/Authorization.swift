@@ -40,7 +40,8 @@ extension VaultAccess {
     guard questioner.canAsk else { throw .client(.refused(refused)) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    let question = try question(asked, &connection, to: "open " + Diagnostic.shown(refused.text))
+    let purpose = Purpose("open", Diagnostic.shown(refused.text))
+    let question = try question(asked, &connection, to: purpose)
     let notices = try questioner.attempts(question) { secret throws(ClientError) in
       do throws(ClientError) { return try connection.authorize(asked, secret: secret) } catch {
         // Locked while the prompt stood: what was typed is what unlocks it, too.

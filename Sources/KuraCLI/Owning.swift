@@ -32,7 +32,7 @@ extension VaultAccess {
   ///   - body: Is run again with the word, and again after an unlock: when it is refused because the vault
   ///     is locked, or for want of the word, it must have done nothing yet.
   func owned<Value>(
-    to purpose: String,
+    to purpose: Purpose,
     _ body: (inout Connection, borrowing Word?) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var kept = KeptSecret(isWanted: true)
@@ -46,7 +46,7 @@ extension VaultAccess {
 
   /// Sends the request with the owner's word.
   private func give<Value>(
-    _ kept: inout KeptSecret, _ connection: inout Connection, _ purpose: String,
+    _ kept: inout KeptSecret, _ connection: inout Connection, _ purpose: Purpose,
     _ body: (inout Connection, borrowing Word?) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     let kind = asking.authority
@@ -74,16 +74,16 @@ extension VaultAccess {
   /// Asks the owner for the passcode, or for the recovery key where there is no passcode, three times at
   /// most. A code for this machine would not do.
   func askOwner<Value>(
-    _ connection: inout Connection, to purpose: String,
+    _ connection: inout Connection, to purpose: Purpose,
     _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var questioner = try asking.questioner()
-    guard questioner.canAsk else { throw .noInteraction(.owner(purpose)) }
+    guard questioner.canAsk else { throw .noInteraction(.owner(purpose.text)) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let kind = report.lacksPasscode ? .recoveryKey : asking.authority
-    let question = Question(
-      label: label(kind, to: purpose), wait: kind == .passcode ? report.wait(.passcode) : 0,
-      hasRecoveryKey: !report.weaknesses.contains(.noRecoveryKey))
+    var question = question(kind, to: purpose)
+    if kind == .passcode { question.wait = report.wait(.passcode) }
+    question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
     return try questioner.attempts(question) { secret throws(ClientError) in
       try body(kind, secret, &connection)
     }

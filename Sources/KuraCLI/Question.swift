@@ -1,12 +1,54 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraProtocol
+
 /// Says what a person is asked for, and when.
 struct Question {
   let label: String
+  /// The same for a program that gets it as its argument, which every user of the machine can read: no item's
+  /// name.
+  let openLabel: String
   /// Whether only the code of this machine can be the answer.
   var isCode = false
   /// For how long nothing that is typed could be tried, in ms.
   var wait: UInt64 = 0
   /// Whether there is a recovery key, which never waits.
   var hasRecoveryKey = false
+}
+
+/// Says what a passcode is for, to who is asked for it.
+struct Purpose: Equatable, Sendable {
+  private let action: String
+  private let item: String?
+
+  /// - Parameters:
+  ///   - action: As in `rename`, to which a name may be added.
+  ///   - item: The item's name as people are shown it.
+  init(_ action: String, _ item: String? = nil) {
+    self.action = action
+    self.item = item
+  }
+
+  /// For the person.
+  var text: String { action + (item.map { " " + $0 } ?? "") }
+
+  /// For everybody.
+  var openText: String { action + (item == nil ? "" : " an item") }
+}
+
+extension VaultAccess {
+  /// The question for a credential.
+  func question(_ kind: Credential, to purpose: Purpose?) -> Question {
+    Question(label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText))
+  }
+
+  private func label(_ kind: Credential, _ purpose: String?) -> String {
+    let words =
+      switch kind {
+      case .recoveryKey: "recovery key of "
+      case .local: "code of this machine for "
+      case .passcode, .keyFile: "passcode for "
+      }
+    return words + title + (purpose.map { ", to " + $0 } ?? "") + ": "
+  }
 }

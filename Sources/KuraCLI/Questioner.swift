@@ -81,7 +81,8 @@ extension Questioner {
   ) throws(CommandError) -> SecretBytes {
     if question.wait > 0 { try waitToAsk(question, &watch) }
     while true {
-      let secret = try ask(question.label, isHidden: true, watch: &watch)
+      let secret = try ask(
+        question.label, open: question.openLabel, isHidden: true, watch: &watch)
       let complaint = try attempt(secret, question, &watch, body)
       guard let complaint else {
         prompt?.endLine()
@@ -131,10 +132,12 @@ extension Questioner {
   }
 
   /// Asks once. The cursor stays on the line.
+  ///
+  /// - Parameter openLabel: The question where all users can read it; nil for the same one.
   mutating func ask<Watch: PromptWatch & ~Copyable>(
-    _ label: String, isHidden: Bool, watch: inout Watch
+    _ label: String, open openLabel: String? = nil, isHidden: Bool, watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
-    if prompt == nil { return try askProgram(label, other: watch.descriptor) }
+    if prompt == nil { return try askProgram(label, openLabel, other: watch.descriptor) }
     do throws(PromptError) {
       guard let secret = try prompt?.line(label, isHidden: isHidden, watch: &watch) else {
         throw PromptError.failed
@@ -175,10 +178,11 @@ extension Questioner {
 
 extension Questioner {
   private mutating func askProgram(
-    _ label: String, other: Int32 = -1
+    _ label: String, _ openLabel: String? = nil, other: Int32 = -1
   ) throws(CommandError) -> SecretBytes {
     guard let program else { throw .prompt(.failed) }
     guard case .pinentry(let surface) = program.kind else {
+      let label = openLabel ?? label
       let question = complaint.utf8.isEmpty ? label : complaint + " " + label
       return try AskedChild.answer(program, to: question, other: other)
     }

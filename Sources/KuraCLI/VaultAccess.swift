@@ -344,30 +344,18 @@ extension VaultAccess {
   ///
   /// - Parameter purpose: What it is for, where that is not the unlock.
   func question(
-    _ kind: Credential, _ connection: inout Connection, to purpose: String? = nil
+    _ kind: Credential, _ connection: inout Connection, to purpose: Purpose? = nil
   ) throws(CommandError) -> Question {
-    guard kind == .passcode || kind == .local else {
-      return Question(label: label(kind, to: purpose))
-    }
+    guard kind == .passcode || kind == .local else { return question(kind, to: purpose) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let isCode =
       kind == .local || report.takesOnlyCodes
       || (report.passcodeWait > 0 && report.takesCodesNow)
-    return Question(
-      label: label(isCode ? .local : .passcode, to: purpose), isCode: isCode,
-      wait: isCode ? report.wait(.local) : report.passcodeWait,
-      hasRecoveryKey: !report.weaknesses.contains(.noRecoveryKey))
-  }
-
-  /// What is asked for.
-  func label(_ kind: Credential, to purpose: String? = nil) -> String {
-    let words =
-      switch kind {
-      case .recoveryKey: "recovery key of "
-      case .local: "code of this machine for "
-      case .passcode, .keyFile: "passcode for "
-      }
-    return words + title + (purpose.map { ", to " + $0 } ?? "") + ": "
+    var question = question(isCode ? .local : .passcode, to: purpose)
+    question.isCode = isCode
+    question.wait = isCode ? report.wait(.local) : report.passcodeWait
+    question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
+    return question
   }
 
   /// Says what an unlock by a credential had to say.

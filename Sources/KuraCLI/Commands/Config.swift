@@ -30,7 +30,7 @@ enum Config {
       if invocation.arguments.has(.json) {
         throw .usage(.optionUnexpected(.json, verb: "config KEY VALUE"))
       }
-      _ = try access.owned(to: purpose(of: key)) { connection, word throws(ClientError) in
+      _ = try access.owned(to: Purpose(purpose(of: key))) { connection, word throws(ClientError) in
         try connection.set(key, to: value, by: word)
       }
     } else {

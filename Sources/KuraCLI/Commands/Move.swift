@@ -15,7 +15,7 @@ enum Move {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let (old, new) = (try invocation.operand(0), try invocation.operand(1))
     let replaces = invocation.arguments.has(.replace)
-    let purpose = "rename " + Diagnostic.shown(old)
+    let purpose = Purpose("rename", Diagnostic.shown(old))
     let isSame = try invocation.access().owned(to: purpose) {
       connection, word throws(ClientError) in
       try connection.move(old, to: new, replacing: replaces, by: word)

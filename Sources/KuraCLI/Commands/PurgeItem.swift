@@ -25,7 +25,7 @@ enum PurgeItem {
       revision != 0 ? .revision : arguments.has(.history) ? .history : .item
     let access = try invocation.access()
     if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
-    let purpose = "purge " + Diagnostic.shown(name)
+    let purpose = Purpose("purge", Diagnostic.shown(name))
     let (damage, free) = try access.owned(to: purpose) { connection, word throws(ClientError) in
       try connection.purge(name, scope, revision: revision, by: word)
     }

@@ -53,7 +53,7 @@ enum Unlock {
   ) throws(CommandError) {
     var connection = try access.connect()
     var asked = order
-    let notices = try access.askOwner(&connection, to: "allow longer sessions") {
+    let notices = try access.askOwner(&connection, to: Purpose("allow longer sessions")) {
       kind, secret, engine throws(ClientError) in
       asked.kind = kind
       return try asked.send(secret, &engine)

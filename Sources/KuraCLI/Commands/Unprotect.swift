@@ -11,7 +11,7 @@ enum Unprotect {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let name = try invocation.operand(0)
-    let purpose = "end the protection of " + Diagnostic.shown(name)
+    let purpose = Purpose("end the protection of", Diagnostic.shown(name))
     _ = try invocation.access().owned(to: purpose) { connection, word throws(ClientError) in
       try connection.unprotect(name, by: word)
     }
