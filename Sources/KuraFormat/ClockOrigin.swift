@@ -3,7 +3,8 @@
 /// Says which readings of the boot clock can be compared: those of one start of the machine, in one time
 /// namespace.
 ///
-/// Every user can make a namespace whose clocks are ahead (time_namespaces(7)).
+/// Every user can make a namespace whose clocks are ahead (time_namespaces(7)), and one in which the file that names
+/// the start of the machine is another.
 public struct ClockOrigin: Equatable, Sendable {
   /// The start of the machine; zero where the system does not say.
   public var boot: BootID
@@ -18,13 +19,4 @@ public struct ClockOrigin: Equatable, Sendable {
 
   /// Nothing is known.
   public static let none = ClockOrigin(boot: .zero, namespace: 0)
-
-  /// The namespace that every machine starts with, in the kernel's numbers (`PROC_TIME_INIT_INO`).
-  public static let firstNamespace: UInt64 = 0xEFFF_FFFA
-
-  /// Whether the clock is the machine's own, and so counts from its start. A kernel without time namespaces
-  /// has no other; one that hides which start it is may hide the namespace, too.
-  public var isMachine: Bool {
-    namespace == Self.firstNamespace || namespace == 0 && boot != .zero
-  }
 }

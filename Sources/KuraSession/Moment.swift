@@ -2,7 +2,7 @@
 
 /// The clocks of the machine, read at one time; all in milliseconds.
 public struct Moment: Equatable, Sendable {
-  /// CLOCK_BOOTTIME: since boot, sleep included; nobody can set it.
+  /// CLOCK_BOOTTIME: since boot, sleep included; can be set in a time namespace of one's own alone.
   public var boot: UInt64
 
   /// CLOCK_MONOTONIC: since boot, sleep left out.

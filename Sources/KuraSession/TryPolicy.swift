@@ -47,7 +47,7 @@ public enum TryPolicy {
   ///
   /// - Parameters:
   ///   - tally: The wrong ones so far.
-  ///   - now: The boot clock, in milliseconds, which nobody can set.
+  ///   - now: The boot clock, in milliseconds.
   ///   - origin: What that clock counts from.
   public static func standing(
     _ kind: TryKind, _ tally: TryTally, at now: UInt64, in origin: ClockOrigin
@@ -72,16 +72,16 @@ public enum TryPolicy {
     return delays[min(Int(failures - free), delays.count - 1)]
   }
 
-  /// How much of a delay is over. It begins again with the machine: the clock before a restart cannot be
-  /// compared with the one after it.
+  /// How much of a delay is over.
   ///
-  /// - Returns: Nil where this clock does not tell: it is another namespace's, which may be ahead as far as
-  ///   its maker likes, or behind the last try.
+  /// - Returns: Nil where this clock does not tell, so that the delay begins again: it is behind the last try, or
+  ///   counts from another start of the machine or in another namespace. In namespaces of one's own a clock may
+  ///   be ahead, and another file stand for the one that says which start it is.
   private static func passed(
     since tally: TryTally, _ now: UInt64, _ origin: ClockOrigin
   ) -> UInt64? {
-    if tally.origin == origin { return tally.last <= now ? now - tally.last : nil }
-    return tally.origin.boot != origin.boot && origin.isMachine ? now : nil
+    guard tally.origin == origin else { return nil }
+    return tally.last <= now ? now - tally.last : nil
   }
 }
 

@@ -254,12 +254,12 @@ extension TryTests {
     #expect(try passcodes(first, wire)?.wait == 0)
     let (other, guest) = try second(first) { configuration in
       configuration.origin.boot = .zero
-      configuration.origin.namespace = ClockOrigin.firstNamespace
-      let clock = ManualClock(boot: 2_000)
+      let clock = ManualClock(boot: 200_000)
       configuration.clock = { clock.now }
     }
-    #expect(try passcodes(other, guest)?.wait == 3_000)
-    #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.refusal?.detail == 3_000)
+    // Whatever names the start of the machine could be another file in a namespace of one's own.
+    #expect(try passcodes(other, guest)?.wait == 5_000)
+    #expect(try other.ask(guest) { try $0.unlock(Bench.passcode) }.refusal?.detail == 5_000)
   }
 
   @Test func `another time namespace begins the wait anew, once`() throws {
