@@ -42,7 +42,7 @@ static void sweep(int directory) {
     int process = 0, length = 0;
     unsigned long long start = 0;
     if (sscanf(entry->d_name, "%d-%llu-%n", &process, &start, &length) < 2 || length == 0) continue;
-    if (started(process) != start) unlinkat(directory, entry->d_name, 0);
+    if (start == 0 || started(process) != start) unlinkat(directory, entry->d_name, 0);
   }
   closedir(listing);
 }
@@ -75,15 +75,17 @@ static int make_path(const char *path) {
 }
 
 int kura_answer_note(const char *path, uint64_t answer) {
+  int process = (int)getppid();
+  unsigned long long start = process > 1 ? started(process) : 0;
+  /* Outside of our process name space, or gone: the next one would be taken for the same. */
+  if (start == 0) return 1;
   int failed = make_path(path);
   if (failed) return failed;
   int directory = open_alone(path);
   if (directory < 0) return directory;
   sweep(directory);
   char name[80];
-  int process = (int)getppid();
-  snprintf(
-      name, sizeof name, "%d-%llu-%016llx", process, started(process), (unsigned long long)answer);
+  snprintf(name, sizeof name, "%d-%llu-%016llx", process, start, (unsigned long long)answer);
   int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   int result = fd >= 0 ? 1 : errno == EEXIST ? 0 : -errno;
   if (fd >= 0) close(fd);

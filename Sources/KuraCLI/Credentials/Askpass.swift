@@ -72,7 +72,7 @@ extension Askpass {
     }
     guard isThere else { return .noItem(name) }
     try value.checkLine(name)
-    guard try GivenAnswer.note(name) else { return .given(name) }
+    guard try GivenAnswer.note(name, value.revision) else { return .given(name) }
     try print(value.bytes, &invocation.output)
     return nil
   }
@@ -98,7 +98,9 @@ extension Askpass {
     if wantsUser {
       try print(found.user.span, &invocation.output)
     } else {
-      guard try GivenAnswer.note(found.item.name) else { return .given(found.item.name) }
+      guard try GivenAnswer.note(found.item.name, value.revision) else {
+        return .given(found.item.name)
+      }
       try print(value.bytes, &invocation.output)
     }
     return nil

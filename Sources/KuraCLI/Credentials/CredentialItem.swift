@@ -14,6 +14,8 @@ struct CredentialValue: ~Copyable {
   private(set) var buffer: SecretBuffer
   /// Whether there was more than ``CredentialLimit/bytes``.
   private(set) var isTooLong = false
+  /// The revision that it is of; 0 before it was read.
+  fileprivate(set) var revision: UInt64 = 0
 
   init() throws(CommandError) {
     buffer = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
@@ -96,7 +98,8 @@ extension Connection {
   ) throws(ClientError) -> Bool {
     value.removeAll()
     do throws(ClientError) {
-      try get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
+      let facts = try get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
+      value.revision = facts.revision
       return true
     } catch {
       guard error.isNotFound else { throw error }
