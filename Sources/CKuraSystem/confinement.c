@@ -26,7 +26,7 @@ int kura_confine(void) { return -ENOSYS; }
 #include <sys/syscall.h>
 
 /* What an agent never calls, and what somebody who got hold of it would: other programs, other processes'
-   memory, the kernel's key rings, name spaces and mounts, and the kernel's larger interfaces. A list of what
+   memory by the calls for it, the kernel's key rings, name spaces and mounts, and the kernel's larger interfaces. A list of what
    it does call would have to follow each C library and each release of Swift. */
 static const int refused[] = {
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
@@ -44,7 +44,21 @@ static const int refused[] = {
     424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442,
 };
 
-enum { REFUSED = sizeof refused / sizeof *refused, HEAD = 7, TAIL = 5 };
+/* What makes name spaces where a thread is made: CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID,
+   _NEWNET of clone(2). */
+enum { NAME_SPACES = 0x7e020000 };
+
+/* clone3, whose flags stand in memory, where no filter sees them. A C library that is told that the kernel has none
+   takes clone. */
+enum { CLONE3 = 435 };
+
+enum { REFUSED = sizeof refused / sizeof *refused, HEAD = 9, TAIL = 8 };
+
+/* Where in the tail a jump leads. */
+enum { SOCKET = 1, CLONE = 3, REFUSE = 6, UNKNOWN = 7 };
+
+/* How far a jump at an index goes that leads there. */
+#define TO(place, index) ((unsigned char)(HEAD + REFUSED + (place) - (index) - 1))
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
@@ -63,25 +77,27 @@ int kura_confine(void) {
       /* x32, which has numbers of its own on x86-64. */
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, REFUSED, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, TO(SOCKET, 6), 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, TO(CLONE, 7), 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLONE3, TO(UNKNOWN, 8), 0),
   };
   const struct sock_filter tail[TAIL] = {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       /* A socket that leads off this machine is none of its business. */
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 2, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NAME_SPACES, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
   };
   struct sock_filter filter[HEAD + REFUSED + TAIL];
   for (int i = 0; i < HEAD; i += 1) filter[i] = head[i];
-  /* To the last instruction, over the ones of the tail before it. */
   for (int i = 0; i < REFUSED; i += 1)
     filter[HEAD + i] = (struct sock_filter)BPF_JUMP(
-        BPF_JMP | BPF_JEQ | BPF_K, (unsigned)refused[i], (unsigned char)(REFUSED - i - 1 + TAIL - 1), 0);
+        BPF_JMP | BPF_JEQ | BPF_K, (unsigned)refused[i], TO(REFUSE, HEAD + i), 0);
   for (int i = 0; i < TAIL; i += 1) filter[HEAD + REFUSED + i] = tail[i];
-  /* From the jump at the head over all that are refused and the first of the tail. */
-  filter[HEAD - 1].jt = REFUSED + 1;
   const struct sock_fprog program = {.len = HEAD + REFUSED + TAIL, .filter = filter};
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return -errno;
   is_confined = 1;

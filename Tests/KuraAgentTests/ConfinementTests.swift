@@ -33,6 +33,29 @@ import Testing
     }
   }
 
+  @Test func `it makes no namespace, in no way, and still makes threads and children`() async {
+    await #expect(processExitsWith: .success) {
+      precondition(Confinement.apply())
+      // A system call by its number, which Swift cannot call as it is declared.
+      typealias Call = @convention(c) (Int, Int, Int, Int, Int, Int, Int) -> Int
+      let call = unsafeBitCast(dlsym(nil, "syscall"), to: Call.self)
+      #if arch(x86_64)
+        let clone = 56
+      #else
+        let clone = 220
+      #endif
+      for flag in [0x2_0000, 0x0200_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] {
+        let child = call(clone, flag | Int(SIGCHLD), 0, 0, 0, 0, 0)
+        if child == 0 { _exit(0) }
+        precondition(child == -1 && errno == EPERM)
+      }
+      precondition(call(435, 0, 0, 0, 0, 0, 0) == -1 && errno == ENOSYS)
+      let child = call(clone, Int(SIGCHLD), 0, 0, 0, 0, 0)
+      if child == 0 { _exit(0) }
+      precondition(child > 0 && waitpid(pid_t(child), nil, 0) == child)
+    }
+  }
+
   @Test func `so do the threads that it starts`() async {
     await #expect(processExitsWith: .success) {
       precondition(Confinement.apply())
