@@ -160,7 +160,7 @@ enum SourceTexts {
   @Test(arguments: [
     ("my vault", "\"my vault\""), ("a\"b", "\"a\\\"b\""), ("$x", "\"\\$x\""), ("a`b", "\"a\\`b\""),
     ("a\\b", "\"a\\\\b\""), ("it's", "\"it's\""), ("~/v.kura", "\"~/v.kura\""),
-    ("ä.kura", "ä.kura"),
+    ("ä.kura", "ä.kura"), ("a!b c", "\"a\"\\!\"b c\""), ("a\nb", "FILE"), ("a\u{7F}", "FILE"),
   ])
   func `a shell takes it as one word`(_ row: (String, String)) {
     #expect(VaultHint.quoted(Array(row.0.utf8)) == row.1)

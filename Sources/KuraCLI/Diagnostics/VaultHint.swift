@@ -49,7 +49,7 @@ enum VaultHint {
     return !others.contains(command.verb)
   }
 
-  /// A vault as a shell takes it in a command that stands in single quotes.
+  /// A vault as a shell takes it in a command that stands in single quotes; `FILE` for one that cannot be typed.
   static func quoted(_ vault: [UInt8]) -> String {
     let isPlain = vault.allSatisfy { byte in
       switch byte {
@@ -60,8 +60,14 @@ enum VaultHint {
       }
     }
     guard !isPlain || vault.isEmpty else { return Diagnostic.shown(vault) }
+    guard vault.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return "FILE" }
     var text: [UInt8] = []
     for byte in vault {
+      // Between the quotes an interactive shell would take it for a word of its history.
+      if byte == UInt8(ascii: "!") {
+        text += Array("\"\\!\"".utf8)
+        continue
+      }
       if "\"\\$`".utf8.contains(byte) { text.append(UInt8(ascii: "\\")) }
       text.append(byte)
     }
