@@ -186,8 +186,19 @@ extension Agent {
 
   /// The session of an unlocked vault.
   func unlocked(_ connection: Connection) throws(Denial) -> Keeper {
-    guard let keeper = try keeper(of: connection), keeper.isUnlocked else {
+    guard let keeper = try unlockedKeeper(of: connection) else {
       throw try lockedDenial(connection)
+    }
+    return keeper
+  }
+
+  /// The session of a client's vault while that is unlocked; nil when it is locked. A file that was unlocked
+  /// by another path may have come into another vault's place since.
+  func unlockedKeeper(of connection: Connection) throws(Denial) -> Keeper? {
+    guard let keeper = try keeper(of: connection), keeper.isUnlocked else { return nil }
+    let path = connection.vaultPath
+    if keeper.path != path {
+      try work(on: keeper, at: path) { vault throws(VaultError) in _ = try vault.checkPlace(path) }
     }
     return keeper
   }

@@ -9,7 +9,8 @@ internal import KuraVault
 /// One vault file, by device and inode, and its session; the only owner of the unlocked vault.
 final class Keeper {
   let id: FileID
-  let path: String
+  /// The path that it was unlocked by last.
+  private(set) var path: String
   /// The vault's own id, under which this machine keeps what it notes of it.
   let vaultID: VaultID
 
@@ -140,8 +141,11 @@ extension Keeper {
   /// Takes the keys over and begins both clocks.
   ///
   /// A vault that is unlocked already stays, and the other one is dropped with its keys.
-  func unlock(_ opened: consuming UnlockedVault, asking asked: AskedTimes, at now: Moment) {
+  func unlock(
+    _ opened: consuming UnlockedVault, by path: String, asking asked: AskedTimes, at now: Moment
+  ) {
     if vault == nil {
+      self.path = path
       notices = opened.notices
       // What could not be written now is at the next unlock.
       try? opened.refreshEraseRules()

@@ -30,6 +30,8 @@ public struct Notice: OptionSet, Sendable {
   public static let moved = Notice(rawValue: 1_024)
   /// Another vault was last at this path, which was accepted, as asked.
   public static let exchangeAccepted = Notice(rawValue: 4_096)
+  /// The note of the newest state is gone, so an older copy could not be noticed.
+  public static let seenGone = Notice(rawValue: 8_192)
 }
 
 /// What makes a vault or this machine weaker than it should be; shown by `status`.

@@ -220,21 +220,29 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let file = try openSeenFile()
     guard let file else {
+      try checkPlace(lastAt: nil, acceptingExchange)
       return try accept(acceptingRollback) { vault throws(VaultError) in try vault.checkMemory() }
     }
     // Another engine may have committed and noted that since the root was read. Noted is only what was
     // committed before, so a root that is read now, under the lock, is no older than the note.
     try reading { _ throws(VaultError) in }
     if file.isDamaged { notices.insert(.seenDamaged) }
-    if file.latest == nil, !file.isDamaged { notices.insert(.firstSeen) }
+    if file.latest == nil, !file.isDamaged {
+      let isKnown = try PlaceFile(in: options.stateDirectory).knows(id)
+      notices.insert(isKnown ? .seenGone : .firstSeen)
+    }
     let seen = file.latest ?? file.newerClaim(than: trust.root.epoch)
     try checkPlace(lastAt: (file.latest ?? file.claim)?.path, acceptingExchange)
     try accept(acceptingRollback) { vault throws(VaultError) in
       if let seen { try vault.check(seen) }
       try vault.checkMemory()
     }
-    // What cannot be noted now is at the next unlock.
-    try? PlaceFile(in: options.stateDirectory).note(id, at: noted(path: place.path))
+    do throws(VaultError) {
+      try PlaceFile(in: options.stateDirectory).note(id, at: noted(path: place.path))
+    } catch {
+      // What somebody else has hold of now is noted at the next unlock.
+      if error != .busy { notices.insert(.seenNotKept) }
+    }
     if let latest = file.latest {
       if latest.epoch == trust.root.epoch, latest.fingerprint == trust.fingerprint,
         latest.path == noted(path: place.path), !file.hasForeignRecord
@@ -267,24 +275,6 @@ extension UnlockedVault {
   /// Has the engine remember the state at hand.
   func remember() {
     options.memory?.note(record(after: 0, logHead: .zero))
-  }
-
-  /// Compares the vault with the one that was last unlocked at its path.
-  ///
-  /// - Parameter last: Where this one was then; nil when this machine never saw it.
-  private mutating func checkPlace(
-    lastAt last: [UInt8]?, _ isAccepted: Bool
-  ) throws(VaultError) {
-    let path = noted(path: place.path)
-    let isDraft = last.map { PlaceFile.isDraft($0, for: path) } ?? false
-    guard options.checks.contains(.place), !isDraft else { return }
-    let known = PlaceFile(in: options.stateDirectory).vault(at: path)
-    if let known, known != id {
-      guard isAccepted else { throw .exchanged(lastPath: last ?? []) }
-      notices.insert(.exchangeAccepted)
-    } else if let last, last != path {
-      notices.insert(.moved)
-    }
   }
 
   /// Notes a state that is about to be committed under other keys, beside what there is to note under
@@ -374,7 +364,7 @@ extension UnlockedVault {
   }
 
   /// A path as a record keeps it.
-  private func noted(path: String) -> [UInt8] {
+  func noted(path: String) -> [UInt8] {
     Array(path.utf8.suffix(SeenRecord.longestPath))
   }
 }

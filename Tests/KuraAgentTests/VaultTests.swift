@@ -43,6 +43,24 @@ import Testing
     #expect(try bench.status(wire)?.state == .unlocked)
   }
 
+  @Test func `an unlocked vault is not served in another's place before its owner says so`() throws
+  {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    let path = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: path)
+    let new = bench.scratch.path + "/data/new.kura"
+    try #require(unlink(path) == 0 && link(bench.vault, path) == 0 && link(path, new) == 0)
+    let wire = try bench.client(of: path)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .exchanged)
+    #expect(try bench.ask(wire) { try $0.putRequest(.status) }.failure == .exchanged)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.failure == .exchanged)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode, flags: .acceptExchange) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+    // No other vault stood there.
+    #expect(try bench.ask(try bench.client(of: new)) { try $0.get("a") }.failure == .notFound)
+  }
+
   @Test func `a vault whose file is gone is locked`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()

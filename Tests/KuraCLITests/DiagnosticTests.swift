@@ -296,7 +296,7 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test func `each notice has a sentence, but for what needs none`() {
     for bit in 0..<32 {
       let notice = Notice(rawValue: 1 << bit)
-      let isNamed = bit <= 9 || notice == .moved || notice == .exchangeAccepted
+      let isNamed = bit <= 9 || [.moved, .exchangeAccepted, .seenGone].contains(notice)
       let isKnown = isNamed && notice != .alreadyUnlocked
       #expect(Notice.texts(notice, after: .passcode).count == (isKnown ? 1 : 0), "bit \(bit)")
     }

@@ -118,14 +118,43 @@ import Testing
     #expect(!PlaceFile.isDraft(Array(copy.utf8), for: Array(second.path.utf8)))
   }
 
+  @Test func `is not taken under a name that only looks like that of a draft`() throws {
+    let ends = ["20261122+131500", "2026112-2131500", "20261122-13150x", "...............", "1-1"]
+    for end in ends {
+      let path = Array((second.path + ".reset-" + end).utf8)
+      #expect(!PlaceFile.isDraft(path, for: Array(second.path.utf8)))
+    }
+    // Nor by a vault that was elsewhere before.
+    let draft = second.path + ".reset-20261122-131500"
+    try FileManager.default.moveItem(atPath: first.path, toPath: draft)
+    #expect(try unlock(draft) == .moved)
+    try second.restore(try Data(contentsOf: URL(filePath: draft)))
+    #expect(second.refusal() == .exchanged(lastPath: Array(draft.utf8)))
+  }
+
+  @Test func `is told by a file that is the user's alone, else nothing is unlocked`() throws {
+    let path = first.stateDirectory + "/places"
+    let unusable = VaultError.stateFile(0, path: path)
+    chmod(path, 0o666)
+    #expect(first.refusal() == unusable)
+    chmod(path, 0o600)
+    #expect(first.refusal() == nil)
+    try FileManager.default.moveItem(atPath: path, toPath: path + "-away")
+    symlink(path + "-away", path)
+    #expect(first.refusal() == unusable)
+    unlink(path)
+    mkdir(path, 0o700)
+    #expect(first.refusal() == unusable)
+  }
+
   @Test func `that cannot be read is learned anew`() throws {
     let file = URL(filePath: first.stateDirectory + "/places")
     var bytes = try Data(contentsOf: file)
     bytes[600] ^= 1
     bytes.append(7)
     try bytes.write(to: file)
-    #expect(first.refusal() == nil)
-    #expect(second.refusal() == nil)
+    #expect(try unlock(first.path) == [])
+    #expect(try unlock(second.path) == .seenDamaged)
     try exchange()
     #expect(first.refusal() != nil)
     #expect(second.refusal() != nil)
@@ -135,7 +164,7 @@ import Testing
     var locked = try LockedVault(at: path, options: first.options)
     let key = try locked.attempt().open(.passcode, secret: secret(TestVault.passcode))
     let vault = try locked.unlock(with: key)
-    let notices = vault.notices.intersection([.moved, .exchangeAccepted])
+    let notices = vault.notices.intersection([.moved, .exchangeAccepted, .seenDamaged])
     vault.lock().close()
     return notices
   }

@@ -28,6 +28,16 @@ import Testing
     #expect(!second.notices.contains(.firstSeen))
   }
 
+  @Test func `that is gone is not taken for a first time`() throws {
+    let file = try TestVault()
+    let vault = try file.unlock()
+    try FileManager.default.removeItem(at: seenURL(file, vault))
+    let second = try file.unlock()
+    #expect(second.notices.contains(.seenGone))
+    #expect(!second.notices.contains(.firstSeen))
+    #expect(try !file.unlock().notices.contains(.seenGone))
+  }
+
   @Test func `is written when the epoch moved`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

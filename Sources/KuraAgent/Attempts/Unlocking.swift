@@ -8,6 +8,7 @@ internal import SecureMemory
 /// An unlock under way.
 final class Unlocking: Attempt {
   private let owner: Keeper
+  private let path: String
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
   private let asked: AskedTimes
@@ -23,8 +24,10 @@ final class Unlocking: Attempt {
   var job: any Job { credentialJob }
 
   init(
-    _ request: UnlockRequest, _ job: CredentialJob, _ vault: consuming LockedVault, _ keeper: Keeper
+    _ request: UnlockRequest, _ job: CredentialJob, _ vault: consuming LockedVault,
+    _ keeper: Keeper, at path: String
   ) {
+    self.path = path
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
     credential = request.credential
     acceptsRollback = request.flags.contains(.acceptRollback)
@@ -46,7 +49,7 @@ final class Unlocking: Attempt {
     do throws(VaultError) { notices = try unlock(at: agent.configuration.clock()) } catch {
       if guess.isCounted { client.mistakes += 1 }
       // The first try took the key and the vault: the client may ask again.
-      throw guess.denial(error, at: owner.path, showing: credential).final(when: true)
+      throw guess.denial(error, at: path, showing: credential).final(when: true)
     }
     agent.noteUnlock(of: owner, by: client, credential, notices)
     let told = notices.union(guess.notice(afterMistakes: client.mistakes))
@@ -69,12 +72,15 @@ final class Unlocking: Attempt {
     let origin = key.origin
     if owner.isUnlocked {
       vault.close()
-      try owner.withVault { vault throws(VaultError) in try check(&vault, origin) }
+      let isAccepted = try owner.withVault { vault throws(VaultError) in
+        try check(&vault, origin)
+        return try vault.checkPlace(path, accepting: acceptsExchange)
+      }
       if isAuthorizing {
         half = try owner.withVault { vault throws(VaultError) in try vault.protectedKey(from: key) }
       }
       owner.begin(asking: asked, at: now)
-      return [.alreadyUnlocked]
+      return isAccepted ? [.alreadyUnlocked, .exchangeAccepted] : .alreadyUnlocked
     }
     // Of no use unless the unlock proves that the slot is the vault's.
     let half = isAuthorizing ? try key.protectedKey(of: vault.id) : nil
@@ -84,7 +90,7 @@ final class Unlocking: Attempt {
       opened.fold()
       throw error
     }
-    owner.unlock(opened, asking: asked, at: now)
+    owner.unlock(opened, by: path, asking: asked, at: now)
     self.half = consume half
     let memory: Notice = LockedMemory.status.unlockedByteCount > 0 ? .memoryNotLocked : []
     return owner.notices.union(memory)
@@ -118,6 +124,7 @@ extension Agent {
     try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
     let job = CredentialJob(
       guess, request.credential, secret, keepingPasscode: true)
-    start(Unlocking(request, job, vault, keeper), for: connection)
+    start(
+      Unlocking(request, job, vault, keeper, at: connection.vaultPath), for: connection)
   }
 }

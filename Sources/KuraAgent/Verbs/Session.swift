@@ -120,7 +120,7 @@ extension Agent {
 extension Agent {
   /// The session of an unlocked vault whose file is still the one at the path.
   private func unlockedInPlace(_ connection: Connection) throws(Denial) -> Keeper? {
-    guard let keeper = try keeper(of: connection), keeper.isUnlocked else { return nil }
+    guard let keeper = try unlockedKeeper(of: connection) else { return nil }
     do throws(Denial) {
       try work(on: keeper) { vault throws(VaultError) in try vault.checkInPlace() }
     } catch  where !keeper.isUnlocked { return nil }

@@ -9,11 +9,14 @@ extension Notice {
   static func texts(_ notices: Notice, after kind: Credential) -> [String] {
     var notices = kind == .passcode ? notices : notices.subtracting(.weakSlot)
     // The older copy was noticed, by a note that only the newer one can prove.
-    if notices.contains(.rollbackAccepted) { notices.remove(.seenDamaged) }
+    if notices.contains(.rollbackAccepted) { notices.subtract([.seenDamaged, .seenGone]) }
     let table: [(Notice, String)] = [
       (
         .seenDamaged,
         "the note of the newest state was damaged: an older copy could not have been noticed"
+      ),
+      (
+        .seenGone, "the note of the newest state is gone: an older copy could not have been noticed"
       ),
       (.triesFailed, "wrong passcodes were tried since the last unlock"),
       (.rollbackAccepted, "an older copy of the vault was accepted; it counts as the newest now"),
