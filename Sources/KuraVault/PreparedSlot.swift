@@ -194,7 +194,7 @@ extension PreparedSlot {
   /// The secret reaches its file when the slot is put into the vault.
   ///
   /// - Parameters:
-  ///   - code: As typed, ``Credential/codeLengths`` characters; only borrowed.
+  ///   - code: As typed, `Credential.codeLengths` characters; only borrowed.
   ///   - kdf: What a guess is to cost.
   ///   - allowsWeak: Whether it may cost less than `KDFLimits.floor`.
   ///   - withProtected: Whether it opens protected values, too.

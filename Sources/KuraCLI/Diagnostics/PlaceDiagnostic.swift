@@ -25,7 +25,7 @@ extension Diagnostic {
     }
   }
 
-  private static let ownHint = "use the vault as that user, or copy it to a directory of yours"
+  private static let ownHint = "use the vault as that user, or keep it in a directory of yours"
 
   static func accessWords(_ refused: Refused) -> Words {
     switch refused.detail {
