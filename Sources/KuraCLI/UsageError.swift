@@ -39,15 +39,15 @@ extension UsageError {
   static func operandUnexpected(_ text: [UInt8], verb: String) -> UsageError {
     UsageError(
       verb + " does not take " + Diagnostic.quoted(text),
-      hint: unexpectedHint(text, verb))
+      hint: unexpectedHint(verb))
   }
 
   /// What people mean who write a value behind a name, or a vault behind what is about a whole vault.
-  private static func unexpectedHint(_ text: [UInt8], _ verb: String) -> String {
+  private static func unexpectedHint(_ verb: String) -> String {
     switch verb {
     case "put": "a value is typed, or given on stdin or with --file, and never an argument"
     case "lock", "unlock", "status", "verify", "passcode":
-      "a vault is named by --vault: 'kura --vault " + VaultHint.quoted(text) + " " + verb + "'"
+      "it is about the whole vault; --vault before the verb names another one"
     default: helpHint(verb)
     }
   }

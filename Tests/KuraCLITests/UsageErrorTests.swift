@@ -31,7 +31,10 @@ extension ArgumentParser {
     (["fr\u{1B}b\n"], "unknown verb 'fr\\x1Bb\\x0A'", verbs),
     (["get"], "get needs NAME", help("get")),
     (["get", "a", "b"], "get does not take 'b'", help("get")),
-    (["lock", "now"], "lock does not take 'now'", help("lock")),
+    (
+      ["lock", "now"], "lock does not take 'now'",
+      "it is about the whole vault; --vault before the verb names another one"
+    ),
     (["rm"], "rm needs NAME", help("rm")),
     (["config", "a", "b", "c"], "config does not take 'c'", help("config")),
     (["get", "a", "-o"], "--output needs a value", nil),
