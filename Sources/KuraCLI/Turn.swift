@@ -11,7 +11,7 @@ struct Turn: ~Copyable, PromptWatch {
   private static let touchInterval: UInt64 = 5_000
 
   private var connection: Connection
-  /// Whether the agent keeps turns; an older one does not.
+  /// Whether the agent keeps turns; an older one does not, nor one where too many wait.
   private let isKept: Bool
   private(set) var state: PromptTurn
   /// What ended the conversation while the command was being continued.
@@ -34,9 +34,10 @@ struct Turn: ~Copyable, PromptWatch {
       let state = try connection.beginPrompt(at: place, seesKeys: seesKeys)
       return Turn(connection, isKept: true, state)
     } catch {
-      guard case .refused(let refused) = error, refused.failure == .unsupported else {
-        throw .client(error)
-      }
+      // Many who wait keep nobody from a prompt who sits at a terminal.
+      guard case .refused(let refused) = error,
+        refused.failure == .unsupported || refused.failure == .busy && seesKeys
+      else { throw .client(error) }
     }
     return Turn(connection, isKept: false, .ours)
   }
