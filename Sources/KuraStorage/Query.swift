@@ -17,60 +17,38 @@ enum Query: Int, CaseIterable {
   /// The text, with numbered parameters.
   var sql: String {
     switch self {
-    case .beginRead, .beginWrite, .commit, .rollback, .syncFully, .syncLazily, .version, .schema,
-      .pageCount, .pageSize, .freeCount:
-      control
-    case .part, .partKeys, .storePart, .slots, .storeSlot, .deleteSlot: records
-    case .item, .itemScan, .itemGeneration, .storeItem, .deleteItem, .history, .historyScan,
-      .historyKeys, .historyGeneration, .keepItem, .storeHistory, .deleteHistory:
-      items
-    case .chunk, .chunkKeys, .storeChunk, .deleteChunks, .loose, .nextLoose, .storeLoose,
-      .deleteLoose:
-      values
-    default: tree
-    }
-  }
-
-  private var control: String {
-    switch self {
     case .beginRead: "BEGIN DEFERRED"
     case .beginWrite: "BEGIN IMMEDIATE"
     case .commit: "COMMIT"
     case .rollback: "ROLLBACK"
     case .syncFully: "PRAGMA synchronous=FULL"
     case .syncLazily: "PRAGMA synchronous=NORMAL"
+
     case .version: "PRAGMA user_version"
+    case .schema: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
     case .pageCount: "PRAGMA page_count"
     case .pageSize: "PRAGMA page_size"
     case .freeCount: "PRAGMA freelist_count"
-    default: "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema"
-    }
-  }
 
-  private var records: String {
-    switch self {
     case .part: "SELECT data FROM part WHERE id = ?1"
     case .partKeys: "SELECT id FROM part WHERE id > ?1 ORDER BY id LIMIT ?2"
     case .storePart: "REPLACE INTO part (id, data) VALUES (?1, ?2)"
+
     case .slots: "SELECT number, header, key, protected FROM slot ORDER BY number"
     case .storeSlot:
       "REPLACE INTO slot (number, header, key, protected) VALUES (?1, ?2, ?3, ?4)"
-    default: "DELETE FROM slot WHERE number = ?1"
-    }
-  }
+    case .deleteSlot: "DELETE FROM slot WHERE number = ?1"
 
-  private var items: String {
-    let item = "tag, id, revision, generation, class, kind, history, meta, body"
-    let history = "item, revision, tag, generation, class, kind, meta, body"
-    return switch self {
-    case .item: "SELECT \(item) FROM item WHERE tag = ?1"
-    case .itemScan: "SELECT \(item) FROM item WHERE tag >= ?1 ORDER BY tag"
+    case .item: "SELECT \(Self.itemColumns) FROM item WHERE tag = ?1"
+    case .itemScan: "SELECT \(Self.itemColumns) FROM item WHERE tag >= ?1 ORDER BY tag"
     case .itemGeneration: "SELECT id, generation, history FROM item WHERE tag = ?1"
     case .storeItem:
-      "REPLACE INTO item (\(item)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+      "REPLACE INTO item (\(Self.itemColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
     case .deleteItem: "DELETE FROM item WHERE tag = ?1"
-    case .history: "SELECT \(history) FROM history WHERE item = ?1 AND revision = ?2"
-    case .historyScan: "SELECT \(history) FROM history WHERE item = ?1 ORDER BY revision"
+
+    case .history: "SELECT \(Self.historyColumns) FROM history WHERE item = ?1 AND revision = ?2"
+    case .historyScan:
+      "SELECT \(Self.historyColumns) FROM history WHERE item = ?1 ORDER BY revision"
     case .historyGeneration: "SELECT generation FROM history WHERE item = ?1 AND revision = ?2"
     case .historyKeys:
       """
@@ -79,17 +57,13 @@ enum Query: Int, CaseIterable {
       """
     case .keepItem:
       """
-      REPLACE INTO history (\(history)) SELECT id, revision, tag, generation, class, kind, meta, body \
-      FROM item WHERE tag = ?1
+      REPLACE INTO history (\(Self.historyColumns)) \
+      SELECT id, revision, tag, generation, class, kind, meta, body FROM item WHERE tag = ?1
       """
     case .storeHistory:
-      "REPLACE INTO history (\(history)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-    default: "DELETE FROM history WHERE item = ?1 AND revision = ?2"
-    }
-  }
+      "REPLACE INTO history (\(Self.historyColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    case .deleteHistory: "DELETE FROM history WHERE item = ?1 AND revision = ?2"
 
-  private var values: String {
-    switch self {
     case .chunk: "SELECT data FROM chunk WHERE value = ?1 AND number = ?2"
     case .chunkKeys:
       """
@@ -102,23 +76,26 @@ enum Query: Int, CaseIterable {
       DELETE FROM chunk WHERE value = ?1 AND number IN \
       (SELECT number FROM chunk WHERE value = ?1 ORDER BY number LIMIT ?2)
       """
+
     case .loose: "SELECT value FROM loose WHERE value = ?1"
     case .nextLoose: "SELECT value FROM loose WHERE value > ?1 ORDER BY value LIMIT 1"
     case .storeLoose: "REPLACE INTO loose (value) VALUES (?1)"
-    default: "DELETE FROM loose WHERE value = ?1"
-    }
-  }
+    case .deleteLoose: "DELETE FROM loose WHERE value = ?1"
 
-  private var tree: String {
-    switch self {
     case .bucket: "SELECT leaves FROM bucket WHERE number = ?1"
     case .bucketKeys: "SELECT number FROM bucket WHERE number > ?1 ORDER BY number LIMIT ?2"
     case .storeBucket: "REPLACE INTO bucket (number, leaves) VALUES (?1, ?2)"
     case .deleteBucket: "DELETE FROM bucket WHERE number = ?1"
+
     case .node: "SELECT digests FROM node WHERE id = ?1"
     case .nodeKeys: "SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT ?2"
     case .storeNode: "REPLACE INTO node (id, digests) VALUES (?1, ?2)"
-    default: "DELETE FROM node WHERE id = ?1"
+    case .deleteNode: "DELETE FROM node WHERE id = ?1"
     }
   }
+
+  /// The columns of an item.
+  private static let itemColumns = "tag, id, revision, generation, class, kind, history, meta, body"
+  /// The columns of an earlier revision.
+  private static let historyColumns = "item, revision, tag, generation, class, kind, meta, body"
 }

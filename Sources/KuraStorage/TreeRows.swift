@@ -49,25 +49,25 @@ extension Storage {
   package mutating func bucketKeys(
     after last: Int64, limit: Int
   ) throws(StorageError) -> [Int64] {
-    try keys(.bucketKeys, after: last, limit: limit)
+    try keys(.bucketKeys, in: .bucket, after: last, limit: limit)
   }
 
   /// Reads the keys of `node`, ascending, after a given one.
   ///
   /// - Returns: At most `limit` of them.
   package mutating func nodeKeys(after last: Int64, limit: Int) throws(StorageError) -> [Int64] {
-    try keys(.nodeKeys, after: last, limit: limit)
+    try keys(.nodeKeys, in: .node, after: last, limit: limit)
   }
 
   /// Reads the keys of `part`, ascending, after a given one.
   ///
   /// - Returns: At most `limit` of them.
   package mutating func partKeys(after last: Int64, limit: Int) throws(StorageError) -> [Int64] {
-    try keys(.partKeys, after: last, limit: limit)
+    try keys(.partKeys, in: .part, after: last, limit: limit)
   }
 
   private mutating func keys(
-    _ query: Query, after last: Int64, limit: Int
+    _ query: Query, in table: Table, after last: Int64, limit: Int
   ) throws(StorageError) -> [Int64] {
     let statement = unsafe try start(query)
     defer { finish(query) }
@@ -75,22 +75,11 @@ extension Storage {
     unsafe bind(statement, 2, Int64(limit))
     var keys: [Int64] = []
     while try step(query) {
-      keys.append(try integer(query, 0, Int64.min...Int64.max, in: query.table))
+      keys.append(try integer(query, 0, Int64.min...Int64.max, in: table))
     }
     return keys
   }
 
   /// How many rows the last statement changed.
   var changeCount: Int { Int(unsafe sqlite3_changes64(db)) }
-}
-
-extension Query {
-  /// Which table a query for integer keys reads.
-  fileprivate var table: Table {
-    switch self {
-    case .nodeKeys: .node
-    case .partKeys: .part
-    default: .bucket
-    }
-  }
 }
