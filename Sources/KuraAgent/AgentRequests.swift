@@ -141,8 +141,10 @@ extension Agent {
     case .show(let name): try show(name, payload, connection)
     case .attributes(let request): try changeAttributes(request, payload, connection)
     case .remove(let request): try remove(request, payload, connection)
-    case .move, .history, .restore, .purge:
-      try serveHistory(request, payload, connection, by: owner)
+    case .move(let request): try move(request, payload, connection, by: owner)
+    case .history(let name): try history(name, payload, connection)
+    case .restore(let request): try restore(request, payload, connection)
+    case .purge(let request): try purge(request, payload, connection, by: owner)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
     case .compact: try compact(connection)
@@ -237,13 +239,8 @@ extension Agent {
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(Denial) -> Result {
     do throws(VaultError) { return try keeper.withVault(body) } catch {
-      switch error {
-      case .replaced:
-        lock(keeper, .vaultChanged)
-        throw keeper.lockedDenial()
-      case .rolledBack, .forked: lock(keeper, .vaultChanged)
-      default: break
-      }
+      if error.isOfAnotherVault { lock(keeper, .vaultChanged) }
+      if error == .replaced { throw keeper.lockedDenial() }
       if error == .busy, keeper.isCompacting { throw Denial(.busy, 1) }
       throw Denial(error, at: path ?? keeper.path, item: name)
     }
@@ -268,7 +265,10 @@ extension Verb {
     case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
       .history, .watch, .log:
       false
-    default: true
+    case .create, .unlock, .put, .attributes, .remove, .passcode, .verify, .config, .slotAdd,
+      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .rekey, .prompt,
+      .agentFacts, .otp, .move, .restore, .purge, .putBatch, .compact:
+      true
     }
   }
 }

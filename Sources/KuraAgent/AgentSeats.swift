@@ -46,8 +46,14 @@ extension Agent {
 extension Verb {
   /// Whether a request has to find a seat: not one to lock, and what is asked on the way to it.
   fileprivate var takesSeat: Bool {
-    self != .lock && self != .agentStop && self != .agentStatus && self != .status
-      && self != .slots && self != .agentFacts
+    switch self {
+    case .lock, .agentStop, .agentStatus, .status, .slots, .agentFacts: false
+    case .create, .unlock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
+      .passcode, .verify, .config, .wait, .slotAdd, .slotRemove, .slotTest, .authorize, .protect,
+      .unprotect, .rotate, .rekey, .prompt, .otp, .move, .history, .restore, .purge, .watch, .log,
+      .putBatch, .compact:
+      true
+    }
   }
 }
 

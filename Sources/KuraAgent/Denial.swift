@@ -48,7 +48,8 @@ struct Denial: Error, Equatable {
     case .outOfMemory: self.init(.outOfMemory)
     case .unknownVerb: self.init(.unsupported, text: .words("verb"))
     case .fieldTooLong(let limit): self.init(.tooLarge, UInt64(limit))
-    default: self.init(.malformed)
+    case .frameLength, .frameType, .truncated, .trailingBytes, .notKura, .fieldValue:
+      self.init(.malformed)
     }
   }
 }

@@ -14,12 +14,10 @@ extension Denial {
     let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? path
     let place = Text.words(error.isOfDirectory ? directory : path)
     let name = name.map(Text.field) ?? .none
-    self =
-      Self.ofFile(error, place) ?? Self.ofTrust(error, place, name) ?? Self.ofCredential(error)
-      ?? Self.ofSlot(error) ?? Self.ofItem(error, name) ?? Denial(.fault, text: .words("vault"))
+    self = Self.denial(error, at: place, name)
   }
 
-  private static func ofFile(_ error: VaultError, _ path: Text) -> Denial? {
+  private static func denial(_ error: VaultError, at path: Text, _ name: Text) -> Denial {
     switch error {
     case .noVault: Denial(.noVault, text: path)
     case .notAVault: Denial(.notAVault, text: path)
@@ -40,12 +38,7 @@ extension Denial {
     case .outOfMemory: Denial(.outOfMemory)
     case .entropyUnavailable: Denial(.fault, text: .words("random numbers"))
     case .io(let code): Denial(.inputOutput, UInt64(UInt32(bitPattern: code)), text: path)
-    default: nil
-    }
-  }
 
-  private static func ofTrust(_ error: VaultError, _ path: Text, _ name: Text) -> Denial? {
-    switch error {
     case .damaged(let damage):
       Denial(.damaged, text: damage.isOfItem && name != .none ? name : .words(damage.words))
     case .rolledBack(let seen, let epoch): rollback(.rolledBack, seen, epoch)
@@ -53,17 +46,7 @@ extension Denial {
     case .exchanged(let last):
       Denial(.exchanged, text: .words(String(decoding: last, as: UTF8.self)))
     case .replaced: Denial(.locked, UInt64(LockReason.vaultChanged.rawValue), text: path)
-    default: nil
-    }
-  }
 
-  private static func rollback(_ failure: Failure, _ seen: SeenCopy, _ epoch: UInt64) -> Denial {
-    let path = String(decoding: seen.path, as: UTF8.self)
-    return Denial(failure, seen.epoch, epoch, seen.time, text: .words(path))
-  }
-
-  private static func ofCredential(_ error: VaultError) -> Denial? {
-    switch error {
     case .wrongPasscode: Denial(.wrongPasscode)
     case .throttled(let wait): Denial(.throttled, wait)
     case .triesNotKept: Denial(.denied, text: .words("tries-not-kept"))
@@ -84,12 +67,7 @@ extension Denial {
       Denial(.kdfTooCostly, refusal.memory, refusal.passes)
     case .kdfTooWeak:
       Denial(.kdfTooWeak, KDFLimits.floor.memory, UInt64(KDFLimits.floor.passes))
-    default: nil
-    }
-  }
 
-  private static func ofSlot(_ error: VaultError) -> Denial? {
-    switch error {
     case .slotNotFound(let number): Denial(.slotNotFound, UInt64(number))
     case .labelInvalid(let rule): Denial(.labelInvalid, UInt64(PasscodeRule(rule).rawValue))
     case .slotsFull(let limit): Denial(.slotsFull, UInt64(limit))
@@ -97,15 +75,11 @@ extension Denial {
       Denial(.exists, 0, UInt64(number) + 1, text: .words("slot"))
     case .recoveryKeyExists: Denial(.exists, text: .words("recovery key"))
     case .lastSlot: Denial(.lastSlot)
-    default: nil
-    }
-  }
 
-  private static func ofItem(_ error: VaultError, _ name: Text) -> Denial? {
-    switch error {
     case .notFound: Denial(.notFound, text: name)
     case .revisionNotFound: Denial(.revisionNotFound)
-    case .notDeleted, .revisionCurrent: Denial(revisionOf: error, name)
+    case .notDeleted(let revision): Denial(.notDeleted, revision, text: name)
+    case .revisionCurrent: Denial(.revisionCurrent)
     case .exists(let revision): Denial(.exists, revision, text: name)
     case .revisionConflict(let current): Denial(.revisionConflict, current)
     case .nameInvalid(let rule): Denial(.nameInvalid, UInt64(rule.rawValue))
@@ -122,8 +96,12 @@ extension Denial {
     case .historyFull: Denial(.ownerNeeded, 1, text: name)
     case .noProtectedHalf: Denial(.opensNoProtected)
     case .uploadLost: Denial(.timedOut)
-    default: nil
     }
+  }
+
+  private static func rollback(_ failure: Failure, _ seen: SeenCopy, _ epoch: UInt64) -> Denial {
+    let path = String(decoding: seen.path, as: UTF8.self)
+    return Denial(failure, seen.epoch, epoch, seen.time, text: .words(path))
   }
 }
 
@@ -132,7 +110,7 @@ extension Damage {
   fileprivate var isOfItem: Bool {
     switch self {
     case .item, .history, .chunk: true
-    default: false
+    case .pages, .schema, .header, .slot, .ring, .root, .node, .bucket, .loose: false
     }
   }
 
@@ -191,9 +169,6 @@ extension UnsafeReason {
 extension VaultError {
   /// Whether it is about the directory that a vault stands in.
   fileprivate var isOfDirectory: Bool {
-    switch self {
-    case .directoryUnsafe, .readOnly: true
-    default: false
-    }
+    if case .directoryUnsafe = self { true } else { self == .readOnly }
   }
 }

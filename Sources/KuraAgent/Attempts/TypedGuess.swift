@@ -17,13 +17,7 @@ extension Guess {
     do throws(VaultError) { return try derive(.local, secret) } catch { failure = error }
     let isSpent = if case .codesSpent = failure { true } else { false }
     do throws(VaultError) {
-      switch failure {
-      // A code that has to wait, or cannot be counted, says nothing about a passcode.
-      case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
-        .codesSpent, .kdfRefused, .wrongOrRefused:
-        guard attempt.slotCount(for: .passcode) > 0 else { throw failure }
-      default: throw failure
-      }
+      guard failure.isOfCodeOnly, attempt.slotCount(for: .passcode) > 0 else { throw failure }
       return try open(.passcode, secret: secret)
     } catch {
       // The code's slot was left out because of its cost: that the secret is wrong was not found out.
@@ -42,5 +36,28 @@ extension Guess {
   private func checkPasscodeSlot() throws(VaultError) {
     guard attempt.slotCount(for: .passcode) == 0, attempt.slotCount(for: .local) > 0 else { return }
     throw attempt.hasDeviceSecret ? .wrongPasscode : .deviceSecretMissing
+  }
+}
+
+extension VaultError {
+  /// Whether what was typed may still be a passcode: a code that is wrong, has to wait, or cannot be
+  /// counted, says nothing about that.
+  fileprivate var isOfCodeOnly: Bool {
+    switch self {
+    case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
+      .codesSpent, .kdfRefused, .wrongOrRefused:
+      true
+    case .noVault, .notAVault, .newerFormat, .pathTaken, .journalLeftBehind, .directoryUnsafe,
+      .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,
+      .journalOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,
+      .rolledBack, .forked, .exchanged, .passcodeInvalid, .recoveryKeyTypo, .keyFileTooShort,
+      .codeTooShort, .codeTooLong, .deviceSecretUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooWeak,
+      .credentialStale, .ownerNeeded, .otpInvalid, .notOTP, .slotNotFound, .labelInvalid,
+      .slotsFull, .credentialTaken, .recoveryKeyExists, .lastSlot, .notFound, .revisionNotFound,
+      .historyFull,
+      .notDeleted, .revisionCurrent, .exists, .revisionConflict, .nameInvalid, .attributeInvalid,
+      .tooLarge, .policyInvalid, .changed, .protected, .noProtectedHalf, .uploadLost:
+      false
+    }
   }
 }

@@ -6,20 +6,7 @@ internal import SecureMemory
 
 /// Verbs that are about an item's name and its earlier revisions.
 extension Agent {
-  func serveHistory(
-    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection,
-    by owner: borrowing OwnerProof?
-  ) throws(Denial) {
-    switch request {
-    case .move(let request): try move(request, payload, connection, by: owner)
-    case .history(let name): try history(name, payload, connection)
-    case .restore(let request): try restore(request, payload, connection)
-    case .purge(let request): try purge(request, payload, connection, by: owner)
-    default: throw Denial(.fault, text: .words("history"))
-    }
-  }
-
-  private func move(
+  func move(
     _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Denial) {
@@ -43,7 +30,7 @@ extension Agent {
     }
   }
 
-  private func history(
+  func history(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
@@ -59,7 +46,7 @@ extension Agent {
     connection.phase = .parked
   }
 
-  private func restore(
+  func restore(
     _ request: RestoreRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let keeper = try unlocked(connection)
@@ -76,7 +63,7 @@ extension Agent {
     }
   }
 
-  private func purge(
+  func purge(
     _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Denial) {
@@ -93,14 +80,5 @@ extension Agent {
     noteChange(of: keeper)
     connection.stream = PurgeSweep(purge, of: keeper)
     connection.phase = .parked
-  }
-}
-
-extension Denial {
-  init(revisionOf error: VaultError, _ name: Text) {
-    switch error {
-    case .notDeleted(let revision): self.init(.notDeleted, revision, text: name)
-    default: self.init(.revisionCurrent)
-    }
   }
 }

@@ -13,11 +13,13 @@ struct WrongCredential: Equatable {
 
   /// Nil for a failure of another kind.
   init?(_ error: VaultError?, _ credential: Credential) {
-    switch error {
-    case .wrongPasscode, .wrongOrRefused:
+    guard let error else { return nil }
+    if error.isWrongSecret {
       failure = credential == .passcode || credential == .local ? .wrongPasscode : .wrongKey
-    case .codesSpent: failure = .localErased
-    default: return nil
+    } else if case .codesSpent = error {
+      failure = .localErased
+    } else {
+      return nil
     }
     self.credential = credential
   }
@@ -89,10 +91,7 @@ extension Agent {
 
   /// Notes that something was done that took a credential.
   func noteDone(_ connection: Connection) {
-    switch connection.verb {
-    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: break
-    default: return
-    }
+    guard connection.verb.isNotedWhenDone else { return }
     guard let keeper = try? keeper(of: connection) else { return }
     noteEntry(connection.verb, of: keeper, by: connection)
   }
@@ -155,8 +154,36 @@ private struct LogSubject {
       guard request.operation == .set else { return nil }
       detail = UInt64(request.key)
     case .list, .rotate, .compact: break
-    default: return nil
+    // Noted when they are done.
+    case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey,
+      .putBatch, .log:
+      return nil
+    case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
+      return nil
     }
+  }
+}
+
+extension Verb {
+  /// Whether it takes a credential, and is noted when what it asked for is done.
+  fileprivate var isNotedWhenDone: Bool {
+    switch self {
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: true
+    case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
+      .remove, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .protect, .unprotect,
+      .rotate, .prompt, .agentFacts, .otp, .move, .history, .restore, .purge, .watch, .log,
+      .putBatch, .compact:
+      false
+    }
+  }
+}
+
+extension VaultError {
+  /// Whether the file at the path is not the vault that was unlocked any more: it is locked.
+  var isOfAnotherVault: Bool {
+    if case .rolledBack = self { return true }
+    if case .forked = self { return true }
+    return self == .replaced
   }
 }
 
@@ -175,10 +202,7 @@ extension Agent {
     } catch {
       let pause = error == .busy ? configuration.limits.retry : configuration.limits.log
       keeper.logDeadline = configuration.clock().monotonic + pause
-      switch error {
-      case .replaced, .rolledBack, .forked: keeper.isOutdated = true
-      default: break
-      }
+      keeper.isOutdated = error.isOfAnotherVault
     }
   }
 
