@@ -39,13 +39,12 @@ struct DeviceSecrets: Sendable {
       let place = try place(of: slot)
       try place.checkFile()
       return try read(place)
+    } catch StorageError.missing {
+      return nil
+    } catch StorageError.exposedFile(let exposure) {
+      throw .deviceSecretUnsafe(UnsafeReason(exposure))
     } catch {
-      switch error {
-      case StorageError.missing: return nil
-      case StorageError.exposedFile(let exposure):
-        throw .deviceSecretUnsafe(UnsafeReason(exposure))
-      default: throw VaultError(error, about: .slot)
-      }
+      throw VaultError(error, about: .slot)
     }
   }
 

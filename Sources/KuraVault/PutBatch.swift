@@ -181,9 +181,9 @@ extension PutBatch {
 extension VaultError {
   /// Whether it is about one item as it was given, so that others can still be stored.
   var isOfItem: Bool {
-    switch self {
-    case .exists, .nameInvalid, .attributeInvalid, .tooLarge, .historyFull: true
-    default: false
-    }
+    if case .exists = self { return true }
+    if case .nameInvalid = self { return true }
+    if case .attributeInvalid = self { return true }
+    return self == .tooLarge || self == .historyFull
   }
 }

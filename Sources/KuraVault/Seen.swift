@@ -325,10 +325,8 @@ extension UnlockedVault {
     do {
       return try SeenFile.open(id, in: options.stateDirectory, key: keys.seen)
     } catch {
-      switch error {
-      case .readOnly, .permissionDenied, .noVault: notices.insert(.seenNotKept)
-      default: throw error
-      }
+      guard error.isOfMachine else { throw error }
+      notices.insert(.seenNotKept)
       return nil
     }
   }

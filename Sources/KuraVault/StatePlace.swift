@@ -43,12 +43,14 @@ extension VaultError {
   ///   - directory: Where it stands.
   init(_ error: any Error, ofState name: String, in directory: String, about subject: Damage) {
     let path = directory + "/" + name
-    switch error {
-    case StorageError.exposedDirectory(let exposure):
+    if case StorageError.exposedDirectory(let exposure) = error {
       self = .stateDirectoryUnsafe(UnsafeReason(exposure), path: directory)
-    case StorageError.exposedFile: self = .stateFile(0, path: path)
-    case StorageError.io(let number): self = .stateFile(number, path: path)
-    default: self.init(error, about: subject)
+    } else if case StorageError.exposedFile = error {
+      self = .stateFile(0, path: path)
+    } else if case StorageError.io(let number) = error {
+      self = .stateFile(number, path: path)
+    } else {
+      self.init(error, about: subject)
     }
   }
 }

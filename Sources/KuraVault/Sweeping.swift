@@ -87,10 +87,10 @@ extension UnlockedVault {
         id.hexadecimal + ".uploads", in: options.stateDirectory, making: true)
       return try StateFile.open(place, lock: lock, creating: true)
     } catch {
-      switch error {
-      case .readOnly, .permissionDenied, .missing: return nil
-      default: throw error
+      guard error == .readOnly || error == .permissionDenied || error == .missing else {
+        throw error
       }
+      return nil
     }
   }
 }

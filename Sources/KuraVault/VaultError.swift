@@ -210,6 +210,11 @@ extension VaultError {
   }
 }
 
+extension VaultError {
+  /// Whether this machine can keep no such file of its state, or has none: its vaults can be used.
+  var isOfMachine: Bool { self == .noVault || self == .permissionDenied || self == .readOnly }
+}
+
 // MARK: - From the layers below
 
 extension VaultError {
@@ -219,12 +224,16 @@ extension VaultError {
   ///   - error: One of this module or of those that it imports.
   ///   - subject: What was being looked at, for the errors that only say that it is damaged.
   init(_ error: any Error, about subject: Damage) {
-    switch error {
-    case let error as VaultError: self = error
-    case let error as StorageError: self.init(error)
-    case let error as FormatError: self.init(error, about: subject)
-    case let error as CryptoError: self.init(error, about: subject)
-    default: self = .outOfMemory
+    if let error = error as? VaultError {
+      self = error
+    } else if let error = error as? StorageError {
+      self.init(error)
+    } else if let error = error as? FormatError {
+      self.init(error, about: subject)
+    } else if let error = error as? CryptoError {
+      self.init(error, about: subject)
+    } else {
+      self = .outOfMemory
     }
   }
 

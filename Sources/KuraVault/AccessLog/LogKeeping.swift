@@ -147,10 +147,9 @@ extension UnlockedVault {
       do { try write(bytes, to: file.draft) } catch { throw VaultError(error) }
       return RekeyedLog(file: file, end: end)
     } catch {
-      switch error {
-      case .noVault, .permissionDenied, .readOnly, .damaged: return nil
-      default: throw error
-      }
+      if case .damaged = error { return nil }
+      guard error.isOfMachine else { throw error }
+      return nil
     }
   }
 
