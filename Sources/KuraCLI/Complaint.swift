@@ -16,25 +16,33 @@ struct Complaint: Equatable {
   /// - Parameter isCode: Whether only a code was asked for.
   init?(_ error: ClientError, isCode: Bool) {
     guard case .refused(let refused) = error else { return nil }
-    switch refused.failure {
-    case .wrongPasscode:
+    let failure = refused.failure
+    if failure == .wrongPasscode {
       let what = isCode ? "Wrong code" : "Wrong passcode"
       wait = refused.detail2
       text =
         refused.isUntakenCode
         ? what + ", and a code changes no slot; try again."
         : what + (wait > 0 ? "." : ", try again.")
-    case .wrongKey: text = "Wrong recovery key, try again."
-    case .recoveryKeyTypo where refused.detail2 > 0:
-      let count = refused.detail2
-      text =
-        "It has \(count) character" + (count == 1 ? "" : "s")
-        + ", a recovery key has 36; try again."
-    case .recoveryKeyTypo where refused.detail > 0:
-      text = "There is a typing error in group \(refused.detail), try again."
-    case .recoveryKeyTypo: text = "There is a typing error, try again."
-    default: return nil
+    } else if failure == .wrongKey {
+      text = "Wrong recovery key, try again."
+    } else if failure == .recoveryKeyTypo {
+      text = Self.typoText(refused)
+    } else {
+      return nil
     }
+  }
+
+  private static func typoText(_ refused: Refused) -> String {
+    if refused.detail2 > 0 {
+      let count = refused.detail2
+      return "It has \(count) character" + (count == 1 ? "" : "s")
+        + ", a recovery key has 36; try again."
+    }
+    if refused.detail > 0 {
+      return "There is a typing error in group \(refused.detail), try again."
+    }
+    return "There is a typing error, try again."
   }
 
   /// The same for who is shown no count-down.

@@ -100,7 +100,8 @@ extension ClientError {
     case .fieldTooLong(let limit): self = .tooLong(limit: limit)
     case .frameLength: self = .tooLong(limit: ProtocolLimit.frame)
     case .outOfMemory: self = .outOfMemory
-    default: self = .broken(error)
+    case .frameType, .truncated, .trailingBytes, .notKura, .unknownVerb, .fieldValue:
+      self = .broken(error)
     }
   }
 }

@@ -89,7 +89,7 @@ extension Connection {
       case .progress:
         damage = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
       case .data: free = try reading { () throws(ProtocolError) in try SpaceReport(payload) }
-      default:
+      case .clientHello, .request, .clientData, .clientEnd, .confirm, .agentHello, .reply, .end:
         try finish(frame)
         return (damage, free)
       }

@@ -88,7 +88,7 @@ extension Connection {
         let batch = try reading { () throws(ProtocolError) in try FindingBatch(payload) }
         batch.forEach(in: payload) { finding($0, String(repairing: $1)) }
         count += batch.count
-      default:
+      case .clientHello, .request, .clientData, .clientEnd, .confirm, .agentHello, .reply, .end:
         try finish(frame)
         return count
       }
@@ -116,7 +116,7 @@ extension Connection {
         progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
       case .data:
         report = try reading { () throws(ProtocolError) in try SpaceReport(payload) }
-      default:
+      case .clientHello, .request, .clientData, .clientEnd, .confirm, .agentHello, .reply, .end:
         try finish(frame)
         return report
       }

@@ -42,9 +42,7 @@ extension CommandError {
   /// Whether it says something of one item, and nothing of the next.
   fileprivate var isOfItem: Bool {
     guard case .client(.refused(let refused)) = self else { return false }
-    switch refused.failure {
-    case .notFound, .nameInvalid, .revisionConflict: return true
-    default: return false
-    }
+    let failure = refused.failure
+    return failure == .notFound || failure == .nameInvalid || failure == .revisionConflict
   }
 }

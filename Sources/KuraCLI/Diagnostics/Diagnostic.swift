@@ -75,7 +75,7 @@ extension Diagnostic {
   }
 
   private init(_ refused: Refused, _ near: NearNames) {
-    let words = Self.itemWords(refused)
+    let words = Self.words(refused)
     self.init(
       words.message, hint: near.hint(for: refused.text) ?? words.hint, refused.failure.exitStatus)
   }

@@ -10,35 +10,38 @@ extension Failure {
 
 /// Refusals about the file as a whole: whether a copy of it would be the vault.
 extension Diagnostic {
-  static func fileWords(_ refused: Refused) -> Words {
-    let locked = "the vault is locked and its keys are wiped, but "
+  static func exchangedWords(_ refused: Refused) -> Words {
+    (
+      "another vault was here before; "
+        + (refused.text.utf8.isEmpty
+          ? "this machine has never seen this one" : "this one was last at " + shown(refused.text)),
+      "if you put it here yourself, run 'kura unlock --accept-moved'"
+    )
+  }
+
+  static func notWholeWords(_ refused: Refused) -> Words {
     let file = shown(refused.text)
-    switch refused.failure {
-    case .exchanged:
+    if refused.detail == 2 {
       return (
-        "another vault was here before; "
-          + (refused.text.utf8.isEmpty
-            ? "this machine has never seen this one" : "this one was last at " + file),
-        "if you put it here yourself, run 'kura unlock --accept-moved'"
-      )
-    case .notWhole where refused.detail == 2:
-      return (
-        locked + "another program has it open, and the latest changes are not in the file yet: "
+        wiped + "another program has it open, and the latest changes are not in the file yet: "
           + file,
         "end that program, then lock again before you copy or move the file"
       )
-    case .notWhole:
-      return (
-        locked + "the disk has not taken the latest changes yet: " + file,
-        "they follow; lock again before you copy or move the file, to know that they have"
-      )
-    default:
-      return (
-        locked + "the latest changes could not be written into the file" + named(refused.text)
-          + errorText(refused.detail),
-        "nothing is lost: they stand in " + file
-          + "-wal; look after the disk, then lock again before you copy or move the file"
-      )
     }
+    return (
+      wiped + "the disk has not taken the latest changes yet: " + file,
+      "they follow; lock again before you copy or move the file, to know that they have"
+    )
   }
+
+  static func wholeFailedWords(_ refused: Refused) -> Words {
+    (
+      wiped + "the latest changes could not be written into the file" + named(refused.text)
+        + errorText(refused.detail),
+      "nothing is lost: they stand in " + shown(refused.text)
+        + "-wal; look after the disk, then lock again before you copy or move the file"
+    )
+  }
+
+  private static let wiped = "the vault is locked and its keys are wiped, but "
 }

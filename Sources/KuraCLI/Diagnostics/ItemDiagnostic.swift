@@ -3,178 +3,134 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// Refusals that are about credentials or items.
+/// Finds the words for what is about credentials or items.
 extension Diagnostic {
-  static func credentialWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .wrongPasscode:
-      return (refused.isWrongCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(refused))
-    case .wrongKey: return (wrongKeyMessage(refused.detail), nil)
-    case .recoveryKeyTypo: return (typoMessage(refused), "look at it again, character by character")
-    case .noSuchSlot where refused.detail2 > 0:
-      let kind = Credential(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return (
-        "slot \(refused.detail2 - 1) is not of kind " + (kind?.word ?? "that is shown"),
-        "'kura slot list' shows what opens it"
-      )
-    case .noSuchSlot:
-      let kind = Credential(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return (noSlotMessage(kind), noSlotHint(kind))
-    case .throttled:
-      return throttledWords(refused.detail, hasRecoveryKey: refused.detail2 == 1)
-    case .passcodeInvalid:
-      let rule = PasscodeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return ("a passcode " + (rule?.text ?? "cannot be this one"), nil)
-    case .kdfTooCostly:
-      return (
-        "a guess would cost " + cost(refused) + ", more than is safe to try here",
-        "unlock with another credential, or where there is more memory"
-      )
-    case .kdfTooWeak:
-      return (
-        "a guess would cost too little; the least is " + cost(refused),
-        "--weak-kdf allows less"
-      )
-    case .protected:
-      return (
-        (refused.text.utf8.isEmpty ? "this item" : shown(refused.text))
-          + " asks for the passcode at each read",
-        "run it at a terminal, or give the passcode with --passcode-file"
-      )
-    case .cancelled where refused.detail > 0:
-      return (
-        "cancelled: the prompt for this vault was cancelled a moment ago",
-        "try again in a few seconds"
-      )
-    case .cancelled: return ("cancelled at the prompt that this command waited for", nil)
-    default: return slotWords(refused)
-    }
+  static func noSuchSlotWords(_ refused: Refused) -> Words {
+    let kind = Credential(rawValue: refused.number)
+    guard refused.detail2 > 0 else { return (noSlotMessage(kind), noSlotHint(kind)) }
+    return (
+      "slot \(refused.detail2 - 1) is not of kind " + (kind?.word ?? "that is shown"),
+      "'kura slot list' shows what opens it"
+    )
   }
 
-  /// Refusals that are about key slots, or say why policy does not allow something.
-  private static func slotWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .slotsFull:
-      let kind = refused.detail == 16 ? " slots" : " slots that take a passcode or a code"
-      return (
-        "the vault has no room for another slot: \(refused.detail)" + kind + " are the most",
-        "'kura slot remove N' makes room"
-      )
-    case .slotNotFound:
-      return ("there is no slot \(refused.detail)", "'kura slot list' shows them")
-    case .labelInvalid:
-      let rule = LabelRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return ("a label " + (rule?.text ?? "cannot be this one"), nil)
-    case .keyFileTooShort: return ("a key file has at least \(refused.detail) bytes", nil)
-    case .lastSlot:
-      return (
-        "without this slot nobody could open the vault on another machine",
-        "add a passcode or a recovery key first"
-      )
-    case .denied where refused.text == "tries-not-kept":
+  static func tooCostlyWords(_ refused: Refused) -> Words {
+    (
+      "a guess would cost " + cost(refused) + ", more than is safe to try here",
+      "unlock with another credential, or where there is more memory"
+    )
+  }
+
+  static func protectedWords(_ refused: Refused) -> Words {
+    (
+      (refused.text.utf8.isEmpty ? "this item" : shown(refused.text))
+        + " asks for the passcode at each read",
+      "run it at a terminal, or give the passcode with --passcode-file"
+    )
+  }
+
+  static func cancelledWords(_ refused: Refused) -> Words {
+    guard refused.detail > 0 else {
+      return ("cancelled at the prompt that this command waited for", nil)
+    }
+    return (
+      "cancelled: the prompt for this vault was cancelled a moment ago",
+      "try again in a few seconds"
+    )
+  }
+
+  static func slotsFullWords(_ refused: Refused) -> Words {
+    let kind = refused.detail == 16 ? " slots" : " slots that take a passcode or a code"
+    return (
+      "the vault has no room for another slot: \(refused.detail)" + kind + " are the most",
+      "'kura slot remove N' makes room"
+    )
+  }
+
+  static func deniedWords(_ refused: Refused) -> Words {
+    if refused.text == "tries-not-kept" {
       return (
         "a short code is not tried while wrong ones cannot be counted",
         "make room on the disk, or unlock with the passcode"
       )
-    case .denied where refused.text == "erase-rule-damaged":
+    }
+    if refused.text == "erase-rule-damaged" {
       return (
         "no code is tried: what says when this machine's secret for it is destroyed is damaged",
         "unlock with the passcode or the recovery key, which writes it anew"
       )
-    default: return ("policy does not allow it" + named(refused.text), nil)
     }
+    return ("policy does not allow it" + named(refused.text), nil)
   }
 
-  static func itemWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .notFound:
-      return ("no such item" + named(refused.text), Self.noSuchItemHint)
-    case .attributeNotFound:
-      return ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
-    case .revisionNotFound:
-      return (
-        "no value is kept for that revision"
-          + (refused.detail == 0 ? "" : "; the current one is \(refused.detail)"),
-        "'kura history NAME' lists the revisions"
-      )
-    case .exists where refused.text == "recovery key" && refused.detail == 0:
+  static var lastSlotWords: Words {
+    (
+      "without this slot nobody could open the vault on another machine",
+      "add a passcode or a recovery key first"
+    )
+  }
+
+  static var opensNoProtectedWords: Words {
+    (
+      "this opens the vault, but no protected values",
+      "give the passcode or, with --recovery-key, the recovery key; "
+        + "'kura slot add passcode' adds a passcode"
+    )
+  }
+
+  static func revisionNotFoundWords(_ refused: Refused) -> Words {
+    (
+      "no value is kept for that revision"
+        + (refused.detail == 0 ? "" : "; the current one is \(refused.detail)"),
+      "'kura history NAME' lists the revisions"
+    )
+  }
+
+  static func existsWords(_ refused: Refused) -> Words {
+    if refused.text == "recovery key", refused.detail == 0 {
       return ("the vault has a recovery key already", "--replace ends it and makes another")
-    case .exists where refused.text == "slot" && refused.detail == 0:
+    }
+    if refused.text == "slot", refused.detail == 0 {
       return (
         "slot \(max(refused.detail2, 1) - 1) takes the same already",
         "another way to unlock takes another passcode or file"
       )
-    case .exists:
-      return (
-        "the item exists" + named(refused.text) + " (revision \(refused.detail))",
-        "--replace puts the new one in its place; the old one can be brought back"
-      )
-    case .revisionConflict: return (conflictMessage(refused.detail), "read it again, then decide")
-    case .nameInvalid:
-      let rule = NameRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return ("the name breaks a rule: a name " + (rule?.text ?? "is not like this"), nil)
-    case .attributeInvalid:
-      let rule = AttributeRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return ("the attributes break a rule: " + (rule?.text ?? "they are not like this"), nil)
-    case .tooLarge: return (sizeMessage(refused.detail), nil)
-    case .valueEmpty: return ("the value is empty", "--empty stores it nevertheless")
-    case .configInvalid:
-      guard let key = Setting(rawValue: UInt8(truncatingIfNeeded: refused.detail)) else {
-        return ("the agent does not know this setting", "'kura config' lists the settings")
-      }
-      return ("this value is out of range for " + key.name, "it is " + Config.range(of: key))
-    case .opensNoProtected:
-      return (
-        "this opens the vault, but no protected values",
-        "give the passcode or, with --recovery-key, the recovery key; "
-          + "'kura slot add passcode' adds a passcode"
-      )
-    case .ownerNeeded: return ownerWords(refused)
-    case .notDeleted, .revisionCurrent, .journalKept: return historyWords(refused)
-    default: return codeWords(refused)
     }
+    return (
+      "the item exists" + named(refused.text) + " (revision \(refused.detail))",
+      "--replace puts the new one in its place; the old one can be brought back"
+    )
+  }
+
+  static func settingWords(_ refused: Refused) -> Words {
+    guard let key = Setting(rawValue: refused.number) else {
+      return ("the agent does not know this setting", "'kura config' lists the settings")
+    }
+    return ("this value is out of range for " + key.name, "it is " + Config.range(of: key))
   }
 
   static let noSuchItemHint =
     "'kura list' shows the names there are, 'kura list --deleted' those that were removed"
 
-  /// Refusals that are about earlier revisions.
-  private static func historyWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .notDeleted:
-      return (
-        "the item is not deleted" + named(refused.text) + " (revision \(refused.detail))",
-        "--revision brings an earlier one back; 'kura history NAME' lists them"
-      )
-    case .revisionCurrent:
-      return (
-        "this is the current revision, not an earlier one",
-        "'kura purge NAME' removes the item; store another value to make this an earlier one"
-      )
-    default:
-      return (
-        "it is gone from the vault, but not yet from its journal, which another program reads",
-        "it goes when the vault is locked; 'kura lock' does that"
-      )
-    }
+  static func notDeletedWords(_ refused: Refused) -> Words {
+    (
+      "the item is not deleted" + named(refused.text) + " (revision \(refused.detail))",
+      "--revision brings an earlier one back; 'kura history NAME' lists them"
+    )
   }
 
-  /// Refusals that are about one-time codes.
-  private static func codeWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .otpInvalid:
-      let rule = OTPRule(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-      return (
-        rule?.text ?? "the otpauth URI cannot be used",
-        "it looks like otpauth://totp/NAME?secret=JBSWY3DPEHPK3PXP"
-      )
-    case .notOTP:
-      return (
-        "the item gives no one-time codes" + named(refused.text),
-        "'kura put --otp NAME' stores an otpauth URI"
-      )
-    default: return ("the agent refused (code \(refused.code))", nil)
-    }
+  static var revisionCurrentWords: Words {
+    (
+      "this is the current revision, not an earlier one",
+      "'kura purge NAME' removes the item; store another value to make this an earlier one"
+    )
+  }
+
+  static var journalKeptWords: Words {
+    (
+      "it is gone from the vault, but not yet from its journal, which another program reads",
+      "it goes when the vault is locked; 'kura lock' does that"
+    )
   }
 
   static func throttledWords(_ milliseconds: UInt64, hasRecoveryKey: Bool) -> Words {
@@ -193,7 +149,7 @@ extension Diagnostic {
   private static let withoutPasscode =
     "'kura unlock --recovery-key' opens the vault without it, and 'kura get --recovery-key NAME' a protected value"
 
-  private static func wrongPasscodeHint(_ refused: Refused) -> String? {
+  static func wrongPasscodeHint(_ refused: Refused) -> String? {
     let hasRecoveryKey = refused.detail3 & 1 > 0
     if refused.isUntakenCode {
       return "a code changes no slot: give the passcode"
@@ -206,7 +162,7 @@ extension Diagnostic {
     return "the next try is possible in " + wait(refused.detail2)
   }
 
-  private static func wrongKeyMessage(_ kind: UInt64) -> String {
+  static func wrongKeyMessage(_ kind: UInt64) -> String {
     switch Credential(rawValue: UInt8(truncatingIfNeeded: kind)) {
     case .recoveryKey: "this recovery key does not open the vault"
     case .keyFile: "this key file does not open the vault"
@@ -239,7 +195,7 @@ extension Diagnostic {
     }
   }
 
-  private static func typoMessage(_ refused: Refused) -> String {
+  static func typoMessage(_ refused: Refused) -> String {
     if refused.detail2 > 0 { return countMessage(refused.detail2) }
     return refused.detail == 0
       ? "the recovery key has a typing error"
@@ -250,7 +206,7 @@ extension Diagnostic {
     "it has \(count) character" + (count == 1 ? "" : "s") + ", a recovery key has 36"
   }
 
-  private static func cost(_ refused: Refused) -> String {
+  static func cost(_ refused: Refused) -> String {
     let passes = refused.detail2 == 1 ? "1 pass" : "\(refused.detail2) passes"
     guard refused.detail > 0 else { return refused.detail2 == 0 ? "too much" : passes }
     let memory = ByteSize(count: refused.detail).words
@@ -266,13 +222,13 @@ extension Diagnostic {
     )
   }
 
-  private static func conflictMessage(_ current: UInt64) -> String {
+  static func conflictMessage(_ current: UInt64) -> String {
     current == 0
       ? "there is no such item, so it has no revision"
       : "the item has changed: its revision is \(current)"
   }
 
-  private static func sizeMessage(_ limit: UInt64) -> String {
+  static func sizeMessage(_ limit: UInt64) -> String {
     limit == 0 ? "it is too large" : "it is too large: the limit is " + ByteSize(count: limit).words
   }
 }

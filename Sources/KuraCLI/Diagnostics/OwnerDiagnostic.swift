@@ -5,30 +5,32 @@ internal import KuraProtocol
 
 /// Refusals about who is there: a word that did not come, a code that was wrong once too often.
 extension Diagnostic {
-  static func ownerWords(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .ownerNeeded where refused.detail == 1:
-      (
+  static func ownerNeededWords(_ refused: Refused) -> Words {
+    if refused.detail == 1 {
+      return (
         "as many earlier revisions of this protected item are kept as can be" + named(refused.text),
         "'kura purge --history NAME' removes them; it takes the passcode"
       )
-    case .ownerNeeded:
-      (
-        "this takes the passcode or the recovery key, unlocked or not" + named(refused.text),
-        "run it at a terminal, or give the passcode with --passcode-file"
-      )
-    case .unconfirmed:
-      (
-        "nobody said in time that the recovery key was written down, so nothing was changed",
-        "run it again; that recovery key opens nothing"
-      )
-    default:
-      (
-        "the code is wrong, \(refused.detail) times now: this machine's secret for it is destroyed",
-        "nothing else is lost: unlock with the passcode or the recovery key, then 'kura slot list', "
-          + "'kura slot remove N' and 'kura slot add local'"
-      )
     }
+    return (
+      "this takes the passcode or the recovery key, unlocked or not" + named(refused.text),
+      "run it at a terminal, or give the passcode with --passcode-file"
+    )
+  }
+
+  static var unconfirmedWords: Words {
+    (
+      "nobody said in time that the recovery key was written down, so nothing was changed",
+      "run it again; that recovery key opens nothing"
+    )
+  }
+
+  static func localErasedWords(_ refused: Refused) -> Words {
+    (
+      "the code is wrong, \(refused.detail) times now: this machine's secret for it is destroyed",
+      "nothing else is lost: unlock with the passcode or the recovery key, then 'kura slot list', "
+        + "'kura slot remove N' and 'kura slot add local'"
+    )
   }
 
   /// What to do with a few digits that are refused as a passcode.

@@ -156,11 +156,9 @@ extension EditedItem {
   /// From here on, the text goes in the place of what an error says is there.
   mutating func agree(to error: CommandError) {
     guard case .client(.refused(let refused)) = error else { return }
-    switch refused.failure {
-    case .revisionConflict, .exists: order.replace(refused.detail)
-    case .notFound: order.replace(0)
-    default: return
-    }
+    let failure = refused.failure
+    if failure == .revisionConflict || failure == .exists { order.replace(refused.detail) }
+    if failure == .notFound { order.replace(0) }
   }
 }
 

@@ -107,12 +107,7 @@ extension CommandError {
     case .path, .noVault, .notAVault: return true
     case .client(let error):
       guard case .refused(let refused) = error else { return false }
-      switch refused.failure {
-      case .notFound, .attributeNotFound, .nameInvalid, .attributeInvalid, .protected, .noVault,
-        .notAVault, .damaged:
-        return true
-      default: return false
-      }
+      return Self.failuresOfReference.contains(refused.failure)
     case .told, .prompt, .askpass, .program, .file, .output, .outOfMemory, .exists, .locked,
       .noItem, .throttled, .noInteraction, .mismatch, .findings, .logFindings, .agentNotRunning,
       .noSlot, .costRefused, .placed, .syntax, .launch, .weakPasscode, .lost,
@@ -120,6 +115,11 @@ extension CommandError {
       return false
     }
   }
+
+  private static let failuresOfReference: [Failure] = [
+    .notFound, .attributeNotFound, .nameInvalid, .attributeInvalid, .protected, .noVault,
+    .notAVault, .damaged,
+  ]
 }
 
 /// Does something for a place, whose errors are told with it.
