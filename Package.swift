@@ -169,7 +169,8 @@ let package = Package(
       name: "KuraCLITests",
       dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
-    .testTarget(name: "ArchitectureTests", swiftSettings: tests),
+    .testTarget(
+      name: "ArchitectureTests", exclude: ["defaults.txt"], swiftSettings: tests),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CKuraSystem", "juice", "TestGround"],
       swiftSettings: tests),
