@@ -23,7 +23,7 @@ import Testing
   static let limits = [
     Limit(
       subject: "verified nodes", words: "at most N of",
-      file: "KuraVault/NodeCache", code: "static let places = N"),
+      file: "KuraVault/Tree/NodeCache", code: "static let places = N"),
     Limit(
       subject: "pages of the file", words: "no fewer than N and",
       file: "KuraStorage/PageCache", code: "static let fewestBytes = N"),
@@ -38,40 +38,40 @@ import Testing
       file: "KuraStorage/JournalFile", code: "let capacity = N"),
     Limit(
       subject: "a list on its way", words: "At most N opened",
-      file: "KuraVault/Listing", code: "static let sizes = 64...N"),
+      file: "KuraVault/Items/Listing", code: "static let sizes = 64...N"),
     Limit(
       subject: "a list on its way", words: "at most N bytes",
-      file: "KuraVault/ItemSlice", code: "static let enoughBytes = N"),
+      file: "KuraVault/Items/ItemSlice", code: "static let enoughBytes = N"),
     Limit(
       subject: "a batch on its way", words: "at most N in",
-      file: "KuraVault/PutBatch", code: "static let mostItems = N"),
+      file: "KuraVault/Batch/PutBatch", code: "static let mostItems = N"),
     Limit(
       subject: "a batch on its way", words: "next N the",
-      file: "KuraVault/BatchWriting", code: "static let batchSlice = N"),
+      file: "KuraVault/Batch/BatchWriting", code: "static let batchSlice = N"),
     Limit(
       subject: "a batch on its way", words: "in N bytes",
-      file: "KuraProtocol/ProtocolVersion", code: "static let frame = N"),
+      file: "KuraProtocol/Frames/ProtocolVersion", code: "static let frame = N"),
     Limit(
       subject: "a large value on its way", words: "at most N pieces",
-      file: "KuraVault/Upload", code: "static let batch = N"),
+      file: "KuraVault/Items/Upload", code: "static let batch = N"),
     Limit(
       subject: "a large value on its way", words: "going out, N that",
-      file: "KuraVault/ChunkReader", code: "static let sliceCount = N"),
+      file: "KuraVault/Items/ChunkReader", code: "static let sliceCount = N"),
     Limit(
       subject: "a large value on its way", words: "of N bytes",
-      file: "KuraFormat/ItemBody", code: "static let chunkByteCount = N"),
+      file: "KuraFormat/Item/ItemBody", code: "static let chunkByteCount = N"),
     Limit(
       subject: "a check on its way", words: "at most N findings",
-      file: "KuraVault/Finding", code: "static let limit = N"),
+      file: "KuraVault/Check/Finding", code: "static let limit = N"),
     Limit(
       subject: "the log on its way", words: "N bytes of",
       file: "KuraVault/AccessLog/LogFile", code: "static let windowCount = N"),
     Limit(
       subject: "requests and replies", words: "at most N clients",
-      file: "KuraAgent/AgentConfiguration", code: "var connections = N"),
+      file: "KuraAgent/Loop/AgentConfiguration", code: "var connections = N"),
     Limit(
       subject: "requests and replies", words: "more than N bytes",
-      file: "KuraAgent/Boxes", code: "static let most = N"),
+      file: "KuraAgent/Loop/Boxes", code: "static let most = N"),
     Limit(
       subject: "entries of the access log", words: "At most N in",
       file: "KuraVault/AccessLog/AccessLog", code: "static let mostWaiting = N"),
@@ -80,10 +80,10 @@ import Testing
       file: "KuraVault/AccessLog/AccessLog", code: "static let mostWaitingBytes = N"),
     Limit(
       subject: "what is to be swept", words: "for N at a time",
-      file: "KuraVault/LooseSearch", code: "static let candidateLimit = N"),
+      file: "KuraVault/Check/LooseSearch", code: "static let candidateLimit = N"),
     Limit(
       subject: "wrong credentials", words: "last N at",
-      file: "KuraVault/KnownMistakes", code: "static let limit = N"),
+      file: "KuraVault/Machine/KnownMistakes", code: "static let limit = N"),
   ]
 
   @Test(arguments: limits)

@@ -83,7 +83,7 @@ import Testing
       in: SourceTree.sources.filter { $0.path.hasSuffix("KuraProtocol/LockReason.swift") })
     #expect(reasons.count > 8)
     #expect(page.words["reason"] == Set(reasons.map { $0.replacing(" ", with: "-") }))
-    let notices = SourceTree.sources.filter { $0.path.hasSuffix("Diagnostics/Notices.swift") }
+    let notices = SourceTree.sources.filter { $0.path.hasSuffix("Words/Notices.swift") }
     let weaknesses = Self.literals(/^\s*\(?\.\w+, "([a-z-]+)"/, in: notices)
     #expect(weaknesses.count > 4)
     #expect(page.words["weaknesses"] == weaknesses)

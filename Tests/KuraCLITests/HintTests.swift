@@ -55,7 +55,7 @@ enum NamedCommand {
       return isTopic ? nil : "no such topic: " + text
     case "config": return Config.keys.contains { $0.name == text } ? nil : "no such setting"
     case "helper":
-      return Interpreter.programs.contains { $0.name == text } ? nil : "no such program"
+      return Helper.programs.contains { $0.name == text } ? nil : "no such program"
     default: return nil
     }
   }
@@ -72,7 +72,7 @@ enum SourceTexts {
     for folder in ["Sources/KuraCLI", "Sources/KuraClient", "Sources/KuraProtocol"] {
       let files = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
       while let name = files?.nextObject() as? String {
-        guard name.hasSuffix(".swift"), name != "Shell.swift" else { continue }
+        guard name.hasSuffix(".swift"), !name.hasSuffix("Shell.swift") else { continue }
         let url = root.appending(path: folder).appending(path: name)
         guard let source = try? String(contentsOf: url, encoding: .utf8) else { continue }
         found += commands(in: source).map { (name, $0) }
@@ -124,7 +124,7 @@ enum SourceTexts {
   @Test func `no hint names a command without quotes`() throws {
     let folder = SourceTexts.root.appending(path: "Sources/KuraCLI")
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    where name.hasSuffix(".swift") && name != "Shell.swift" {
+    where name.hasSuffix(".swift") && !name.hasSuffix("Shell.swift") {
       let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
       let verbs = CommandTable.all.map(\.verb).joined(separator: "|")
       let bare = try Regex("\"[^\"\n]*[^'a-z-]kura (\(verbs))\\b")

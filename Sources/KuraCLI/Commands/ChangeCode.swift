@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import SecureMemory
 
 /// `kura passcode` where it changes the code for this machine.
-extension ChangePasscode {
+extension Passcode {
   /// Whether the code is to be changed: because that was said, or because there is no passcode and no
   /// recovery key was named to set one. A person hears which of both it is.
   static func wantsCode(

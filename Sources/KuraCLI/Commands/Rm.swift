@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// `kura rm`: removes items; their revisions stay in the history.
-enum Remove {
+enum Rm {
   static let command = Command(
     "rm", [.init("NAME", .atLeastOne)], abstract: "remove items; the history keeps their values",
     options: [Option.ifRevision], unlocking: .whenLocked, run: run)

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// `kura mv`: gives an item another name.
-enum Move {
+enum Mv {
   static let command = Command(
     "mv", [.init("OLD"), .init("NEW")],
     abstract: "rename an item; its revision and its history stay",

@@ -3,7 +3,7 @@
 internal import KuraProtocol
 
 /// `kura helper`: speaks the credential protocols of other programs.
-enum Interpreter {
+enum Helper {
   static let command = Command(
     "helper", [.init("PROGRAM"), .init("ARGUMENT", .any)],
     abstract: "be a credential helper: git, docker, cargo, aws or askpass",

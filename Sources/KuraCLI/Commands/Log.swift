@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// `kura log`: tells what was served on this machine, when and to whom.
-enum AccessLog {
+enum Log {
   static let command = Command(
     "log", [.init("NAME", .optional)],
     abstract: "tell what was served on this machine, when, and to which program",
@@ -80,7 +80,7 @@ enum AccessLog {
 
 // MARK: - For people
 
-extension AccessLog {
+extension Log {
   private static func write(
     _ lines: [LogLine], _ invocation: inout Invocation
   ) throws(CommandError) {
@@ -126,7 +126,7 @@ extension AccessLog {
 
 // MARK: - For programs
 
-extension AccessLog {
+extension Log {
   private static func writeJSON(
     _ lines: [LogLine], withEntries: Bool, _ output: inout Output
   ) throws(CommandError) {

@@ -161,7 +161,7 @@ extension LineCompletion {
     case "KIND|N":
       guard operands.last.map({ $0.elementsEqual("add".utf8) }) == true else { return .nothing }
       return .words(Credential.allCases.map { Word(text: $0.word) })
-    case "PROGRAM": return .words(Interpreter.programs.map { Word(text: $0.name) })
+    case "PROGRAM": return .words(Helper.programs.map { Word(text: $0.name) })
     case "TOPIC": return .words(Self.verbs + [Word(text: "exit-status")])
     default: return Self.choices(operand.name)
     }

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// `kura agent`: the daemon by hand; normally it starts by itself.
-enum AgentControl {
+enum Agent {
   static let command = Command(
     "agent", [.init("start|stop|status")], abstract: "start, stop or look at the agent",
     options: [Option.json], run: run)

@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import SecureMemory
 
 /// `kura passcode`: puts another passcode in the place of the one there is.
-enum ChangePasscode {
+enum Passcode {
   static let command = Command(
     "passcode", abstract: "change the passcode, or set one with the recovery key",
     options: [
@@ -47,7 +47,7 @@ enum ChangePasscode {
   }
 }
 
-extension ChangePasscode {
+extension Passcode {
   /// How a new one is chosen: a code is offered where there is none yet.
   private static func newPasscode(
     _ invocation: borrowing Invocation, _ cost: KDFParameters, _ connection: inout Connection
@@ -75,7 +75,7 @@ extension ChangePasscode {
 
 // MARK: - The change
 
-extension ChangePasscode {
+extension Passcode {
   private struct Change: ~Copyable {
     let cost: KDFParameters
     let flags: PasscodeRequest.Flags

@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import SecureMemory
 
 /// `kura rekey`: puts everything under a new vault key, with only the slots that are shown.
-enum RekeyVault {
+enum Rekey {
   static let command = Command(
     "rekey", abstract: "put everything under a new vault key, and end all other slots",
     options: [
@@ -75,7 +75,7 @@ enum RekeyVault {
 
 // MARK: - What it ends
 
-extension RekeyVault {
+extension Rekey {
   /// What was proved, and which slots end.
   private struct Plan: ~Copyable {
     let passcode: SecretBytes
