@@ -105,7 +105,8 @@ import Testing
 
   @Test func `a process left behind is told and ended`() async throws {
     let performance = try await perform(
-      "setsid sleep 3600 & echo $! > \"$ROOT/../left-$PPID\"", patience: .seconds(5))
+      "setsid sleep 3600 & echo $! > \"$ROOT/../left-$PPID\"; until grep -qs sleep /proc/$!/comm; do :; done",
+      patience: .seconds(5))
     #expect(performance.left.count == 1)
     #expect(performance.left.first?.contains("sleep") == true)
     let note = "\(Ground.onDisk.root)/left-\(getpid())"
