@@ -200,7 +200,7 @@ extension AgentSeatsTests {
     try wires[2].send(bytes: [200, 0, 0, 0, 1])
     #expect(try bench.reply(on: wires[1]).type == .agentHello)
     let newcomers = try crowd(2)
-    try bench.turn(2)
+    try bench.turn(10)
     for wire in wires { wire.receive() }
     #expect(wires.map(\.isAtEnd) == [false, true, true] + Array(repeating: false, count: 5))
     for wire in newcomers { wire.receive() }
