@@ -123,6 +123,9 @@ static void get(int fd, long items) {
   message m = frame(0x10);
   number(&m, 5, 1);
   number(&m, 0, 8);
+  /* No flags; for nothing but to get it. */
+  number(&m, 0, 1);
+  number(&m, 0, 1);
   name(&m, random() % items);
   transmit(fd, &m);
 }
