@@ -49,7 +49,7 @@ public struct Places: Equatable, Sendable {
   }
 }
 
-/// What the system knows of this process's user, as the client looks it up, too.
+/// Tells what the system knows of this process's user, as the client looks it up, too.
 struct UserRecord {
   /// The home directory by passwd(5).
   var home: () -> String? = UserRecord.passwdHome

@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import KuraSession
 internal import KuraVault
 
-/// What opens a vault's protected values; wiped when dropped.
+/// Opens a vault's protected values for who proved a passcode; wiped when dropped.
 ///
 /// A connection holds the one that it proved, for itself alone, for a while. Where the sealed policy says so,
 /// single values that were read with it can be read again by the same programs: for that the session keeps

@@ -110,7 +110,7 @@ extension SlotControl {
     }
     let left = slots.all.filter { $0.facts.number != number }.map { $0.facts.kind }
     if !left.contains(.passcode), !left.contains(.local) {
-      messages.warn("no passcode opens the vault any more, only its recovery key does")
+      messages.warn("no passcode opens the vault any more; keep its recovery key")
       messages.suggest("'kura passcode' gives it one again")
     } else if !left.contains(.recoveryKey) {
       messages.warn(
