@@ -50,8 +50,8 @@ let program: [Target] =
       path: "Sources",
       exclude: [
         "CKuraSystem", "CSQLite", "CSodium", "CUnicode", "CZxcvbn", "KuraAgent", "KuraClient",
-        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraSession", "KuraStorage", "KuraTerms",
-        "KuraVault", "SecureMemory", "kura-agent", "kura-strength",
+        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraVault",
+        "SecureMemory", "kura-agent", "kura-strength",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -100,13 +100,9 @@ let package = Package(
       dependencies: ["KuraCrypto", "KuraFormat", "KuraStorage", "KuraTerms", "SecureMemory"],
       swiftSettings: strict),
     .target(
-      name: "KuraSession",
-      dependencies: ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory"],
-      swiftSettings: strict),
-    .target(
       name: "KuraAgent",
       dependencies: [
-        "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
+        "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -148,16 +144,12 @@ let package = Package(
       ],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraSessionTests",
-      dependencies: ["KuraSession", "KuraVault", "KuraFormat", "KuraProtocol", "SecureMemory"],
-      swiftSettings: tests),
-    .testTarget(
       name: "KuraProtocolTests", dependencies: ["KuraProtocol", "SecureMemory"],
       swiftSettings: tests),
     .testTarget(
       name: "KuraAgentTests",
       dependencies: [
-        "KuraAgent", "KuraFormat", "KuraProtocol", "KuraSession", "SecureMemory", "CKuraSystem",
+        "KuraAgent", "KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "CKuraSystem",
         "CSQLite", "TestGround",
       ],
       swiftSettings: tests),

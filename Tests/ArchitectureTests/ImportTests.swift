@@ -14,10 +14,9 @@ private let allowed: [String: Set<String>] = [
     "KuraCrypto", "KuraFormat", "KuraStorage", "KuraTerms", "SecureMemory", "Glibc",
     "Synchronization",
   ],
-  "KuraSession": ["KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "Glibc"],
   "KuraAgent": [
-    "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraSession", "KuraVault", "SecureMemory",
-    "Glibc", "Synchronization",
+    "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "Glibc",
+    "Synchronization",
   ],
   "kura-agent": ["KuraAgent", "Glibc"],
   "KuraClient": ["CKuraSystem", "KuraProtocol", "SecureMemory"],

@@ -62,7 +62,7 @@ import Testing
 
 /// A client's attempt that is work of that kind.
 private final class Occupation: Attempt {
-  let keeper: Keeper? = nil
+  let session: Session? = nil
   let job: any Job
 
   init(_ gate: Gate) { job = gate }

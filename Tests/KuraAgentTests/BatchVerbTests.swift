@@ -77,7 +77,7 @@ import Testing
       try bench.agent.turn(waitingAtMost: 5)
     }
     #expect(access(bench.vault + "-wal", F_OK) != 0)
-    #expect(bench.agent.keepers.allSatisfy { $0.move == nil })
+    #expect(bench.agent.sessions.allSatisfy { $0.move == nil })
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.ask(wire) { try $0.get("a/3999") }.isOK)
   }
@@ -85,9 +85,9 @@ import Testing
   @Test func `of a row, the third waits until the journal is in the file`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     // As if the worker were at the journal of one before.
-    keeper.move = Gate()
+    session.move = Gate()
     for number in 0..<2 { #expect(try store(["\(number)"], bench, wire).stored == 1) }
     try send(["2"], on: wire)
     for _ in 0..<20 { try bench.agent.turn(waitingAtMost: 5) }
@@ -95,7 +95,7 @@ import Testing
     #expect(try wire.nextFrame() == nil)
     let other = try bench.client()
     #expect(try bench.ask(other) { try $0.put("3", "x") }.isOK)
-    keeper.move = nil
+    session.move = nil
     #expect(try answer(bench, wire).stored == 1)
     #expect(try bench.ask(wire) { try $0.get("2") }.isOK)
   }

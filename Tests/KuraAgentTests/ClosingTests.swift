@@ -30,8 +30,8 @@ import Testing
     defer { gate.open() }
     try wire.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(3)
-    let keeper = try #require(bench.agent.keepers.first)
-    #expect(!keeper.isUnlocked)
+    let session = try #require(bench.agent.sessions.first)
+    #expect(!session.isUnlocked)
     #expect(try bench.status(other)?.state == .locked)
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .locked)
     wire.receive()
@@ -113,7 +113,7 @@ import Testing
     #expect(chmod(bench.vault, 0o644) == 0)
     let lock = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
     #expect(lock.isOK)
-    #expect(bench.agent.keepers.isEmpty)
+    #expect(bench.agent.sessions.isEmpty)
     // With one the file is what it moves into, and must be fit for that.
     let file = open(bench.vault + "-wal", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     #expect(write(file, "W", 1) == 1)

@@ -84,19 +84,19 @@ import Testing
     wire.receive()
     #expect(try wire.nextFrame() == nil)
     gate.open()
-    try turn(bench) { bench.agent.keepers.allSatisfy { $0.move == nil } }
+    try turn(bench) { bench.agent.sessions.allSatisfy { $0.move == nil } }
     #expect(fileSize(bench.vault) > 40 << 20)
   }
 
   @Test func `is followed by one more, then by those who waited`() throws {
     let bench = try Bench()
     _ = try bench.unlocked()
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     var gate = try occupyMover(of: bench)
     let wire = try beginUpload("large", bench)
     #expect(try send(192, on: wire, bench) == 192)
     for count in 1...2 {
-      let move = try #require(keeper.move)
+      let move = try #require(session.move)
       let next = Gate()
       try #require(bench.agent.startedMover()).start(next)
       // Beside a move there is always somebody who writes.
@@ -105,11 +105,11 @@ import Testing
       gate.open()
       gate = next
       gate.awaitBegin()
-      try turn(bench) { keeper.move !== move }
-      #expect((keeper.move == nil) == (count == 2))
+      try turn(bench) { session.move !== move }
+      #expect((session.move == nil) == (count == 2))
     }
     #expect(try send(192, on: wire, bench) == 192)
-    #expect(keeper.move != nil)
+    #expect(session.move != nil)
     gate.open()
   }
 
@@ -118,15 +118,15 @@ import Testing
   {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     #expect(try bench.ask(wire) { try $0.put("a", "x") }.isOK)
     let gate = try occupyMover(of: bench)
     defer { gate.open() }
     // As if that were the move.
-    keeper.move = gate
+    session.move = gate
     try wire.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(5)
-    #expect(!keeper.isUnlocked)
+    #expect(!session.isUnlocked)
     #expect(fileSize(bench.vault + "-wal") > 0)
     wire.receive()
     #expect(try wire.nextFrame() == nil)
@@ -144,10 +144,10 @@ import Testing
     defer { gate.open() }
     let wire = try beginUpload("large", bench)
     #expect(try send(192, on: wire, bench) == 192)
-    #expect(bench.agent.keepers.contains { $0.move != nil })
+    #expect(bench.agent.sessions.contains { $0.move != nil })
     try other.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(5)
-    #expect(bench.agent.keepers.allSatisfy { $0.move == nil && !$0.isUnlocked })
+    #expect(bench.agent.sessions.allSatisfy { $0.move == nil && !$0.isUnlocked })
     gate.open()
     #expect(try bench.reply(on: other).isOK)
     #expect(fileSize(bench.vault + "-wal") < 0)

@@ -116,7 +116,7 @@ import Testing
       return stat(place, &status) == 0 ? Int(status.st_size) : -1
     }
     let before = size()
-    bench.agent.lock(try #require(bench.agent.keepers.first), .asked)
+    bench.agent.lock(try #require(bench.agent.sessions.first), .asked)
     #expect(size() == before)
     #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
     #expect(size() > before)

@@ -258,7 +258,7 @@ private func link(
 
   @Test func `has its place taken by the newest, where there are too many`() throws {
     let (bench, _) = try bench()
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     let wire = try bench.client()
     let word = Bench.passcode.utf8.span
     #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
@@ -266,7 +266,7 @@ private func link(
       #expect(try bench.ask(wire) { try $0.put("n\(number)", "1", flags: .protect) }.isOK)
       #expect(try bench.ask(wire) { try $0.get("n\(number)") }.isOK)
     }
-    #expect(keeper.windows.count == Window.most)
+    #expect(session.windows.count == Window.most)
     let other = try bench.client()
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
     #expect(try bench.ask(other) { try $0.get("n\(Window.most)") }.isOK)
@@ -274,16 +274,16 @@ private func link(
 
   @Test func `keeps the key of a value alone`() throws {
     let (bench, _) = try bench()
-    let keeper = try #require(bench.agent.keepers.first)
-    #expect(keeper.windows.count == 1)
+    let session = try #require(bench.agent.sessions.first)
+    #expect(session.windows.count == 1)
     bench.clock.pass(milliseconds: 60_000)
     try bench.turn()
     #expect(bench.agent.connections.allSatisfy { $0?.grant == nil })
-    #expect(keeper.windows.count == 1)
+    #expect(session.windows.count == 1)
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
     #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
     #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
-    #expect(keeper.windows.isEmpty)
+    #expect(session.windows.isEmpty)
   }
 }

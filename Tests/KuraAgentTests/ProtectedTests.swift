@@ -154,14 +154,14 @@ import Testing
 
   @Test func `is wiped at its end by the timer, without a request`() throws {
     let (bench, _, _) = try bench()
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     bench.clock.pass(milliseconds: 299_999)
     try bench.turn()
-    #expect(keeper.windows.count == 1)
+    #expect(session.windows.count == 1)
     bench.clock.pass(milliseconds: 1)
     try bench.turn()
-    #expect(keeper.windows.isEmpty)
-    #expect(keeper.isUnlocked)
+    #expect(session.windows.isEmpty)
+    #expect(session.isUnlocked)
   }
 
   @Test func `ends when it is shortened`() throws {

@@ -161,7 +161,7 @@ extension SessionVerbTests {
     let wire = try bench.unlocked()
     bench.clock.pass(milliseconds: 15 * minute)
     try bench.turn()
-    #expect(try #require(bench.agent.keepers.first).isUnlocked == false)
+    #expect(try #require(bench.agent.sessions.first).isUnlocked == false)
     #expect(try bench.status(wire)?.lockReason == .idle)
     // Who locks what is locked already is answered when the file is whole, too.
     #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)

@@ -11,9 +11,9 @@ import Testing
 @Suite struct `A compaction under way` {
   /// One that has the file until the test runs it: what it is to the loop does not hang on how fast it is.
   private func begin(_ bench: Bench) throws -> Compaction {
-    let keeper = try #require(bench.agent.keepers.first)
-    let compaction = try keeper.withVault { vault throws(VaultError) in try vault.compaction() }
-    keeper.compaction = compaction
+    let session = try #require(bench.agent.sessions.first)
+    let compaction = try session.withVault { vault throws(VaultError) in try vault.compaction() }
+    session.compaction = compaction
     return compaction
   }
 
@@ -24,18 +24,18 @@ import Testing
     let wire = try bench.unlocked()
     let other = try bench.client()
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     let compaction = try begin(bench)
     try wire.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(3)
-    #expect(!keeper.isUnlocked)
+    #expect(!session.isUnlocked)
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .locked)
     // What is behind the closing of this vault, such as another's, goes before it.
     let next = Gate()
     defer { next.open() }
     try #require(bench.agent.startedMover()).start(next)
     next.awaitBegin()
-    #expect(keeper.closing != nil && keeper.closing?.outcome == nil)
+    #expect(session.closing != nil && session.closing?.outcome == nil)
     next.open()
     compaction.run()
     #expect(try bench.reply(on: wire).isOK)
@@ -78,7 +78,7 @@ import Testing
     compaction.run()
     try wire.send { try $0.putRequest(.compact) }
     try bench.turn(3)
-    #expect(bench.agent.keepers.first?.compaction !== compaction)
+    #expect(bench.agent.sessions.first?.compaction !== compaction)
   }
 
   @Test func `ends with its client, and changes nothing then`() throws {
@@ -86,12 +86,12 @@ import Testing
     let wire = try bench.unlocked()
     #expect(try bench.ask(wire) { try $0.put("a", String(repeating: "x", count: 3_000)) }.isOK)
     try VaultEdit.run("CREATE TABLE room(data); DROP TABLE room", at: bench.vault)
-    let keeper = try #require(bench.agent.keepers.first)
+    let session = try #require(bench.agent.sessions.first)
     var writer: VaultWriter? = try VaultWriter(bench.vault)
     let client = try bench.client()
     try client.send { try $0.putRequest(.compact) }
     try bench.turn(3)
-    let compaction = try #require(keeper.compaction)
+    let compaction = try #require(session.compaction)
     // Its thread has begun, and waits for whoever writes.
     while compaction.progress.total == 0, compaction.isUnderWay { usleep(500) }
     _ = shutdown(client.raw, Int32(SHUT_RDWR))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -122,16 +121,16 @@ extension Agent {
   }
 
   /// The session of a vault, made when there is none yet.
-  func keeper(of vault: borrowing LockedVault, at path: String) -> Keeper {
+  func session(of vault: borrowing LockedVault, at path: String) -> Session {
     let id = vault.fileID
-    if let keeper = keepers.first(where: { $0.id == id }) { return keeper }
-    keepers.removeAll {
-      $0.path == path && !$0.isUnlocked && !$0.session.isUnlocking && $0.closing == nil
+    if let session = sessions.first(where: { $0.id == id }) { return session }
+    sessions.removeAll {
+      $0.path == path && !$0.isUnlocked && !$0.state.isUnlocking && $0.closing == nil
     }
-    let keeper = Keeper(
+    let session = Session(
       id: id, vault: vault.id, path: path, at: configuration.clock())
-    keepers.append(keeper)
-    return keeper
+    sessions.append(session)
+    return session
   }
 
   var options: VaultOptions {

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
 /// A fresh proof under way; what it opens is kept for its connection.
 final class Authorizing: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
   private let credential: Credential
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { credentialJob }
 
-  init(_ job: CredentialJob, _ credential: Credential, _ keeper: Keeper) {
+  init(_ job: CredentialJob, _ credential: Credential, _ session: Session) {
     credentialJob = job
     self.credential = credential
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
   }
 
   var wrong: WrongCredential? { WrongCredential(credentialJob.failure, credential) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     guard owner.isUnlocked else { throw owner.lockedDenial() }
@@ -58,13 +57,13 @@ extension Agent {
   ) throws(Denial) {
     try checkMemory()
     try checkAttempts()
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
     let guess = try guess(at: &vault, of: connection)
-    try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
+    try checkTries(request.credential, typed: secret, guess, at: vault, session)
     vault.close()
     let job = CredentialJob(guess, request.credential, secret)
-    start(Authorizing(job, request.credential, keeper), for: connection)
+    start(Authorizing(job, request.credential, session), for: connection)
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 
 /// What is done once the client has said that a recovery key was written down.
 protocol Confirmable: Errand {

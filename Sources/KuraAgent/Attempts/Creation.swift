@@ -46,7 +46,7 @@ final class CreateJob: Job, @unchecked Sendable {
 
 /// A new vault under way: it is drafted, its recovery key is shown, then it is there.
 final class Creation: Attempt {
-  let keeper: Keeper? = nil
+  let session: Session? = nil
   private let createJob: CreateJob
   private let path: String
   private var draft: VaultDraft?

@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -64,26 +63,26 @@ extension PasscodeJob {
 
 /// A change of the passcode under way; the session stays as it is.
 final class PasscodeChange: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let passcodeJob: PasscodeJob
   private var vault: LockedVault?
   /// A locked vault, open for the change alone.
   private var opened: UnlockedVault?
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { passcodeJob }
 
-  init(_ job: PasscodeJob, _ vault: consuming LockedVault, _ keeper: Keeper) {
+  init(_ job: PasscodeJob, _ vault: consuming LockedVault, _ session: Session) {
     passcodeJob = job
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
     self.vault = consume vault
   }
 
   var wrong: WrongCredential? { WrongCredential(passcodeJob.failure, passcodeJob.credential) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     if let failure = passcodeJob.failure { throw denial(failure, client) }
@@ -173,13 +172,13 @@ extension Agent {
     try checkMemory()
     try checkAttempts()
     var vault = try openLocked(connection)
-    let keeper = keeper(of: vault, at: connection.vaultPath)
-    try checkTries(request.credential, at: vault, keeper)
+    let session = session(of: vault, at: connection.vaultPath)
+    try checkTries(request.credential, at: vault, session)
     let current = try secret(payload.extracting(request.current))
     let new = try secret(payload.extracting(request.new))
     let job = PasscodeJob(
       try guess(at: &vault, of: connection), request, current: current, new: new,
-      unlocks: !keeper.isUnlocked)
-    start(PasscodeChange(job, vault, keeper), for: connection)
+      unlocks: !session.isUnlocked)
+    start(PasscodeChange(job, vault, session), for: connection)
   }
 }

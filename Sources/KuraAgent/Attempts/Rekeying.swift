@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -71,22 +70,22 @@ final class RekeyJob: Job, @unchecked Sendable {
 
 /// A rekey that is asked for: its slots are prepared, and its client has the new recovery key.
 final class RekeyAttempt: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let rekeyJob: RekeyJob
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { rekeyJob }
 
-  init(_ job: RekeyJob, _ keeper: Keeper) {
+  init(_ job: RekeyJob, _ session: Session) {
     rekeyJob = job
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
   }
 
   var wrong: WrongCredential? { WrongCredential(rekeyJob.failure, rekeyJob.failedAt) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     if let failure = rekeyJob.failure {
@@ -127,13 +126,13 @@ final class RekeyWork: Stream {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private var rekey: Rekey?
   private var told: UInt64?
 
-  init(_ rekey: consuming Rekey, of keeper: Keeper) {
-    self.keeper = keeper
+  init(_ rekey: consuming Rekey, of session: Session) {
+    self.session = session
     self.rekey = consume rekey
   }
 
@@ -167,10 +166,10 @@ extension Agent {
     guard request.authority.credential == .passcode else {
       throw Denial(.denied, text: .words("a new vault key takes the passcode"))
     }
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     var vault = try openLocked(connection)
-    try checkTries(.passcode, at: vault, keeper)
-    let known = try work(on: keeper) { vault throws(VaultError) in try vault.slotReports() }
+    try checkTries(.passcode, at: vault, session)
+    let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
     let passcode = try secret(payload.extracting(request.authority.secret))
     let file = payload.extracting(request.keyFile)
     let keyFile = file.isEmpty ? nil : try secret(file)
@@ -179,6 +178,6 @@ extension Agent {
     let job = RekeyJob(
       guess, known, passcode: passcode, keyFile: keyFile,
       wantsRecoveryKey: request.flags.contains(.recoveryKey))
-    start(RekeyAttempt(job, keeper), for: connection)
+    start(RekeyAttempt(job, session), for: connection)
   }
 }

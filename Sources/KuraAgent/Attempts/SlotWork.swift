@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -114,26 +113,26 @@ extension PreparedSlot {
 
 /// Work on the slots under way; the session stays as it is.
 final class SlotWork: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let slotJob: SlotJob
   private var vault: LockedVault?
   /// A locked vault, open for the change alone.
   private var opened: UnlockedVault?
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { slotJob }
 
-  init(_ job: SlotJob, _ vault: consuming LockedVault, _ keeper: Keeper) {
+  init(_ job: SlotJob, _ vault: consuming LockedVault, _ session: Session) {
     slotJob = job
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
     self.vault = consume vault
   }
 
   var wrong: WrongCredential? { WrongCredential(slotJob.failure, slotJob.credential) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     if let failure = slotJob.failure {

@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -34,23 +33,23 @@ final class StrengthenJob: Job, @unchecked Sendable {
 /// It costs the user one derivation more, once. When it fails, the vault is unlocked all the same, and
 /// the next unlock tries again.
 final class Strengthening: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let strengthenJob: StrengthenJob
   /// What the unlock has to tell.
   private let notices: Notice
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { strengthenJob }
 
-  init(_ job: StrengthenJob, _ keeper: Keeper, _ notices: Notice) {
+  init(_ job: StrengthenJob, _ session: Session, _ notices: Notice) {
     strengthenJob = job
-    owner = keeper
+    owner = session
     self.notices = notices
-    ticket = keeper.session.beginAttempt()
+    ticket = session.state.beginAttempt()
   }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     var told = notices

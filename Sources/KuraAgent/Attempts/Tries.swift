@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 internal import Synchronization
@@ -81,10 +80,10 @@ extension Tries {
 extension Agent {
   /// Refuses at once what would have to wait; the worker looks again when its turn has come.
   func checkTries(
-    _ credential: Credential, at vault: borrowing LockedVault, _ keeper: Keeper
+    _ credential: Credential, at vault: borrowing LockedVault, _ session: Session
   ) throws(Denial) {
     // A try under way is counted already, and may be right.
-    guard let kind = TryKind(credential), !keeper.session.isUnlocking else { return }
+    guard let kind = TryKind(credential), !session.state.isUnlocking else { return }
     let standing = tries.standing(kind, tries.look(at: vault.id))
     // A wait that begins only now is for the worker to note.
     guard standing.isAllowed || standing.mustRestart else {
@@ -97,14 +96,14 @@ extension Agent {
   /// both must; the worker tries it as what may be tried.
   func checkTries(
     _ credential: Credential, typed secret: borrowing SecretBytes, _ guess: Guess,
-    at vault: borrowing LockedVault, _ keeper: Keeper
+    at vault: borrowing LockedVault, _ session: Session
   ) throws(Denial) {
     if credential == .passcode, guess.attempt.mayBeCode(secret),
       tries.standing(.local, tries.look(at: vault.id)).isAllowed
     {
       return
     }
-    try checkTries(credential, at: vault, keeper)
+    try checkTries(credential, at: vault, session)
   }
 
   /// What `status` shows, for the kinds of slots that a vault has.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
 /// An unlock under way.
 final class Unlocking: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let path: String
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
@@ -20,12 +19,12 @@ final class Unlocking: Attempt {
   private var half: ProtectedKey?
   private var vault: LockedVault?
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { credentialJob }
 
   init(
     _ request: UnlockRequest, _ job: CredentialJob, _ vault: consuming LockedVault,
-    _ keeper: Keeper, at path: String
+    _ session: Session, at path: String
   ) {
     self.path = path
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
@@ -34,14 +33,14 @@ final class Unlocking: Attempt {
     acceptsExchange = request.flags.contains(.acceptExchange)
     isAuthorizing = request.flags.contains(.authorize)
     credentialJob = job
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
     self.vault = consume vault
   }
 
   var wrong: WrongCredential? { WrongCredential(credentialJob.failure, credential) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     let notices: Notice
@@ -112,19 +111,19 @@ extension Agent {
     try checkMemory()
     try checkAttempts()
     // A copy in the place of an unlocked vault ends its session first, so that it is accepted at the first go.
-    if let keeper = try keeper(of: connection), keeper.isUnlocked {
+    if let session = try session(of: connection), session.isUnlocked {
       // SQLite looks at a file anew when somebody else has opened it.
       try openLocked(connection).close()
-      _ = try? work(on: keeper) { vault throws(VaultError) in try vault.slotReports() }
+      _ = try? work(on: session) { vault throws(VaultError) in try vault.slotReports() }
     }
     var vault = try openLocked(connection)
     let secret = try secret(payload.extracting(request.secret))
-    let keeper = keeper(of: vault, at: connection.vaultPath)
+    let session = session(of: vault, at: connection.vaultPath)
     let guess = try guess(at: &vault, of: connection)
-    try checkTries(request.credential, typed: secret, guess, at: vault, keeper)
+    try checkTries(request.credential, typed: secret, guess, at: vault, session)
     let job = CredentialJob(
       guess, request.credential, secret, keepingPasscode: true)
     start(
-      Unlocking(request, job, vault, keeper, at: connection.vaultPath), for: connection)
+      Unlocking(request, job, vault, session, at: connection.vaultPath), for: connection)
   }
 }

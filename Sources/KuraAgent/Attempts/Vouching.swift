@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
 /// A request that waits until the owner's word in it is proved, and is served with the proof then.
 final class Vouching: Attempt {
-  private let owner: Keeper
+  private let owner: Session
   private let ticket: UnlockTicket
   private let credentialJob: CredentialJob
   private let credential: Credential
@@ -17,24 +16,24 @@ final class Vouching: Attempt {
   /// Kept while the vault is busy; it goes with the request.
   private var proof: OwnerProof?
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
   var job: any Job { credentialJob }
 
   init(
     _ request: Request, _ payload: consuming SecretBytes, _ job: CredentialJob,
-    _ credential: Credential, _ keeper: Keeper
+    _ credential: Credential, _ session: Session
   ) {
     self.request = request
     self.payload = payload
     credentialJob = job
     self.credential = credential
-    owner = keeper
-    ticket = keeper.session.beginAttempt()
+    owner = session
+    ticket = session.state.beginAttempt()
   }
 
   var wrong: WrongCredential? { WrongCredential(credentialJob.failure, credential) }
 
-  func settle() -> Bool { owner.session.endAttempt(ticket) }
+  func settle() -> Bool { owner.state.endAttempt(ticket) }
 
   func finish(in agent: Agent, for client: Connection) throws(Denial) {
     guard owner.isUnlocked else { throw owner.lockedDenial() }
@@ -79,15 +78,15 @@ extension Agent {
   ) throws(Denial) {
     try checkMemory()
     try checkAttempts()
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     var vault = try openLocked(connection)
     let guess = try guess(at: &vault, of: connection)
-    try checkTries(word.credential, at: vault, keeper)
+    try checkTries(word.credential, at: vault, session)
     vault.close()
     let job = CredentialJob(
       guess, word.credential, try secret(payload.extracting(word.secret)),
       takingCodes: false)
     let rest = try secret(payload.extracting(0..<word.secret.lowerBound))
-    start(Vouching(request, rest, job, word.credential, keeper), for: connection)
+    start(Vouching(request, rest, job, word.credential, session), for: connection)
   }
 }

@@ -3,7 +3,6 @@
 internal import CKuraSystem
 internal import Glibc
 internal import KuraProtocol
-internal import KuraSession
 internal import SecureMemory
 
 // MARK: - Coming and going

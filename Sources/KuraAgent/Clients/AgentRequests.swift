@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -63,7 +62,7 @@ extension Agent {
 
   /// The path as a text, an unlocked vault's own where it is one; empty when it cannot be a path.
   private func path(_ bytes: Span<UInt8>) -> String {
-    for keeper in keepers where keeper.isUnlocked && keeper.isAt(bytes) { return keeper.path }
+    for session in sessions where session.isUnlocked && session.isAt(bytes) { return session.path }
     return unsafe bytes.withUnsafeBytes { bytes in
       guard unsafe !bytes.contains(0) else { return "" }
       return unsafe String(validating: bytes, as: UTF8.self) ?? ""
@@ -93,7 +92,7 @@ extension Agent {
 
   /// Whether a client that sends a large value is ahead of the disk, which is no writer's fault.
   private func isAwaitingMove(_ connection: Connection) -> Bool {
-    (connection.errand as? ValueUpload)?.keeper?.move != nil
+    (connection.errand as? ValueUpload)?.session?.move != nil
   }
 }
 
@@ -125,7 +124,7 @@ extension Agent {
 
   /// A client of another version may end an agent that holds no keys, to start its own.
   private func mayServeForeign(_ request: Request) -> Bool {
-    request.verb == .agentStop && !keepers.contains { $0.isUnlocked }
+    request.verb == .agentStop && !sessions.contains { $0.isUnlocked }
   }
 
   /// Serves a request, whose owner's word was proved where it carries one.
@@ -179,30 +178,30 @@ extension Agent {
 
 extension Agent {
   /// The session of the vault a client means; nil when it was never unlocked here.
-  func keeper(of connection: Connection) throws(Denial) -> Keeper? {
+  func session(of connection: Connection) throws(Denial) -> Session? {
     let path = connection.vaultPath
-    if let keeper = keepers.first(where: { $0.isUnlocked && $0.path == path }) { return keeper }
+    if let session = sessions.first(where: { $0.isUnlocked && $0.path == path }) { return session }
     let id = try identity(of: path)
-    return keepers.first { $0.id == id }
+    return sessions.first { $0.id == id }
   }
 
   /// The session of an unlocked vault.
-  func unlocked(_ connection: Connection) throws(Denial) -> Keeper {
-    guard let keeper = try unlockedKeeper(of: connection) else {
+  func unlocked(_ connection: Connection) throws(Denial) -> Session {
+    guard let session = try unlockedSession(of: connection) else {
       throw try lockedDenial(connection)
     }
-    return keeper
+    return session
   }
 
   /// The session of a client's vault while that is unlocked; nil when it is locked. A file that was unlocked
   /// by another path may have come into another vault's place since.
-  func unlockedKeeper(of connection: Connection) throws(Denial) -> Keeper? {
-    guard let keeper = try keeper(of: connection), keeper.isUnlocked else { return nil }
+  func unlockedSession(of connection: Connection) throws(Denial) -> Session? {
+    guard let session = try session(of: connection), session.isUnlocked else { return nil }
     let path = connection.vaultPath
-    if keeper.path != path {
-      try work(on: keeper, at: path) { vault throws(VaultError) in _ = try vault.checkPlace(path) }
+    if session.path != path {
+      try work(on: session, at: path) { vault throws(VaultError) in _ = try vault.checkPlace(path) }
     }
-    return keeper
+    return session
   }
 
   /// Why requests about a client's vault are refused.
@@ -213,13 +212,13 @@ extension Agent {
 
   /// Why and since when a client's vault is locked. Another file in the place of one that was
   /// locked for that has the reason of that one.
-  func lockNote(of connection: Connection) throws(Denial) -> Session.LockNote {
-    if let note = try keeper(of: connection)?.session.lockNote { return note }
+  func lockNote(of connection: Connection) throws(Denial) -> LockState.LockNote {
+    if let note = try session(of: connection)?.state.lockNote { return note }
     let path = connection.vaultPath
-    let before = keepers.first { keeper in
-      keeper.path == path && keeper.session.lockNote?.reason == .vaultChanged
+    let before = sessions.first { session in
+      session.path == path && session.state.lockNote?.reason == .vaultChanged
     }
-    return before?.session.lockNote ?? .neverUnlocked(since: began)
+    return before?.state.lockNote ?? .neverUnlocked(since: began)
   }
 
   func identity(of path: String) throws(Denial) -> FileID {
@@ -235,25 +234,25 @@ extension Agent {
   ///   - name: Where the item's name stands in the request.
   ///   - path: The file that errors are about, where that is not the vault's.
   func work<Result: ~Copyable>(
-    on keeper: Keeper, item name: Range<Int>? = nil, at path: String? = nil,
+    on session: Session, item name: Range<Int>? = nil, at path: String? = nil,
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(Denial) -> Result {
-    do throws(VaultError) { return try keeper.withVault(body) } catch {
-      if error.isOfAnotherVault { lock(keeper, .vaultChanged) }
-      if error == .replaced { throw keeper.lockedDenial() }
-      if error == .busy, keeper.isCompacting { throw Denial(.busy, 1) }
-      throw Denial(error, at: path ?? keeper.path, item: name)
+    do throws(VaultError) { return try session.withVault(body) } catch {
+      if error.isOfAnotherVault { lock(session, .vaultChanged) }
+      if error == .replaced { throw session.lockedDenial() }
+      if error == .busy, session.isCompacting { throw Denial(.busy, 1) }
+      throw Denial(error, at: path ?? session.path, item: name)
     }
   }
 
   /// Notes that a value was served or stored.
-  func noteUse(of keeper: Keeper) { keeper.session.use(at: configuration.clock()) }
+  func noteUse(of session: Session) { session.state.use(at: configuration.clock()) }
 
   /// Notes that the vault changed: within a second the newest state is kept beside it.
-  func noteChange(of keeper: Keeper) {
-    moveJournal(of: keeper)
-    guard keeper.upkeepDeadline == nil else { return }
-    keeper.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
+  func noteChange(of session: Session) {
+    moveJournal(of: session)
+    guard session.upkeepDeadline == nil else { return }
+    session.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
   }
 }
 

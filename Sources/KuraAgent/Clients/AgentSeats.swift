@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 
 // MARK: - Seats
 

@@ -2,7 +2,6 @@
 
 internal import CKuraSystem
 internal import KuraProtocol
-internal import KuraSession
 internal import SecureMemory
 
 /// One client: its socket, what it sent and what it gets, and what it has under way.

@@ -7,13 +7,13 @@ internal import SecureMemory
 /// What a client has under way beyond a single request and its reply.
 protocol Errand: AnyObject {
   /// The vault it is about, whose lock ends it; nil when it needs none of its keys.
-  var keeper: Keeper? { get }
+  var session: Session? { get }
 }
 
 /// A reply that is sent slice by slice.
 protocol Stream: AnyObject {
   /// The vault it reads; its lock ends the stream.
-  var keeper: Keeper { get }
+  var session: Session { get }
 
   /// Whether it serves a value, and so counts as use for the idle clock.
   var isUse: Bool { get }
@@ -42,7 +42,7 @@ extension Stream {
 
 /// Waits until the vault is unlocked by somebody else.
 final class Wait: Errand {
-  let keeper: Keeper? = nil
+  let session: Session? = nil
   /// When it is refused, on the monotonic clock.
   let deadline: UInt64
 
@@ -51,9 +51,9 @@ final class Wait: Errand {
 
 /// Waits until the vault is locked, which answers it.
 final class Watch: Errand {
-  let keeper: Keeper?
+  let session: Session?
 
-  init(_ keeper: Keeper) { self.keeper = keeper }
+  init(_ session: Session) { self.session = session }
 }
 
 /// Writes a message as part of work on a vault; what can fail is memory.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import Glibc
-internal import KuraSession
 
 extension PromptLine.Origin {
   /// Looks up what a process was started with. It waits for an answer, so that its number is its own.

@@ -3,7 +3,6 @@
 internal import CKuraSystem
 internal import Glibc
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -19,7 +18,7 @@ public final class Agent {
   /// What is known of vaults that are locked.
   let memory = VaultMemory()
 
-  var keepers: [Keeper] = []
+  var sessions: [Session] = []
   var connections: [Connection?] = []
   /// How many of them have a seat, and how often a client was heard.
   var seated = 0
@@ -137,7 +136,7 @@ public final class Agent {
 
   /// Locks everything, answers everybody and closes.
   private func end() {
-    for keeper in keepers { lock(keeper, ending ?? .signal) }
+    for session in sessions { lock(session, ending ?? .signal) }
     listener?.unlink()
     for case let connection? in connections where connection.hasPending { _ = connection.send() }
     settle()

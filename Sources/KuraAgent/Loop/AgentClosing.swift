@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 
 /// What follows a lock: the vault's file is left whole, and then who asked for the lock is answered.
@@ -10,9 +9,9 @@ extension Agent {
   /// Begins what is to be closed; on the thread of moves, behind the vault's own, which would keep the WAL.
   func beginClosings() {
     var hasEnded = false
-    for keeper in keepers {
-      guard let closing = keeper.closing, !keeper.isClosingBegun else { continue }
-      keeper.isClosingBegun = true
+    for session in sessions {
+      guard let closing = session.closing, !session.isClosingBegun else { continue }
+      session.isClosingBegun = true
       guard let mover = startedMover() else {
         closing.run()
         hasEnded = true
@@ -25,7 +24,7 @@ extension Agent {
 
   /// Goes on with what waited for a vault to be closed.
   func finishClosings() {
-    for keeper in keepers where keeper.closing?.outcome != nil { keeper.endClosing() }
+    for session in sessions where session.closing?.outcome != nil { session.endClosing() }
     for case let connection? in connections {
       guard let wait = connection.errand as? ClosingWait, wait.isOver else { continue }
       answer(wait, connection)
@@ -34,7 +33,7 @@ extension Agent {
 
   /// Closes what is not closed when the agent ends, however long that takes.
   func awaitClosings() {
-    for keeper in keepers { keeper.closing?.run() }
+    for session in sessions { session.closing?.run() }
     finishClosings()
   }
 
@@ -62,7 +61,7 @@ extension Agent {
   /// Lets a request wait that would open a file which is being closed. It goes by the path, too: what stands
   /// there now would be read with the WAL of what stood there before.
   func checkNotClosing(_ path: String) throws(Denial) {
-    let closing = keepers.filter { $0.closing != nil }
+    let closing = sessions.filter { $0.closing != nil }
     guard !closing.isEmpty else { return }
     let id = try identity(of: path)
     if closing.contains(where: { $0.id == id || $0.path == path || $0.closing?.path == path }) {
@@ -75,13 +74,13 @@ extension Agent {
   func takeUpLeftWAL(of connection: Connection) throws(Denial) -> Closing? {
     let path = connection.vaultPath
     guard !path.isEmpty, LockedVault.hasWAL(at: path) else { return nil }
-    if let keeper = try keeper(of: connection), keeper.isUnlocked || keeper.closing != nil {
-      return keeper.closing
+    if let session = try session(of: connection), session.isUnlocked || session.closing != nil {
+      return session.closing
     }
     let vault = try openLocked(connection)
-    let keeper = keeper(of: vault, at: path)
-    keeper.leave(vault)
-    return keeper.closing
+    let session = session(of: vault, at: path)
+    session.leave(vault)
+    return session.closing
   }
 }
 

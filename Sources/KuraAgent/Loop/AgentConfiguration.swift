@@ -2,7 +2,6 @@
 
 internal import CKuraSystem
 public import KuraFormat
-public import KuraSession
 internal import KuraVault
 
 /// What an agent is told at its start.

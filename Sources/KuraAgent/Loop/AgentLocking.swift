@@ -2,18 +2,17 @@
 
 internal import CKuraSystem
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
 extension Agent {
   /// Locks what may not stay unlocked; asked before each frame, each slice and at each timer.
   func lockDue() {
-    guard !asked.isEmpty || keepers.contains(where: { $0.isUnlocked }) else { return }
+    guard !asked.isEmpty || sessions.contains(where: { $0.isUnlocked }) else { return }
     let now = configuration.clock()
     expireWords(at: now)
-    for keeper in keepers {
-      if let reason = keeper.session.dueLock(at: now) { lock(keeper, reason) }
+    for session in sessions {
+      if let reason = session.state.dueLock(at: now) { lock(session, reason) }
     }
   }
 
@@ -21,15 +20,15 @@ extension Agent {
   /// answered; what waits for a disk begins at the end of the turn, and needs no key.
   ///
   /// - Parameter connection: The client that asked for it.
-  func lock(_ keeper: Keeper, _ reason: LockReason, for connection: Connection? = nil) {
-    noteLock(of: keeper, reason, by: connection)
-    revokeGrants(of: keeper)
-    withdrawMove(of: keeper)
+  func lock(_ session: Session, _ reason: LockReason, for connection: Connection? = nil) {
+    noteLock(of: session, reason, by: connection)
+    revokeGrants(of: session)
+    withdrawMove(of: session)
     // What they hold goes first: parts of values, and the vault's statements.
-    let interrupted = interrupt(keeper)
-    keeper.lock(reason, at: configuration.clock())
+    let interrupted = interrupt(session)
+    session.lock(reason, at: configuration.clock())
     kura_stack_wipe()
-    for work in interrupted { answer(work, keeper.lockedDenial()) }
+    for work in interrupted { answer(work, session.lockedDenial()) }
   }
 
   /// A client that was at work when its vault was locked.
@@ -39,12 +38,12 @@ extension Agent {
   }
 
   /// Takes everything from the clients that are at work on a vault.
-  private func interrupt(_ keeper: Keeper) -> [Interrupted] {
+  private func interrupt(_ session: Session) -> [Interrupted] {
     var interrupted: [Interrupted] = []
     for case let connection? in connections {
       connection.mustBeServed = true
-      let isStream = connection.stream?.keeper === keeper
-      guard isStream || connection.errand?.keeper === keeper else {
+      let isStream = connection.stream?.session === session
+      guard isStream || connection.errand?.session === session else {
         connection.mustBeTaken = connection.hasPending && connection.stream == nil
         continue
       }
@@ -78,7 +77,7 @@ extension Agent {
       // A whole request that waits for a seat or the disk is refused in a moment.
       guard connection.isWithinFrame, connection.phase != .greeting,
         connection.busyDeadline == nil || connection.phase == .parked,
-        (try? keeper(of: connection))?.isUnlocked != true
+        (try? session(of: connection))?.isUnlocked != true
       else { continue }
       connection.inbox.wipe()
       do throws(Denial) {
@@ -102,10 +101,10 @@ extension Agent {
   }
 
   /// Answers those who wait for a vault that has just been unlocked.
-  func answerWaiting(_ keeper: Keeper) {
-    endPrompts(for: keeper)
+  func answerWaiting(_ session: Session) {
+    endPrompts(for: session)
     for case let connection? in connections where connection.errand is Wait {
-      guard (try? identity(of: connection.vaultPath)) == keeper.id else { continue }
+      guard (try? identity(of: connection.vaultPath)) == session.id else { continue }
       connection.errand = nil
       connection.phase = .ready
       try? connection.outbox.frames.putReply()

@@ -2,7 +2,6 @@
 
 internal import CKuraSystem
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -46,11 +45,11 @@ extension Agent {
     guard connection.stream === stream else { return }
     let written = connection.outbox.frames.count
     do throws(Denial) {
-      let hasMore = try work(on: stream.keeper) { vault throws(VaultError) in
+      let hasMore = try work(on: stream.session) { vault throws(VaultError) in
         try stream.advance(&connection.outbox, in: &vault)
       }
-      if stream.isUse { noteUse(of: stream.keeper) }
-      if stream.isChange { noteChange(of: stream.keeper) }
+      if stream.isUse { noteUse(of: stream.session) }
+      if stream.isChange { noteChange(of: stream.session) }
       if !hasMore {
         if let batch = stream as? BatchStore { noteStored(batch, by: connection) }
         finishStream(connection)
@@ -72,38 +71,38 @@ extension Agent {
 
   /// Notes the newest state beside a vault that changed, and sweeps what nothing refers to.
   func maintain() {
-    for keeper in keepers {
-      writeLogIfDue(of: keeper)
-      guard let deadline = keeper.upkeepDeadline else { continue }
+    for session in sessions {
+      writeLogIfDue(of: session)
+      guard let deadline = session.upkeepDeadline else { continue }
       let now = configuration.clock().monotonic
       guard now >= deadline else { continue }
-      keeper.upkeepDeadline = nil
-      keepUp(keeper, at: now)
+      session.upkeepDeadline = nil
+      keepUp(session, at: now)
     }
   }
 
-  private func keepUp(_ keeper: Keeper, at now: UInt64) {
+  private func keepUp(_ session: Session, at now: UInt64) {
     do throws(Denial) {
-      let hasMore = try work(on: keeper) { vault throws(VaultError) in
+      let hasMore = try work(on: session) { vault throws(VaultError) in
         try vault.flushSeen()
         return try vault.sweep()
       }
-      moveJournal(of: keeper)
+      moveJournal(of: session)
       // Who waits for a value goes before what nobody waits for.
-      if hasMore { keeper.upkeepDeadline = isMovingValue(of: keeper) ? now + upkeep : now }
+      if hasMore { session.upkeepDeadline = isMovingValue(of: session) ? now + upkeep : now }
     } catch {
-      guard keeper.isUnlocked, error.failure == .busy else { return }
-      keeper.upkeepDeadline = now + upkeep
+      guard session.isUnlocked, error.failure == .busy else { return }
+      session.upkeepDeadline = now + upkeep
     }
   }
 
   private var upkeep: UInt64 { configuration.limits.upkeep }
 
   /// Whether a large value of a vault is on its way, in or out.
-  func isMovingValue(of keeper: Keeper) -> Bool {
+  func isMovingValue(of session: Session) -> Bool {
     connections.contains { connection in
-      (connection?.errand as? ValueUpload)?.keeper === keeper
-        || (connection?.stream as? ValueDownload)?.keeper === keeper
+      (connection?.errand as? ValueUpload)?.session === session
+        || (connection?.stream as? ValueDownload)?.session === session
     }
   }
 }
@@ -122,14 +121,14 @@ extension Agent {
   /// The earliest of all deadlines on the monotonic clock; 0 when there is a slice to serve.
   private func nextDeadline() -> UInt64? {
     var next = min(queueDeadline ?? .max, promptDeadline)
-    for keeper in keepers { next = min(next, deadline(of: keeper)) }
+    for session in sessions { next = min(next, deadline(of: session)) }
     for case let connection? in connections { next = min(next, deadline(of: connection)) }
     return next == .max ? nil : next
   }
 
-  private func deadline(of keeper: Keeper) -> UInt64 {
-    let upkeep = min(keeper.upkeepDeadline ?? .max, keeper.logDeadline ?? .max)
-    return keeper.isRotating ? min(upkeep, keeper.rotation.deadline) : upkeep
+  private func deadline(of session: Session) -> UInt64 {
+    let upkeep = min(session.upkeepDeadline ?? .max, session.logDeadline ?? .max)
+    return session.isRotating ? min(upkeep, session.rotation.deadline) : upkeep
   }
 
   private func deadline(of connection: Connection) -> UInt64 {
@@ -195,7 +194,7 @@ extension Agent {
   /// A deadline that moves away is not set anew: the timer fires early once, and is set then.
   func arm() throws(AgentError) {
     var next = UInt64.max
-    for keeper in keepers { next = min(next, keeper.session.nextDeadline ?? .max) }
+    for session in sessions { next = min(next, session.state.nextDeadline ?? .max) }
     next = min(next, nextGrantDeadline ?? .max)
     for connection in asked { next = min(next, connection.keyHold?.deadline ?? .max) }
     guard next < armed ?? .max else { return }
@@ -218,6 +217,6 @@ extension Agent {
     ended.removeAll(keepingCapacity: true)
     while case .some(nil) = connections.last { connections.removeLast() }
     beginClosings()
-    for keeper in keepers { keeper.mustServeWaiting = false }
+    for session in sessions { session.mustServeWaiting = false }
   }
 }

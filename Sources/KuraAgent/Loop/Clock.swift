@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-public import KuraSession
 
 extension Moment {
   /// The machine's clocks, now.

@@ -84,7 +84,7 @@ final class Closing: Job {
 
 /// Waits until the vaults that a client had locked are whole files.
 final class ClosingWait: Errand {
-  let keeper: Keeper? = nil
+  let session: Session? = nil
   let closings: [Closing]
   /// When the client is told that it takes longer, on the monotonic clock.
   let deadline: UInt64

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import KuraSession
 internal import KuraVault
 
 /// Moves a vault's journal into its file. It needs nothing of the loop's and brings nothing back.
@@ -16,13 +15,13 @@ final class JournalJob: Job {
 extension Agent {
   /// Has a vault's journal moved once it is long, on a thread of its own: neither does an unlock wait
   /// for a disk, nor a disk for a key derivation.
-  func moveJournal(of keeper: Keeper) {
-    guard keeper.isUnlocked, keeper.move == nil, !keeper.mustServeWaiting else { return }
-    let move = try? keeper.withVault { vault throws(VaultError) in vault.takeJournalMove() }
+  func moveJournal(of session: Session) {
+    guard session.isUnlocked, session.move == nil, !session.mustServeWaiting else { return }
+    let move = try? session.withVault { vault throws(VaultError) in vault.takeJournalMove() }
     guard let move = move.flatMap({ $0 }) else { return }
     guard let mover = startedMover() else { return move.run() }
     let job = JournalJob(move)
-    keeper.move = job
+    session.move = job
     mover.start(job)
   }
 
@@ -40,44 +39,44 @@ extension Agent {
   func finishMoves() {
     guard let done = mover?.finished(), !done.isEmpty else { return }
     finishClosings()
-    for keeper in keepers where done.contains(where: { $0 === keeper.move }) {
-      let hasFollowed = keeper.isMovingAgain
-      keeper.move = nil
+    for session in sessions where done.contains(where: { $0 === session.move }) {
+      let hasFollowed = session.isMovingAgain
+      session.move = nil
       if hasFollowed {
         // Others may write on for ever.
-        keeper.mustServeWaiting = true
+        session.mustServeWaiting = true
       } else {
-        moveJournal(of: keeper)
-        keeper.isMovingAgain = keeper.move != nil
+        moveJournal(of: session)
+        session.isMovingAgain = session.move != nil
       }
-      if keeper.move == nil { finishMove(of: keeper) }
+      if session.move == nil { finishMove(of: session) }
     }
     for case let connection? in connections where connection.busyDeadline != nil {
       retry(connection)
     }
   }
 
-  private func finishMove(of keeper: Keeper) {
-    if keeper.isUnlocked {
+  private func finishMove(of session: Session) {
+    if session.isUnlocked {
       // Later, where that fails.
-      try? keeper.withVault { vault throws(VaultError) in try vault.clearJournal() }
+      try? session.withVault { vault throws(VaultError) in try vault.clearJournal() }
       // Its file is made short then.
       let upkeep = configuration.clock().monotonic + configuration.limits.upkeep
-      keeper.upkeepDeadline = keeper.upkeepDeadline ?? upkeep
+      session.upkeepDeadline = session.upkeepDeadline ?? upkeep
     }
     // What a batch took of memory is no small part of what an agent at rest may have.
-    if !isMovingValue(of: keeper) { kura_memory_trim() }
+    if !isMovingValue(of: session) { kura_memory_trim() }
   }
 
   /// Takes back the move that has not begun: who closes the file does the same.
-  func withdrawMove(of keeper: Keeper) {
-    guard let move = keeper.move, mover?.withdraw(move) == true else { return }
-    keeper.move = nil
+  func withdrawMove(of session: Session) {
+    guard let move = session.move, mover?.withdraw(move) == true else { return }
+    session.move = nil
   }
 
   /// Waits for the moves under way, so that every vault can be closed.
   func awaitMoves() {
     mover?.stop()
-    for keeper in keepers { keeper.move = nil }
+    for session in sessions { session.move = nil }
   }
 }

@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 
 /// Opens a vault's protected values for who proved a passcode; wiped when dropped.
@@ -14,13 +13,13 @@ final class Grant {
   /// Never nil; optional so that it can be lent where there may be none.
   let key: ProtectedKey?
   /// Whose values it opens.
-  private(set) weak var keeper: Keeper?
+  private(set) weak var session: Session?
   /// When the passcode was proved, in milliseconds since boot.
   let since: UInt64
 
-  init(_ key: consuming ProtectedKey, of keeper: Keeper, since: UInt64) {
+  init(_ key: consuming ProtectedKey, of session: Session, since: UInt64) {
     self.key = consume key
-    self.keeper = keeper
+    self.session = session
     self.since = since
   }
 
@@ -50,27 +49,27 @@ extension Agent {
   ///
   /// - Parameter body: Reads with what there is; it is called again where that is not enough.
   func opening<Result: ~Copyable>(
-    _ connection: Connection, on keeper: Keeper,
+    _ connection: Connection, on session: Session,
     _ body: (Grant?) throws(Denial) -> Result
   ) throws(Denial) -> Result {
     expireGrants()
-    let own = connection.grant.flatMap { $0.keeper === keeper ? $0 : nil }
+    let own = connection.grant.flatMap { $0.session === session ? $0 : nil }
     do throws(Denial) { return try body(own) } catch {
       guard error.failure == .protected, own == nil,
-        let grant = grant(byWindowsOf: keeper, for: connection)
+        let grant = grant(byWindowsOf: session, for: connection)
       else { throw error }
       return try body(grant)
     }
   }
 
   /// What the owner answered for before, of what the client belongs to.
-  private func grant(byWindowsOf keeper: Keeper, for connection: Connection) -> Grant? {
+  private func grant(byWindowsOf session: Session, for connection: Connection) -> Grant? {
     // Another engine may have shortened the windows, which showed with the look at the vault just now.
     expireGrants()
-    guard !keeper.windows.isEmpty, let chain = chain(of: connection) else { return nil }
-    let windows = keeper.windows.filter { chain.isWithin($0.tree) }
+    guard !session.windows.isEmpty, let chain = chain(of: connection) else { return nil }
+    let windows = session.windows.filter { chain.isWithin($0.tree) }
     guard let since = windows.map(\.since).min() else { return nil }
-    return Grant(ProtectedKey(of: windows.map(\.body)), of: keeper, since: since)
+    return Grant(ProtectedKey(of: windows.map(\.body)), of: session, since: since)
   }
 
   private func chain(of connection: Connection) -> ProcessChain? {
@@ -86,20 +85,20 @@ extension Agent {
   ///
   /// - Parameter revision: Which one was read; nil for the current one.
   func remember(
-    _ name: Span<UInt8>, revision: UInt64?, on keeper: Keeper, for connection: Connection
+    _ name: Span<UInt8>, revision: UInt64?, on session: Session, for connection: Connection
   ) {
-    guard let grant = connection.grant, grant.keeper === keeper, keeper.isUnlocked,
-      grant.isFresh(for: keeper.reuseWindow, at: configuration.clock().boot),
+    guard let grant = connection.grant, grant.session === session, session.isUnlocked,
+      grant.isFresh(for: session.reuseWindow, at: configuration.clock().boot),
       let tree = chain(of: connection)?.tree
     else { return }
     // What cannot be noted is asked for again.
-    let found = try? keeper.withVault { vault throws(VaultError) in
+    let found = try? session.withVault { vault throws(VaultError) in
       try vault.bodyKey(name, revision: revision, from: grant.key)
     }
     guard let body = found else { return }
-    keeper.windows.removeAll { $0.tree == tree && $0.body.isSame(as: body) }
-    if keeper.windows.count >= Window.most { keeper.windows.removeFirst() }
-    keeper.windows.append(Window(body: body, tree: tree, since: grant.since))
+    session.windows.removeAll { $0.tree == tree && $0.body.isSame(as: body) }
+    if session.windows.count >= Window.most { session.windows.removeFirst() }
+    session.windows.append(Window(body: body, tree: tree, since: grant.since))
   }
 
   /// Lets go of what is too old; asked before each use, and at each timer.
@@ -111,15 +110,15 @@ extension Agent {
         connection.grant = nil
       }
     }
-    for keeper in keepers {
-      keeper.windows.removeAll { !$0.isFresh(for: keeper.reuseWindow, at: now) }
+    for session in sessions {
+      session.windows.removeAll { !$0.isFresh(for: session.reuseWindow, at: now) }
     }
   }
 
   /// Takes from all clients what opens a vault's protected values.
-  func revokeGrants(of keeper: Keeper) {
-    keeper.windows = []
-    for case let connection? in connections where connection.grant?.keeper === keeper {
+  func revokeGrants(of session: Session) {
+    session.windows = []
+    for case let connection? in connections where connection.grant?.session === session {
       connection.grant = nil
     }
   }
@@ -128,18 +127,18 @@ extension Agent {
   var nextGrantDeadline: UInt64? {
     guard hasGrants else { return nil }
     let own = connections.compactMap { $0?.grant.map { $0.since + AuthorizeRequest.lifetime } }
-    let shared = keepers.flatMap { keeper in
-      keeper.windows.map { $0.since + keeper.reuseWindow }
+    let shared = sessions.flatMap { session in
+      session.windows.map { $0.since + session.reuseWindow }
     }
     return (own + shared).min()
   }
 
   private var hasGrants: Bool {
-    keepers.contains { !$0.windows.isEmpty } || connections.contains { $0?.grant != nil }
+    sessions.contains { !$0.windows.isEmpty } || connections.contains { $0?.grant != nil }
   }
 }
 
-extension Keeper {
+extension Session {
   /// How long after a passcode the values that were read with it are served again, in milliseconds.
   var reuseWindow: UInt64 { policy?[.reuseWindow] ?? 0 }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 
 /// The prompts for one vault.
@@ -14,7 +13,7 @@ final class PromptDesk {
 
 /// Has its turn to ask a person for a passcode, or waits for it.
 final class Prompting: Errand {
-  let keeper: Keeper? = nil
+  let session: Session? = nil
   let desk: PromptDesk
   let id: UInt64
   /// What its client was told last.
@@ -34,7 +33,7 @@ extension Agent {
     _ request: PromptRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     connection.mayCrossEnd = true
-    if try keeper(of: connection)?.isUnlocked == true {
+    if try session(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putEnd() }
     }
     let desk = try desk(of: connection)
@@ -109,8 +108,8 @@ extension Agent {
   }
 
   /// Answers those who ask and wait for a vault that has just been unlocked.
-  func endPrompts(for keeper: Keeper) {
-    guard let desk = desks.first(where: { $0.vault == keeper.id }) else { return }
+  func endPrompts(for session: Session) {
+    guard let desk = desks.first(where: { $0.vault == session.id }) else { return }
     desk.line.empty()
     endPrompts(desk, with: nil)
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -10,7 +9,7 @@ final class BatchStore: Stream {
   /// How many items are looked at in a slice, before any is written.
   private static let slice = 128
 
-  let keeper: Keeper
+  let session: Session
   let isUse = true
   let isChange = true
   private let request: PutBatchRequest
@@ -29,14 +28,14 @@ final class BatchStore: Stream {
 
   init(
     _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
-    to keeper: Keeper, late isLate: Bool, _ configuration: AgentConfiguration
+    to session: Session, late isLate: Bool, _ configuration: AgentConfiguration
   ) {
     self.isLate = isLate
     self.configuration = configuration
     self.batch = batch
     self.request = request
     self.payload = payload
-    self.keeper = keeper
+    self.session = session
     offset = request.start
   }
 
@@ -58,7 +57,7 @@ final class BatchStore: Stream {
   /// Whether the journal is moved into the file first: in front of a late batch, and where it is to be
   /// cleared after one. The end of that is an event of the loop's.
   private var isAwaitingJournal: Bool {
-    keeper.move != nil && (isLate && !hasMoreToTake || batch.isCommitted)
+    session.move != nil && (isLate && !hasMoreToTake || batch.isCommitted)
   }
 
   /// Stores the next items. What begins anew waits for others that write, as any request does.
@@ -115,7 +114,7 @@ final class BatchStore: Stream {
 
   /// Why the item behind those that are stored is not; nothing of it is named.
   private var failure: Denial? {
-    if let failure = batch.failure { return Denial(failure.error, at: keeper.path) }
+    if let failure = batch.failure { return Denial(failure.error, at: session.path) }
     return hasEmptyValue ? Denial(.valueEmpty) : nil
   }
 }
@@ -125,7 +124,7 @@ extension Agent {
   func putBatch(
     _ request: PutBatchRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     guard request.count > 0 else {
       try wire { () throws(ProtocolError) in
         try connection.outbox.frames.putProgress(done: 0, total: 0)
@@ -135,11 +134,11 @@ extension Agent {
     }
     // One batch after another would leave nobody else a turn.
     guard !isAwaited(before: connection) else { throw Denial(.busy) }
-    let isLate = !keeper.isJournalShort
-    let batch = try work(on: keeper) { vault throws(VaultError) in
+    let isLate = !session.isJournalShort
+    let batch = try work(on: session) { vault throws(VaultError) in
       try vault.beginBatch(replacing: request.flags.contains(.replace), late: isLate)
     }
-    keeper.noteBatch(isAfterJournal: isLate)
+    session.noteBatch(isAfterJournal: isLate)
     let copy = try wire { () throws(ProtocolError) in
       var copy: SecretBuffer
       do throws(SecureMemoryError) { copy = try SecretBuffer(capacity: payload.count) } catch {
@@ -149,7 +148,7 @@ extension Agent {
       return copy
     }
     connection.stream = BatchStore(
-      batch, request, copy, to: keeper, late: isLate, configuration)
+      batch, request, copy, to: session, late: isLate, configuration)
     connection.phase = .parked
   }
 

@@ -11,14 +11,14 @@ final class ItemList: Stream {
   /// Bytes after which a slice is sent: a socket takes as much again before the client has read it.
   private static let sliceBytes = 24_000
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private var listing: Listing
   private var isFirst = true
 
-  init(_ listing: consuming Listing, of keeper: Keeper) {
+  init(_ listing: consuming Listing, of session: Session) {
     self.listing = listing
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

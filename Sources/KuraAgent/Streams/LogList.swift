@@ -12,14 +12,14 @@ final class LogList: Stream {
   /// Parts of the file that a slice reads at most: a few milliseconds.
   private static let sliceParts = 256
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private var reader: LogReader?
   private var isFirst = true
 
-  init(_ reader: consuming LogReader?, of keeper: Keeper) {
+  init(_ reader: consuming LogReader?, of session: Session) {
     self.reader = consume reader
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

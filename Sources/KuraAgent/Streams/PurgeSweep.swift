@@ -9,17 +9,17 @@ final class PurgeSweep: Stream {
   /// How often another writer is waited for, a slice each.
   private static let patience = 200
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private var purge: Purge
   private var refusals = 0
 
   /// The journal is cleared after a move of it, the end of which is an event of the loop's.
-  var due: UInt64 { purge.isSwept && keeper.move != nil ? .max : 0 }
+  var due: UInt64 { purge.isSwept && session.move != nil ? .max : 0 }
 
-  init(_ purge: Purge, of keeper: Keeper) {
+  init(_ purge: Purge, of session: Session) {
     self.purge = purge
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

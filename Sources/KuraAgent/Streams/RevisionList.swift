@@ -8,14 +8,14 @@ internal import SecureMemory
 final class RevisionList: Stream {
   private static let sliceCount = 32
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private let name: SecretBytes
   private var last: UInt64 = 0
 
-  init(_ name: consuming SecretBytes, of keeper: Keeper) {
+  init(_ name: consuming SecretBytes, of session: Session) {
     self.name = name
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

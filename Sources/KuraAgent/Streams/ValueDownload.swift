@@ -7,13 +7,13 @@ internal import SecureMemory
 /// A value on its way out: some verified chunks a slice, which are sent from where they were opened while
 /// the next ones are.
 final class ValueDownload: Stream {
-  let keeper: Keeper
+  let session: Session
   let isUse = true
   private var value: Value
 
-  init(_ value: consuming Value, from keeper: Keeper) {
+  init(_ value: consuming Value, from session: Session) {
     self.value = value
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

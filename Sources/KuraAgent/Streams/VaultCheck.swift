@@ -9,14 +9,14 @@ final class VaultCheck: Stream {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private var verification: Verification
   private var told: UInt64?
 
-  init(_ verification: consuming Verification, of keeper: Keeper) {
+  init(_ verification: consuming Verification, of session: Session) {
     self.verification = verification
-    self.keeper = keeper
+    self.session = session
   }
 
   func advance(

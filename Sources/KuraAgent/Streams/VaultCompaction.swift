@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -19,7 +18,7 @@ final class VaultCompaction: Stream {
   /// Between two looks at it, in milliseconds.
   private static let pause: UInt64 = 100
 
-  let keeper: Keeper
+  let session: Session
   let isUse = false
   private(set) var due: UInt64 = 0
   private let compaction: Compaction
@@ -28,10 +27,10 @@ final class VaultCompaction: Stream {
   private let worker: Worker
 
   init(
-    _ compaction: Compaction, of keeper: Keeper, _ configuration: AgentConfiguration
+    _ compaction: Compaction, of session: Session, _ configuration: AgentConfiguration
   ) throws(AgentError) {
     self.compaction = compaction
-    self.keeper = keeper
+    self.session = session
     clock = configuration
     worker = try Worker()
     worker.start(CompactionJob(compaction))
@@ -64,13 +63,13 @@ final class VaultCompaction: Stream {
 extension Agent {
   /// Begins to make a vault's file short.
   func compact(_ connection: Connection) throws(Denial) {
-    let keeper = try unlocked(connection)
-    guard !keeper.isCompacting else { throw Denial(.busy, 1) }
-    let compaction = try work(on: keeper) { vault throws(VaultError) in try vault.compaction() }
+    let session = try unlocked(connection)
+    guard !session.isCompacting else { throw Denial(.busy, 1) }
+    let compaction = try work(on: session) { vault throws(VaultError) in try vault.compaction() }
     do throws(AgentError) {
-      connection.stream = try VaultCompaction(compaction, of: keeper, configuration)
+      connection.stream = try VaultCompaction(compaction, of: session, configuration)
     } catch { throw Denial(.outOfMemory) }
-    keeper.compaction = compaction
+    session.compaction = compaction
     connection.phase = .parked
   }
 }

@@ -3,7 +3,6 @@
 internal import CKuraSystem
 internal import Glibc
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 

@@ -10,10 +10,10 @@ extension Agent {
     _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     let result: MoveResult
     do throws(Denial) {
-      result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+      result = try work(on: session, item: request.name) { vault throws(VaultError) in
         try vault.move(
           payload.extracting(request.name), to: payload.extracting(request.new),
           replacing: request.flags.contains(.replace), by: owner)
@@ -23,7 +23,7 @@ extension Agent {
       guard error.failure == .exists else { throw error }
       throw Denial(.exists, error.detail, text: .field(request.new))
     }
-    if !result.isSame { noteChange(of: keeper) }
+    if !result.isSame { noteChange(of: session) }
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putPutReply(
         revision: result.revision, replaced: result.isSame ? result.revision : 0)
@@ -33,31 +33,31 @@ extension Agent {
   func history(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     // What is not there is refused with a reply.
-    _ = try work(on: keeper, item: name) { vault throws(VaultError) in
+    _ = try work(on: session, item: name) { vault throws(VaultError) in
       try vault.revisions(payload.extracting(name))
     }
     let copy: SecretBytes
     do throws(SecureMemoryError) {
       copy = try SecretBytes(copying: payload.extracting(name))
     } catch { throw Denial(.outOfMemory) }
-    connection.stream = RevisionList(copy, of: keeper)
+    connection.stream = RevisionList(copy, of: session)
     connection.phase = .parked
   }
 
   func restore(
     _ request: RestoreRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let revision = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.restore(
         payload.extracting(request.name),
         revision: request.revision == 0 ? nil : request.revision,
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
-    noteUse(of: keeper)
-    noteChange(of: keeper)
+    noteUse(of: session)
+    noteChange(of: session)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putRevisionReply(revision)
     }
@@ -67,18 +67,18 @@ extension Agent {
     _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     let scope: PurgeScope =
       switch request.scope {
       case .item: .item
       case .history: .history
       case .revision: .revision(request.revision)
       }
-    let purge = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let purge = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.purge(payload.extracting(request.name), scope, by: owner)
     }
-    noteChange(of: keeper)
-    connection.stream = PurgeSweep(purge, of: keeper)
+    noteChange(of: session)
+    connection.stream = PurgeSweep(purge, of: session)
     connection.phase = .parked
   }
 }

@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -31,22 +30,22 @@ extension Agent {
   /// Notes an entry of a vault that is unlocked.
   func noteEntry(
     _ verb: Verb, code: UInt16 = 0, detail: UInt64 = 0, name: Span<UInt8> = Span(),
-    other: Span<UInt8> = Span(), of keeper: Keeper, by connection: Connection?
+    other: Span<UInt8> = Span(), of session: Session, by connection: Connection?
   ) {
-    guard keeper.isUnlocked else { return }
+    guard session.isUnlocked else { return }
     let facts = facts(verb, code: code, detail: detail, connection?.peer)
-    let isEach = noteEntry(facts, name, other, of: keeper)
-    if keeper.logDeadline == nil {
-      keeper.logDeadline = configuration.clock().monotonic + configuration.limits.log
+    let isEach = noteEntry(facts, name, other, of: session)
+    if session.logDeadline == nil {
+      session.logDeadline = configuration.clock().monotonic + configuration.limits.log
     }
-    if isEach { flushLog(of: keeper) }
+    if isEach { flushLog(of: session) }
   }
 
   /// - Returns: Whether the entries are to be written at once.
   private func noteEntry(
-    _ facts: LogFacts, _ name: Span<UInt8>, _ other: Span<UInt8>, of keeper: Keeper
+    _ facts: LogFacts, _ name: Span<UInt8>, _ other: Span<UInt8>, of session: Session
   ) -> Bool {
-    let isEach = try? keeper.withVault { vault throws(VaultError) in
+    let isEach = try? session.withVault { vault throws(VaultError) in
       vault.note(facts, name: name, other: other)
       return vault.policy[.logSync] != 0 || vault.waitingLogEntries >= LogFrame.mostEntries
     }
@@ -71,59 +70,59 @@ extension Agent {
   func noteServed(_ request: Request, _ payload: Span<UInt8>, _ connection: Connection) {
     guard let subject = LogSubject(request) else { return }
     // Whatever path its client named the vault by.
-    guard let keeper = try? keeper(of: connection) else { return }
+    guard let session = try? session(of: connection) else { return }
     noteEntry(
       request.verb, detail: subject.detail, name: payload.extracting(subject.name),
-      other: payload.extracting(subject.other), of: keeper, by: connection)
+      other: payload.extracting(subject.other), of: session, by: connection)
   }
 
   /// Notes that a value was stored that came in parts.
-  func noteStored(_ name: borrowing SecretBytes, in keeper: Keeper, by connection: Connection) {
-    noteEntry(.put, name: name.bytes, of: keeper, by: connection)
+  func noteStored(_ name: borrowing SecretBytes, in session: Session, by connection: Connection) {
+    noteEntry(.put, name: name.bytes, of: session, by: connection)
   }
 
   /// Notes how many values of a batch were stored, once that is known.
   func noteStored(_ batch: BatchStore, by connection: Connection) {
     guard batch.storedCount > 0 else { return }
     noteEntry(
-      .putBatch, detail: UInt64(batch.storedCount), of: batch.keeper, by: connection)
+      .putBatch, detail: UInt64(batch.storedCount), of: batch.session, by: connection)
   }
 
   /// Notes that something was done that took a credential.
   func noteDone(_ connection: Connection) {
     guard connection.verb.isNotedWhenDone else { return }
-    guard let keeper = try? keeper(of: connection) else { return }
-    noteEntry(connection.verb, of: keeper, by: connection)
+    guard let session = try? session(of: connection) else { return }
+    noteEntry(connection.verb, of: session, by: connection)
   }
 
   /// Notes an unlock, and writes it at once: what is noted at the lock needs to know the end of the log.
   func noteUnlock(
-    of keeper: Keeper, by connection: Connection, _ credential: Credential, _ notices: Notice
+    of session: Session, by connection: Connection, _ credential: Credential, _ notices: Notice
   ) {
     let accepted: UInt64 = notices.contains(.rollbackAccepted) ? 0x100 : 0
     noteEntry(
-      .unlock, detail: UInt64(credential.rawValue) | accepted, of: keeper, by: connection)
-    keeper.logDeadline = configuration.clock().monotonic
+      .unlock, detail: UInt64(credential.rawValue) | accepted, of: session, by: connection)
+    session.logDeadline = configuration.clock().monotonic
   }
 
   /// Notes a lock; its entry is sealed while the keys are there, and written when they are gone.
-  func noteLock(of keeper: Keeper, _ reason: LockReason, by connection: Connection?) {
-    guard keeper.isUnlocked else { return }
+  func noteLock(of session: Session, _ reason: LockReason, by connection: Connection?) {
+    guard session.isUnlocked else { return }
     let facts = facts(.lock, code: 0, detail: UInt64(reason.rawValue), connection?.peer)
-    _ = noteEntry(facts, Span(), Span(), of: keeper)
+    _ = noteEntry(facts, Span(), Span(), of: session)
   }
 
   /// Notes a credential that was wrong, whether its client still waits or not.
   func noteWrong(_ pending: Pending) {
-    guard let wrong = pending.attempt.wrong, let keeper = pending.attempt.keeper else { return }
+    guard let wrong = pending.attempt.wrong, let session = pending.attempt.session else { return }
     let facts = facts(
       pending.verb, code: wrong.failure.rawValue, detail: UInt64(wrong.credential.rawValue),
       pending.peer)
-    if keeper.isUnlocked {
-      _ = noteEntry(facts, Span(), Span(), of: keeper)
-      keeper.logDeadline = configuration.clock().monotonic
+    if session.isUnlocked {
+      _ = noteEntry(facts, Span(), Span(), of: session)
+      session.logDeadline = configuration.clock().monotonic
     } else {
-      try? LockedLog.note(facts, of: keeper.vaultID, in: configuration.stateDirectory)
+      try? LockedLog.note(facts, of: session.vaultID, in: configuration.stateDirectory)
     }
   }
 }
@@ -191,38 +190,38 @@ extension VaultError {
 
 extension Agent {
   /// Writes the entries that wait; those of a file that cannot be written wait on.
-  func flushLog(of keeper: Keeper) {
-    guard keeper.isUnlocked else { return }
-    keeper.isOutdated = false
+  func flushLog(of session: Session) {
+    guard session.isUnlocked else { return }
+    session.isOutdated = false
     do throws(VaultError) {
-      keeper.logDeadline = nil
-      try keeper.withVault { vault throws(VaultError) in
+      session.logDeadline = nil
+      try session.withVault { vault throws(VaultError) in
         try vault.flushLog(sync: vault.policy[.logSync] != 0)
       }
     } catch {
       let pause = error == .busy ? configuration.limits.retry : configuration.limits.log
-      keeper.logDeadline = configuration.clock().monotonic + pause
-      keeper.isOutdated = error.isOfAnotherVault
+      session.logDeadline = configuration.clock().monotonic + pause
+      session.isOutdated = error.isOfAnotherVault
     }
   }
 
-  func writeLogIfDue(of keeper: Keeper) {
-    guard let deadline = keeper.logDeadline, configuration.clock().monotonic >= deadline else {
+  func writeLogIfDue(of session: Session) {
+    guard let deadline = session.logDeadline, configuration.clock().monotonic >= deadline else {
       return
     }
-    flushLog(of: keeper)
+    flushLog(of: session)
     // Its keys are not the vault's any more.
-    if keeper.isOutdated { lock(keeper, .vaultChanged) }
+    if session.isOutdated { lock(session, .vaultChanged) }
   }
 
   /// Tells what the log of this machine has.
   func readLog(_ connection: Connection) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     // Served again since the file was busy, it is noted already.
-    if connection.busyDeadline == nil { noteEntry(.log, of: keeper, by: connection) }
-    let path = configuration.stateDirectory + "/" + keeper.vaultID.hexadecimal + ".log"
-    let list = try work(on: keeper, at: path) { vault throws(VaultError) in
-      LogList(try vault.readLog(), of: keeper)
+    if connection.busyDeadline == nil { noteEntry(.log, of: session, by: connection) }
+    let path = configuration.stateDirectory + "/" + session.vaultID.hexadecimal + ".log"
+    let list = try work(on: session, at: path) { vault throws(VaultError) in
+      LogList(try vault.readLog(), of: session)
     }
     connection.stream = list
     connection.phase = .parked

@@ -10,20 +10,20 @@ extension Agent {
   func makeCode(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     let item = payload.extracting(name)
-    let code = try opening(connection, on: keeper) { grant throws(Denial) in
-      try work(on: keeper, item: name) { vault throws(VaultError) in
+    let code = try opening(connection, on: session) { grant throws(Denial) in
+      try work(on: session, item: name) { vault throws(VaultError) in
         guard let grant else { return try vault.oneTimeCode(item) }
         return try vault.oneTimeCode(item, with: grant.key)
       }
     }
     // A counter that moved has a new value, which nobody was asked for.
     if code.isProtected, !code.hasMoved {
-      remember(item, revision: nil, on: keeper, for: connection)
+      remember(item, revision: nil, on: session, for: connection)
     }
-    noteUse(of: keeper)
-    if code.hasMoved { noteChange(of: keeper) }
+    noteUse(of: session)
+    if code.hasMoved { noteChange(of: session) }
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(code) }
   }
 }

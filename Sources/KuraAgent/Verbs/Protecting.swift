@@ -9,28 +9,28 @@ extension Agent {
   func protect(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let revision = try work(on: keeper, item: name) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    let revision = try work(on: session, item: name) { vault throws(VaultError) in
       try vault.protect(payload.extracting(name))
     }
-    try answer(revision, keeper, connection)
+    try answer(revision, session, connection)
   }
 
   func unprotect(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let revision = try work(on: keeper, item: name) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    let revision = try work(on: session, item: name) { vault throws(VaultError) in
       try vault.unprotect(payload.extracting(name), by: owner)
     }
-    try answer(revision, keeper, connection)
+    try answer(revision, session, connection)
   }
 
   private func answer(
-    _ revision: UInt64, _ keeper: Keeper, _ connection: Connection
+    _ revision: UInt64, _ session: Session, _ connection: Connection
   ) throws(Denial) {
-    noteChange(of: keeper)
+    noteChange(of: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
   }
 }

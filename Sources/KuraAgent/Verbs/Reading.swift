@@ -10,24 +10,24 @@ extension Agent {
   func get(
     _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     let (name, revision) = (payload.extracting(request.name), request.revision)
-    let value = try opening(connection, on: keeper) { grant throws(Denial) in
-      try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let value = try opening(connection, on: session) { grant throws(Denial) in
+      try work(on: session, item: request.name) { vault throws(VaultError) in
         try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
       }
     }
     if value.item.isProtected {
-      remember(name, revision: value.item.revision, on: keeper, for: connection)
+      remember(name, revision: value.item.revision, on: session, for: connection)
     }
     let withAttributes = request.flags.contains(.attributes)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putGetReply(value, withAttributes: withAttributes)
     }
-    noteUse(of: keeper)
+    noteUse(of: session)
     guard value.isStream else { return }
     connection.widen()
-    begin(ValueDownload(value, from: keeper), on: connection)
+    begin(ValueDownload(value, from: session), on: connection)
   }
 
   func getAttribute(
@@ -68,26 +68,26 @@ extension Agent {
   func list(
     _ request: ListRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let listing = try work(on: keeper) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    let listing = try work(on: session) { vault throws(VaultError) in
       do throws(SecureMemoryError) {
         return vault.listing(try ItemFilter(request, payload), request.flags)
       } catch { throw .outOfMemory }
     }
-    begin(ItemList(listing, of: keeper), on: connection)
+    begin(ItemList(listing, of: session), on: connection)
   }
 
   func verify(_ connection: Connection) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let check = try work(on: keeper) { vault throws(VaultError) in try vault.beginVerify() }
-    begin(VaultCheck(check, of: keeper), on: connection)
+    let session = try unlocked(connection)
+    let check = try work(on: session) { vault throws(VaultError) in try vault.beginVerify() }
+    begin(VaultCheck(check, of: session), on: connection)
   }
 
   func item(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) -> Item {
-    let keeper = try unlocked(connection)
-    return try work(on: keeper, item: name) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    return try work(on: session, item: name) { vault throws(VaultError) in
       try vault.item(payload.extracting(name))
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -10,12 +9,12 @@ final class RotationWatch: Errand {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200
 
-  private let owner: Keeper
+  private let owner: Session
   private var told: UInt64?
 
-  var keeper: Keeper? { owner }
+  var session: Session? { owner }
 
-  init(_ keeper: Keeper) { owner = keeper }
+  init(_ session: Session) { owner = session }
 
   /// Whether there is progress to tell.
   func isNews(_ progress: RotationProgress) -> Bool {
@@ -30,52 +29,52 @@ extension Agent {
   ///
   /// The work itself does not belong to the client: it goes on without it, and after each unlock.
   func rotate(_ connection: Connection) throws(Denial) {
-    let keeper = try unlocked(connection)
-    try work(on: keeper) { vault throws(VaultError) in try vault.beginRotation() }
-    noteChange(of: keeper)
-    keeper.rotation.resume()
-    connection.errand = RotationWatch(keeper)
+    let session = try unlocked(connection)
+    try work(on: session) { vault throws(VaultError) in try vault.beginRotation() }
+    noteChange(of: session)
+    session.rotation.resume()
+    connection.errand = RotationWatch(session)
     connection.phase = .parked
   }
 
   /// Does one slice of each rotation under way that is due, and tells who waits for it.
   func continueRotations() {
-    for keeper in keepers where keeper.isUnlocked {
-      if keeper.isRotating, configuration.clock().monotonic >= keeper.rotation.deadline {
-        continueRotation(keeper)
+    for session in sessions where session.isUnlocked {
+      if session.isRotating, configuration.clock().monotonic >= session.rotation.deadline {
+        continueRotation(session)
       }
-      if keeper.rotation.isWatched { tellWatchers(of: keeper) }
+      if session.rotation.isWatched { tellWatchers(of: session) }
     }
   }
 
-  private func continueRotation(_ keeper: Keeper) {
+  private func continueRotation(_ session: Session) {
     do throws(Denial) {
-      _ = try work(on: keeper) { vault throws(VaultError) in try vault.rotate() }
-      keeper.rotation.pause(at: configuration.clock().monotonic)
-      noteChange(of: keeper)
+      _ = try work(on: session) { vault throws(VaultError) in try vault.rotate() }
+      session.rotation.pause(at: configuration.clock().monotonic)
+      noteChange(of: session)
     } catch {
       // A lock that came of it has answered already.
-      guard keeper.isUnlocked else { return }
+      guard session.isUnlocked else { return }
       let now = configuration.clock().monotonic
       let limits = configuration.limits
       if error.failure == .busy {
-        guard keeper.rotation.isBusyFor(limits.busy, retry: limits.retry, at: now) else { return }
+        guard session.rotation.isBusyFor(limits.busy, retry: limits.retry, at: now) else { return }
       } else {
-        keeper.rotation.halt()
+        session.rotation.halt()
       }
-      for watcher in watchers(of: keeper) {
+      for watcher in watchers(of: session) {
         refuse(watcher, error)
         release(watcher)
       }
     }
   }
 
-  private func tellWatchers(of keeper: Keeper) {
-    let watchers = watchers(of: keeper)
-    keeper.rotation.isWatched = !watchers.isEmpty
+  private func tellWatchers(of session: Session) {
+    let watchers = watchers(of: session)
+    session.rotation.isWatched = !watchers.isEmpty
     for watcher in watchers where !watcher.hasPending {
       guard let watch = watcher.errand as? RotationWatch else { continue }
-      switch keeper.rotationProgress {
+      switch session.rotationProgress {
       case .some(let progress):
         guard watch.isNews(progress) else { continue }
         try? watcher.outbox.frames.putProgress(
@@ -88,10 +87,10 @@ extension Agent {
     }
   }
 
-  private func watchers(of keeper: Keeper) -> [Connection] {
+  private func watchers(of session: Session) -> [Connection] {
     connections.compactMap { connection in
       guard let connection, connection.errand is RotationWatch,
-        connection.errand?.keeper === keeper
+        connection.errand?.session === session
       else { return nil }
       return connection
     }

@@ -2,18 +2,17 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
 /// Verbs about the ways to open a vault.
 extension Agent {
   func slots(_ connection: Connection) throws(Denial) {
-    let keeper = try keeper(of: connection)
-    if let keeper, keeper.isUnlocked {
-      let id = try work(on: keeper) { vault throws(VaultError) in vault.id }
-      let reports = try work(on: keeper) { vault throws(VaultError) in try vault.slotReports() }
-      return try answer(reports, of: id, opened: keeper.unlockSlot, isAuthentic: true, connection)
+    let session = try session(of: connection)
+    if let session, session.isUnlocked {
+      let id = try work(on: session) { vault throws(VaultError) in vault.id }
+      let reports = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
+      return try answer(reports, of: id, opened: session.unlockSlot, isAuthentic: true, connection)
     }
     let vault = try openLocked(connection)
     let (id, reports) = (vault.id, vault.slotReports)
@@ -87,18 +86,18 @@ extension Agent {
     try check(authority, for: task)
     var vault = try openLocked(connection)
     if case .add(let request) = task { try checkRoom(for: request, in: vault) }
-    let keeper = keeper(of: vault, at: connection.vaultPath)
+    let session = session(of: vault, at: connection.vaultPath)
     let current = try secret(payload.extracting(authority.secret))
     let guess = try guess(at: &vault, of: connection)
     if case .test = task {
-      try checkTries(authority.credential, typed: current, guess, at: vault, keeper)
+      try checkTries(authority.credential, typed: current, guess, at: vault, session)
     } else {
-      try checkTries(authority.credential, at: vault, keeper)
+      try checkTries(authority.credential, at: vault, session)
     }
     let job = SlotJob(
       guess, task, authority.credential, current: current,
-      new: new, naming: naming, unlocks: !keeper.isUnlocked)
-    start(SlotWork(job, vault, keeper), for: connection)
+      new: new, naming: naming, unlocks: !session.isUnlocked)
+    start(SlotWork(job, vault, session), for: connection)
   }
 
   /// Refuses at once what could not be added: a recovery key must not be shown, or written to a file, and

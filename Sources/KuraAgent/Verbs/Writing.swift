@@ -10,37 +10,37 @@ extension Agent {
   func put(
     _ request: PutRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    let edits = try self.edits(request, payload, keeper)
+    let session = try unlocked(connection)
+    let edits = try self.edits(request, payload, session)
     switch request.source {
     case .inline(let value):
-      try put(request, payload, payload.extracting(value), edits, keeper, connection)
+      try put(request, payload, payload.extracting(value), edits, session, connection)
     case .stream where request.flags.contains(.otp):
       throw Denial(.otpInvalid, UInt64(OTPRule.tooLong.rawValue))
-    case .stream: try beginUpload(request, payload, edits, keeper, connection)
+    case .stream: try beginUpload(request, payload, edits, session, connection)
     }
   }
 
   private func put(
     _ request: PutRequest, _ payload: Span<UInt8>, _ value: Span<UInt8>,
-    _ edits: borrowing AttributeEdits, _ keeper: Keeper, _ connection: Connection
+    _ edits: borrowing AttributeEdits, _ session: Session, _ connection: Connection
   ) throws(Denial) {
     guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw Denial(.valueEmpty) }
-    let result = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let result = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.put(
         payload.extracting(request.name), value: value, attributes: edits,
         condition: request.condition, protecting: request.flags.contains(.protect),
         kind: request.flags.contains(.otp) ? .otp : .value)
     }
-    try answer(result, keeper, connection)
+    try answer(result, session, connection)
   }
 
   func changeAttributes(
     _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     try checkDeleted(request, payload, connection)
-    let revision = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
       var edits = AttributeEdits()
       try request.set.forEach(in: payload) { key, value throws(VaultError) in
         try edits.set(key, to: value)
@@ -50,7 +50,7 @@ extension Agent {
         payload.extracting(request.name), edits,
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
-    noteChange(of: keeper)
+    noteChange(of: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
   }
 
@@ -71,18 +71,18 @@ extension Agent {
   func remove(
     _ request: RemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let session = try unlocked(connection)
+    try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.remove(
         payload.extracting(request.name),
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
-    noteChange(of: keeper)
+    noteChange(of: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }
 
   private func edits(
-    _ request: PutRequest, _ payload: Span<UInt8>, _ keeper: Keeper
+    _ request: PutRequest, _ payload: Span<UInt8>, _ session: Session
   ) throws(Denial) -> AttributeEdits {
     do throws(VaultError) {
       var edits = AttributeEdits(replacingAll: request.flags.contains(.replaceAttributes))
@@ -90,15 +90,15 @@ extension Agent {
         try edits.set(key, to: value)
       }
       return edits
-    } catch { throw Denial(error, at: keeper.path) }
+    } catch { throw Denial(error, at: session.path) }
   }
 
   /// Says which revision a stored value has.
   func answer(
-    _ result: PutResult, _ keeper: Keeper, _ connection: Connection
+    _ result: PutResult, _ session: Session, _ connection: Connection
   ) throws(Denial) {
-    noteUse(of: keeper)
-    noteChange(of: keeper)
+    noteUse(of: session)
+    noteChange(of: session)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putPutReply(revision: result.revision, replaced: result.previous)
     }
@@ -109,22 +109,22 @@ extension Agent {
 
 /// A value on its way in, chunk by chunk.
 final class ValueUpload: Errand {
-  private let vaultsKeeper: Keeper
+  private let vaultSession: Session
   var upload: Upload
   let allowsEmpty: Bool
   /// The item's name, for the access log.
   let name: SecretBytes
   var isEmpty = true
 
-  var keeper: Keeper? { vaultsKeeper }
+  var session: Session? { vaultSession }
 
   init(
-    _ upload: consuming Upload, of name: consuming SecretBytes, to keeper: Keeper,
+    _ upload: consuming Upload, of name: consuming SecretBytes, to session: Session,
     allowsEmpty: Bool
   ) {
     self.upload = upload
     self.name = name
-    vaultsKeeper = keeper
+    vaultSession = session
     self.allowsEmpty = allowsEmpty
   }
 }
@@ -132,16 +132,16 @@ final class ValueUpload: Errand {
 extension Agent {
   private func beginUpload(
     _ request: PutRequest, _ payload: Span<UInt8>, _ edits: consuming AttributeEdits,
-    _ keeper: Keeper, _ connection: Connection
+    _ session: Session, _ connection: Connection
   ) throws(Denial) {
     var edits: AttributeEdits? = consume edits
-    let upload = try work(on: keeper, item: request.name) { vault throws(VaultError) in
+    let upload = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.beginUpload(
         payload.extracting(request.name), attributes: edits.take() ?? AttributeEdits(),
         condition: request.condition, protecting: request.flags.contains(.protect))
     }
     connection.errand = ValueUpload(
-      upload, of: try secret(payload.extracting(request.name)), to: keeper,
+      upload, of: try secret(payload.extracting(request.name)), to: session,
       allowsEmpty: request.flags.contains(.allowEmpty))
     connection.phase = .uploading
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
@@ -149,40 +149,40 @@ extension Agent {
 
   /// Takes a chunk of a value.
   func append(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
-    let (upload, keeper) = try upload(of: connection)
-    try work(on: keeper) { vault throws(VaultError) in
+    let (upload, session) = try upload(of: connection)
+    try work(on: session) { vault throws(VaultError) in
       try vault.append(payload, to: &upload.upload)
     }
     if !payload.isEmpty { upload.isEmpty = false }
-    moveJournal(of: keeper)
-    noteUse(of: keeper)
+    moveJournal(of: session)
+    noteUse(of: session)
   }
 
   /// Makes what was uploaded an item's value, or throws it away.
   func endUpload(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
     let end = try wire { () throws(ProtocolError) in try UploadEnd(payload) }
-    let (upload, keeper) = try upload(of: connection)
+    let (upload, session) = try upload(of: connection)
     guard end == .commit, !upload.isEmpty || upload.allowsEmpty else {
       // What was staged is swept with the next upkeep.
-      noteChange(of: keeper)
+      noteChange(of: session)
       throw Denial(end == .commit ? .valueEmpty : .cancelled)
     }
-    let result = try work(on: keeper) { vault throws(VaultError) in
+    let result = try work(on: session) { vault throws(VaultError) in
       try vault.commit(&upload.upload)
     }
-    noteStored(upload.name, in: keeper, by: connection)
+    noteStored(upload.name, in: session, by: connection)
     connection.errand = nil
     connection.phase = .ready
-    try answer(result, keeper, connection)
+    try answer(result, session, connection)
   }
 
   private func upload(
     of connection: Connection
-  ) throws(Denial) -> (upload: ValueUpload, keeper: Keeper) {
-    guard let upload = connection.errand as? ValueUpload, let keeper = upload.keeper else {
+  ) throws(Denial) -> (upload: ValueUpload, session: Session) {
+    guard let upload = connection.errand as? ValueUpload, let session = upload.session else {
       throw Denial(.fault, text: .words("upload"))
     }
-    return (upload, keeper)
+    return (upload, session)
   }
 }
 

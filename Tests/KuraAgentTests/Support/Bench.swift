@@ -3,7 +3,6 @@
 import Glibc
 import KuraAgent
 import KuraProtocol
-import KuraSession
 import SecureMemory
 import Synchronization
 import TestGround

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 
-public import KuraFormat
+internal import KuraFormat
 
 /// What may be tried next, after wrong tries of one kind.
-public struct TryStanding: Equatable, Sendable {
+struct TryStanding: Equatable, Sendable {
   /// Wrong ones since the last right one.
-  public let failures: UInt32
+  let failures: UInt32
   /// How many may be made before there is a wait.
-  public let left: UInt32
+  let left: UInt32
   /// Milliseconds until the next one; ``TryPolicy/untilPasscode`` when no time helps.
-  public let wait: UInt64
+  let wait: UInt64
 
   /// Whether the wait begins only now, so that it has to be noted: the clock that the last try was timed by
   /// says nothing about this one.
-  public var mustRestart = false
+  var mustRestart = false
 
   /// Whether one may be made now.
-  public var isAllowed: Bool { wait == 0 }
+  var isAllowed: Bool { wait == 0 }
 
   /// A standing whose wait is under way.
-  public init(failures: UInt32, left: UInt32, wait: UInt64) {
+  init(failures: UInt32, left: UInt32, wait: UInt64) {
     self.failures = failures
     self.left = left
     self.wait = wait
@@ -29,12 +29,12 @@ public struct TryStanding: Equatable, Sendable {
 /// How wrong tries slow down the next ones: a value of no state, the clock is the caller's.
 ///
 /// The delays bind who sits at this machine. Somebody with a copy of the vault's file tries elsewhere.
-public enum TryPolicy {
+enum TryPolicy {
   /// So many are free; the next ones are made to wait.
-  public static let free: UInt32 = 5
+  static let free: UInt32 = 5
 
   /// The wait of a key file that was wrong too often: until the passcode has worked.
-  public static let untilPasscode = UInt64.max
+  static let untilPasscode = UInt64.max
 
   /// After the fifth, sixth … wrong passcode, in ms. The last one holds for all further ones, so that a
   /// script that repeats itself does not shut its owner out.
@@ -49,7 +49,7 @@ public enum TryPolicy {
   ///   - tally: The wrong ones so far.
   ///   - now: The boot clock, in milliseconds.
   ///   - origin: What that clock counts from.
-  public static func standing(
+  static func standing(
     _ kind: TryKind, _ tally: TryTally, at now: UInt64, in origin: ClockOrigin
   ) -> TryStanding {
     let failures = tally.failures
@@ -92,7 +92,7 @@ extension TryRecord {
   ///
   /// A second way in clears only its own; the passcode, and the recovery key where it is a way to a new
   /// one, show who is there. Key files wait for the passcode itself.
-  public mutating func succeed(_ credential: Credential) {
+  mutating func succeed(_ credential: Credential) {
     switch credential {
     case .passcode: for kind in TryKind.allCases { self[kind] = .none }
     case .recoveryKey:

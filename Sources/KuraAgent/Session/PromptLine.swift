@@ -5,46 +5,40 @@
 /// A value without clients or prompts: its owner tells it who comes, goes and presses keys, and
 /// tells each asker how it ``standing(of:)`` when that has changed. Times are of the monotonic
 /// clock, so that a sleeping machine moves no prompt.
-public struct PromptLine: Sendable {
+struct PromptLine: Sendable {
   /// How long a prompt may stand untouched while others wait, in ms.
-  public static let patience: UInt64 = 60_000
+  static let patience: UInt64 = 60_000
 
   /// How long a cancel also answers those who come after it with what was cancelled, in ms.
-  public static let coolDown: UInt64 = 2_000
+  static let coolDown: UInt64 = 2_000
 
   /// How long it answers whatever comes from the same session, in ms: a shell's loop goes on faster than
   /// anybody types.
-  public static let loopCoolDown: UInt64 = 250
+  static let loopCoolDown: UInt64 = 250
 
   /// Tells whether two commands were started together: `make -j4`, a script, a pipe are one process group,
   /// and what is typed at a shell's prompt is always another.
-  public struct Origin: Hashable, Sendable {
+  struct Origin: Hashable, Sendable {
+    /// The process group; 0: not known.
     let group: Int32
+    /// The session of processes; 0: not known.
     let session: Int32
-
-    /// - Parameters:
-    ///   - group: The process group; 0: not known.
-    ///   - session: The session of processes; 0: not known.
-    public init(group: Int32, session: Int32) {
-      self.group = group
-      self.session = session
-    }
   }
 
   /// One who asks or waits.
-  public struct Asker: Equatable, Sendable {
+  struct Asker: Equatable, Sendable {
     /// Tells it from the others.
-    public let id: UInt64
+    let id: UInt64
     /// Where it would ask, in words for people.
-    public let place: String
+    let place: String
     /// Whether it says when a key was pressed.
-    public let seesKeys: Bool
+    let seesKeys: Bool
     /// What it was started with.
-    public let origin: Origin
+    let origin: Origin
     fileprivate var isAside = false
 
     /// One who has just come.
-    public init(id: UInt64, at place: String, seesKeys: Bool, from origin: Origin) {
+    init(id: UInt64, at place: String, seesKeys: Bool, from origin: Origin) {
       self.id = id
       self.place = place
       self.seesKeys = seesKeys
@@ -53,7 +47,7 @@ public struct PromptLine: Sendable {
   }
 
   /// What an asker has to do.
-  public enum Standing: Equatable, Sendable {
+  enum Standing: Equatable, Sendable {
     /// Ask: it is its turn.
     case asks
     /// Wait for the prompt at a place.
@@ -71,15 +65,15 @@ public struct PromptLine: Sendable {
   private var cancel: (at: UInt64, origins: Set<Origin>)?
 
   /// A vault that nobody asks for.
-  public init() {}
+  init() {}
 
   /// Whether nothing is to be remembered of it.
-  public func isIdle(at now: Moment) -> Bool { askers.isEmpty && left(of: Self.coolDown, now) == 0 }
+  func isIdle(at now: Moment) -> Bool { askers.isEmpty && left(of: Self.coolDown, now) == 0 }
 
   /// For how long one who comes is answered with the cancel that was, in ms: who belongs to what was
   /// cancelled, or asks by a program's window, which nobody has typed a command for. A command typed
   /// afterwards asks.
-  public func coolDownLeft(for asker: Asker, at now: Moment) -> UInt64 {
+  func coolDownLeft(for asker: Asker, at now: Moment) -> UInt64 {
     guard let cancel else { return 0 }
     let (group, session) = (asker.origin.group, asker.origin.session)
     if !asker.seesKeys || group <= 0 || cancel.origins.contains(where: { $0.group == group }) {
@@ -96,7 +90,7 @@ public struct PromptLine: Sendable {
   }
 
   /// What an asker has to do.
-  public func standing(of id: UInt64) -> Standing {
+  func standing(of id: UInt64) -> Standing {
     guard let holder, let asking = askers.first(where: { $0.id == holder }) else { return .aside }
     return holder == id ? .asks : .waits(asking.place)
   }
@@ -106,14 +100,14 @@ public struct PromptLine: Sendable {
 
 extension PromptLine {
   /// Lets one in; the first one gets the turn. Not to be called in the time of a cancel.
-  public mutating func join(_ asker: Asker, at now: Moment) {
+  mutating func join(_ asker: Asker, at now: Moment) {
     precondition(coolDownLeft(for: asker, at: now) == 0, "a cancel answers what belongs to it")
     askers.append(asker)
     if holder == nil { give(to: asker.id, at: now) }
   }
 
   /// Lets one go; its turn goes to the next.
-  public mutating func leave(_ id: UInt64, at now: Moment) {
+  mutating func leave(_ id: UInt64, at now: Moment) {
     askers.removeAll { $0.id == id }
     if holder == id { pass(at: now) }
   }
@@ -121,7 +115,7 @@ extension PromptLine {
   /// Answers all with a cancel, when it is the turn of who cancelled.
   ///
   /// - Returns: Whether all are to be answered; nobody is in the line any more then.
-  public mutating func cancel(by id: UInt64, at now: Moment) -> Bool {
+  mutating func cancel(by id: UInt64, at now: Moment) -> Bool {
     guard holder == id else { return false }
     cancel = (now.monotonic, Set(askers.map(\.origin)))
     empty()
@@ -129,7 +123,7 @@ extension PromptLine {
   }
 
   /// Lets all go: the vault is unlocked.
-  public mutating func empty() {
+  mutating func empty() {
     askers = []
     holder = nil
   }
@@ -139,32 +133,32 @@ extension PromptLine {
 
 extension PromptLine {
   /// A key was pressed at the prompt.
-  public mutating func touch(by id: UInt64, at now: Moment) {
+  mutating func touch(by id: UInt64, at now: Moment) {
     if holder == id { touched = now.monotonic }
   }
 
   /// One wants to be asked now; who asked before keeps its place in the line.
-  public mutating func take(by id: UInt64, at now: Moment) {
+  mutating func take(by id: UInt64, at now: Moment) {
     guard let index = askers.firstIndex(where: { $0.id == id }) else { return }
     askers[index].isAside = false
     give(to: id, at: now)
   }
 
   /// One cannot ask, until it takes the turn again.
-  public mutating func stepAside(_ id: UInt64, at now: Moment) {
+  mutating func stepAside(_ id: UInt64, at now: Moment) {
     guard let index = askers.firstIndex(where: { $0.id == id }) else { return }
     askers[index].isAside = true
     if holder == id { pass(at: now) }
   }
 
   /// When ``expire(at:)`` has something to do, in ms of the monotonic clock; nil: never.
-  public var deadline: UInt64? {
+  var deadline: UInt64? {
     guard heir != nil else { return nil }
     return touched &+ Self.patience
   }
 
   /// Passes a turn on that nobody has used for long; who had it waits behind all others.
-  public mutating func expire(at now: Moment) {
+  mutating func expire(at now: Moment) {
     guard let deadline, now.monotonic >= deadline, let heir,
       let index = askers.firstIndex(where: { $0.id == holder })
     else { return }

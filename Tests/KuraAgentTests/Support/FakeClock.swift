@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import KuraSession
+import KuraAgent
 
 /// The clocks of a machine that a test sets going.
 struct FakeClock {

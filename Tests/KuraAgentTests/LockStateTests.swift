@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 
 import KuraProtocol
-import KuraSession
 import Testing
+
+@testable import KuraAgent
 
 private let minute: UInt64 = 60_000
 private let hour = 60 * minute
 
-@Suite struct SessionTests {
+@Suite struct LockStateTests {
   var clock = FakeClock()
-  var session: Session
+  var session: LockState
 
   init() {
-    session = Session(at: clock.now)
+    session = LockState(at: clock.now)
     session.unlock(.standard, at: clock.now)
   }
 
   @Test func `a new session is locked and has never been unlocked`() {
-    let session = Session(at: clock.now)
+    let session = LockState(at: clock.now)
     #expect(!session.isUnlocked)
     #expect(session.lockNote?.reason == .neverUnlocked)
     #expect(session.lockNote?.since == clock.now.wall)
@@ -34,7 +35,7 @@ private let hour = 60 * minute
 
 // MARK: - The two clocks
 
-extension SessionTests {
+extension LockStateTests {
   @Test mutating func `a use after the deadline does not undo it`() {
     clock.pass(milliseconds: 15 * minute)
     session.use(at: clock.now)
@@ -113,7 +114,7 @@ extension SessionTests {
 
 // MARK: - Sleep
 
-extension SessionTests {
+extension LockStateTests {
   @Test mutating func `a sleep of more than two seconds locks`() {
     clock.sleep(milliseconds: 2_001)
     #expect(session.dueLock(at: clock.now) == .slept)
@@ -166,7 +167,7 @@ extension SessionTests {
 
 // MARK: - Locking
 
-extension SessionTests {
+extension LockStateTests {
   @Test(arguments: LockReason.allCases)
   mutating func `a lock keeps its reason, its time and the timeout that applied`(
     reason: LockReason
@@ -199,9 +200,9 @@ extension SessionTests {
 
 // MARK: - Unlocking
 
-extension SessionTests {
+extension LockStateTests {
   @Test func `an attempt that nothing interrupted may be used`() {
-    var session = Session(at: clock.now)
+    var session = LockState(at: clock.now)
     let ticket = session.beginAttempt()
     #expect(session.isUnlocking)
     let counts = session.endAttempt(ticket)
@@ -210,7 +211,7 @@ extension SessionTests {
   }
 
   @Test func `a lock during an attempt makes its result useless`() {
-    var session = Session(at: clock.now)
+    var session = LockState(at: clock.now)
     let ticket = session.beginAttempt()
     session.lock(.asked, at: clock.now)
     #expect(session.isUnlocking)
@@ -247,7 +248,7 @@ extension SessionTests {
 
 // MARK: - Status
 
-extension SessionTests {
+extension LockStateTests {
   @Test mutating func `status counts both clocks down and stops at zero`() {
     clock.pass(milliseconds: minute)
     let clocks = session.clocks(at: clock.now)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-import KuraSession
 import Testing
+
+@testable import KuraAgent
 
 private let start = Moment(boot: 500_000, monotonic: 400_000, wall: 0)
 

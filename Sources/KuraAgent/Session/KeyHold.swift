@@ -4,21 +4,21 @@
 ///
 /// It has a session's care: the deadline is on the boot clock, compared before every request is
 /// served, and sleep ends it.
-public struct KeyHold: Equatable, Sendable {
+struct KeyHold: Equatable, Sendable {
   /// When the keys are wiped, in milliseconds since boot.
-  public let deadline: UInt64
+  let deadline: UInt64
   private let asleep: UInt64
 
   /// Keys held from `now` on, for so many milliseconds.
-  public init(for time: UInt64, at now: Moment) {
+  init(for time: UInt64, at now: Moment) {
     let (end, overflow) = now.boot.addingReportingOverflow(time)
     deadline = overflow ? .max : end
     asleep = now.asleep
   }
 
   /// Whether the keys have to be wiped.
-  public func isOver(at now: Moment) -> Bool {
+  func isOver(at now: Moment) -> Bool {
     let slept = now.asleep > asleep ? now.asleep - asleep : 0
-    return now.boot >= deadline || slept > Session.sleepTolerance
+    return now.boot >= deadline || slept > LockState.sleepTolerance
   }
 }

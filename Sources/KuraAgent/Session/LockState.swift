@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-public import KuraProtocol
+internal import KuraProtocol
 
-/// Whether one vault is locked, why and since when, and when it must be locked next.
+/// Says when one vault must be locked, and keeps why and since when it is.
 ///
 /// A value without files, sockets or keys: its owner keeps the vault beside it, reads the clocks
 /// and does what it says. Before a request is served, and whenever a timer fires, the owner asks
 /// ``dueLock(at:)`` and locks first when there is a reason; so a machine that wakes up can never
 /// answer first and lock later.
-public struct Session: Sendable {
+struct LockState: Sendable {
   /// The sleep that is not taken for one: the two clocks are not read in the same instant.
   static let sleepTolerance: UInt64 = 2_000
 
   /// Why and since when the vault is locked.
-  public struct LockNote: Equatable, Sendable {
+  struct LockNote: Equatable, Sendable {
     /// What locked it.
-    public let reason: LockReason
+    let reason: LockReason
     /// When, in milliseconds of Unix time.
-    public let since: UInt64
+    let since: UInt64
     /// The idle timeout that applied until then, in milliseconds.
-    public let idleTimeout: UInt64
+    let idleTimeout: UInt64
 
     /// What holds of a vault that an agent has not unlocked since it began.
-    public static func neverUnlocked(since began: Moment) -> LockNote {
+    static func neverUnlocked(since began: Moment) -> LockNote {
       LockNote(
         reason: .neverUnlocked, since: began.wall,
         idleTimeout: SessionLimits.standard.idleTimeout)
@@ -56,25 +56,25 @@ public struct Session: Sendable {
   private var attempts = 0
 
   /// A session that begins locked: an agent that starts holds no key.
-  public init(at now: Moment) {
+  init(at now: Moment) {
     state = .locked(.neverUnlocked(since: now))
   }
 
   /// Whether the vault's keys are held.
-  public var isUnlocked: Bool {
+  var isUnlocked: Bool {
     if case .unlocked = state { true } else { false }
   }
 
   /// Whether an attempt to unlock is under way.
-  public var isUnlocking: Bool { attempts > 0 }
+  var isUnlocking: Bool { attempts > 0 }
 
   /// Why and since when it is locked; nil while it is unlocked.
-  public var lockNote: LockNote? {
+  var lockNote: LockNote? {
     if case .locked(let note) = state { note } else { nil }
   }
 
   /// The limits that apply while it is unlocked.
-  public var limits: SessionLimits? {
+  var limits: SessionLimits? {
     if case .unlocked(let open) = state { open.limits } else { nil }
   }
 }
@@ -82,13 +82,13 @@ public struct Session: Sendable {
 // MARK: - Unlocking
 
 /// An attempt to unlock that is under way: Argon2id takes its time.
-public struct UnlockTicket: Equatable, Sendable {
+struct UnlockTicket: Equatable, Sendable {
   fileprivate let locks: UInt64
 }
 
-extension Session {
+extension LockState {
   /// Notes that an attempt began; each ends with one ``endAttempt(_:)``.
-  public mutating func beginAttempt() -> UnlockTicket {
+  mutating func beginAttempt() -> UnlockTicket {
     attempts += 1
     return UnlockTicket(locks: locks)
   }
@@ -97,7 +97,7 @@ extension Session {
   ///
   /// - Returns: Whether its result may be used. A lock that came meanwhile was meant: the
   ///   attempt ran to its end, and what it found has to be wiped.
-  public mutating func endAttempt(_ ticket: UnlockTicket) -> Bool {
+  mutating func endAttempt(_ ticket: UnlockTicket) -> Bool {
     precondition(attempts > 0, "an attempt ends once")
     attempts -= 1
     return ticket.locks == locks
@@ -106,7 +106,7 @@ extension Session {
   /// Begins both clocks: the vault's keys are held from now on.
   ///
   /// On a vault that is unlocked already it begins them anew: its owner has proved the passcode.
-  public mutating func unlock(_ limits: SessionLimits, at now: Moment) {
+  mutating func unlock(_ limits: SessionLimits, at now: Moment) {
     state = .unlocked(
       Open(limits: limits, since: now, lastUse: now.boot, asleep: now.asleep))
   }
@@ -114,11 +114,11 @@ extension Session {
 
 // MARK: - Locking
 
-extension Session {
+extension LockState {
   /// Why the vault has to be locked before anything else happens, or nil.
   ///
   /// A sleep is named before the deadlines that passed in it.
-  public func dueLock(at now: Moment) -> LockReason? {
+  func dueLock(at now: Moment) -> LockReason? {
     guard case .unlocked(let open) = state else { return nil }
     let slept = now.asleep > open.asleep ? now.asleep - open.asleep : 0
     if open.limits.locksOnSleep && slept > Self.sleepTolerance { return .slept }
@@ -128,7 +128,7 @@ extension Session {
   }
 
   /// When ``dueLock(at:)`` is to be asked next, in milliseconds since boot; nil while locked.
-  public var nextDeadline: UInt64? {
+  var nextDeadline: UInt64? {
     guard case .unlocked(let open) = state else { return nil }
     return min(open.idleDeadline, open.sessionDeadline)
   }
@@ -136,7 +136,7 @@ extension Session {
   /// Notes that the keys are gone, and makes every attempt under way useless.
   ///
   /// A vault that is locked already keeps its reason and time.
-  public mutating func lock(_ reason: LockReason, at now: Moment) {
+  mutating func lock(_ reason: LockReason, at now: Moment) {
     locks += 1
     guard case .unlocked(let open) = state else { return }
     let timeout = open.limits.idleTimeout
@@ -146,9 +146,9 @@ extension Session {
 
 // MARK: - Use and limits
 
-extension Session {
+extension LockState {
   /// Notes that a value was served or stored: nothing else extends the idle clock.
-  public mutating func use(at now: Moment) {
+  mutating func use(at now: Moment) {
     // What was served in the moment a deadline passed does not undo it.
     guard case .unlocked(var open) = state, dueLock(at: now) == nil else { return }
     open.lastUse = max(open.lastUse, now.boot)
@@ -158,7 +158,7 @@ extension Session {
   /// Applies limits that were changed while unlocked; both clocks go on.
   ///
   /// Sleep counts from now on when it did not before.
-  public mutating func adjust(_ limits: SessionLimits, at now: Moment) {
+  mutating func adjust(_ limits: SessionLimits, at now: Moment) {
     guard case .unlocked(var open) = state else { return }
     if limits.locksOnSleep && !open.limits.locksOnSleep { open.asleep = now.asleep }
     open.limits = limits
@@ -166,7 +166,7 @@ extension Session {
   }
 
   /// What `status` shows of the clocks; nil while locked.
-  public func clocks(at now: Moment) -> SessionClocks? {
+  func clocks(at now: Moment) -> SessionClocks? {
     guard case .unlocked(let open) = state else { return nil }
     return SessionClocks(
       since: open.since.wall, idleLeft: left(open.idleDeadline, now),
@@ -179,13 +179,13 @@ extension Session {
 }
 
 /// How an unlocked vault stands in time; all in milliseconds.
-public struct SessionClocks: Equatable, Sendable {
+struct SessionClocks: Equatable, Sendable {
   /// When it was unlocked, in Unix time.
-  public let since: UInt64
+  let since: UInt64
   /// Until it locks when it is not used.
-  public let idleLeft: UInt64
+  let idleLeft: UInt64
   /// Until it locks in any case.
-  public let sessionLeft: UInt64
+  let sessionLeft: UInt64
   /// The limits that apply.
-  public let limits: SessionLimits
+  let limits: SessionLimits
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import KuraFormat
-import KuraSession
 import KuraVault
 import Testing
+
+@testable import KuraAgent
 
 private let second: UInt64 = 1_000
 private let minute = 60 * second

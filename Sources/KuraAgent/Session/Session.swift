@@ -3,18 +3,19 @@
 internal import CKuraSystem
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 
-/// One vault file, by device and inode, and its session; the only owner of the unlocked vault.
-final class Keeper {
+/// Holds the keys of one vault file while it is unlocked, and says why it is locked while it is not.
+///
+/// It is the only owner of the unlocked vault, and goes by the file's device and inode.
+final class Session {
   let id: FileID
   /// The path that it was unlocked by last.
   private(set) var path: String
   /// The vault's own id, under which this machine keeps what it notes of it.
   let vaultID: VaultID
 
-  var session: Session
+  var state: LockState
   /// What the last unlock asked for; it outlives a change of the policy.
   private(set) var asked = AskedTimes()
   private(set) var notices: Notice = []
@@ -53,7 +54,7 @@ final class Keeper {
     self.id = id
     self.vaultID = vault
     self.path = path
-    session = Session(at: now)
+    state = LockState(at: now)
   }
 
   var isUnlocked: Bool { vault != nil }
@@ -107,7 +108,7 @@ final class Keeper {
 
   /// Why requests are refused while the vault is locked.
   func lockedDenial() -> Denial {
-    guard let note = session.lockNote else { return Denial(.locked) }
+    guard let note = state.lockNote else { return Denial(.locked) }
     return Denial(.locked, UInt64(note.reason.rawValue), note.since, note.idleTimeout)
   }
 }
@@ -120,7 +121,7 @@ struct AskedTimes: Equatable {
 
 // MARK: - The journal
 
-extension Keeper {
+extension Session {
   /// The most batches that go into a journal before what is in it is in the file.
   private static let mostBatches = 2
 
@@ -137,7 +138,7 @@ extension Keeper {
 
 // MARK: - Unlocking and locking
 
-extension Keeper {
+extension Session {
   /// Takes the keys over and begins both clocks.
   ///
   /// A vault that is unlocked already stays, and the other one is dropped with its keys.
@@ -163,11 +164,11 @@ extension Keeper {
   /// Begins both clocks anew: the passcode was proved once more.
   func begin(asking asked: AskedTimes, at now: Moment) {
     self.asked = asked
-    session.unlock(limits, at: now)
+    state.unlock(limits, at: now)
   }
 
   /// Applies the policy after a change of it.
-  func adjust(at now: Moment) { session.adjust(limits, at: now) }
+  func adjust(at now: Moment) { state.adjust(limits, at: now) }
 
   /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``closing``.
   func lock(_ reason: LockReason, at now: Moment) {
@@ -179,7 +180,7 @@ extension Keeper {
     upkeepDeadline = nil
     logDeadline = nil
     isOutdated = false
-    session.lock(reason, at: now)
+    state.lock(reason, at: now)
   }
 
   /// Has a vault closed of which nothing secret is known.

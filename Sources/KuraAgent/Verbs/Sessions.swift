@@ -3,7 +3,6 @@
 internal import Glibc
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraSession
 internal import KuraVault
 internal import SecureMemory
 
@@ -12,8 +11,8 @@ extension Agent {
   func status(_ connection: Connection) throws(Denial) {
     let now = configuration.clock()
     var report: StatusReport
-    if let keeper = try unlockedInPlace(connection), let clocks = keeper.session.clocks(at: now) {
-      report = unlockedReport(keeper, clocks)
+    if let session = try unlockedInPlace(connection), let clocks = session.state.clocks(at: now) {
+      report = unlockedReport(session, clocks)
     } else {
       report = try lockedReport(connection)
     }
@@ -23,12 +22,12 @@ extension Agent {
   }
 
   func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
-    let meant: [Keeper]
+    let meant: [Session]
     switch request.scope {
-    case .all: meant = keepers
-    case .vault: meant = try keeper(of: connection).map { [$0] } ?? []
+    case .all: meant = sessions
+    case .vault: meant = try session(of: connection).map { [$0] } ?? []
     }
-    for keeper in meant { lock(keeper, request.reason, for: connection) }
+    for session in meant { lock(session, request.reason, for: connection) }
     if request.scope == .all { giveUpWords() }
     let left = try takeUpLeftWAL(of: connection)
     var closings = meant.compactMap(\.closing)
@@ -38,7 +37,7 @@ extension Agent {
   }
 
   func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Denial) {
-    if try keeper(of: connection)?.isUnlocked == true {
+    if try session(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
     guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
@@ -50,9 +49,9 @@ extension Agent {
 
   /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
   func awaitLock(_ connection: Connection) throws(Denial) {
-    let keeper = try unlocked(connection)
+    let session = try unlocked(connection)
     guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
-    connection.errand = Watch(keeper)
+    connection.errand = Watch(session)
     connection.phase = .parked
   }
 
@@ -61,7 +60,7 @@ extension Agent {
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putAgentReply(
         processID: UInt32(getpid()), release: Release.version,
-        sessionCount: keepers.count { $0.isUnlocked },
+        sessionCount: sessions.count { $0.isUnlocked },
         lockedBytes: UInt64(memory.lockedByteCount),
         unlockedBytes: UInt64(memory.unlockedByteCount))
     }
@@ -69,20 +68,20 @@ extension Agent {
 
   /// Locks every vault, and ends; answered when every vault is one file, however long that takes.
   func stop(_ connection: Connection) throws(Denial) {
-    for keeper in keepers { lock(keeper, .asked, for: connection) }
+    for session in sessions { lock(session, .asked, for: connection) }
     giveUpWords()
     ending = .asked
-    awaitClosings(keepers.compactMap(\.closing), for: connection, until: .max)
+    awaitClosings(sessions.compactMap(\.closing), for: connection, until: .max)
   }
 
   /// Reads the settings of the vault, or changes one; new limits apply at once.
   func configure(
     _ request: ConfigRequest, _ connection: Connection, by owner: borrowing OwnerProof?
   ) throws(Denial) {
-    let keeper = try unlocked(connection)
-    if request.operation == .set { try set(request, keeper, by: owner) }
+    let session = try unlocked(connection)
+    if request.operation == .set { try set(request, session, by: owner) }
     let keys = try keys(of: request)
-    let settings = try work(on: keeper) { vault throws(VaultError) in
+    let settings = try work(on: session) { vault throws(VaultError) in
       let policy = vault.policy
       return keys.map { SettingValue(key: $0.rawValue, value: policy[$0]) }
     }
@@ -90,20 +89,20 @@ extension Agent {
   }
 
   private func set(
-    _ request: ConfigRequest, _ keeper: Keeper, by owner: borrowing OwnerProof?
+    _ request: ConfigRequest, _ session: Session, by owner: borrowing OwnerProof?
   ) throws(Denial) {
     guard let key = try keys(of: request).first else { return }
     let range = key.range
     guard range.contains(request.value) else {
       throw Denial(.configInvalid, UInt64(request.key), range.lowerBound, range.upperBound)
     }
-    try work(on: keeper) { vault throws(VaultError) in
+    try work(on: session) { vault throws(VaultError) in
       try vault.setPolicy(key, to: request.value, by: owner)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
     }
-    if request.key == Setting.logEntries.rawValue { flushLog(of: keeper) }
-    noteChange(of: keeper)
-    keeper.adjust(at: configuration.clock())
+    if request.key == Setting.logEntries.rawValue { flushLog(of: session) }
+    noteChange(of: session)
+    session.adjust(at: configuration.clock())
   }
 
   private func keys(of request: ConfigRequest) throws(Denial) -> [Setting] {
@@ -119,43 +118,43 @@ extension Agent {
 
 extension Agent {
   /// The session of an unlocked vault whose file is still the one at the path.
-  private func unlockedInPlace(_ connection: Connection) throws(Denial) -> Keeper? {
-    guard let keeper = try unlockedKeeper(of: connection) else { return nil }
+  private func unlockedInPlace(_ connection: Connection) throws(Denial) -> Session? {
+    guard let session = try unlockedSession(of: connection) else { return nil }
     do throws(Denial) {
-      try work(on: keeper) { vault throws(VaultError) in try vault.checkInPlace() }
-    } catch  where !keeper.isUnlocked { return nil }
-    return keeper
+      try work(on: session) { vault throws(VaultError) in try vault.checkInPlace() }
+    } catch  where !session.isUnlocked { return nil }
+    return session
   }
 
-  private func unlockedReport(_ keeper: Keeper, _ clocks: SessionClocks) -> StatusReport {
+  private func unlockedReport(_ session: Session, _ clocks: SessionClocks) -> StatusReport {
     var report = StatusReport(state: .unlocked)
     report.since = clocks.since
     report.idleLeft = clocks.idleLeft
     report.sessionLeft = clocks.sessionLeft
     report.idleTimeout = clocks.limits.idleTimeout
     report.maxSession = clocks.limits.maxSession
-    if let summary = keeper.summary {
+    if let summary = session.summary {
       report.epoch = summary.epoch
       report.fingerprint = summary.fingerprint
       report.itemCount = summary.itemCount
-      report.rotation = keeper.rotationProgress.map(\.parts)
+      report.rotation = session.rotationProgress.map(\.parts)
       report.weaknesses = summary.weaknesses
     }
-    if let (vault, slots) = keeper.front { addTries(vault, slots, to: &report) }
+    if let (vault, slots) = session.front { addTries(vault, slots, to: &report) }
     if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
-    if let policy = keeper.policy { report.weaknesses.formUnion(.looser(policy, clocks.limits)) }
-    if keeper.notices.contains(.seenNotKept) { report.weaknesses.insert(.seenNotKept) }
+    if let policy = session.policy { report.weaknesses.formUnion(.looser(policy, clocks.limits)) }
+    if session.notices.contains(.seenNotKept) { report.weaknesses.insert(.seenNotKept) }
     return report
   }
 
   /// What can be told without a key; the file is looked at, so that damage shows.
   private func lockedReport(_ connection: Connection) throws(Denial) -> StatusReport {
-    let keeper = try keeper(of: connection)
+    let session = try session(of: connection)
     let id: VaultID
     let slots: [SlotSummary]
-    if let keeper, let closing = keeper.closing {
+    if let session, let closing = session.closing {
       // Another connection would keep the WAL from going, and wait for a disk that hangs.
-      (id, slots) = (keeper.vaultID, closing.slots)
+      (id, slots) = (session.vaultID, closing.slots)
     } else {
       let vault = try openLocked(connection)
       (id, slots) = (vault.id, vault.slots)
@@ -163,7 +162,7 @@ extension Agent {
     }
     let note = try lockNote(of: connection)
     var report = StatusReport(
-      state: keeper?.session.isUnlocking == true ? .unlocking : .locked, lockReason: note.reason)
+      state: session?.state.isUnlocking == true ? .unlocking : .locked, lockReason: note.reason)
     report.since = note.since
     report.idleTimeout = note.idleTimeout
     report.weaknesses = weaknesses(slots)
