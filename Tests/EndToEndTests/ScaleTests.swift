@@ -16,7 +16,7 @@ import Testing
     var testDescription: String { name }
 
     var sizes: [Int] {
-      ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? small : nightly
+      RunnerVariable.nightly.value == nil ? small : nightly
     }
   }
 

@@ -61,7 +61,7 @@ import Testing
     let files = names.filter { $0.hasSuffix(".txt") }.sorted().map {
       StoryFile(name: String($0.dropLast(4)))
     }
-    guard let wanted = ProcessInfo.processInfo.environment["KURA_STORIES"] else { return files }
+    guard let wanted = RunnerVariable.stories.value else { return files }
     let chosen = Set(wanted.split(separator: " ").map(String.init))
     return files.filter { chosen.contains($0.name) }
   }()

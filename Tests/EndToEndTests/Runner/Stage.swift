@@ -20,11 +20,14 @@ final class Stage {
     for name in ["work", "captures", "home", "tmp", "data", "state", "config", "cache", "runtime"] {
       mkdir("\(root)/\(name)", 0o700)
     }
-    environment = Self.environment(root: root, binaries: binaries)
+    environment = Self.environment(
+      root: root, binaries: binaries, inherited: ProcessInfo.processInfo.environment)
   }
 
-  private static func environment(root: String, binaries: String) -> [String: String] {
-    let inherited = ProcessInfo.processInfo.environment
+  /// Makes the environment in which a story begins; of the inherited one it takes two variables.
+  static func environment(
+    root: String, binaries: String, inherited: [String: String]
+  ) -> [String: String] {
     var environment = [
       "PATH":
         "\(binaries):\(Repository.tools):\(Repository.examples):"
@@ -38,7 +41,8 @@ final class Stage {
       // The only way to a cheap key derivation: a weakness that the vault records and shows.
       "CHEAP": "--weak-kdf --kdf-memory 1MiB --kdf-passes 1",
     ]
-    environment["KURA_NIGHTLY"] = inherited["KURA_NIGHTLY"]
+    let nightly = RunnerVariable.nightly.rawValue
+    environment[nightly] = inherited[nightly]
     return environment
   }
 
@@ -94,7 +98,7 @@ extension Stage {
   }
 
   private func removeDirectories() {
-    guard ProcessInfo.processInfo.environment["KURA_KEEP"] == nil else { return }
+    guard RunnerVariable.keep.value == nil else { return }
     run(["/bin/chmod", "-R", "u+rwX", root], seconds: 30)
     try? FileManager.default.removeItem(atPath: root)
   }
@@ -117,7 +121,9 @@ enum Repository {
   static let tools = scripts + "/tools"
   /// The built examples, beside the tests.
   static let examples = Bundle.main.bundlePath
-  /// The built programs: `$KURA_BIN`, or what `make build` leaves.
-  static let binaries =
-    ProcessInfo.processInfo.environment["KURA_BIN"] ?? root + "/.build/release"
+  /// The built programs: `$KURA_BIN`, from the repository's root, or what `make build` leaves.
+  static let binaries: String = {
+    let path = RunnerVariable.programs.value ?? ".build/release"
+    return path.hasPrefix("/") ? path : "\(root)/\(path)"
+  }()
 }

@@ -15,25 +15,29 @@ extension Action {
   ///   - body: The lines below it, without their indentation.
   init(head: String, body: [String]) throws(StepSyntaxError) {
     var words = Words(head)
-    switch words.first {
-    case "env":
+    guard let word = StepWord(rawValue: words.first) else {
+      self = try Self.command(head: head, body: body)
+      return
+    }
+    switch word {
+    case .use, .wait:
+      self = try Self.command(head: head, body: body)
+    case .env:
       self = try Self.environment(words.dropFirst())
-    case "only":
+    case .condition:
       guard words.next() == "only", words.next() == "if" else { throw .init(message: head) }
       self = .condition(words.rest)
-    case "running":
+    case .running:
       self = .running(name: words.dropFirst())
-    case "signal":
+    case .signal:
       _ = words.next()
       self = .signal(try signalNumber(words.next()), name: words.rest)
-    case "at":
+    case .resume:
       self = .resume(name: words.dropFirst(), try body.map(TerminalStep.init(text:)))
-    case "let":
+    case .capture:
       _ = words.next()
       let name = words.next()
       self = .capture(name: name, try Command(head: words.rest, body: body))
-    default:
-      self = try Self.command(&words, body: body)
     }
   }
 
@@ -47,15 +51,20 @@ extension Action {
   }
 
   private static func command(
-    _ words: inout Words, body: [String]
+    head: String, body: [String]
   ) throws(StepSyntaxError) -> Action {
+    var words = Words(head)
     if words.first.hasPrefix("&") {
       let name = String(words.next().dropFirst())
       return .start(name: name, try Command(head: words.rest, body: body))
     }
-    let command = try Command(head: words.rest, body: body)
-    guard command.shell.hasPrefix("wait ") else { return .run(command) }
-    return .wait(name: String(command.shell.dropFirst(5)), command.expectation)
+    let command = try Command(head: head, body: body)
+    // It can have a status before it, as a command has.
+    var shell = Words(command.shell)
+    guard StepWord(rawValue: shell.next()) == .wait, !shell.rest.isEmpty else {
+      return .run(command)
+    }
+    return .wait(name: shell.rest, command.expectation)
   }
 }
 
@@ -63,21 +72,18 @@ extension Command {
   /// Reads `[within 5s] [! [STATUS]] [tty] COMMAND` and the lines below it.
   init(head: String, body: [String]) throws(StepSyntaxError) {
     var words = Words(head)
-    if words.first == "within" {
+    for word in CommandWord.allCases where words.first == word.rawValue {
       _ = words.next()
-      patience = try seconds(words.next())
-    }
-    if words.first == "!" {
-      _ = words.next()
-      expectation.status = .anyFailure
-      if let status = Int32(words.first) {
-        _ = words.next()
-        expectation.status = .exactly(status)
+      switch word {
+      case .within: patience = try seconds(words.next())
+      case .fails:
+        expectation.status = .anyFailure
+        if let status = Int32(words.first) {
+          _ = words.next()
+          expectation.status = .exactly(status)
+        }
+      case .terminal: terminal = []
       }
-    }
-    if words.first == "tty" {
-      _ = words.next()
-      terminal = []
     }
     shell = words.rest
     guard !shell.isEmpty else { throw StepSyntaxError(message: "no command") }
@@ -85,75 +91,68 @@ extension Command {
   }
 
   private mutating func add(_ line: String) throws(StepSyntaxError) {
-    if try expectation.output.add(line, marker: ">") { return }
-    if try expectation.messages.add(line, marker: "2>") { return }
-    if line.hasPrefix("<") {
-      input = (input ?? []) + Self.text(line.dropFirst()).utf8
-    } else if terminal != nil {
+    let word = String(line.prefix { $0 != " " })
+    guard let mark = Mark(rawValue: word) else {
+      guard terminal != nil else {
+        throw StepSyntaxError(message: "not an expectation: \(line)")
+      }
       terminal?.append(try TerminalStep(text: line))
-    } else {
-      throw StepSyntaxError(message: "not an expectation: \(line)")
+      return
     }
-  }
-
-  /// The text that a `<` or `>` line stands for: one line, or one without its end after `|`.
-  fileprivate static func text(_ rest: Substring) -> String {
-    let isOpen = rest.hasPrefix("|")
-    let line = isOpen ? rest.dropFirst() : rest
-    return (line.hasPrefix(" ") ? line.dropFirst() : line) + (isOpen ? "" : "\n")
+    // One blank parts the mark from the text.
+    let text = String(line.dropFirst(word.count + 1))
+    switch mark {
+    case .input: input = (input ?? []) + Array((text + "\n").utf8)
+    case .openInput: input = (input ?? []) + Array(text.utf8)
+    case .output: expectation.output.add(text + "\n")
+    case .openOutput: expectation.output.add(text)
+    case .outputMatches: expectation.output.patterns.append(try checked(pattern: text))
+    case .outputLacks: expectation.output.absent.append(try checked(pattern: text))
+    case .messages: expectation.messages.add(text + "\n")
+    case .openMessages: expectation.messages.add(text)
+    case .messagesMatch: expectation.messages.patterns.append(try checked(pattern: text))
+    case .messagesLack: expectation.messages.absent.append(try checked(pattern: text))
+    }
   }
 }
 
 extension ExpectedText {
-  /// Takes a line of this stream's; `false` when it is another's.
-  fileprivate mutating func add(
-    _ line: String, marker: String
-  ) throws(StepSyntaxError) -> Bool {
-    guard line.hasPrefix(marker) else { return false }
-    let rest = line.dropFirst(marker.count)
-    if rest.hasPrefix("!~ ") {
-      absent.append(try checked(pattern: rest.dropFirst(3)))
-    } else if rest.hasPrefix("~ ") {
-      patterns.append(try checked(pattern: rest.dropFirst(2)))
-    } else {
-      exact = (exact ?? "") + Command.text(rest)
-    }
-    return true
-  }
+  fileprivate mutating func add(_ text: String) { exact = (exact ?? "") + text }
+}
 
-  /// The pattern, when it is one with `${NAME}` replaced by anything.
-  private func checked(pattern: Substring) throws(StepSyntaxError) -> String {
-    let plain = String(pattern).replacing(/\$\{\w+\}/, with: "x")
-    guard (try? NSRegularExpression(pattern: plain)) != nil else {
-      throw StepSyntaxError(message: "not a pattern: \(pattern)")
-    }
-    return String(pattern)
+/// The pattern, when it is one with `${NAME}` replaced by anything.
+private func checked(pattern: String) throws(StepSyntaxError) -> String {
+  let plain = pattern.replacing(/\$\{\w+\}/, with: "x")
+  guard (try? NSRegularExpression(pattern: plain)) != nil else {
+    throw StepSyntaxError(message: "not a pattern: \(pattern)")
   }
+  return pattern
 }
 
 extension TerminalStep {
   init(text: String) throws(StepSyntaxError) {
     var words = Words(text)
-    let verb = words.next()
-    switch verb {
-    case "see": self = .see(words.rest)
-    case "unseen": self = .unseen(words.rest)
-    case "line": self = .line(words.rest)
-    case "line~": self = .linePattern(words.rest)
-    case "hidden": self = .echo(false)
-    case "echoing": self = .echo(true)
-    case "type": self = .type(words.rest)
-    case "secret": self = .secret(words.rest)
-    case "press": self = .press(keys(words.rest))
-    case "restored": self = .restored
-    case "close": self = .close
-    case "capture":
+    guard let word = TerminalWord(rawValue: words.next()) else {
+      throw StepSyntaxError(message: "not something done at a terminal: \(text)")
+    }
+    switch word {
+    case .see: self = .see(words.rest)
+    case .unseen: self = .unseen(words.rest)
+    case .line: self = .line(words.rest)
+    case .linePattern: self = .linePattern(words.rest)
+    case .hidden: self = .echo(false)
+    case .echoing: self = .echo(true)
+    case .type: self = .type(words.rest)
+    case .secret: self = .secret(words.rest)
+    case .press: self = .press(keys(words.rest))
+    case .restored: self = .restored
+    case .close: self = .close
+    case .capture:
       let name = words.next()
       self = .capture(name: name, pattern: words.rest)
-    case "signal":
+    case .signal:
       let number = try signalNumber(words.next())
       self = .signal(number, process: words.rest.isEmpty ? nil : words.rest)
-    default: throw StepSyntaxError(message: "not something done at a terminal: \(text)")
     }
   }
 }
@@ -196,11 +195,7 @@ private func keys(_ text: String) -> [UInt8] {
 }
 
 private func signalNumber(_ name: String) throws(StepSyntaxError) -> Int32 {
-  let numbers = [
-    "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "KILL": SIGKILL, "TERM": SIGTERM,
-    "STOP": SIGSTOP, "CONT": SIGCONT, "TSTP": SIGTSTP, "SEGV": SIGSEGV,
-  ]
-  guard let number = numbers[name] else {
+  guard let number = signalNumbers[name] else {
     throw StepSyntaxError(message: "not a signal: \(name)")
   }
   return number

@@ -54,7 +54,7 @@ struct StoryParser {
         endParagraph()
       } else if line.hasPrefix("#") {
         addHeading(line)
-      } else if line.hasPrefix("use ") {
+      } else if line.hasPrefix(StepWord.use.rawValue + " ") {
         try use(part: String(line.dropFirst(4)), at: Place(path: path, line: index))
       } else {
         block = (Place(path: path, line: index), line, [])
