@@ -162,7 +162,7 @@ let package = Package(
       dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
-      name: "ArchitectureTests", exclude: ["defaults.txt"], swiftSettings: tests),
+      name: "ArchitectureTests", exclude: ["defaults.txt", "unsafe.txt"], swiftSettings: tests),
     .testTarget(
       name: "EndToEndTests", dependencies: ["CKuraSystem", "juice", "TestGround"],
       swiftSettings: tests),

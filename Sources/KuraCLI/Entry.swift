@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
@@ -51,12 +52,7 @@ public enum Entry {
 
   /// What the command line says, byte for byte.
   private static func commandLine() -> [[UInt8]] {
-    var words: [[UInt8]] = []
-    for index in 0..<max(kura_argument_count(), 0) {
-      guard let text = unsafe kura_argument(index) else { continue }
-      let bytes = unsafe UnsafeBufferPointer(start: text, count: strlen(text))
-      words.append(unsafe bytes.map { UInt8(bitPattern: $0) })
-    }
+    let words = System.arguments()
     guard let name = words.first else { return [] }
     return ProgramName.arguments(calledAs: name, Array(words.dropFirst()))
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import KuraClient
 
 /// Programs that belong to this one, and others.
 enum Program {
@@ -11,7 +12,7 @@ enum Program {
     let candidates = [
       directory + "/" + name, (parent(of: directory) ?? "") + "/libexec/kura/" + name,
     ]
-    return candidates.first { unsafe kura_is_executable($0) == 1 }
+    return candidates.first { System.isExecutable($0) }
   }
 
   /// The file of somebody else's program; a name with a slash is one already.
@@ -19,7 +20,7 @@ enum Program {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
     for directory in (directories ?? "").utf8.split(separator: UInt8(ascii: ":")) {
       let path = String(Substring(directory)) + "/" + name
-      guard unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1 else {
+      guard System.fileKind(path) == KURA_REGULAR, System.isExecutable(path) else {
         continue
       }
       return path
@@ -28,11 +29,7 @@ enum Program {
   }
 
   private static func ownPath() -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_program_path($0.baseAddress!, $0.count)
-    }
-    return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
+    (try? System.programPath()).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
   private static func parent(of path: String) -> String? {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
@@ -37,10 +36,8 @@ struct RandomSource: ~Copyable {
   }
 
   private mutating func refill() throws(CommandError) {
-    let failed = unsafe pool.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return Int32(0) }
-      return unsafe kura_random(start, bytes.count)
-    }
+    var room = pool.mutableBytes
+    let failed = System.random(into: &room)
     guard failed == 0 else { throw .client(.system(-failed)) }
     next = 0
   }

@@ -5,12 +5,6 @@ import Testing
 
 /// Words that need a reason on the line above, and the places where others may stand.
 @Suite struct WordTests {
-  /// Targets that may say `unsafe`: memory, crypto, storage, and those that make system calls.
-  static let unsafeTargets: Set<String> = [
-    "SecureMemory", "KuraCrypto", "KuraFormat", "KuraStorage", "KuraVault", "KuraAgent",
-    "KuraClient",
-    "KuraCLI", "kura", "kura-agent", "kura-strength",
-  ]
   static var reasoned: [Regex<Substring>] {
     [/\btry!/, /\bas!/, /@unchecked Sendable/, /nonisolated\(unsafe\)/]
   }
@@ -31,14 +25,6 @@ import Testing
           && file.lines[number - 1 - back].trimmingCharacters(in: .whitespaces).hasPrefix("//")
       }
       #expect(above, "\(file.path):\(number): \(text.trimmingCharacters(in: .whitespaces))")
-    }
-  }
-
-  @Test(arguments: SourceTree.sources)
-  func `unsafe stands only where memory or the system is touched`(_ file: SourceTree.File) {
-    guard !Self.unsafeTargets.contains(file.target), file.has(anyOf: ["unsafe"]) else { return }
-    for (number, text) in file.code {
-      #expect(!text.contains(/\bunsafe\b/), "\(file.path):\(number)")
     }
   }
 

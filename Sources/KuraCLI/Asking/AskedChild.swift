@@ -21,14 +21,9 @@ struct AskedChild: ~Copyable {
     _ program: AskingProgram, question: String? = nil, listens: Bool = false
   ) throws(CommandError) -> AskedChild {
     let said = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 2_048) }
-    var child = kura_child()
-    let failed: Int32
-    if let question {
-      failed = unsafe kura_start_asked(program.path, question, listens ? 1 : 0, 1, &child)
-    } else {
-      failed = unsafe kura_start_asked(program.path, nil, listens ? 1 : 0, 1, &child)
-    }
-    guard failed == 0 else { throw .program(.notStarted, program.path) }
+    let child = System.startAsked(
+      program.path, argument: question, feeds: listens, inherits: true)
+    guard let child else { throw .program(.notStarted, program.path) }
     return AskedChild(program: program, child: child, said: said)
   }
 
@@ -63,10 +58,7 @@ extension AskedChild {
     let descriptor = child.descriptor
     do throws(SecureMemoryError) { try said.reserve(1) } catch { throw .outOfMemory }
     said.append(upTo: said.capacity - said.count) { tail in
-      answer = unsafe tail.withUnsafeMutableBytes { bytes in
-        guard let start = bytes.baseAddress else { return 0 }
-        return unsafe kura_asked_read(descriptor, start, bytes.count, patience, other)
-      }
+      answer = System.readAsked(descriptor, into: &tail, patience: patience, other: other)
       return max(answer, 0)
     }
     switch answer {
@@ -83,10 +75,7 @@ extension AskedChild {
 
   /// Says something to it; one that is gone is found out when it is heard.
   func tell(_ words: [UInt8]) {
-    unsafe words.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      _ = unsafe kura_socket_send(child.descriptor, start, bytes.count, 5_000)
-    }
+    _ = System.send(words.span, to: child.descriptor, patience: 5_000)
   }
 
   /// Waits for its end; its exit status.

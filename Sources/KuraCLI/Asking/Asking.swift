@@ -29,7 +29,7 @@ extension Asking {
     if let path = variables["KURA_PASSCODE_FILE"] { return try Self.line(path: path) }
     guard let directory = variables["CREDENTIALS_DIRECTORY"] else { return nil }
     let path = directory + "/kura-passcode"
-    return unsafe kura_file_kind(path) == KURA_ABSENT ? nil : try Self.line(path: path)
+    return System.fileKind(path) == KURA_ABSENT ? nil : try Self.line(path: path)
   }
 
   /// What unlocks the vault: the passcode, unless options say recovery key or key file.

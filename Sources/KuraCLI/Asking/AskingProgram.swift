@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
+internal import KuraClient
 
 /// A program that asks in place of a terminal.
 struct AskingProgram: Equatable, Sendable {
@@ -48,9 +48,9 @@ extension AskingProgram {
     let named = variables["KURA_PINENTRY"]
     let found = Program.look(for: named ?? "pinentry", variables["PATH"])
     guard let path = found ?? named else { return nil }
-    let terminal = variables["GPG_TTY"].flatMap { unsafe kura_can_show_on($0) == 1 ? $0 : nil }
+    let terminal = variables["GPG_TTY"].flatMap { System.canShow(on: $0) ? $0 : nil }
     let hasDisplay = variables["DISPLAY"] != nil || variables["WAYLAND_DISPLAY"] != nil
-    let needsTerminal = unsafe kura_asks_on_terminal(path) == 1 || !hasDisplay
+    let needsTerminal = System.asksOnTerminal(path) || !hasDisplay
     guard terminal != nil || !needsTerminal else { return nil }
     let surface = Surface(
       terminal: terminal, terminalType: variables["TERM"] ?? "vt100",

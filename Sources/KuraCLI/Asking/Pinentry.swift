@@ -200,10 +200,9 @@ extension Pinentry {
     try PercentText.decode(child.said.bytes.extracting(2..<end), into: &entered)
   }
 
-  private static func begins(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
-    let count = word.utf8CodeUnitCount
-    guard line.count >= count else { return false }
-    for index in 0..<count where unsafe line[index] != word.utf8Start[index] { return false }
+  private static func begins(_ line: Span<UInt8>, _ word: String) -> Bool {
+    guard line.count >= word.utf8.count else { return false }
+    for (index, byte) in word.utf8.enumerated() where line[index] != byte { return false }
     return true
   }
 }

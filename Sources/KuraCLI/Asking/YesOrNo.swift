@@ -17,12 +17,11 @@ enum YesOrNo: Equatable {
     }
   }
 
-  private static func reads(_ answer: borrowing SecretBytes, _ word: StaticString) -> Bool {
-    guard answer.count == word.utf8CodeUnitCount else { return false }
+  private static func reads(_ answer: borrowing SecretBytes, _ word: String) -> Bool {
+    guard answer.count == word.utf8.count else { return false }
     let bytes = answer.bytes
-    for index in bytes.indices {
-      let letter = unsafe word.utf8Start[index]
-      guard bytes[index] | 0x20 == letter else { return false }
+    for (index, letter) in word.utf8.enumerated() where bytes[index] | 0x20 != letter {
+      return false
     }
     return true
   }

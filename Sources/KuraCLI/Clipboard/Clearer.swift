@@ -22,15 +22,15 @@ struct Clearer {
 
   /// Starts the process, which does not come back from here; false where that is not possible.
   func start(_ messages: Messages) throws(CommandError) -> Bool {
-    var ready: Int32 = -1
-    let process = unsafe kura_clip_detach(&ready)
+    let (process, ready) = System.detach()
     guard process >= 0 else { return false }
     if process == 0 {
       clear(ready, messages)
       kura_clip_leave()
     }
-    var word: UInt8 = 0
-    let count = unsafe kura_pipe_read(ready, &word, 1, Self.patience)
+    var word: [1 of UInt8] = [0]
+    var room = word.mutableSpan
+    let count = System.readPipe(ready, into: &room, patience: Self.patience)
     kura_file_close(ready)
     return count == 1
   }
@@ -47,8 +47,8 @@ struct Clearer {
     guard let directory = try? UserDirectory.runtime() else { return -1 }
     let letters = tool.display.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
     let name = String(decoding: letters.suffix(100), as: UTF8.self)
-    return unsafe kura_clip_take(
-      directory, directory + "/clipboard-" + tool.kind.display.name + name)
+    return System.takeClipboard(
+      directory + "/clipboard-" + tool.kind.display.name + name, in: directory)
   }
 }
 

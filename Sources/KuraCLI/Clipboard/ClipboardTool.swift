@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
+internal import KuraClient
 internal import KuraProtocol
 
 /// A program that holds the clipboard of a display, reads it and clears it.
@@ -91,12 +92,12 @@ extension ClipboardTool {
   /// Whether the program can mark what it holds as a secret.
   func knowsSecrets() -> Bool {
     guard kind == .wlCopy,
-      let help = Self.start(path, ["wl-copy", "--help"], KURA_CLIP_LISTENS, nil)
+      let help = Self.start(path, ["wl-copy", "--help"], .listens)
     else { return false }
     defer { kura_socket_close(help.descriptor) }
     let word = Array("--sensitive".utf8)
     var said: [UInt8] = []
-    _ = Self.listen(help.descriptor) { part in
+    _ = System.hear(help.descriptor, patience: Self.patience) { part in
       if said.count < 16_384 { for index in part.indices { said.append(part[index]) } }
     }
     _ = Self.end(help)
@@ -106,7 +107,7 @@ extension ClipboardTool {
   /// Puts bytes into the clipboard; the program stays there with them by itself.
   func hold(_ bytes: Span<UInt8>, isSecretKnown: Bool) throws(CommandError) {
     let words = holding(isSecretKnown: isSecretKnown)
-    guard let child = Self.start(path, words, KURA_CLIP_FEEDS, directory) else {
+    guard let child = Self.start(path, words, .feeds, directory) else {
       throw failure
     }
     let isSent = Self.send(bytes, to: child.descriptor)
@@ -122,12 +123,12 @@ extension ClipboardTool {
 
   /// Reads the clipboard through a mark.
   func read(_ mark: ValueMark) -> Reading {
-    guard let reader, let child = Self.start(reader, reading, KURA_CLIP_LISTENS, nil) else {
+    guard let reader, let child = Self.start(reader, reading, .listens) else {
       return .failed
     }
     defer { kura_socket_close(child.descriptor) }
     var mark = mark
-    let isWhole = Self.listen(child.descriptor) { part in mark.take(part) }
+    let isWhole = System.hear(child.descriptor, patience: Self.patience) { part in mark.take(part) }
     guard isWhole else {
       kura_clip_end(child.process)
       return .failed
@@ -141,7 +142,7 @@ extension ClipboardTool {
 
   /// Empties the clipboard.
   func clear() -> Bool {
-    guard let child = Self.start(path, clearing, KURA_CLIP_FEEDS, nil) else { return false }
+    guard let child = Self.start(path, clearing, .feeds) else { return false }
     kura_socket_close(child.descriptor)
     return Self.end(child) == 0
   }
@@ -150,47 +151,33 @@ extension ClipboardTool {
 // MARK: - Programs
 
 extension ClipboardTool {
-  private static func start(
-    _ program: String, _ words: [String], _ end: some BinaryInteger, _ directory: String?
-  ) -> kura_child? {
-    var block: [CChar] = []
-    for word in words { block += word.utf8.map { CChar(bitPattern: $0) } + [0] }
-    var child = kura_child()
-    let failed: Int32
-    if let directory {
-      failed = unsafe kura_clip_start(program, block, block.count, Int32(end), directory, &child)
-    } else {
-      failed = unsafe kura_clip_start(program, block, block.count, Int32(end), nil, &child)
+  /// Which end of a program is ours.
+  private enum End {
+    case feeds, listens
+
+    var number: Int32 {
+      switch self {
+      case .feeds: Int32(KURA_CLIP_FEEDS)
+      case .listens: Int32(KURA_CLIP_LISTENS)
+      }
     }
-    return failed == 0 ? child : nil
+  }
+
+  private static func start(
+    _ program: String, _ words: [String], _ end: End, _ directory: String? = nil
+  ) -> kura_child? {
+    System.startClipboard(program, words, end: end.number, directory: directory)
   }
 
   private static func send(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
-    unsafe bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { return true }
-      var sent = 0
-      while sent < bytes.count {
-        let count = unsafe kura_socket_send(
-          descriptor, start + sent, bytes.count - sent, patience)
-        guard count > 0 else { return false }
-        sent += count
-      }
-      return true
+    var sent = 0
+    while sent < bytes.count {
+      let count = System.send(
+        bytes.extracting(droppingFirst: sent), to: descriptor, patience: patience)
+      guard count > 0 else { return false }
+      sent += count
     }
-  }
-
-  /// Hears a program to its end; false when it says nothing for too long.
-  private static func listen(_ descriptor: Int32, _ body: (Span<UInt8>) -> Void) -> Bool {
-    let room = 4_096
-    // A SecretBytes cannot end in Embedded Swift where an error is swallowed.
-    guard let heard = unsafe kura_secret_allocate(room) else { return false }
-    defer { unsafe kura_secret_free(heard, room) }
-    while true {
-      let count = unsafe kura_asked_read(descriptor, heard, room, patience, -1)
-      guard count > 0 else { return count == 0 }
-      let bytes = unsafe UnsafeRawBufferPointer(start: heard, count: count)
-      unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
-    }
+    return true
   }
 
   /// Waits for a program's end, but not for ever; its status.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 
 /// Tells whether bytes are the same as others that are not kept: SipHash-2-4 of 128 bits under a key
@@ -30,15 +29,14 @@ struct ValueMark {
 
   /// Begins under a new key.
   init() throws(CommandError) {
-    var key: [2 of UInt64] = [0, 0]
-    var failed: Int32 = 0
-    var bytes = key.mutableSpan
-    unsafe bytes.withUnsafeMutableBytes {
-      guard let start = $0.baseAddress else { return }
-      failed = unsafe kura_random(start, $0.count)
-    }
+    var key = [16 of UInt8](repeating: 0)
+    var room = key.mutableSpan
+    let failed = System.random(into: &room)
     guard failed == 0 else { throw .client(.system(-failed)) }
-    self.init(low: key[0], high: key[1])
+    let number = { (start: Int) in
+      (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(key[start + $1]) }
+    }
+    self.init(low: number(0), high: number(8))
   }
 }
 

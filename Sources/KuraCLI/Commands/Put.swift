@@ -77,7 +77,7 @@ extension Put {
 
   private static func isStream(_ path: [UInt8], _ descriptor: Int32) -> Bool {
     guard let path = String(validating: path, as: UTF8.self) else { return false }
-    return unsafe kura_is_same_stream(path, descriptor)
+    return System.isSameStream(path, descriptor)
   }
 
   private static func source(_ invocation: borrowing Invocation) throws(CommandError) -> Source {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -28,21 +27,9 @@ enum Askpass {
   }
 
   private static func surroundings(_ variables: Variables) -> AskpassPrompt.Surroundings {
-    unsafe AskpassPrompt.Surroundings(
-      hint: variables["SSH_ASKPASS_PROMPT"], caller: text { unsafe kura_parent_name($0, $1) },
-      directory: text { unsafe kura_current_directory($0, $1) })
-  }
-
-  /// What a call of the system's writes into a buffer; nothing where it fails.
-  private static func text(
-    _ call: (UnsafeMutablePointer<CChar>, Int) -> Int
-  ) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-      guard let start = buffer.baseAddress else { return 0 }
-      return unsafe call(start.assumingMemoryBound(to: CChar.self), buffer.count)
-    }
-    return Array(bytes[..<max(count, 0)])
+    AskpassPrompt.Surroundings(
+      hint: variables["SSH_ASKPASS_PROMPT"], caller: (try? System.parentName()) ?? [],
+      directory: (try? System.currentDirectory()) ?? [])
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 
 /// Sees to it that a process gets the value of an item once: a program that asks again was refused with
@@ -15,7 +14,7 @@ enum GivenAnswer {
     do throws(PathError) { directory = try UserDirectory.runtime() + "/answered" } catch {
       throw .path(error)
     }
-    let result = unsafe kura_answer_note(directory, digest(name, revision))
+    let result = System.noteAnswer(in: directory, digest(name, revision))
     guard result >= 0 else { throw .file(.write, path: directory, errno: -result) }
     return result == 1
   }

@@ -67,7 +67,7 @@ extension Editor {
       .map { String(Substring($0)) }
     guard let first = words.first else { throw Self.none }
     guard let path = Program.look(for: first, variables["PATH"]),
-      unsafe kura_file_kind(path) == KURA_REGULAR, unsafe kura_is_executable(path) == 1
+      System.fileKind(path) == KURA_REGULAR, System.isExecutable(path)
     else {
       throw .failure("there is no such editor: " + Diagnostic.shown(first), hint: Self.source)
     }
@@ -89,11 +89,7 @@ extension Editor {
   private static let shellSigns = Array("\"'\\$`~*?;&|<>(){}[]#!=\n".utf8)
 
   private static func realName(_ path: String) -> [UInt8] {
-    var bytes = [CChar](repeating: 0, count: 256)
-    let count = unsafe bytes.withUnsafeMutableBufferPointer {
-      unsafe kura_real_name(path, $0.baseAddress!, $0.count)
-    }
-    return bytes[..<max(count, 0)].map { UInt8(bitPattern: $0) }
+    (try? System.realName(path)) ?? []
   }
 }
 
@@ -142,14 +138,9 @@ extension Editor {
   ///   - terminal: Where.
   /// - Throws: Why what stands there is not to be taken.
   func edit(_ draft: borrowing Draft, at terminal: Int32) throws(CommandError) {
-    var block: [CChar] = []
-    for word in words[..<1] + (kind == .other ? words[1...] : words[1...] + options) {
-      block += word.utf8.map { CChar(bitPattern: $0) } + [0]
-    }
-    block += draft.path.utf8.map { CChar(bitPattern: $0) } + [0]
-    var edited = kura_edited()
-    let failed = unsafe kura_edit(
-      path, block, block.count, terminal, draft.descriptor, &edited)
+    let arguments = words + (kind == .other ? [] : options) + [draft.path]
+    let (failed, edited) = System.edit(
+      path, arguments, terminal: terminal, passed: draft.descriptor)
     if failed != 0 {
       throw .failure(
         "the editor cannot be started: " + shownName + ": " + SystemMessage.text(-failed),

@@ -89,13 +89,10 @@ extension Prompt {
   var columns: Int { Int(kura_terminal_columns(descriptor)) }
 
   private static func name(of descriptor: Int32) -> String {
-    var bytes = [CChar](repeating: 0, count: 64)
-    let count = unsafe bytes.withUnsafeMutableBufferPointer {
-      unsafe kura_terminal_name(descriptor, $0.baseAddress!, $0.count)
+    guard let name = try? System.terminalName(descriptor), !name.isEmpty else {
+      return "a terminal"
     }
-    guard count > 0, Int(count) < bytes.count else { return "a terminal" }
-    let text = bytes[..<Int(count)].map { UInt8(bitPattern: $0) }
-    return String(validating: text, as: UTF8.self) ?? "a terminal"
+    return String(validating: name, as: UTF8.self) ?? "a terminal"
   }
 }
 
@@ -272,8 +269,7 @@ extension Prompt {
       if kura_terminal_resume() { typed.removeAll() }
       return keys
     }
-    var set = kura_terminal_keys()
-    guard unsafe kura_terminal_begin(descriptor, &set) == 0 else { throw .failed }
+    guard let set = System.beginTerminal(descriptor) else { throw .failed }
     let keys = LineEditor.Keys(set)
     self.keys = keys
     return keys
@@ -317,10 +313,7 @@ extension Prompt {
   mutating func receive(patience: Int32, other: Int32) -> Int {
     var answer = 0
     typed.append(upTo: typed.capacity) { tail in
-      answer = unsafe tail.withUnsafeMutableBytes { bytes in
-        guard let start = bytes.baseAddress else { return 0 }
-        return unsafe kura_terminal_read(start, bytes.count, patience, other)
-      }
+      answer = System.readTerminal(into: &tail, patience: patience, other: other)
       return max(answer, 0)
     }
     return answer

@@ -96,7 +96,7 @@ extension CommandError {
 
   /// Refuses a place for something new where something stands, or where that cannot be told.
   static func requireFree(_ path: String, for new: Existing) throws(CommandError) {
-    let kind = unsafe kura_file_kind(path)
+    let kind = System.fileKind(path)
     if kind < 0 { throw .file(.write, path: path, errno: -kind) }
     guard kind == KURA_ABSENT else { throw .exists(new, path) }
   }

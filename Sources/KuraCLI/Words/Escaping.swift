@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraClient
 internal import SecureMemory
 
 /// Makes bytes harmless on a terminal: what would move the cursor, set colours or turn text around
@@ -122,7 +123,7 @@ extension Escaping {
       var out = try SecretBuffer(capacity: bytes.count + 16)
       try escaping.append(bytes.span, to: &out)
       try escaping.finish(into: &out)
-      return unsafe out.bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      return String(repairing: out.bytes)
     } catch { return "…" }
   }
 }

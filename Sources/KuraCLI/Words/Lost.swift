@@ -22,9 +22,7 @@ extension Lost {
   func announceAtInterrupt(_ messages: Messages) {
     guard let text = interruption, self != .rotation || !messages.isQuiet else { return }
     let bytes = Array((messages.isTerminal ? "\n" : "").utf8) + Array(text.utf8)
-    unsafe bytes.withUnsafeBytes {
-      unsafe kura_interrupt_says($0.baseAddress!, $0.count)
-    }
+    System.interruptSays(bytes)
   }
 
   /// An interrupt ends the command without a word again.

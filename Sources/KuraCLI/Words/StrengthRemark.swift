@@ -105,13 +105,11 @@ extension StrengthRemark {
   /// Asks `kura-strength`, a program of its own since it reads large word lists; nil where it is
   /// not installed.
   private static func measure(_ passcode: borrowing SecretBytes) -> Int? {
-    guard let program = Program.path(of: "kura-strength") else { return nil }
-    var child = kura_child()
-    guard unsafe kura_start_asked(program, nil, 1, 0, &child) == 0 else { return nil }
+    guard let program = Program.path(of: "kura-strength"),
+      let child = System.startAsked(program, argument: nil, feeds: true, inherits: false)
+    else { return nil }
     defer { kura_socket_close(child.descriptor) }
-    let sent = unsafe passcode.withUnsafeBytes { bytes in
-      unsafe kura_socket_send(child.descriptor, bytes.baseAddress!, bytes.count, 5_000)
-    }
+    let sent = System.send(passcode.bytes, to: child.descriptor, patience: 5_000)
     kura_end_feed(child.descriptor)
     guard sent == passcode.count else { return nil }
     return answer(child)

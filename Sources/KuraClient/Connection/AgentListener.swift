@@ -8,7 +8,8 @@ enum AgentListener {
   static func connect(
     to socket: AgentSocket, patience: Patience = .standard
   ) throws(ClientError) -> Channel {
-    let descriptor = unsafe kura_agent_connect(socket.directory, patience.connecting)
+    let descriptor = System.connectAgent(
+      in: socket.directory, patience: patience.connecting)
     if descriptor >= 0 { return try Channel.make(descriptor: descriptor) }
     switch descriptor {
     case -ENOENT, -ECONNREFUSED: throw .noAgent

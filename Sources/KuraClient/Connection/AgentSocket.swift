@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
-
 /// Where an agent listens: `agent.sock` in a directory that is the user's alone.
 public struct AgentSocket: Equatable, Sendable {
   /// The directory: 0700, and no symbolic link.
@@ -46,9 +44,8 @@ public struct SilentAgent: Equatable, Sendable {
   /// Looks for it without asking it; nil when it is not there, or somebody else listens for it.
   public static func find() -> SilentAgent? {
     for socket in (try? AgentSocket.all()) ?? [] {
-      var stopped: Int32 = 0
-      let process = unsafe kura_agent_process(socket.directory, &stopped)
-      if process > 0 { return SilentAgent(processID: process, isStopped: stopped == 1) }
+      let (process, isStopped) = System.agentProcess(in: socket.directory)
+      if process > 0 { return SilentAgent(processID: process, isStopped: isStopped) }
     }
     return nil
   }

@@ -80,9 +80,8 @@ extension Channel {
   mutating func send() throws(ClientError) {
     var sent = 0
     while sent < output.count, !isCut {
-      let count = unsafe output.bytes.extracting(droppingFirst: sent).withUnsafeBytes {
-        unsafe kura_socket_send(descriptor, $0.baseAddress!, $0.count, patience.stream)
-      }
+      let count = System.send(
+        output.bytes.extracting(droppingFirst: sent), to: descriptor, patience: patience.stream)
       switch count {
       case 0...: sent += count
       case Int(-EPIPE), Int(-ECONNRESET): isCut = true
@@ -127,9 +126,7 @@ extension Channel {
     let limit = input.capacity - input.count
     var failure = 0
     let count = input.append(upTo: limit) { (tail: inout MutableSpan<UInt8>) -> Int in
-      let count = unsafe tail.withUnsafeMutableBytes {
-        unsafe kura_socket_receive(descriptor, $0.baseAddress!, $0.count, patience)
-      }
+      let count = System.receive(descriptor, into: &tail, patience: patience)
       failure = min(count, 0)
       return max(count, 0)
     }

@@ -23,7 +23,7 @@ enum AgentProgram {
     let candidates = [
       directory + "/kura-agent", parent(of: directory) + "/libexec/kura/kura-agent",
     ]
-    for candidate in candidates where unsafe kura_is_executable(candidate) == 1 { return candidate }
+    for candidate in candidates where System.isExecutable(candidate) { return candidate }
     throw .agentMissing(directory: directory)
   }
 
@@ -32,7 +32,7 @@ enum AgentProgram {
     try checkHome()
     var child = kura_child()
     let program = try find()
-    let failed = unsafe kura_start_agent(program, &child)
+    let failed = System.startAgent(program, &child)
     guard failed == 0 else { throw .programUnstartable(path: program, errno: -failed) }
     defer { kura_file_close(child.descriptor) }
     let said = try listen(to: child.descriptor)
@@ -48,7 +48,7 @@ enum AgentProgram {
     try checkHome()
     var child = kura_child()
     let program = try find()
-    let failed = unsafe kura_start_engine(program, &child)
+    let failed = System.startEngine(program, &child)
     guard failed == 0 else { throw .programUnstartable(path: program, errno: -failed) }
     return try Channel.make(descriptor: child.descriptor, process: child.process)
   }
@@ -58,9 +58,8 @@ enum AgentProgram {
     var said: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 512)
     while said.first != UInt8(ascii: "R"), said.count < 4_096 {
-      let count = unsafe part.withUnsafeMutableBytes {
-        unsafe kura_pipe_read(descriptor, $0.baseAddress!, $0.count, Patience.standard.process)
-      }
+      var room = part.mutableSpan
+      let count = System.readPipe(descriptor, into: &room, patience: Patience.standard.process)
       if count == Int(-ETIMEDOUT) { throw .timedOut }
       guard count > 0 else { break }
       said.append(contentsOf: part[..<count])
@@ -74,12 +73,10 @@ enum AgentProgram {
   }
 
   private static func programDirectory() throws(ClientError) -> String {
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_program_path($0.baseAddress!, $0.count)
-    }
-    guard count > 0 else { throw .system(Int32(-count)) }
-    return parent(of: String(repairing: bytes.span.extracting(first: count)))
+    do throws(FileError) {
+      let path = try System.programPath()
+      return parent(of: String(repairing: path.span))
+    } catch { throw .system(error.errno) }
   }
 
   private static func parent(of path: String) -> String {

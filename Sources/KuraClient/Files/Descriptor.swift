@@ -24,7 +24,7 @@ public struct FileError: Error, Equatable, Sendable {
 public enum Descriptor {
   /// Opens a file to read; descriptors that are started programs' do not get it.
   public static func open(path: String) throws(FileError) -> Int32 {
-    let descriptor = unsafe kura_file_open(path)
+    let descriptor = System.open(path)
     try FileError.check(Int(descriptor))
     return descriptor
   }
@@ -37,10 +37,7 @@ public enum Descriptor {
     _ bytes: Span<UInt8>, to descriptor: Int32
   ) throws(FileError) {
     guard !bytes.isEmpty else { return }
-    let result = unsafe bytes.withUnsafeBytes {
-      unsafe kura_file_write(descriptor, $0.baseAddress!, $0.count)
-    }
-    try FileError.check(Int(result))
+    try FileError.check(System.write(bytes, to: descriptor))
   }
 
   /// Reads to the end.
@@ -76,9 +73,7 @@ public enum Descriptor {
     _ descriptor: Int32, into buffer: inout SecretBuffer, upTo limit: Int
   ) throws(FileError) -> Int {
     try buffer.append(upTo: limit) { tail throws(FileError) in
-      let count = unsafe tail.withUnsafeMutableBytes {
-        unsafe kura_file_read(descriptor, $0.baseAddress!, $0.count)
-      }
+      let count = System.read(descriptor, into: &tail)
       try FileError.check(count)
       return count
     }

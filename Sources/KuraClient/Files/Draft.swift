@@ -21,11 +21,11 @@ public struct Draft: ~Copyable {
   /// Whether texts can be kept in a directory: it is in memory and the user's alone. It is made where
   /// that in which it is to stand is in memory.
   public static func check(_ directory: String) throws(Refusal) {
-    try check(unsafe kura_draft_check(directory))
+    try check(System.checkDraft(directory))
   }
 
   /// Wipes what stands in a directory that was left by processes that are gone.
-  public static func sweep(_ directory: String) { unsafe kura_draft_sweep(directory) }
+  public static func sweep(_ directory: String) { System.sweepDrafts(directory) }
 
   /// Begins an empty text.
   ///
@@ -33,18 +33,11 @@ public struct Draft: ~Copyable {
   ///   the ``descriptor``.
   public static func begin(in directory: String?) throws(Refusal) -> Draft {
     var draft = kura_draft()
-    if let directory {
-      try check(unsafe kura_draft_begin(directory, &draft))
-    } else {
-      try check(unsafe kura_draft_begin(nil, &draft))
-    }
+    try check(System.beginDraft(in: directory, &draft))
     return Draft(draft: draft, directory: directory)
   }
 
-  deinit {
-    var draft = draft
-    unsafe kura_draft_end(&draft)
-  }
+  deinit { System.endDraft(draft) }
 
   private static func check(_ result: Int32) throws(Refusal) {
     if result == Int32(KURA_DRAFT_ON_DISK) { throw .onDisk }
@@ -60,17 +53,8 @@ extension Draft {
 
   /// The path by which the editor opens the text.
   public var path: String {
-    var bytes = [CChar](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let capacity = bytes.count
-    var copy = draft
-    let count = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-      guard let directory else {
-        return unsafe kura_draft_path(&copy, nil, bytes.baseAddress!, capacity)
-      }
-      return unsafe kura_draft_path(&copy, directory, bytes.baseAddress!, capacity)
-    }
-    let text = bytes[..<max(count, 0)].map { UInt8(bitPattern: $0) }
-    return String(decoding: text, as: UTF8.self)
+    guard let path = try? System.draftPath(draft, in: directory) else { return "" }
+    return String(decoding: path, as: UTF8.self)
   }
 
   /// Writes the text, before the editor is started.
@@ -84,8 +68,7 @@ extension Draft {
   ///   - text: Is replaced.
   ///   - limit: The most bytes that are taken; more is `EFBIG`.
   public func read(into text: inout SecretBuffer, limit: Int) throws(FileError) {
-    var copy = draft
-    let file = unsafe kura_draft_read(&copy)
+    let file = System.readDraft(draft)
     try FileError.check(Int(file))
     defer { Descriptor.close(file) }
     text.removeAll()

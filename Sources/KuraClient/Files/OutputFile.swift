@@ -13,14 +13,11 @@ public struct OutputFile: ~Copyable {
   /// Begins a file; nothing is seen of it yet.
   public static func begin(at path: String) throws(FileError) -> OutputFile {
     var output = kura_output()
-    try FileError.check(Int(unsafe kura_output_begin(path, &output)))
+    try FileError.check(Int(System.beginOutput(path, &output)))
     return OutputFile(output: output)
   }
 
-  deinit {
-    var output = output
-    unsafe kura_output_abandon(&output)
-  }
+  deinit { System.abandonOutput(output) }
 
   /// Writes more of it.
   public mutating func write(_ bytes: Span<UInt8>) throws(FileError) {
@@ -32,6 +29,6 @@ public struct OutputFile: ~Copyable {
   /// - Throws: ``FileError``; what stood there stays.
   public consuming func commit() throws(FileError) {
     // What a commit ends holds nothing for the deinit to take back.
-    try FileError.check(Int(unsafe kura_output_commit(&output)))
+    try FileError.check(Int(System.commitOutput(&output)))
   }
 }

@@ -39,9 +39,7 @@ public enum Successor {
   public static func begin(
     from first: Int, variables: borrowing SecretBuffer, inherits: Bool
   ) -> Failure {
-    let failed = unsafe variables.bytes.withUnsafeBytes {
-      unsafe kura_execute(Int32(first), $0.baseAddress, $0.count, inherits ? 1 : 0)
-    }
+    let failed = System.execute(from: first, variables: variables.bytes, inherits: inherits)
     switch failed {
     case Int32(KURA_INTERPRETER_MISSING): return .interpreterMissing
     case -ENOENT: return .notFound
@@ -55,23 +53,21 @@ public enum Successor {
 extension Environment {
   /// A variable whose value begins with some text.
   public struct Match: Equatable, Sendable {
+    /// What stands before the first `=`.
     public let name: [UInt8]
+    /// What stands behind it.
     public let value: [UInt8]
   }
 
   /// The variables whose values a test picks; the others are not copied.
   public static func variables(where isWanted: (Span<UInt8>) -> Bool) -> [Match] {
     var found: [Match] = []
-    var index: Int32 = 0
-    while let text = unsafe kura_variable(index) {
-      index += 1
-      let start = unsafe UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
-      let entry = unsafe Span(_unsafeStart: start, count: strlen(text))
+    System.visitVariables { entry in
       guard let equals = entry.indices.first(where: { entry[$0] == UInt8(ascii: "=") }) else {
-        continue
+        return
       }
       let value = entry.extracting((equals + 1)...)
-      guard isWanted(value) else { continue }
+      guard isWanted(value) else { return }
       let name = entry.extracting(..<equals)
       found.append(Match(name: Array(copying: name), value: Array(copying: value)))
     }

@@ -53,34 +53,32 @@ public struct Machine: Sendable {
 
   /// The first 64 KiB of one of the kernel's files; nil where there is none, or it cannot be read.
   public func file(_ path: String) -> [UInt8]? {
-    let descriptor = unsafe kura_file_open(root + path)
+    let descriptor = System.open(root + path)
     guard descriptor >= 0 else { return nil }
     defer { kura_file_close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    var count = 0
-    while count < bytes.count {
-      let part = unsafe bytes.withUnsafeMutableBytes { room in
-        unsafe kura_file_read(descriptor, room.baseAddress! + count, room.count - count)
-      }
-      guard part >= 0 else { return nil }
-      if part == 0 { break }
-      count += part
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: Self.fileLimit)
+    while bytes.count < Self.fileLimit {
+      var room = part.mutableSpan
+      let count = System.read(descriptor, into: &room)
+      guard count >= 0 else { return nil }
+      if count == 0 { break }
+      bytes += part[..<min(count, Self.fileLimit - bytes.count)]
     }
-    bytes.removeLast(bytes.count - count)
     return bytes
   }
 
+  private static let fileLimit = 65_536
+
   /// What stands at a path; nil for nothing.
   public static func place(_ path: String) -> Place? {
-    var place = kura_place()
-    guard unsafe kura_place_look(path, &place) == 0 else { return nil }
+    guard let place = System.place(path) else { return nil }
     return Place(fileSystem: place.file_system, mode: place.mode, isOwn: place.is_own != 0)
   }
 
   /// The clocks, now.
   public static func clocks() -> Clocks {
-    var moment = kura_moment()
-    unsafe kura_moment_now(&moment)
+    let moment = System.moment()
     return Clocks(
       boot: moment.boot, monotonic: moment.monotonic, wall: moment.wall,
       isSynchronised: kura_clock_is_synchronised() != 0)
@@ -92,7 +90,7 @@ public struct Machine: Sendable {
 extension Machine {
   /// Who owns a file or directory; nil where none is there.
   public static func owner(_ path: String) -> UInt32? {
-    UInt32(exactly: unsafe kura_owner(path))
+    UInt32(exactly: System.owner(path))
   }
 
   /// Whom we run as.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
-
 /// The directories of the XDG Base Directory Specification that Kura keeps its files in.
 public enum UserDirectory {
   /// Where vaults stand: `$XDG_DATA_HOME/kura`.
@@ -28,13 +26,10 @@ public enum UserDirectory {
 
   /// Where the agent of the state directory listens by its own note; nil where none is.
   public static func notedRuntime() -> String? {
-    guard let state = try? state() else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_link_target(state + "/agent", $0.baseAddress!, $0.count)
-    }
-    guard count > 0, bytes[0] == UInt8(ascii: "/") else { return nil }
-    return String(repairing: bytes.span.extracting(first: count))
+    guard let state = try? state(), let target = try? System.linkTarget(state + "/agent"),
+      target.first == UInt8(ascii: "/")
+    else { return nil }
+    return String(repairing: target.span)
   }
 
   private static func home(_ variable: String, fallback: String) throws(PathError) -> String {
@@ -45,21 +40,16 @@ public enum UserDirectory {
 
   /// The home directory by passwd(5): a service of the system's may have no HOME.
   private static func passwdHome() -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_passwd_home($0.baseAddress!, $0.count)
-    }
-    return count > 0 ? String(repairing: bytes.span.extracting(first: count)) : nil
+    guard let home = try? System.passwdHome(), !home.isEmpty else { return nil }
+    return String(repairing: home.span)
   }
 
   /// `/run/user/UID`, which commands without the variable (of cron, of su) have, too.
   private static func session() -> String? {
-    guard let home = absolute("HOME") else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_session_directory(home, $0.baseAddress!, $0.count)
-    }
-    return count > 0 ? String(repairing: bytes.span.extracting(first: count)) : nil
+    guard let home = absolute("HOME"),
+      let directory = try? System.sessionDirectory(home: home), !directory.isEmpty
+    else { return nil }
+    return String(repairing: directory.span)
   }
 
   /// A variable's value; one that is relative counts as unset, as the specification has it.
@@ -75,9 +65,6 @@ public enum UserDirectory {
 public enum Environment {
   /// A variable's value, or nil where it is unset or empty.
   public static func value(_ variable: String) -> String? {
-    guard let value = unsafe kura_environment(variable), unsafe value.pointee != 0 else {
-      return nil
-    }
-    return unsafe String(cString: value)
+    System.environment(variable)
   }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
-
 /// The directory that named vaults stand in.
 public enum VaultDirectory {
   /// The vaults there, sorted by the bytes of their names; none where there is no directory.
@@ -13,7 +11,7 @@ public enum VaultDirectory {
   /// - Throws: ``FileError`` when the directory cannot be read.
   public static func vaults(in path: String) throws(FileError) -> [VaultPath] {
     var vaults: [VaultPath] = []
-    for name in try names(in: path) {
+    for name in try System.names(in: path) {
       guard let vault = vault(name), vault.isFile else { continue }
       vaults.append(vault)
     }
@@ -27,7 +25,7 @@ public enum VaultDirectory {
   /// - Throws: ``FileError`` when the directory cannot be read.
   public static func drafts(in path: String) throws(FileError) -> [String] {
     var owners: [VaultPath] = []
-    for name in try names(in: path) {
+    for name in try System.names(in: path) {
       guard let owner = draftOwner(name), !owners.contains(owner) else { continue }
       owners.append(owner)
     }
@@ -53,25 +51,5 @@ public enum VaultDirectory {
       let name = String(validating: file.dropLast(suffix.count), as: UTF8.self)
     else { return nil }
     do throws(PathError) { return try VaultPath.named(name) } catch { return nil }
-  }
-
-  /// The names of whatever stands in a directory, in no order; none where there is no directory.
-  static func names(in path: String) throws(FileError) -> [[UInt8]] {
-    var failed: Int32 = 0
-    guard let directory = unsafe kura_directory_open(path, &failed) else {
-      if failed == ENOENT { return [] }
-      throw FileError(errno: failed)
-    }
-    defer { unsafe kura_directory_close(directory) }
-    var names: [[UInt8]] = []
-    var bytes = [UInt8](repeating: 0, count: 256)
-    while true {
-      let count = unsafe bytes.withUnsafeMutableBytes {
-        unsafe kura_directory_next(directory, $0.baseAddress!, $0.count)
-      }
-      try FileError.check(count)
-      if count == 0 { return names }
-      names.append(Array(bytes[..<count]))
-    }
   }
 }

@@ -46,13 +46,13 @@ public struct VaultPath: Equatable, Sendable {
   }
 
   /// Whether something stands there.
-  public var isThere: Bool { unsafe kura_file_kind(path) != KURA_ABSENT }
+  public var isThere: Bool { System.fileKind(path) != KURA_ABSENT }
 
   /// Whether that is a file, or a symbolic link to one.
-  public var isFile: Bool { unsafe kura_file_kind(path) == KURA_REGULAR }
+  public var isFile: Bool { System.fileKind(path) == KURA_REGULAR }
 
   /// Whether SQLite's WAL stands beside it: an engine has it open, or was killed.
-  public var hasWAL: Bool { unsafe kura_file_kind(path + "-wal") != KURA_ABSENT }
+  public var hasWAL: Bool { System.fileKind(path + "-wal") != KURA_ABSENT }
 
   private init(path: String, name: String?) throws(PathError) {
     guard path.utf8.count <= ProtocolLimit.path - 1 else {
@@ -68,12 +68,10 @@ public struct VaultPath: Equatable, Sendable {
   }
 
   private static func workingDirectory() throws(PathError) -> String {
-    var bytes = [UInt8](repeating: 0, count: Int(KURA_PATH_CAPACITY))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_current_directory($0.baseAddress!, $0.count)
-    }
-    guard count > 0 else { throw .noWorkingDirectory(Int32(-count)) }
-    return String(repairing: bytes.span.extracting(first: count))
+    do throws(FileError) {
+      let directory = try System.currentDirectory()
+      return String(repairing: directory.span)
+    } catch { throw .noWorkingDirectory(error.errno) }
   }
 
   /// The same path to everybody who asks the agent for it.

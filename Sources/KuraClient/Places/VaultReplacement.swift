@@ -37,7 +37,7 @@ public struct VaultReplacement: Sendable {
   public static func drafts(of vault: VaultPath) throws(FileError) -> [String] {
     let start = Array((vault.fileName + draftMark).utf8)
     var found: [String] = []
-    for name in try VaultDirectory.names(in: vault.directory) {
+    for name in try System.names(in: vault.directory) {
       // What SQLite keeps beside a file is none.
       guard name.starts(with: start), name.count == start.count + momentCount,
         let text = String(validating: name, as: UTF8.self)
@@ -59,21 +59,21 @@ public struct VaultReplacement: Sendable {
       moved.append("")
       // SQLite would play a journal that stayed into the new file.
       for suffix in ["-wal", "-shm", "-journal"] {
-        let failed = unsafe kura_file_move(path + suffix, old + suffix)
+        let failed = System.move(path + suffix, to: old + suffix)
         if failed == -ENOENT { continue }
         try FileError.check(Int(failed))
         moved.append(suffix)
       }
       try Self.move(new, to: path)
     } catch {
-      for suffix in moved.reversed() { _ = unsafe kura_file_move(old + suffix, path + suffix) }
+      for suffix in moved.reversed() { _ = System.move(old + suffix, to: path + suffix) }
       throw error
     }
-    try FileError.check(Int(unsafe kura_directory_sync(directory)))
+    try FileError.check(Int(System.syncDirectory(directory)))
   }
 
   private static func move(_ from: String, to: String) throws(FileError) {
-    try FileError.check(Int(unsafe kura_file_move(from, to)))
+    try FileError.check(Int(System.move(from, to: to)))
   }
 }
 

@@ -202,15 +202,13 @@ extension Span<UInt8> {
   }
 
   /// Whether a part is that word; letters of ASCII match in either case.
-  fileprivate func isText(_ word: StaticString, in field: Range<Int>) -> Bool {
-    guard field.count == word.utf8CodeUnitCount else { return false }
-    return word.withUTF8Buffer { word in
-      for index in 0..<field.count {
-        let (own, other) = unsafe (self[field.lowerBound + index], word[index])
-        guard own.lowercased == other.lowercased else { return false }
-      }
-      return true
+  fileprivate func isText(_ word: String, in field: Range<Int>) -> Bool {
+    guard field.count == word.utf8.count else { return false }
+    for (index, other) in zip(field, word.utf8)
+    where self[index].lowercased != other.lowercased {
+      return false
     }
+    return true
   }
 }
 

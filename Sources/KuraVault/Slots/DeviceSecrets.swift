@@ -14,7 +14,7 @@ struct DeviceSecrets: Sendable {
 
   /// What keeps backup programs away (bford.info/cachedir): a copy of the secret beside a copy of the
   /// vault leaves only the short code.
-  private static let cacheTag: StaticString = """
+  private static let cacheTag = """
     Signature: 8a477f597d28d172789f06886806bc55
     # Secrets of this machine, made by kura; they are of no use anywhere else.
 
@@ -49,16 +49,9 @@ struct DeviceSecrets: Sendable {
   }
 
   private func read(_ place: FilePlace) throws -> SecretBytes {
-    let descriptor = unsafe open(place.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { throw StorageError.io(errno) }
-    defer { close(descriptor) }
     var secret = try SecretBytes(count: DeviceSecrets.byteCount)
-    let count = unsafe secret.withUnsafeMutableBytes { bytes in
-      unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
-    }
-    guard count == DeviceSecrets.byteCount else {
-      throw count < 0 ? StorageError.io(errno) : StorageError.missing
-    }
+    var room = secret.mutableBytes
+    guard try place.read(into: &room) == DeviceSecrets.byteCount else { throw StorageError.missing }
     return secret
   }
 }
@@ -118,7 +111,7 @@ extension DeviceSecrets {
       try tag(place)
       try place.createFile()
       do {
-        try write(secret.bytes, to: place)
+        try place.overwrite(with: secret.bytes)
         try place.syncDirectory()
       } catch {
         place.remove()
@@ -133,7 +126,7 @@ extension DeviceSecrets {
   func remove(_ slot: SlotID) {
     guard let place = try? place(of: slot), (try? place.checkFile()) != nil else { return }
     let zeros = [UInt8](repeating: 0, count: DeviceSecrets.byteCount)
-    try? write(zeros.span, to: place)
+    try? place.overwrite(with: zeros.span)
     place.remove()
     (try? rulePlace(of: slot))?.remove()
     try? place.syncDirectory()
@@ -145,19 +138,6 @@ extension DeviceSecrets {
       guard error == .exists else { throw error }
       return
     }
-    var text: [UInt8] = []
-    DeviceSecrets.cacheTag.withUTF8Buffer { text = unsafe Array($0) }
-    try write(text.span, to: tag)
-  }
-
-  private func write(_ bytes: Span<UInt8>, to place: FilePlace) throws(StorageError) {
-    let descriptor = unsafe open(place.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { throw StorageError.io(errno) }
-    defer { close(descriptor) }
-    let count = unsafe bytes.withUnsafeBytes {
-      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-    }
-    guard count == bytes.count else { throw StorageError.io(count < 0 ? errno : ENOSPC) }
-    guard fsync(descriptor) == 0 else { throw StorageError.io(errno) }
+    try tag.overwrite(with: Array(DeviceSecrets.cacheTag.utf8).span)
   }
 }

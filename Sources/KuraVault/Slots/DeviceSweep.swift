@@ -37,7 +37,8 @@ extension DeviceSecrets {
   /// held until the list is dropped.
   fileprivate func leftBehind(for vault: VaultID) -> [LeftSecret] {
     var left: [LeftSecret] = []
-    for name in names() where name.hasSuffix(".\(vault.hexadecimal).adding") {
+    for name in FilePlace.names(in: directory) where name.hasSuffix(".\(vault.hexadecimal).adding")
+    {
       guard let slot = SlotID(hexadecimal: name.prefix { $0 != "." }),
         let place = try? note(slot, vault),
         let file = try? StateFile.open(place, lock: .exclusive, creating: false),
@@ -47,19 +48,6 @@ extension DeviceSecrets {
       left.append(LeftSecret(slot, AddingNote(place: place, file: file)))
     }
     return left
-  }
-
-  private func names() -> [String] {
-    guard let stream = unsafe opendir(directory) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-        unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      names.append(name)
-    }
-    return names
   }
 }
 

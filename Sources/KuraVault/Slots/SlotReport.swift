@@ -77,17 +77,7 @@ extension SlotReport {
     case .tpm2, .fido2, .later: return .missing
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
-      return isReadable(place) ? .here : .missing
-    }
-  }
-
-  private static func isReadable(_ path: [UInt8]) -> Bool {
-    let terminated = path + [0]
-    return unsafe terminated.withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress else { return false }
-      return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-        unsafe access($0, R_OK) == 0
-      }
+      return FilePlace.isReadable(place) ? .here : .missing
     }
   }
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+package import CKuraSystem
+
+// Paths, and what stands there.
+
+extension System {
+  /// What stands at a path: `KURA_ABSENT`, `KURA_REGULAR`, `KURA_OTHER`, or a negated errno.
+  package static func fileKind(_ path: String) -> Int32 { unsafe kura_file_kind(path) }
+
+  /// Whether a file can be executed by us.
+  package static func isExecutable(_ path: String) -> Bool {
+    unsafe kura_is_executable(path) == 1
+  }
+
+  /// Whether a path and a descriptor are the same thing that can be read once only.
+  package static func isSameStream(_ path: String, _ descriptor: Int32) -> Bool {
+    unsafe kura_is_same_stream(path, descriptor)
+  }
+
+  /// Opens a file for reading.
+  static func open(_ path: String) -> Int32 { unsafe kura_file_open(path) }
+
+  /// Gives a file another name, one that nothing has.
+  static func move(_ from: String, to: String) -> Int32 { unsafe kura_file_move(from, to) }
+
+  /// Makes the names in a directory last through a power cut.
+  static func syncDirectory(_ path: String) -> Int32 { unsafe kura_directory_sync(path) }
+
+  /// Who owns a file.
+  static func owner(_ path: String) -> Int64 { unsafe kura_owner(path) }
+
+  /// A file or directory; nil for nothing.
+  static func place(_ path: String) -> kura_place? {
+    var place = kura_place()
+    return unsafe kura_place_look(path, &place) == 0 ? place : nil
+  }
+
+  /// The clocks, at one time.
+  static func moment() -> kura_moment {
+    var now = kura_moment()
+    unsafe kura_moment_now(&now)
+    return now
+  }
+
+  /// The names of whatever stands in a directory, in no order; none where there is no directory.
+  static func names(in path: String) throws(FileError) -> [[UInt8]] {
+    var failed: Int32 = 0
+    guard let directory = unsafe kura_directory_open(path, &failed) else {
+      if failed == ENOENT { return [] }
+      throw FileError(errno: failed)
+    }
+    defer { unsafe kura_directory_close(directory) }
+    var names: [[UInt8]] = []
+    var bytes = [UInt8](repeating: 0, count: 256)
+    while true {
+      let count = unsafe bytes.withUnsafeMutableBytes { room in
+        guard let start = room.baseAddress else { return 0 }
+        return unsafe kura_directory_next(directory, start, room.count)
+      }
+      try FileError.check(count)
+      if count == 0 { return names }
+      names.append(Array(bytes[..<count]))
+    }
+  }
+
+  /// Notes which process is given an answer.
+  package static func noteAnswer(in directory: String, _ answer: UInt64) -> Int32 {
+    unsafe kura_answer_note(directory, answer)
+  }
+
+  /// Takes the file at a path for this process as long as it runs.
+  package static func takeClipboard(_ path: String, in directory: String) -> Int32 {
+    unsafe kura_clip_take(directory, path)
+  }
+
+  /// Keeps a terminal's settings, and hands every key on; nil where that fails.
+  package static func beginTerminal(_ descriptor: Int32) -> kura_terminal_keys? {
+    var keys = kura_terminal_keys()
+    return unsafe kura_terminal_begin(descriptor, &keys) == 0 ? keys : nil
+  }
+
+  /// Whether a program can show itself on a terminal that a path names.
+  package static func canShow(on terminal: String) -> Bool {
+    unsafe kura_can_show_on(terminal) == 1
+  }
+
+  /// Whether a program needs a terminal to show itself.
+  package static func asksOnTerminal(_ program: String) -> Bool {
+    unsafe kura_asks_on_terminal(program) == 1
+  }
+}
+
+// MARK: - Files that appear whole
+
+extension System {
+  /// Begins a file.
+  static func beginOutput(_ path: String, _ output: inout kura_output) -> Int32 {
+    unsafe kura_output_begin(path, &output)
+  }
+
+  /// Makes it appear.
+  static func commitOutput(_ output: inout kura_output) -> Int32 {
+    unsafe kura_output_commit(&output)
+  }
+
+  /// Leaves what stood there as it was.
+  static func abandonOutput(_ output: kura_output) {
+    var output = output
+    unsafe kura_output_abandon(&output)
+  }
+}
+
+// MARK: - Drafts
+
+extension System {
+  /// Whether drafts can be kept in a directory.
+  static func checkDraft(_ directory: String) -> Int32 { unsafe kura_draft_check(directory) }
+
+  /// Wipes the drafts that nobody works at any more.
+  static func sweepDrafts(_ directory: String) { unsafe kura_draft_sweep(directory) }
+
+  /// Begins an empty draft.
+  static func beginDraft(in directory: String?, _ draft: inout kura_draft) -> Int32 {
+    unsafe kura_draft_begin(directory, &draft)
+  }
+
+  /// Opens what stands there now.
+  static func readDraft(_ draft: kura_draft) -> Int32 {
+    var draft = draft
+    return unsafe kura_draft_read(&draft)
+  }
+
+  /// Overwrites and removes it.
+  static func endDraft(_ draft: kura_draft) {
+    var draft = draft
+    unsafe kura_draft_end(&draft)
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+package import CKuraSystem
+
+// Programs that are started, and whom this process is connected to.
+
+extension System {
+  /// Connects to the agent that listens in a directory.
+  static func connectAgent(in directory: String, patience: Int32) -> Int32 {
+    unsafe kura_agent_connect(directory, patience)
+  }
+
+  /// The process that listens in a directory, and whether it is stopped.
+  static func agentProcess(in directory: String) -> (process: Int32, isStopped: Bool) {
+    var stopped: Int32 = 0
+    let process = unsafe kura_agent_process(directory, &stopped)
+    return (process, stopped == 1)
+  }
+
+  /// Starts an agent that stays.
+  static func startAgent(_ program: String, _ child: inout kura_child) -> Int32 {
+    unsafe kura_start_agent(program, &child)
+  }
+
+  /// Starts an engine of our own.
+  static func startEngine(_ program: String, _ child: inout kura_child) -> Int32 {
+    unsafe kura_start_engine(program, &child)
+  }
+
+  /// Starts a program to answer; nil where that fails.
+  ///
+  /// - Parameters:
+  ///   - argument: Its only one.
+  ///   - feeds: Whether its input is our socket, too.
+  ///   - inherits: Whether it gets our environment.
+  package static func startAsked(
+    _ program: String, argument: String?, feeds: Bool, inherits: Bool
+  ) -> kura_child? {
+    var child = kura_child()
+    let failed = unsafe kura_start_asked(
+      program, argument, feeds ? 1 : 0, inherits ? 1 : 0, &child)
+    return failed == 0 ? child : nil
+  }
+
+  /// Starts a program that holds, reads or clears a clipboard; nil where that fails.
+  ///
+  /// - Parameters:
+  ///   - words: Its arguments, its own name first.
+  ///   - end: `KURA_CLIP_FEEDS` or `KURA_CLIP_LISTENS`.
+  ///   - directory: Where its temporary files go.
+  package static func startClipboard(
+    _ program: String, _ words: [String], end: Int32, directory: String?
+  ) -> kura_child? {
+    let arguments = block(words)
+    var child = kura_child()
+    let failed = unsafe kura_clip_start(
+      program, arguments, arguments.count, end, directory, &child)
+    return failed == 0 ? child : nil
+  }
+
+  /// Goes on in a process of its own, too: there `process` is 0; in the caller `ready` reads a byte when
+  /// that one is ready.
+  package static func detach() -> (process: Int32, ready: Int32) {
+    var ready: Int32 = -1
+    let process = unsafe kura_clip_detach(&ready)
+    return (process, ready)
+  }
+
+  /// Runs an editor, and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - words: Its arguments, its own name first.
+  ///   - passed: A descriptor that it gets; -1: none.
+  /// - Returns: 0, or a negated errno, and how it ended.
+  package static func edit(
+    _ program: String, _ words: [String], terminal: Int32, passed: Int32
+  ) -> (failed: Int32, edited: kura_edited) {
+    let arguments = block(words)
+    var edited = kura_edited()
+    let failed = unsafe kura_edit(
+      program, arguments, arguments.count, terminal, passed, &edited)
+    return (failed, edited)
+  }
+
+  /// Becomes the program that our arguments from one on call for.
+  ///
+  /// - Parameter variables: `NAME=VALUE` with a NUL behind each.
+  static func execute(from first: Int, variables: Span<UInt8>, inherits: Bool) -> Int32 {
+    unsafe variables.withUnsafeBytes {
+      unsafe kura_execute(Int32(first), $0.baseAddress, $0.count, inherits ? 1 : 0)
+    }
+  }
+
+  /// Words with a NUL behind each.
+  private static func block(_ words: [String]) -> [CChar] {
+    var block: [CChar] = []
+    for word in words { block += word.utf8.map { CChar(bitPattern: $0) } + [0] }
+    return block
+  }
+}
