@@ -35,8 +35,9 @@ struct SocketNote: ~Copyable {
   /// Where the last agent of a state directory listened; nil when that is not known.
   static func place(in state: String) -> String? {
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe readlink(path(in: state), $0.baseAddress!, $0.count)
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      guard let start = room.baseAddress else { return 0 }
+      return unsafe readlink(path(in: state), start, room.count)
     }
     return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }

@@ -47,8 +47,10 @@ public struct Digest: Sendable {
 // MARK: - Hashable
 
 extension Digest: Hashable {
+  /// Compares in time that depends on the lengths only.
   public static func == (left: Digest, right: Digest) -> Bool { left.isEqual(to: right.span) }
 
+  /// Hashes all bytes: a digest is no secret.
   public func hash(into hasher: inout Hasher) {
     for index in 0..<count { hasher.combine(storage[index]) }
   }

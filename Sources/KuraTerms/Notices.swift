@@ -2,8 +2,10 @@
 
 /// What an unlock has to say beside that it worked.
 public struct Notice: OptionSet, Sendable {
+  /// One bit a notice, as it stands in a reply.
   public let rawValue: UInt32
 
+  /// Takes the bits as they stand; unknown ones are kept.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// This machine has not seen the vault before, so an older copy could not be noticed.
@@ -36,8 +38,10 @@ public struct Notice: OptionSet, Sendable {
 
 /// What makes a vault or this machine weaker than it should be; shown by `status`.
 public struct Weaknesses: OptionSet, Sendable {
+  /// One bit a weakness, as it stands in a reply.
   public let rawValue: UInt32
 
+  /// Takes the bits as they stand; unknown ones are kept.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// A passcode slot takes less work than policy asks for.

@@ -10,7 +10,9 @@ internal import Synchronization
 public final class Compaction: Sendable {
   /// How long a vault's file was, and is, in bytes.
   public struct Sizes: Equatable, Sendable {
+    /// Before the work began.
     public let before: UInt64
+    /// When it was done.
     public let after: UInt64
   }
 

@@ -48,7 +48,8 @@ struct Strength {
     let zeros = String(repeating: "0", count: 3 - fraction.utf8.count)
     let line = Array("\(thousandths / 1_000).\(zeros)\(fraction)\n".utf8)
     _ = unsafe line.withUnsafeBytes { bytes in
-      unsafe kura_file_write(1, bytes.baseAddress!, bytes.count)
+      guard let start = bytes.baseAddress else { return Int32(0) }
+      return unsafe kura_file_write(1, start, bytes.count)
     }
   }
 }

@@ -59,8 +59,9 @@ struct UserRecord {
 
   private static func passwdHome() -> String? {
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_passwd_home($0.baseAddress!, $0.count)
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      guard let start = room.baseAddress else { return 0 }
+      return unsafe kura_passwd_home(start, room.count)
     }
     return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }
@@ -68,8 +69,9 @@ struct UserRecord {
   private static func sessionDirectory(home: String?) -> String? {
     guard let home else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe kura_session_directory(home, $0.baseAddress!, $0.count)
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      guard let start = room.baseAddress else { return 0 }
+      return unsafe kura_session_directory(home, start, room.count)
     }
     return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }

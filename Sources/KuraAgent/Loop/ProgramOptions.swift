@@ -23,9 +23,11 @@ public struct ProgramOptions: Equatable, Sendable {
     case valueMissing(String)
   }
 
+  /// What it was started to be.
   public var mode = Mode.daemon
   /// Told when the socket listens: one byte, `R`.
   public var readyDescriptor: Int32?
+  /// Whether it ends where guarded memory cannot be locked.
   public var requiresLockedMemory = false
 
   /// Reads the arguments after the program's name.

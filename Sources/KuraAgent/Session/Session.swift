@@ -73,6 +73,7 @@ final class Session {
   ) throws(VaultError) -> Result {
     precondition(vault != nil, "a locked vault has nothing to work on")
     // Compared with nil just now; to take it out and put it back would move every key.
+    // swift-format-ignore: NeverForceUnwrap
     return try body(&vault!)
   }
 

@@ -38,7 +38,6 @@ struct Questioner: ~Copyable {
 
   /// Whether anybody can be asked for a secret.
   var canAsk: Bool { hasTerminal || program != nil }
-
 }
 
 // MARK: - Questions

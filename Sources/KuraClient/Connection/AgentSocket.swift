@@ -31,6 +31,7 @@ public struct AgentSocket: Equatable, Sendable {
 
 /// An agent that does not answer, as far as the system knows it.
 public struct SilentAgent: Equatable, Sendable {
+  /// The process that listens.
   public let processID: Int32
   /// Whether it was stopped, by a signal or a debugger.
   public let isStopped: Bool

@@ -7,7 +7,9 @@ public import SecureMemory
 public struct OneTimeCode: ~Copyable {
   /// The code's digits.
   public let text: SecretBytes
+  /// What it counts: time steps, or its uses.
   public let kind: OTPReply.Kind
+  /// The hash function that it was made with.
   public let algorithm: OTPAlgorithm
   /// The length of a time step, in seconds; 0 for a counter.
   public let period: UInt32

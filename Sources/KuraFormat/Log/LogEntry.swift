@@ -48,6 +48,7 @@ public struct LogEntries: ~Copyable, Sendable {
 
   /// One entry: what it says, and where its names stand.
   public struct Entry: Sendable {
+    /// What was done, when, by whom, and how it ended.
     public let facts: LogFacts
     let name: Range<Int>
     let other: Range<Int>

@@ -19,6 +19,7 @@ public struct LogFrame: Equatable, Sendable {
   /// The most entries that are sealed together.
   public static let mostEntries = 64
 
+  /// What the record holds.
   public let kind: Kind
   /// How many entries the record has.
   public let count: UInt16

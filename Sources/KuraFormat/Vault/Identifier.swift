@@ -98,15 +98,18 @@ public struct Identifier<Subject>: Sendable {
 // MARK: - Hashable, Comparable
 
 extension Identifier: Hashable, Comparable {
+  /// Compares all 128 bits; an id is no secret.
   public static func == (left: Identifier, right: Identifier) -> Bool {
     left.high == right.high && left.low == right.low
   }
 
+  /// Hashes all 128 bits.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(high)
     hasher.combine(low)
   }
 
+  /// Orders ids as their bytes are ordered.
   public static func < (left: Identifier, right: Identifier) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }

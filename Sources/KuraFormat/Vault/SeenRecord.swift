@@ -114,9 +114,13 @@ public struct SeenRecord: Equatable, Sendable {
 
 /// What a record in a seen file says, whoever wrote it.
 public struct SeenClaim: Equatable, Sendable {
+  /// The root's counter of writes.
   public let counter: UInt64
+  /// The epoch of the keys then.
   public let epoch: UInt64
+  /// Tells the state apart from others of the same counter.
   public let fingerprint: Digest
+  /// The end of the access log's chain.
   public let logHead: Digest
 }
 

@@ -16,8 +16,9 @@ public enum PurgeScope: Equatable, Sendable {
 /// A purge whose rows are gone, and whose large values are going.
 public struct Purge: Sendable {
   private(set) var values: [ValueID]
-  /// How many revisions went, and how many of them were damaged, so that nobody could have read them.
+  /// How many revisions went.
   public let removedCount: UInt64
+  /// How many of them were damaged, so that nobody could have read them.
   public let damagedCount: UInt64
 
   /// Whether only the journal is left to be cleared.

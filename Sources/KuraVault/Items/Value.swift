@@ -59,6 +59,8 @@ public struct Value: ~Copyable {
     in vault: inout UnlockedVault, handingOut body: (inout SecretBuffer) -> Void
   ) throws(VaultError) -> Bool {
     guard reader != nil else { return false }
+    // Compared with nil just now; to take it out and put it back would move what it has read.
+    // swift-format-ignore: NeverForceUnwrap
     return try reader!.advance(of: item, in: &vault, body)
   }
 
