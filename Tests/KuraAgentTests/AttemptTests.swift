@@ -2,6 +2,7 @@
 
 import Glibc
 import KuraProtocol
+import SecureMemory
 import Testing
 
 @testable import KuraAgent
@@ -38,7 +39,9 @@ import Testing
     defer { gate.open() }
     // It has begun, and runs to its end without its client.
     let gone = try bench.client()
-    bench.agent.start(Occupation(gate), for: try #require(bench.agent.connections[0]))
+    let client = try #require(bench.agent.connections[0])
+    let occupation = Attempt(Occupation(gate), try SecretBytes(count: 1), for: client)
+    bench.agent.start(occupation, for: client)
     gate.awaitBegin()
     close(gone)
     try bench.turn(2)
@@ -60,15 +63,14 @@ import Testing
   private func close(_ wire: Wire) { _ = shutdown(wire.raw, Int32(SHUT_RDWR)) }
 }
 
-/// A client's attempt that is work of that kind.
-private final class Occupation: Attempt {
-  let session: Session? = nil
-  let job: any Job
+/// Occupies the worker for a client.
+private final class Occupation: Act {
+  private let gate: Gate
 
-  init(_ gate: Gate) { job = gate }
+  init(_ gate: Gate) { self.gate = gate }
 
-  func finish(in agent: Agent, for client: Connection) throws(Denial) {}
-  func settle() -> Bool { true }
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) { gate.run() }
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {}
 }
 
 // MARK: - Busy vaults

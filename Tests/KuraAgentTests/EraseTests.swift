@@ -84,9 +84,9 @@ import Testing
     let digits = Array(name.utf8.prefix(32)).map { $0 < 0x40 ? $0 - 0x30 : $0 - 0x57 }
     let bytes = stride(from: 0, to: 32, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     let id = VaultID(bytes.span)
-    var file = try bench.agent.tries.hold(id, patience: 1_000)
+    var file = try bench.agent.tallies.hold(id, patience: 1_000)
     var record = file.record
-    bench.agent.tries.count(.local, in: &record)
+    bench.agent.tallies.count(.local, in: &record)
     try file.write(record)
   }
 

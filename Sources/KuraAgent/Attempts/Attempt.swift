@@ -4,32 +4,130 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Something a client asked for that takes Argon2id: the worker's job and what becomes of it.
-protocol Attempt: Errand {
-  var job: any Job { get }
+/// Takes an act from its request to its answer: the worker prepares it, the client says that it has the recovery
+/// key where there is one, and it is performed.
+final class Attempt: Errand {
+  let job: AttemptJob
+  /// It may go first.
+  private(set) weak var client: Connection?
+  let verb: Verb
+  let peer: Peer
+  /// Nil for a vault that is only being made.
+  let session: Session?
+  private let act: any Act
+  private let ticket: UnlockTicket?
+  /// What its client is to be told of what was tried before.
+  private(set) var notices: Notice = []
+  /// The file of a vault that was locked when it began, until that is unlocked.
+  var file: LockedVault?
+  /// The same, unlocked for a change alone.
+  private var opened: UnlockedVault?
 
-  /// Uses what the job found; its client still waits for it, and the vault was not locked since.
-  func finish(in agent: Agent, for client: Connection) throws(Denial)
+  init(
+    _ act: any Act, _ secret: consuming SecretBytes, _ tally: Tally? = nil,
+    of session: Session? = nil, at file: consuming LockedVault? = nil, for client: Connection
+  ) {
+    self.act = act
+    job = AttemptJob(act, secret, tally)
+    self.client = client
+    verb = client.verb
+    peer = client.peer
+    self.session = session
+    ticket = session?.state.beginAttempt()
+    self.file = consume file
+  }
 
   /// The credential that turned out to be wrong, once the job is done; nil for none.
-  var wrong: WrongCredential? { get }
+  var wrong: WrongCredential? { job.tally.flatMap { WrongCredential(job.failure, $0.credential) } }
 
   /// Notes that the job is done, whether anybody waits for it or not.
   ///
-  /// - Returns: Whether what it found may still be used.
-  func settle() -> Bool
+  /// - Returns: Whether what it found may still be used: the vault was not locked since.
+  func settle() -> Bool {
+    guard let session, let ticket else { return true }
+    return session.state.endAttempt(ticket)
+  }
+
+  /// Uses what the worker found, for the client that still waits.
+  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+    try judge(client)
+    // Nothing changes before somebody has the key.
+    guard try !act.showKey(to: client) else { return agent.awaitWord(self, of: client) }
+    try perform(in: agent, for: client)
+  }
+
+  func perform(in agent: Agent, for client: Connection) throws(Denial) {
+    try act.perform(self, in: agent, for: client)
+  }
+
+  private func judge(_ client: Connection) throws(Denial) {
+    let tally = job.tally
+    if let failure = job.failure {
+      if tally?.isCounted == true { client.mistakes += 1 }
+      let denial =
+        tally?.denial(failure, at: client.vaultPath) ?? Denial(failure, at: client.vaultPath)
+      // The try took what it was made with: the client may ask again.
+      throw denial.final(when: true)
+    }
+    notices = tally?.notice(afterMistakes: client.mistakes) ?? []
+    if tally != nil { client.mistakes = 0 }
+  }
 }
+
+// MARK: - Changes
 
 extension Attempt {
-  var wrong: WrongCredential? { nil }
+  /// Changes the vault, which is unlocked for that alone where it is locked: somebody who forgot the passcode
+  /// has a recovery key.
+  func change<Result>(
+    unlockedBy key: inout VaultKey?,
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    if let session, session.isUnlocked { return try session.withVault(body) }
+    if opened == nil {
+      guard let file = file.take(), let key = key.take() else { throw .credentialStale }
+      opened = try file.unlock(with: key)
+    }
+    // Assigned just now, or by the try before; it stays for the next one when the file is busy.
+    let result = try body(&opened!)
+    opened.take()?.fold()
+    return result
+  }
+
+  /// Whether another try would find nothing to work with: the unlock took the vault and left none.
+  var isSpent: Bool { session?.isUnlocked != true && file == nil && opened == nil }
 }
 
+// MARK: - Beginning and ending
+
 extension Agent {
+  /// Opens the file of a client's vault, unless no attempt can be made at it now.
+  func openForAttempt(_ connection: Connection) throws(Denial) -> LockedVault {
+    try checkMemory()
+    try checkAttempts()
+    return try openLocked(connection)
+  }
+
+  /// Has a credential proved, and what it is shown for done then.
+  func begin(
+    _ act: any Act, by credential: Credential, _ shown: Span<UInt8>, codes: Tally.Codes,
+    at vault: consuming LockedVault, of session: Session, for connection: Connection
+  ) throws(Denial) {
+    let secret = try secret(shown)
+    let tally: Tally
+    do throws(VaultError) {
+      tally = Tally(try vault.attempt(), of: vault.id, for: credential, codes, tallies)
+    } catch { throw Denial(error, at: connection.vaultPath) }
+    try checkWait(tally, secret, at: vault, session)
+    var file: LockedVault? = consume vault
+    // The session has what a change of an unlocked vault takes.
+    if session.isUnlocked { file.take()?.close() }
+    start(Attempt(act, secret, tally, of: session, at: file, for: connection), for: connection)
+  }
+
   /// Hands an attempt's job to the worker; its client waits meanwhile.
-  func start(_ attempt: any Attempt, for connection: Connection) {
-    attempts.append(
-      Pending(
-        attempt: attempt, client: connection, verb: connection.verb, peer: connection.peer))
+  func start(_ attempt: Attempt, for connection: Connection) {
+    attempts.append(attempt)
     connection.errand = attempt
     connection.phase = .parked
     worker.start(attempt.job)
@@ -44,9 +142,9 @@ extension Agent {
   ///
   /// What is under way runs to its end.
   func abandonAttempts(of client: Connection) {
-    attempts.removeAll { pending in
-      guard pending.client === client, worker.withdraw(pending.attempt.job) else { return false }
-      _ = pending.attempt.settle()
+    attempts.removeAll { attempt in
+      guard attempt.client === client, worker.withdraw(attempt.job) else { return false }
+      _ = attempt.settle()
       return true
     }
   }
@@ -54,28 +152,37 @@ extension Agent {
   /// Takes over what the worker has done.
   func finishWork() {
     for job in worker.finished() {
-      guard let index = attempts.firstIndex(where: { $0.attempt.job === job }) else { continue }
+      guard let index = attempts.firstIndex(where: { $0.job === job }) else { continue }
       finish(attempts.remove(at: index))
     }
   }
 
-  private func finish(_ pending: Pending) {
-    let attempt = pending.attempt
+  private func finish(_ attempt: Attempt) {
     lockDue()
     let counts = attempt.settle()
-    noteWrong(pending)
+    noteWrong(attempt)
     // Without its client, or after a lock, what was found is dropped, and wiped with that.
-    guard counts, let client = pending.client, client.errand === attempt else { return }
-    finish(attempt, for: client)
+    guard counts, let client = attempt.client, client.errand === attempt else { return }
+    conclude(attempt, for: client) { () throws(Denial) in
+      try attempt.finish(in: self, for: client)
+    }
   }
 
-  /// Finishes an attempt; one that finds the vault busy is finished again later.
-  func finish(_ attempt: any Attempt, for client: Connection) {
+  /// Performs an attempt again that found its vault busy.
+  func performAgain(_ attempt: Attempt, for client: Connection) {
+    conclude(attempt, for: client) { () throws(Denial) in
+      try attempt.perform(in: self, for: client)
+    }
+  }
+
+  private func conclude(
+    _ attempt: Attempt, for client: Connection, _ body: () throws(Denial) -> Void
+  ) {
     client.errand = nil
     client.phase = .ready
     let written = client.outbox.frames.count
     do throws(Denial) {
-      try attempt.finish(in: self, for: client)
+      try body()
       client.busyDeadline = nil
       if client.phase == .ready { noteDone(client) }
     } catch {
@@ -92,14 +199,6 @@ extension Agent {
   }
 }
 
-/// An attempt under way, and who asked for it; the client may go first.
-struct Pending {
-  let attempt: any Attempt
-  weak var client: Connection?
-  let verb: Verb
-  let peer: Peer
-}
-
 extension Agent {
   /// Opens the file of a client's vault; nothing in it is secret yet.
   func openLocked(_ connection: Connection) throws(Denial) -> LockedVault {
@@ -108,15 +207,6 @@ extension Agent {
     try checkNotClosing(path)
     do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
       throw Denial(error, at: path)
-    }
-  }
-
-  /// What the worker needs to try a client's secret.
-  func guess(
-    at vault: inout LockedVault, of connection: Connection
-  ) throws(Denial) -> Guess {
-    do throws(VaultError) { return Guess(try vault.attempt(), at: vault.id, tries) } catch {
-      throw Denial(error, at: connection.vaultPath)
     }
   }
 

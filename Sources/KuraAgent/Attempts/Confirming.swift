@@ -2,16 +2,10 @@
 
 internal import KuraProtocol
 
-/// What is done once the client has said that a recovery key was written down.
-protocol Confirmable: Errand {
-  /// Does it, and answers. A vault that is busy is tried again.
-  func confirmed(in agent: Agent, for client: Connection) throws(Denial)
-}
-
 extension Agent {
   /// Waits for a client's word, as long as keys may be held for it.
-  func awaitWord(_ errand: any Confirmable, of client: Connection) {
-    client.errand = errand
+  func awaitWord(_ attempt: Attempt, of client: Connection) {
+    client.errand = attempt
     client.phase = .confirming
     client.keyHold = KeyHold(for: configuration.limits.confirm, at: configuration.clock())
     asked.append(client)
@@ -19,8 +13,8 @@ extension Agent {
 
   /// The client has the recovery key: what it opens may be there.
   func confirm(_ connection: Connection) throws(Denial) {
-    guard let pending = connection.errand as? any Confirmable else { throw Denial(.malformed) }
-    try pending.confirmed(in: self, for: connection)
+    guard let attempt = connection.errand as? Attempt else { throw Denial(.malformed) }
+    try attempt.perform(in: self, for: connection)
     noteDone(connection)
     connection.errand = nil
     // What goes on in slices answers by itself.

@@ -1,73 +1,52 @@
 // SPDX-License-Identifier: MIT
 
-internal import KuraFormat
 internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Prepares the slot that takes the place of one that is too cheap to guess, with the same passcode.
-/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
-final class StrengthenJob: Job, @unchecked Sendable {
-  private let attempt: UnlockAttempt
-  private var passcode: SecretBytes?
-  fileprivate var key: VaultKey?
-  fileprivate var slot: PreparedSlot?
-
-  init(_ attempt: UnlockAttempt, _ passcode: consuming SecretBytes) {
-    self.attempt = attempt
-    self.passcode = consume passcode
-  }
-
-  func run() {
-    guard let passcode = passcode.take() else { return }
-    do throws(VaultError) {
-      // It was right just now; what it gave then unlocked the vault.
-      key = try attempt.open(.passcode, secret: passcode)
-      slot = try PreparedSlot.passcode(passcode, kdf: try KDFCalibration.run())
-    } catch { slot = nil }
-  }
-}
-
-/// The end of an unlock by a passcode that was too cheap to guess: its slot is wrapped anew.
+/// Ends an unlock by a passcode that was too cheap to guess: its slot is wrapped anew.
 ///
 /// It costs the user one derivation more, once. When it fails, the vault is unlocked all the same, and
 /// the next unlock tries again.
-final class Strengthening: Attempt {
-  private let owner: Session
-  private let ticket: UnlockTicket
-  private let strengthenJob: StrengthenJob
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class Strengthening: Act, @unchecked Sendable {
+  private let slots: UnlockAttempt
+  private let session: Session
   /// What the unlock has to tell.
   private let notices: Notice
+  private var key: VaultKey?
+  private var slot: PreparedSlot?
 
-  var session: Session? { owner }
-  var job: any Job { strengthenJob }
-
-  init(_ job: StrengthenJob, _ session: Session, _ notices: Notice) {
-    strengthenJob = job
-    owner = session
+  init(_ slots: UnlockAttempt, _ session: Session, _ notices: Notice) {
+    self.slots = slots
+    self.session = session
     self.notices = notices
-    ticket = session.state.beginAttempt()
   }
 
-  func settle() -> Bool { owner.state.endAttempt(ticket) }
+  func prepare(_ passcode: consuming SecretBytes, _ job: AttemptJob) {
+    do throws(VaultError) {
+      // It was right just now; what it gave then unlocked the vault.
+      key = try slots.open(.passcode, secret: passcode)
+      slot = try PreparedSlot.passcode(passcode, kdf: try KDFCalibration.run())
+    } catch { slot = nil }
+  }
 
-  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
     var told = notices
-    if owner.isUnlocked, strengthen() {
+    if session.isUnlocked, strengthen() {
       told.remove(.weakSlot)
       told.insert(.slotStrengthened)
-      agent.noteChange(of: owner)
+      agent.noteChange(of: session)
     }
     try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
   }
 
   private func strengthen() -> Bool {
-    guard strengthenJob.key != nil, strengthenJob.slot != nil else { return false }
+    guard key != nil, slot != nil else { return false }
     do throws(VaultError) {
-      try owner.withVault { vault throws(VaultError) in
+      try session.withVault { vault throws(VaultError) in
         // Both were compared with nil just now.
-        try vault.changeSlots(
-          authorizedBy: strengthenJob.key!, passcode: strengthenJob.slot, recovery: nil)
+        try vault.changeSlots(authorizedBy: key!, passcode: slot, recovery: nil)
       }
       return true
     } catch { return false }

@@ -14,7 +14,7 @@ public final class Agent {
   let configuration: AgentConfiguration
   let poller: Poller
   let worker: Worker
-  let tries: Tries
+  let tallies: Tallies
   /// What is known of vaults that are locked.
   let memory = VaultMemory()
 
@@ -33,7 +33,8 @@ public final class Agent {
   var unfinished: [Connection] = []
   /// Until when frames are served in this turn, on the monotonic clock.
   var frameTime: UInt64 = 0
-  var attempts: [Pending] = []
+  /// Those that the worker has, or is about to have.
+  var attempts: [Attempt] = []
   /// The thread that moves journals; nil before the first.
   var mover: Worker?
   /// Clients for whose word keys are held.
@@ -69,7 +70,7 @@ public final class Agent {
   /// An agent without clients and without keys.
   public init(_ configuration: AgentConfiguration) throws(AgentError) {
     self.configuration = configuration
-    tries = Tries(configuration)
+    tallies = Tallies(configuration)
     poller = try Poller()
     // Before the worker's thread is made, so that it inherits the mask.
     if configuration.endsAtSignals {

@@ -169,8 +169,8 @@ extension Agent {
     guard mayTry(connection) else { return }
     lockDue()
     // One that waits for its client's word has a frame to be served again.
-    if connection.phase == .parked, let attempt = connection.errand as? any Attempt {
-      return finish(attempt, for: connection)
+    if connection.phase == .parked, let attempt = connection.errand as? Attempt {
+      return performAgain(attempt, for: connection)
     }
     guard let frame = try? connection.inbox.nextFrame(), serve(frame, on: connection) else {
       return

@@ -113,11 +113,11 @@ extension Agent {
   }
 
   /// Notes a credential that was wrong, whether its client still waits or not.
-  func noteWrong(_ pending: Pending) {
-    guard let wrong = pending.attempt.wrong, let session = pending.attempt.session else { return }
+  func noteWrong(_ attempt: Attempt) {
+    guard let wrong = attempt.wrong, let session = attempt.session else { return }
     let facts = facts(
-      pending.verb, code: wrong.failure.rawValue, detail: UInt64(wrong.credential.rawValue),
-      pending.peer)
+      attempt.verb, code: wrong.failure.rawValue, detail: UInt64(wrong.credential.rawValue),
+      attempt.peer)
     if session.isUnlocked {
       _ = noteEntry(facts, Span(), Span(), of: session)
       session.logDeadline = configuration.clock().monotonic

@@ -172,7 +172,7 @@ extension Agent {
 
   private func addTries(_ vault: VaultID, _ slots: [SlotSummary], to report: inout StatusReport) {
     report.tries = tryReports(of: vault, slots)
-    if !tries.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
+    if !tallies.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
   }
 
   private func weaknesses(_ slots: [SlotSummary]) -> Weaknesses {

@@ -40,9 +40,9 @@ extension Agent {
 
   /// Kinds that no waiting opens: only once the passcode has worked are they taken again.
   private func suspendedKinds(of vault: VaultID) -> [SlotKind] {
-    let record = tries.look(at: vault)
+    let record = tallies.look(at: vault)
     return TryKind.allCases.compactMap { kind in
-      let standing = tries.standing(kind, record)
+      let standing = tallies.standing(kind, record)
       guard !standing.isAllowed, standing.wait == TryReport.untilPasscode else { return nil }
       return kind.slotKind
     }
@@ -60,67 +60,77 @@ extension Agent {
       naming = try SlotNaming(
         label: payload.extracting(request.label), place: payload.extracting(request.place))
     } catch { throw Denial(error, at: connection.vaultPath) }
+    try request.authority.credential.checkMayChangeSlots()
+    let vault = try openForAttempt(connection)
+    try request.checkRoom(in: vault)
     let new = try secret(payload.extracting(request.secret))
-    try start(.add(request), request.authority, payload, connection, new, naming)
+    try begin(
+      .add(request, naming), by: request.authority.credential,
+      payload.extracting(request.authority.secret), new, at: vault, connection)
   }
 
   func removeSlot(
     _ request: SlotRemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
-    try start(.remove(request.number), request.authority, payload, connection, nil, .none)
+    try request.authority.credential.checkMayChangeSlots()
+    try begin(
+      .remove(request.number), by: request.authority.credential,
+      payload.extracting(request.authority.secret), nil, at: try openForAttempt(connection),
+      connection)
+  }
+
+  func changePasscode(
+    _ request: PasscodeRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let vault = try openForAttempt(connection)
+    let new = try secret(payload.extracting(request.new))
+    try begin(
+      .passcode(request), by: request.credential, payload.extracting(request.current), new,
+      at: vault, connection)
+  }
+
+  private func begin(
+    _ task: SlotChange.Task, by credential: Credential, _ shown: Span<UInt8>,
+    _ new: consuming SecretBytes?, at vault: consuming LockedVault, _ connection: Connection
+  ) throws(Denial) {
+    let session = session(of: vault, at: connection.vaultPath)
+    try begin(
+      SlotChange(task, by: credential, new, of: session), by: credential, shown, codes: .refused,
+      at: vault, of: session, for: connection)
   }
 
   func testSlot(
     _ request: SlotTestRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     let number = request.number == SlotTestRequest.anySlot ? nil : request.number
-    try start(.test(only: number), request.authority, payload, connection, nil, .none)
-  }
-
-  private func start(
-    _ task: SlotTask, _ authority: SlotAuthority, _ payload: Span<UInt8>,
-    _ connection: Connection, _ new: consuming SecretBytes?, _ naming: SlotNaming
-  ) throws(Denial) {
-    try checkMemory()
-    try checkAttempts()
-    try check(authority, for: task)
-    var vault = try openLocked(connection)
-    if case .add(let request) = task { try checkRoom(for: request, in: vault) }
+    let vault = try openForAttempt(connection)
     let session = session(of: vault, at: connection.vaultPath)
-    let current = try secret(payload.extracting(authority.secret))
-    let guess = try guess(at: &vault, of: connection)
-    if case .test = task {
-      try checkTries(authority.credential, typed: current, guess, at: vault, session)
-    } else {
-      try checkTries(authority.credential, at: vault, session)
-    }
-    let job = SlotJob(
-      guess, task, authority.credential, current: current,
-      new: new, naming: naming, unlocks: !session.isUnlocked)
-    start(SlotWork(job, vault, session), for: connection)
+    try begin(
+      SlotTest(only: number), by: request.authority.credential,
+      payload.extracting(request.authority.secret), codes: .taken, at: vault, of: session,
+      for: connection)
   }
+}
 
+extension SlotAddRequest {
   /// Refuses at once what could not be added: a recovery key must not be shown, or written to a file, and
   /// then never come into force.
-  private func checkRoom(
-    for request: SlotAddRequest, in vault: borrowing LockedVault
-  ) throws(Denial) {
+  fileprivate func checkRoom(in vault: borrowing LockedVault) throws(Denial) {
     let slots = vault.slots
-    if request.kind == .recoveryKey, slots.contains(where: { $0.kind == .recoveryKey }) {
-      guard request.flags.contains(.replace) else {
-        throw Denial(.exists, text: .words("recovery key"))
-      }
+    if kind == .recoveryKey, slots.contains(where: { $0.kind == .recoveryKey }) {
+      guard flags.contains(.replace) else { throw Denial(.exists, text: .words("recovery key")) }
       return
     }
     guard slots.count < KDFLimits.mostSlots else {
       throw Denial(.slotsFull, UInt64(KDFLimits.mostSlots))
     }
   }
+}
 
+extension Credential {
   /// A way in that nobody has to know or to read off paper does not make or end another.
-  private func check(_ authority: SlotAuthority, for task: SlotTask) throws(Denial) {
-    if case .test = task { return }
-    switch authority.credential {
+  fileprivate func checkMayChangeSlots() throws(Denial) {
+    switch self {
     case .passcode, .recoveryKey: return
     case .keyFile, .local:
       throw Denial(.denied, text: .words("a change of slots takes a passcode or recovery key"))

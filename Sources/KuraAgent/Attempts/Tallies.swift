@@ -6,8 +6,8 @@ internal import KuraVault
 internal import SecureMemory
 internal import Synchronization
 
-/// What this engine knows of wrong tries; the loop and the worker share it.
-final class Tries: Sendable {
+/// Keeps what this engine knows of wrong tries at vaults; the loop and the worker share it.
+final class Tallies: Sendable {
   private let directory: String
   private let origin: ClockOrigin
   private let clock: @Sendable () -> Moment
@@ -59,7 +59,7 @@ final class Tries: Sendable {
 
 // MARK: - Mistakes made before
 
-extension Tries {
+extension Tallies {
   /// Remembers a secret that was wrong.
   ///
   /// - Returns: Whether it was known already, in this process.
@@ -79,12 +79,17 @@ extension Tries {
 
 extension Agent {
   /// Refuses at once what would have to wait; the worker looks again when its turn has come.
-  func checkTries(
-    _ credential: Credential, at vault: borrowing LockedVault, _ session: Session
+  ///
+  /// What may be a code waits only when both must: the worker tries it as what may be tried.
+  func checkWait(
+    _ tally: borrowing Tally, _ secret: borrowing SecretBytes, at vault: borrowing LockedVault,
+    _ session: Session
   ) throws(Denial) {
+    let record = tallies.look(at: vault.id)
+    if tally.mayBeCode(secret), tallies.standing(.local, record).isAllowed { return }
     // A try under way is counted already, and may be right.
-    guard let kind = TryKind(credential), !session.state.isUnlocking else { return }
-    let standing = tries.standing(kind, tries.look(at: vault.id))
+    guard let kind = TryKind(tally.credential), !session.state.isUnlocking else { return }
+    let standing = tallies.standing(kind, record)
     // A wait that begins only now is for the worker to note.
     guard standing.isAllowed || standing.mustRestart else {
       let hasRecoveryKey = vault.slots.contains { $0.kind == .recoveryKey }
@@ -92,26 +97,12 @@ extension Agent {
     }
   }
 
-  /// The same for what was typed where a passcode is asked for: what may be a code waits only when
-  /// both must; the worker tries it as what may be tried.
-  func checkTries(
-    _ credential: Credential, typed secret: borrowing SecretBytes, _ guess: Guess,
-    at vault: borrowing LockedVault, _ session: Session
-  ) throws(Denial) {
-    if credential == .passcode, guess.attempt.mayBeCode(secret),
-      tries.standing(.local, tries.look(at: vault.id)).isAllowed
-    {
-      return
-    }
-    try checkTries(credential, at: vault, session)
-  }
-
   /// What `status` shows, for the kinds of slots that a vault has.
   func tryReports(of vault: VaultID, _ slots: [SlotSummary]) -> [TryReport] {
-    let record = tries.look(at: vault)
+    let record = tallies.look(at: vault)
     return TryKind.allCases.compactMap { kind in
       guard slots.contains(where: { $0.kind == kind.slotKind }) else { return nil }
-      let standing = tries.standing(kind, record)
+      let standing = tallies.standing(kind, record)
       return TryReport(
         kind: kind, failures: standing.failures, left: standing.left, wait: standing.wait)
     }

@@ -6,19 +6,32 @@ internal import KuraVault
 internal import SecureMemory
 internal import Synchronization
 
-/// A client's secret at a vault's slots; a try that can be wrong is counted on the disk before it is made.
+/// Opens a vault's slots with what a client shows, and counts on the disk what can be wrong before it is tried.
 ///
 /// It is the only way from a request to a key, and does its work on the worker's thread.
-struct Guess: Sendable {
+struct Tally: Sendable {
+  /// What becomes of a code for this machine where a passcode is asked for.
+  enum Codes: Sendable {
+    /// It is tried, and before the passcode.
+    case taken
+    /// It is a wrong passcode, and who typed what could be one is told so.
+    case refused
+    /// It is a wrong passcode.
+    case unknown
+  }
+
   /// How long another engine's try is waited for, in milliseconds.
   private static let patience = 20_000
   /// The same where only the count is to be cleared.
   private static let shortPatience = 50
 
   /// The slots. To open them directly counts nothing: only for a secret that was right just now.
-  let attempt: UnlockAttempt
+  let slots: UnlockAttempt
+  /// What is shown.
+  private(set) var credential: Credential
+  private let codes: Codes
   private let vault: VaultID
-  private let tries: Tries
+  private let tallies: Tallies
 
   /// Wrong tries that were counted before this one.
   private(set) var failuresBefore: UInt64 = 0
@@ -34,12 +47,17 @@ struct Guess: Sendable {
   /// Whether this was one wrong try more.
   private(set) var isCounted = false
   /// Whether what was tried as a passcode could be a code for this machine.
-  private var mayBeCode = false
+  private var couldBeCode = false
 
-  init(_ attempt: UnlockAttempt, at vault: VaultID, _ tries: Tries) {
-    self.attempt = attempt
+  init(
+    _ slots: UnlockAttempt, of vault: VaultID, for credential: Credential, _ codes: Codes,
+    _ tallies: Tallies
+  ) {
+    self.slots = slots
     self.vault = vault
-    self.tries = tries
+    self.credential = credential
+    self.codes = codes
+    self.tallies = tallies
   }
 
   /// Opens a slot, once; slow for a passcode, and not before another engine's try has ended.
@@ -48,44 +66,62 @@ struct Guess: Sendable {
   ///   trying, ``VaultError/triesNotKept``; ``VaultError/codesSpent(failures:)``, after which this
   ///   machine's secrets are destroyed; ``VaultError/busy`` when another engine takes too long.
   mutating func open(
-    _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil
+    _ secret: borrowing SecretBytes, only number: UInt8? = nil
+  ) throws(VaultError) -> VaultKey {
+    guard number != nil || !isTyped else { return try openTyped(secret) }
+    return try open(credential, secret, only: number)
+  }
+
+  /// Opens a slot by what is shown beside what was right just now; not counted, since it opens nothing alone.
+  mutating func openBeside(
+    _ other: Credential, _ secret: borrowing SecretBytes
+  ) throws(VaultError) -> VaultKey {
+    let first = credential
+    credential = other
+    let key = try slots.open(other, secret: secret)
+    credential = first
+    return key
+  }
+
+  private mutating func open(
+    _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
     do throws(VaultError) { return try derive(credential, secret, only: number) } catch {
-      if case .codesSpent = error { attempt.eraseDeviceSecrets() }
+      if case .codesSpent = error { slots.eraseDeviceSecrets() }
       throw error
     }
   }
 
   /// The same, but leaves it to the caller to destroy what a wrong code should.
-  mutating func derive(
+  private mutating func derive(
     _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
     guard let kind = TryKind(credential) else {
-      let key = try attempt.open(credential, secret: secret, only: number)
+      let key = try slots.open(credential, secret: secret, only: number)
       clear(credential)
       return key
     }
-    if credential == .passcode { mayBeCode = attempt.mayBeCode(secret) }
+    if credential == .passcode { couldBeCode = slots.mayBeCode(secret) }
     var file = try hold(kind)
     let before = record(file)
     begin(before)
     try check(kind, before, &file)
-    let limit = kind == .local ? try attempt.eraseLimit() : 0
+    let limit = kind == .local ? try slots.eraseLimit() : 0
     // Whoever was killed in the middle of the last try that is allowed has had it.
     try checkLimit(limit, before)
     var counted = before
-    tries.count(kind, in: &counted)
+    tallies.count(kind, in: &counted)
     try keep(counted, &file, kind)
     isCounted = true
     var mistake = Mistake()
     do throws(VaultError) {
-      let key = try attempt.open(credential, secret: secret, only: number, noting: &mistake)
+      let key = try slots.open(credential, secret: secret, only: number, noting: &mistake)
       succeed(credential, before, &file)
       return key
     } catch {
       // What it is shows only now: the same mistake again is no try, nor is what says nothing about it.
       let isWrong = error.isWrongSecret
-      if !isWrong || tries.remember(mistake, vault) { takeBack(before, &file) }
+      if !isWrong || tallies.remember(mistake, vault) { takeBack(before, &file) }
       guard isWrong else { throw error }
       fail(kind, isCounted ? counted : before, &file)
       if isCounted { try checkLimit(limit, counted) }
@@ -105,22 +141,22 @@ private final class TryHold: Sendable {
 
 // MARK: - Before the try
 
-extension Guess {
+extension Tally {
   /// Takes hold of the count without waiting.
   ///
   /// - Returns: Whether the try can be made: false while another engine makes one.
-  mutating func reach(_ credential: Credential) -> Bool {
+  mutating func reach() -> Bool {
     guard TryKind(credential) != nil, hold == nil else { return true }
     do throws(VaultError) {
-      hold = TryHold(try tries.hold(vault, patience: 0))
+      hold = TryHold(try tallies.hold(vault, patience: 0))
       return true
     } catch {
       // What cannot be held at all is told by the try itself.
       guard error == .busy else { return true }
     }
-    let end = patienceEnd ?? tries.time + UInt64(Self.patience)
+    let end = patienceEnd ?? tallies.time + UInt64(Self.patience)
     patienceEnd = end
-    return tries.time >= end
+    return tallies.time >= end
   }
 
   /// Takes hold of the count; nil when it cannot be kept and that may be.
@@ -128,7 +164,7 @@ extension Guess {
     if let file = hold?.take() { return file }
     // Who waited before does not wait here.
     let patience = patienceEnd == nil ? Self.patience : 0
-    do throws(VaultError) { return try tries.hold(vault, patience: patience) } catch {
+    do throws(VaultError) { return try tallies.hold(vault, patience: patience) } catch {
       if case .stateDirectoryUnsafe = error { throw error }
       guard error != .busy else { throw error }
       try goOnUncounted(kind)
@@ -145,18 +181,18 @@ extension Guess {
   private func record(_ file: borrowing TryFile?) -> TryRecord {
     switch file {
     case .some(let file): file.record
-    case .none: tries.look(at: vault)
+    case .none: tallies.look(at: vault)
     }
   }
 
   private func check(
     _ kind: TryKind, _ record: TryRecord, _ file: inout TryFile?
   ) throws(VaultError) {
-    let standing = tries.standing(kind, record)
+    let standing = tallies.standing(kind, record)
     guard !standing.isAllowed else { return }
     if standing.mustRestart {
       var restarted = record
-      tries.restart(kind, in: &restarted)
+      tallies.restart(kind, in: &restarted)
       try? file?.write(restarted)
     }
     throw .throttled(milliseconds: standing.wait)
@@ -178,19 +214,19 @@ extension Guess {
   /// has nothing but the count.
   private mutating func goOnUncounted(_ kind: TryKind) throws(VaultError) {
     isKept = false
-    tries.note(vault, isKept: false)
+    tallies.note(vault, isKept: false)
     if kind == .local { throw .triesNotKept }
   }
 }
 
 // MARK: - After it
 
-extension Guess {
+extension Tally {
   private mutating func succeed(
     _ credential: Credential, _ before: TryRecord, _ file: inout TryFile?
   ) {
-    tries.forget(vault)
-    if isKept { tries.note(vault, isKept: true) }
+    tallies.forget(vault)
+    if isKept { tallies.note(vault, isKept: true) }
     isCounted = false
     var record = before
     record.succeed(credential)
@@ -205,16 +241,16 @@ extension Guess {
   }
 
   private mutating func fail(_ kind: TryKind, _ record: TryRecord, _ file: inout TryFile?) {
-    if isKept { tries.note(vault, isKept: true) }
-    next = tries.standing(kind, record)
+    if isKept { tallies.note(vault, isKept: true) }
+    next = tallies.standing(kind, record)
     if kind == .local, let held = file.take() { hold = TryHold(held) }
   }
 
   /// Forgets wrong passcodes after a recovery key was right.
   private mutating func clear(_ credential: Credential) {
-    tries.forget(vault)
-    begin(tries.look(at: vault))
-    guard failuresBefore > 0, var file = try? tries.hold(vault, patience: Self.shortPatience)
+    tallies.forget(vault)
+    begin(tallies.look(at: vault))
+    guard failuresBefore > 0, var file = try? tallies.hold(vault, patience: Self.shortPatience)
     else { return }
     var record = file.record
     record.succeed(credential)
@@ -222,25 +258,64 @@ extension Guess {
   }
 }
 
+// MARK: - What is typed
+
+extension Tally {
+  /// Whether what is shown was typed where a code is taken for a passcode, too.
+  private var isTyped: Bool { credential == .passcode && codes == .taken }
+
+  /// Whether what is shown may be a code that is taken.
+  func mayBeCode(_ secret: borrowing SecretBytes) -> Bool { isTyped && slots.mayBeCode(secret) }
+
+  /// Opens a slot by what was typed where a passcode is asked for: it may be a passcode, or the code of
+  /// a slot for this machine. Each counts as its own kind.
+  ///
+  /// - Throws: As ``open(_:only:)`` does, about the passcode where there is one.
+  private mutating func openTyped(_ secret: borrowing SecretBytes) throws(VaultError) -> VaultKey {
+    guard slots.mayBeCode(secret) else {
+      try checkPasscodeSlot()
+      return try open(.passcode, secret)
+    }
+    let failure: VaultError
+    do throws(VaultError) { return try derive(.local, secret) } catch { failure = error }
+    let isSpent = if case .codesSpent = failure { true } else { false }
+    do throws(VaultError) {
+      guard failure.isOfCodeOnly, slots.slotCount(for: .passcode) > 0 else { throw failure }
+      return try open(.passcode, secret)
+    } catch {
+      // The code's slot was left out because of its cost: that the secret is wrong was not found out.
+      if error == .wrongPasscode, case .kdfRefused(let reason) = failure {
+        throw .wrongOrRefused(reason)
+      }
+      // It was no passcode either, which would have shown that the owner is there.
+      guard isSpent else { throw error }
+      slots.eraseDeviceSecrets()
+      throw failure
+    }
+  }
+
+  /// A vault that only codes open has no passcode; what is too long to be a code is a wrong one, at no
+  /// cost to who guesses and to nobody else.
+  private func checkPasscodeSlot() throws(VaultError) {
+    guard slots.slotCount(for: .passcode) == 0, slots.slotCount(for: .local) > 0 else { return }
+    throw slots.hasDeviceSecret ? .wrongPasscode : .deviceSecretMissing
+  }
+}
+
 // MARK: - What a client is told
 
-extension Guess {
+extension Tally {
   /// What an error of the try means to a client.
-  ///
-  /// - Parameter takesCode: Whether a code would have done, too.
-  func denial(
-    _ error: VaultError, at path: String, showing credential: Credential,
-    takesCode: Bool = true
-  ) -> Denial {
-    let recoveryKeys: UInt64 = attempt.slotCount(for: .recoveryKey) > 0 ? 1 : 0
+  func denial(_ error: VaultError, at path: String) -> Denial {
+    let recoveryKeys: UInt64 = slots.slotCount(for: .recoveryKey) > 0 ? 1 : 0
     if case .throttled(let wait) = error { return Denial(.throttled, wait, recoveryKeys) }
     guard error == .wrongPasscode else { return Denial(error, at: path) }
     if credential == .recoveryKey || credential == .keyFile {
       return Denial(.wrongKey, UInt64(credential.rawValue))
     }
-    let code: UInt64 = mayBeCode && !takesCode ? 2 : 0
+    let code: UInt64 = couldBeCode && codes == .refused ? 2 : 0
     let onlyCodes: UInt64 =
-      attempt.slotCount(for: .passcode) == 0 && attempt.slotCount(for: .local) > 0 ? 4 : 0
+      slots.slotCount(for: .passcode) == 0 && slots.slotCount(for: .local) > 0 ? 4 : 0
     return Denial(
       .wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0,
       recoveryKeys | code | onlyCodes)
@@ -252,5 +327,28 @@ extension Guess {
     if !isKept { notice.insert(.triesNotKept) }
     if failuresBefore > mistakes { notice.insert(.triesFailed) }
     return notice
+  }
+}
+
+extension VaultError {
+  /// Whether what was typed may still be a passcode: a code that is wrong, has to wait, or cannot be
+  /// counted, says nothing about that.
+  fileprivate var isOfCodeOnly: Bool {
+    switch self {
+    case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
+      .codesSpent, .kdfRefused, .wrongOrRefused:
+      true
+    case .noVault, .notAVault, .newerFormat, .pathTaken, .journalLeftBehind, .directoryUnsafe,
+      .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,
+      .journalOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,
+      .rolledBack, .forked, .exchanged, .passcodeInvalid, .recoveryKeyTypo, .keyFileTooShort,
+      .codeTooShort, .codeTooLong, .deviceSecretUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooWeak,
+      .credentialStale, .ownerNeeded, .otpInvalid, .notOTP, .slotNotFound, .labelInvalid,
+      .slotsFull, .credentialTaken, .recoveryKeyExists, .lastSlot, .notFound, .revisionNotFound,
+      .historyFull,
+      .notDeleted, .revisionCurrent, .exists, .revisionConflict, .nameInvalid, .attributeInvalid,
+      .tooLarge, .policyInvalid, .changed, .protected, .noProtectedHalf, .uploadLost:
+      false
+    }
   }
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraVault
+internal import SecureMemory
+
+/// Does what a client asked for that takes a credential, or a key derivation for another reason.
+///
+/// The worker prepares it and the loop performs it, so that one thread has it at a time.
+protocol Act: AnyObject, Sendable {
+  /// Proves what the client shows, and makes what is slow to make; on the worker's thread.
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError)
+
+  /// Writes the recovery key that the client has to have before anything is done.
+  ///
+  /// - Returns: Whether there is one, so that the client's word is waited for.
+  func showKey(to client: Connection) throws(Denial) -> Bool
+
+  /// Does it, and answers; done again when it finds the vault busy.
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial)
+}
+
+extension Act {
+  func showKey(to client: Connection) throws(Denial) -> Bool { false }
+}
+
+/// Has the worker prepare an act.
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class AttemptJob: Job, @unchecked Sendable {
+  private let act: any Act
+  private var secret: SecretBytes?
+  /// Nil where nothing is proved.
+  private(set) var tally: Tally?
+  private(set) var failure: VaultError?
+
+  init(_ act: any Act, _ secret: consuming SecretBytes, _ tally: Tally?) {
+    self.act = act
+    self.secret = consume secret
+    self.tally = tally
+  }
+
+  func mayBegin() -> Bool { tally?.reach() ?? true }
+
+  func run() {
+    guard let secret = secret.take() else { return }
+    do throws(VaultError) { try act.prepare(secret, self) } catch { failure = error }
+  }
+
+  /// Opens a slot by what the client shows, as ``Tally/open(_:only:)`` does.
+  func prove(
+    _ secret: borrowing SecretBytes, only number: UInt8? = nil
+  ) throws(VaultError) -> VaultKey {
+    guard let key = try tally?.open(secret, only: number) else { throw .ownerNeeded }
+    return key
+  }
+
+  /// Opens a slot by what is shown beside that, as ``Tally/openBeside(_:_:)`` does.
+  func prove(
+    _ credential: Credential, _ secret: borrowing SecretBytes
+  ) throws(VaultError) -> VaultKey {
+    guard let key = try tally?.openBeside(credential, secret) else { throw .ownerNeeded }
+    return key
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Keeps what a fresh proof opens for its connection.
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class Authorization: Act, @unchecked Sendable {
+  private let session: Session
+  private var key: VaultKey?
+
+  init(_ session: Session) { self.session = session }
+
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
+    key = try job.prove(secret)
+  }
+
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+    guard session.isUnlocked else { throw session.lockedDenial() }
+    guard let key = key.take() else { throw Denial(.outOfMemory) }
+    do throws(Denial) {
+      let half = try agent.work(on: session) { vault throws(VaultError) in
+        try vault.protectedKey(from: key)
+      }
+      client.grant = Grant(half, of: session, since: agent.configuration.clock().boot)
+    } catch {
+      // The key is gone: the client may ask again.
+      throw error.final(when: true)
+    }
+    try wire { () throws(ProtocolError) in
+      try client.outbox.frames.putUnlockReply(attempt.notices)
+    }
+  }
+}
+
+extension Agent {
+  func authorize(
+    _ request: AuthorizeRequest, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
+    let session = try unlocked(connection)
+    try begin(
+      Authorization(session), by: request.credential, payload.extracting(request.secret),
+      codes: .taken, at: try openForAttempt(connection), of: session, for: connection)
+  }
+}

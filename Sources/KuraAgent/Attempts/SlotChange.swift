@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Adds, ends and replaces slots of a vault, which stays locked or unlocked as it is.
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class SlotChange: Act, @unchecked Sendable {
+  enum Task {
+    case add(SlotAddRequest, SlotNaming)
+    case remove(UInt8)
+    /// The passcode, or a code for this machine, takes the place of the one that is shown or forgotten.
+    case passcode(PasscodeRequest)
+  }
+
+  private let task: Task
+  private let credential: Credential
+  private let session: Session
+  private var new: SecretBytes?
+  /// Whether the vault has to be unlocked for the change, which takes a key of its own.
+  private let unlocks: Bool
+  private var key: VaultKey?
+  private var unlockKey: VaultKey?
+  private var slot: PreparedSlot?
+  /// The new recovery key that goes with a new passcode.
+  private var recovery: PreparedSlot?
+
+  init(
+    _ task: Task, by credential: Credential, _ new: consuming SecretBytes?, of session: Session
+  ) {
+    self.task = task
+    self.credential = credential
+    self.new = consume new
+    self.session = session
+    unlocks = !session.isUnlocked
+  }
+
+  func showKey(to client: Connection) throws(Denial) -> Bool {
+    switch task {
+    case .add(let request, _) where request.kind == .recoveryKey:
+      try answer(key: slot, client)
+      return true
+    case .passcode where recovery != nil:
+      try answer(key: recovery, client)
+      return true
+    case .add, .remove, .passcode: return false
+    }
+  }
+
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+    let number: UInt8
+    do throws(VaultError) {
+      number = try attempt.change(unlockedBy: &unlockKey) { vault throws(VaultError) in
+        try change(&vault)
+      }
+    } catch { throw Denial(error, at: session.path).final(when: attempt.isSpent) }
+    // What a slot proved that is gone reads no more.
+    if endsSlot { agent.revokeGrants(of: session) }
+    if session.isUnlocked { agent.noteChange(of: session) }
+    try answer(number, client)
+  }
+
+  private var endsSlot: Bool {
+    switch task {
+    case .add: false
+    case .remove, .passcode: true
+    }
+  }
+
+  private func change(_ vault: inout UnlockedVault) throws(VaultError) -> UInt8 {
+    // An act that was prepared has its key, and its slot; comparing first keeps the borrow short.
+    guard key != nil else { throw .outOfMemory }
+    switch task {
+    case .remove(let number):
+      try vault.removeSlot(number, authorizedBy: key!)
+      return number
+    case .add(let request, _):
+      guard slot != nil else { throw .outOfMemory }
+      return try vault.addSlot(
+        slot!, authorizedBy: key!, replacing: request.flags.contains(.replace))
+    case .passcode where credential == .local:
+      guard recovery == nil, slot != nil else { throw .credentialStale }
+      try vault.changeCode(slot!, authorizedBy: key!)
+    case .passcode:
+      try vault.changeSlots(authorizedBy: key!, passcode: slot, recovery: recovery)
+    }
+    return 0
+  }
+
+  private func answer(_ number: UInt8, _ client: Connection) throws(Denial) {
+    switch task {
+    case .passcode where recovery == nil: try answer(key: recovery, client)
+    case .remove, .passcode:
+      try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
+    case .add(let request, _):
+      try wire { () throws(ProtocolError) in
+        try client.outbox.frames.putSlotReply(number: number, kind: request.kind.slotKind)
+      }
+    }
+  }
+
+  private func answer(key: borrowing PreparedSlot?, _ client: Connection) throws(Denial) {
+    try wire { () throws(ProtocolError) in
+      switch key {
+      case .some(let slot): try client.outbox.frames.putRecoveryKeyReply(slot.recoveryKeyText)
+      case .none: try client.outbox.frames.putRecoveryKeyReply(Span())
+      }
+    }
+  }
+}
+
+// MARK: - The worker's part
+
+extension SlotChange {
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
+    let key = try job.prove(secret)
+    if unlocks { unlockKey = try job.tally?.slots.open(credential, secret: secret) }
+    switch task {
+    case .remove: break
+    case .add(let request, let naming):
+      guard let new = new.take() else { throw .outOfMemory }
+      if let number = try slot(openedBy: new, request.kind, beside: secret, at: key.slot, job) {
+        throw .credentialTaken(number)
+      }
+      slot = try .added(request, new, naming)
+    case .passcode(let request):
+      guard let new = new.take() else { throw .outOfMemory }
+      slot = try .replacing(request, new, withProtected: key.opensProtected)
+      if request.flags.contains(.recoveryKey) { recovery = try PreparedSlot.recoveryKey() }
+    }
+    self.key = consume key
+  }
+
+  /// The slot that a new secret opens already, as far as that costs no guess more: all key files are compared,
+  /// of passcodes the one that was shown.
+  private func slot(
+    openedBy new: borrowing SecretBytes, _ kind: Credential, beside shown: borrowing SecretBytes,
+    at number: UInt8, _ job: AttemptJob
+  ) throws(VaultError) -> UInt8? {
+    if kind == .keyFile { return try job.tally?.slots.slot(openedBy: new) }
+    guard kind == .passcode, credential == .passcode else { return nil }
+    return try UnlockAttempt.isSamePasscode(new, shown) ? number : nil
+  }
+}
+
+extension PreparedSlot {
+  /// The slot that a client wants; slow.
+  fileprivate static func added(
+    _ request: SlotAddRequest, _ secret: borrowing SecretBytes, _ naming: SlotNaming
+  ) throws(VaultError) -> PreparedSlot {
+    let allowsWeak = request.flags.contains(.weakKDF)
+    let withProtected = request.flags.contains(.withProtected)
+    switch request.kind {
+    case .passcode:
+      return try passcode(
+        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        naming: naming)
+    case .recoveryKey: return try recoveryKey(naming: naming)
+    case .keyFile: return try keyFile(secret, withProtected: withProtected, naming: naming)
+    case .local:
+      return try local(
+        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        withProtected: withProtected, naming: naming)
+    }
+  }
+
+  /// The slot for a new passcode; a code that was shown is changed for another code, which opens no more.
+  fileprivate static func replacing(
+    _ request: PasscodeRequest, _ secret: borrowing SecretBytes, withProtected: Bool
+  ) throws(VaultError) -> PreparedSlot {
+    let kdf = try KDFParameters.wanted(request.cost)
+    let allowsWeak = request.flags.contains(.weakKDF)
+    guard request.credential == .local else {
+      return try passcode(secret, kdf: kdf, allowsWeak: allowsWeak)
+    }
+    return try local(secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected)
+  }
+}
