@@ -89,6 +89,7 @@ extension Attempt {
       opened = try file.unlock(with: key)
     }
     // Assigned just now, or by the try before; it stays for the next one when the file is busy.
+    // swift-format-ignore: NeverForceUnwrap
     let result = try body(&opened!)
     opened.take()?.fold()
     return result

@@ -30,9 +30,10 @@ final class Creation: Act, @unchecked Sendable {
 
   /// Without the client's word that it has the key, the draft goes with it.
   func showKey(to client: Connection) throws(Denial) -> Bool {
-    // An act that was prepared has its draft; comparing first keeps the borrow short.
-    guard draft != nil else { throw Denial(.outOfMemory) }
-    try show(draft!, to: client)
+    switch draft {
+    case .some(let draft): try show(draft, to: client)
+    case .none: throw Denial(.outOfMemory)
+    }
     return true
   }
 

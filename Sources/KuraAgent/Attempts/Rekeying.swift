@@ -66,17 +66,29 @@ final class Rekeying: Act, @unchecked Sendable {
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
     guard session.isUnlocked else { throw session.lockedDenial() }
-    // An act that was prepared has both; comparing first keeps the borrow short.
-    guard key != nil, slots != nil else { throw Denial(.outOfMemory) }
-    let rekey = try agent.work(on: session) { vault throws(VaultError) in
-      try vault.beginRekey(authorizedBy: key!, slots!)
-    }
+    let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
     agent.revokeGrants(of: session)
     client.stream = RekeyWork(rekey, of: session)
   }
+
+  private func begin(_ vault: inout UnlockedVault) throws(VaultError) -> Rekey {
+    switch key {
+    case .some(let key): try begin(&vault, by: key, slots)
+    case .none: throw .outOfMemory
+    }
+  }
+
+  private func begin(
+    _ vault: inout UnlockedVault, by key: borrowing VaultKey, _ slots: borrowing RekeySlots?
+  ) throws(VaultError) -> Rekey {
+    switch slots {
+    case .some(let slots): try vault.beginRekey(authorizedBy: key, slots)
+    case .none: throw .outOfMemory
+    }
+  }
 }
 
-/// A rekey under way: some of the vault a slice, and at the end all of it at once.
+/// Goes on with a rekey: some of the vault a slice, and at the end all of it at once.
 final class RekeyWork: Stream {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200

@@ -70,21 +70,34 @@ final class SlotChange: Act, @unchecked Sendable {
   }
 
   private func change(_ vault: inout UnlockedVault) throws(VaultError) -> UInt8 {
-    // An act that was prepared has its key, and its slot; comparing first keeps the borrow short.
-    guard key != nil else { throw .outOfMemory }
+    switch key {
+    case .some(let key): try change(&vault, by: key)
+    case .none: throw .outOfMemory
+    }
+  }
+
+  private func change(
+    _ vault: inout UnlockedVault, by key: borrowing VaultKey
+  ) throws(VaultError) -> UInt8 {
     switch task {
     case .remove(let number):
-      try vault.removeSlot(number, authorizedBy: key!)
+      try vault.removeSlot(number, authorizedBy: key)
       return number
     case .add(let request, _):
-      guard slot != nil else { throw .outOfMemory }
-      return try vault.addSlot(
-        slot!, authorizedBy: key!, replacing: request.flags.contains(.replace))
+      let replaces = request.flags.contains(.replace)
+      switch slot {
+      case .some(let slot):
+        return try vault.addSlot(slot, authorizedBy: key, replacing: replaces)
+      case .none: throw .outOfMemory
+      }
     case .passcode where credential == .local:
-      guard recovery == nil, slot != nil else { throw .credentialStale }
-      try vault.changeCode(slot!, authorizedBy: key!)
+      guard recovery == nil else { throw .credentialStale }
+      switch slot {
+      case .some(let slot): try vault.changeCode(slot, authorizedBy: key)
+      case .none: throw .outOfMemory
+      }
     case .passcode:
-      try vault.changeSlots(authorizedBy: key!, passcode: slot, recovery: recovery)
+      try vault.changeSlots(authorizedBy: key, passcode: slot, recovery: recovery)
     }
     return 0
   }

@@ -42,13 +42,16 @@ final class Strengthening: Act, @unchecked Sendable {
   }
 
   private func strengthen() -> Bool {
-    guard key != nil, slot != nil else { return false }
+    guard slot != nil else { return false }
     do throws(VaultError) {
-      try session.withVault { vault throws(VaultError) in
-        // Both were compared with nil just now.
-        try vault.changeSlots(authorizedBy: key!, passcode: slot, recovery: nil)
+      return try session.withVault { vault throws(VaultError) in
+        switch key {
+        case .some(let key):
+          try vault.changeSlots(authorizedBy: key, passcode: slot, recovery: nil)
+          return true
+        case .none: return false
+        }
       }
-      return true
     } catch { return false }
   }
 }
