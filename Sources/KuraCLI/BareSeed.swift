@@ -2,8 +2,9 @@
 
 internal import SecureMemory
 
-/// A one-time code's secret as many sites show it, alone and in groups: `JBSW Y3DP EHPK 3PXP`. What is
-/// stored of it is the otpauth URI that the same secret has, with what such secrets leave out as usual.
+/// Reads a one-time code's secret as many sites show it, alone and in groups: `JBSW Y3DP EHPK
+/// 3PXP`. What is stored of it is the otpauth URI that the same secret has, with what such secrets
+/// leave out as usual.
 enum BareSeed {
   /// Shorter ones are sooner a mistake than a secret.
   private static let least = 16

@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// The program: reads the command line, runs the command, says what went wrong.
+/// Runs the program: reads the command line, runs the command, says what went wrong.
 public enum Entry {
   /// Does all of it.
   ///

@@ -71,7 +71,7 @@ struct ItemSorter: ~Copyable {
   }
 }
 
-/// A record in its block.
+/// Finds a record in its block, and compares it with others.
 @safe
 private struct Record {
   private static let wordCount = 8

@@ -3,10 +3,10 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// Items as `list` and `find` show them: sorted by the bytes of their names, unless that is not
-/// wanted.
+/// Prints items as `list` and `find` show them: sorted by the bytes of their names, unless that is
+/// not wanted.
 enum Listing {
-  /// How an item is written.
+  /// Says how an item is written.
   enum Form {
     case names, nulSeparated, long, json
 

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import KuraClient
 
-/// Programs that belong to this one, and others.
+/// Finds programs: those that belong to this one, and others.
 enum Program {
   /// The path of a program beside this one, or where it is installed; nil where it is not. Never by
   /// PATH: what stands there first would get a passcode.

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import SecureMemory
 
-/// Random numbers from the kernel, drawn in guarded memory.
+/// Draws random numbers from the kernel, in guarded memory.
 struct RandomSource: ~Copyable {
   private var pool: SecretBytes
   /// The first byte of the pool that was not used.

@@ -5,8 +5,8 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// How a command gets at its vault: which one, through which engine, and what it does when it finds
-/// it locked.
+/// Gets a command at its vault: which one, through which engine, and what it does when it finds it
+/// locked.
 struct VaultAccess {
   let vault: VaultPath
   let asking: Asking

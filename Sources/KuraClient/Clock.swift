@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// The time, for people.
+/// Tells the time, for people.
 public enum Clock {
   /// Now, in ms of Unix time.
   public static func unix() -> UInt64 {
@@ -26,7 +26,7 @@ public enum Clock {
   }
 }
 
-/// What the system's error numbers mean.
+/// Says what the system's error numbers mean.
 public enum SystemMessage {
   /// An errno in words: `No space left on device`.
   public static func text(_ errno: Int32) -> String {

@@ -2,7 +2,7 @@
 
 public import KuraProtocol
 
-/// An attribute of an item. It is given on command lines and shown in lists: no place for a
+/// Holds an attribute of an item. It is given on command lines and shown in lists: no place for a
 /// secret.
 public struct Attribute: Equatable, Sendable {
   /// UTF-8 without `=`, at most 255 bytes.
@@ -17,7 +17,7 @@ public struct Attribute: Equatable, Sendable {
   }
 }
 
-/// An item, all but its value.
+/// Describes an item, all but its value.
 public struct Item: Equatable, Sendable {
   /// The normalised name.
   public var name: String
@@ -38,7 +38,7 @@ public struct Item: Equatable, Sendable {
   }
 }
 
-/// What `show` tells.
+/// Holds what `show` tells.
 public struct ShownItem: Equatable, Sendable {
   /// The item as it is now.
   public var item: Item
@@ -46,7 +46,7 @@ public struct ShownItem: Equatable, Sendable {
   public var revisions: [UInt64]
 }
 
-/// What to store, but for the value.
+/// Says what to store, but for the value.
 public struct PutOrder: Equatable, Sendable {
   /// The item's name.
   public var name: String
@@ -69,7 +69,7 @@ public struct PutOrder: Equatable, Sendable {
   }
 }
 
-/// What to list; what is empty asks for nothing.
+/// Says what to list; what is empty asks for nothing.
 public struct ListOrder: Equatable, Sendable {
   /// Which items, and what of them.
   public var flags: ListRequest.Flags
@@ -95,7 +95,7 @@ public struct ListOrder: Equatable, Sendable {
   }
 }
 
-/// What an agent says of itself.
+/// Holds what an agent says of itself.
 public struct AgentSummary: Equatable, Sendable {
   /// Its process id.
   public let processID: UInt32

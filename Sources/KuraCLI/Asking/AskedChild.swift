@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
-/// A program that was started to ask, and what it says.
+/// Runs a program that asks a person in our place, and hears what it says.
 struct AskedChild: ~Copyable {
   private let program: AskingProgram
   private let child: kura_child
@@ -43,7 +43,7 @@ struct AskedChild: ~Copyable {
 // MARK: - Talking
 
 extension AskedChild {
-  /// What a wait for its words came to.
+  /// Says what a wait for its words came to.
   enum Event {
     case said, ended, late, other, failed
   }

@@ -5,7 +5,8 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Where passcodes and recovery keys come from: never from arguments, never from a variable.
+/// Gets passcodes and recovery keys from files, descriptors or a person: never from arguments,
+/// never from a variable.
 struct Asking: Sendable {
   let arguments: Arguments
   private let variables: Variables

@@ -2,9 +2,9 @@
 
 internal import KuraClient
 
-/// A program that asks in place of a terminal.
+/// Names a program that asks in place of a terminal, and finds the one that is set.
 struct AskingProgram: Equatable, Sendable {
-  /// What it speaks.
+  /// Tells how it is spoken with.
   enum Kind: Equatable, Sendable {
     /// Nothing: the question is its argument, and the answer its output.
     case askpass
@@ -12,7 +12,7 @@ struct AskingProgram: Equatable, Sendable {
     case pinentry(Surface)
   }
 
-  /// Where a pinentry shows itself.
+  /// Tells a pinentry where to show itself.
   struct Surface: Equatable, Sendable {
     /// A terminal that it may ask on; nil: it has a display.
     let terminal: String?
@@ -59,7 +59,7 @@ extension AskingProgram {
   }
 }
 
-/// Why a program that was to ask did not.
+/// Tells why a program that was to ask did not.
 enum ProgramFault: Equatable, Sendable {
   case notStarted
   /// It ended in the middle.

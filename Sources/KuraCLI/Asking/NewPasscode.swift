@@ -14,7 +14,7 @@ struct NewPasscode {
   /// How it could be taken where nobody can be asked.
   let remedy: WeakPasscodeRemedy
 
-  /// What was chosen.
+  /// Holds what was chosen.
   struct Choice: ~Copyable {
     var secret: SecretBytes
     /// Whether it is to be a code for this machine.

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// What unlocked the vault in this command, so that its owner is not asked for it twice.
+/// Keeps what unlocked the vault in this command, so that its owner is not asked for it twice.
 struct KeptSecret: ~Copyable {
   private let isWanted: Bool
   private var secret: SecretBytes?

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
-/// A conversation with a pinentry (the manual of pinentry, and of Assuan for its lines). One
+/// Leads a conversation with a pinentry (the manual of pinentry, and of Assuan for its lines). One
 /// program serves all questions of a command.
 struct Pinentry: ~Copyable {
   /// How long it may take to come up and to take an order, in ms.
@@ -14,7 +14,7 @@ struct Pinentry: ~Copyable {
   /// GPG_ERR_CANCELED and GPG_ERR_FULLY_CANCELED (libgpg-error, err-codes.h.in).
   private static let cancels: [UInt64] = [99, 198]
 
-  /// What it answers to an order.
+  /// Says what it answers to an order.
   enum Answer: Equatable {
     case ok
     /// An error of libgpg-error, without its source, and words for people.
@@ -207,7 +207,7 @@ extension Pinentry {
   }
 }
 
-/// Text in which a percent sign and two digits stand for a byte.
+/// Reads and writes text in which a percent sign and two digits stand for a byte.
 enum PercentText {
   /// Decodes into guarded memory; a percent sign without digits stands for itself.
   static func decode(

@@ -5,7 +5,7 @@ internal import SecureMemory
 
 /// Waiting for a prompt that stands elsewhere.
 extension Prompt {
-  /// What ended a wait.
+  /// Says what ended a wait.
   enum WaitEnd {
     /// There are news.
     case news

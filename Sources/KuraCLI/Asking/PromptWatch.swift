@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What goes on beside a question: it may be answered, or asked, elsewhere.
+/// Hears of what goes on beside a question: it may be answered, or asked, elsewhere.
 protocol PromptWatch: ~Copyable {
   /// Has something to read as soon as the question is of no use any more; -1: never.
   var descriptor: Int32 { get }
@@ -17,7 +17,7 @@ protocol PromptWatch: ~Copyable {
   mutating func comeBack() -> Bool
 }
 
-/// Nobody else cares.
+/// Watches nothing, for a question that nobody else cares about.
 struct NobodyElse: PromptWatch {
   let descriptor: Int32 = -1
   func noteKey() {}

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Who can be asked for a secret: a person at the terminal, a program that asks one, or nobody.
+/// Asks for a secret: a person at the terminal, or through a program that asks one, or nobody.
 struct Questioner: ~Copyable {
   var prompt: Prompt?
   /// Where a question stands, for people at other prompts to read.

@@ -7,7 +7,7 @@ internal import SecureMemory
 /// Sees to it that a new recovery key is kept: in a file, or by a person who types its last group
 /// back.
 struct RecoveryKeeper: ~Copyable {
-  /// Where it is kept.
+  /// Says where it is kept.
   enum Place: Equatable, Sendable {
     case nowhere, terminal
     case file(String)

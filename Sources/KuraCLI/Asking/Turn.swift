@@ -4,8 +4,8 @@ internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
-/// A command's part in the prompt for its vault: it asks, or waits for the one who does. Its end
-/// gives the turn away.
+/// Plays a command's part in the prompt for its vault: it asks, or waits for the one who does. Its
+/// end gives the turn away.
 struct Turn: ~Copyable, PromptWatch {
   /// Keys are reported at most that often, in ms.
   private static let touchInterval: UInt64 = 5_000

@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura put --batch`: stores the items that lines of JSON hold, many a transaction.
+/// Does `kura put --batch`: stores the items that lines of JSON hold, many a transaction.
 enum BatchOfLines {
   /// How many items go together, at most: a commit costs as much for one.
   static let most = ProtocolLimit.batch
@@ -175,7 +175,7 @@ struct BatchSender: ~Copyable {
   }
 }
 
-/// How far a batch of lines came.
+/// Tells how far a batch of lines came.
 struct BatchFailure: Equatable, Sendable {
   /// The first line that was not stored, or not to anybody's knowledge.
   let line: UInt64

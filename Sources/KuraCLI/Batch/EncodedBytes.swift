@@ -2,8 +2,8 @@
 
 internal import SecureMemory
 
-/// Base64 (RFC 4648, 4) that is read as strictly as it is written: padded, no other signs, no bits
-/// left over, so that one value has one text.
+/// Reads Base64 (RFC 4648, 4) as strictly as it is written: padded, no other signs, no bits left
+/// over, so that one value has one text.
 enum EncodedBytes {
   /// Appends the bytes that a text stands for.
   ///

@@ -4,8 +4,8 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// An item that a line of JSON holds, as `get --json` writes it, so that nothing of an item is lost on
-/// the way through JSON; all of it in guarded memory.
+/// Reads an item from a line of JSON, as `get --json` writes it, so that nothing of an item is lost
+/// on the way through JSON; all of it in guarded memory.
 struct ItemLine: ~Copyable {
   var name: SecretBuffer
   var value: SecretBuffer
@@ -105,7 +105,7 @@ struct ItemLine: ~Copyable {
 // MARK: - Members
 
 extension ItemLine {
-  /// What a line may say.
+  /// Names what a line may say.
   private enum Member {
     case name, value, attributes, protect, protection, kind, schema
     /// What `get --json` tells beside that, and a line need not.

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
-/// Lines that a descriptor gives, one at a time, in guarded memory that no long input fills.
+/// Reads lines from a descriptor, one at a time, in guarded memory that no long input fills.
 struct LineInput: ~Copyable {
   /// The most bytes of a line: 4 MiB.
   static let limit = 4 << 20
@@ -37,7 +37,7 @@ struct LineInput: ~Copyable {
     @_lifetime(borrow self) borrowing get { buffer.bytes.extracting(start..<end) }
   }
 
-  /// What comes next.
+  /// Says what comes next.
   enum Step: Equatable {
     case line, end
     /// For a fifth of a second no line has been whole.

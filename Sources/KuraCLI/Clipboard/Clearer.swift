@@ -4,9 +4,9 @@ internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
-/// What clears a display's clipboard when the time is over or the vault is locked, if the value is
-/// still there: a process that outlives the command and the terminal. It keeps a mark of the value,
-/// not the value. A display has one; the next copy ends it.
+/// Clears a display's clipboard when the time is over or the vault is locked, if the value is still
+/// there: a process that outlives the command and the terminal. It keeps a mark of the value, not
+/// the value. A display has one; the next copy ends it.
 struct Clearer {
   let tool: ClipboardTool
   /// A mark of nothing yet.

@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// Where a value is copied to.
+/// Chooses where a value is copied to.
 enum Clipboard: Equatable, Sendable {
   case display(ClipboardTool)
   case terminal(TerminalClipboard)

@@ -4,8 +4,9 @@ internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
-/// A program that holds the clipboard of a display, reads it and clears it.
+/// Runs the program that holds the clipboard of a display, reads it and clears it.
 struct ClipboardTool: Equatable, Sendable {
+  /// Names the programs that are known.
   enum Kind: String, Sendable, CaseIterable {
     case wlCopy = "wl-copy"
     case xclip, xsel
@@ -13,6 +14,7 @@ struct ClipboardTool: Equatable, Sendable {
     var display: Display { self == .wlCopy ? .wayland : .x11 }
   }
 
+  /// Tells displays apart that are spoken with differently.
   enum Display: Equatable, Sendable {
     case wayland, x11
 
@@ -81,7 +83,7 @@ extension ClipboardTool {
 // MARK: - Doing it
 
 extension ClipboardTool {
-  /// What reading the clipboard came to.
+  /// Says what reading the clipboard came to.
   enum Reading: Equatable {
     case text(ValueMark.Tag)
     /// It is empty, or holds something that is no text.
@@ -151,7 +153,7 @@ extension ClipboardTool {
 // MARK: - Programs
 
 extension ClipboardTool {
-  /// Which end of a program is ours.
+  /// Tells which end of a program is ours.
   private enum End {
     case feeds, listens
 

@@ -3,10 +3,10 @@
 internal import CKuraSystem
 internal import SecureMemory
 
-/// The clipboard of whoever looks at the terminal, by the sequence OSC 52 of xterm; it can be set, and
-/// neither read nor trusted to have been set.
+/// Sets the clipboard of whoever looks at the terminal, by the sequence OSC 52 of xterm; it can
+/// neither be read nor trusted to have been set.
 struct TerminalClipboard: Equatable, Sendable {
-  /// What the sequence has to get through.
+  /// Tells what the sequence has to get through.
   enum Wrapping: Equatable, Sendable {
     case none, tmux, screen
   }

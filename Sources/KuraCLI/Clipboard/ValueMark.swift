@@ -5,7 +5,7 @@ internal import KuraClient
 /// Tells whether bytes are the same as others that are not kept: SipHash-2-4 of 128 bits under a key
 /// by chance, of bytes that come in parts.
 struct ValueMark {
-  /// What is kept in place of the bytes.
+  /// Stands for the bytes in what is kept.
   struct Tag: Equatable {
     let low: UInt64
     let high: UInt64

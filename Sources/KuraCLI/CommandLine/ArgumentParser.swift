@@ -4,7 +4,7 @@
 /// the options, short ones may be bundled. Long ones are spelled in full: an abbreviation would
 /// break on the day another option is added.
 struct ArgumentParser {
-  /// What is to be done.
+  /// Says what is to be done.
   enum Result {
     case help(Command?)
     case version

@@ -2,9 +2,9 @@
 
 internal import KuraProtocol
 
-/// What was typed after the verb and understood, as bytes: a path need not be UTF-8.
+/// Holds what was typed after the verb and understood, as bytes: a path need not be UTF-8.
 struct Arguments: Sendable {
-  /// An option that was given, and its value.
+  /// Holds an option that was given, and its value.
   struct Given: Sendable {
     let name: OptionName
     let value: [UInt8]?
@@ -92,7 +92,7 @@ extension Arguments {
   }
 }
 
-/// `KEY=VALUE`, split at the first `=`.
+/// Splits `KEY=VALUE` at the first `=`.
 struct AttributePair: Equatable, Sendable {
   let key: [UInt8]
   let value: [UInt8]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A size in bytes as people type and read it: `256MiB`, `4.9 MiB`.
+/// Reads and writes a size in bytes as people do: `256MiB`, `4.9 MiB`.
 struct ByteSize: Equatable, Sendable {
   let count: UInt64
 

@@ -2,12 +2,13 @@
 
 internal import KuraProtocol
 
-/// One verb: how it is spelled, what it takes, its help, and what it does.
+/// Describes one verb: how it is spelled, what it takes, its help, and what it does.
 ///
 /// Parser, help and the tests of the man page read the same value.
 struct Command: Sendable {
-  /// An argument that is no option.
+  /// Describes an argument that is no option.
   struct Operand: Sendable {
+    /// Says how many there can be.
     enum Count: Sendable {
       case one, optional, any, atLeastOne
     }
@@ -20,7 +21,7 @@ struct Command: Sendable {
     }
   }
 
-  /// What a command can do about a locked vault, and so which options it shares with others.
+  /// Says what a command can do about a locked vault, and so which options it shares with others.
   enum Unlocking: Sendable {
     /// It needs no passcode.
     case never

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The verbs there are, in the order of the help. Parser, help and tests read this list.
+/// Lists the verbs there are, in the order of the help. Parser, help and tests read this list.
 ///
 /// It names them without making them: a command line needs one of forty, and starts with each run.
 enum CommandTable {
-  /// What verbs are about.
+  /// Groups verbs by what they are about.
   enum Group: String, Sendable, CaseIterable {
     case vaults = "vaults"
     case items = "items"
@@ -14,7 +14,7 @@ enum CommandTable {
     var commands: [Command] { entries.filter { $0.group == self }.map { $0.command() } }
   }
 
-  /// A verb, to be made when it is asked for.
+  /// Names a verb, to be made when it is asked for.
   private struct Entry: Sendable {
     let group: Group
     let verb: String

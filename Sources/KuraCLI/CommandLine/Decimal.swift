@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Decimal numbers as people type them: digits, and nothing else.
+/// Reads decimal numbers as people type them: digits, and nothing else.
 enum Decimal {
   /// The number, or nil where there is none, or one too large.
   static func parse(_ text: ArraySlice<UInt8>) -> UInt64? {

@@ -2,10 +2,10 @@
 
 internal import KuraProtocol
 
-/// What the help of a verb says beside its options: the words that an operand can be, and one
-/// command that is right as it stands.
+/// Adds to the help of a verb what its options do not say: the words that an operand can be, and
+/// one command that is right as it stands.
 enum HelpDetails {
-  /// A title, and lines of a word and what it means.
+  /// Puts lines of a word and what it means below a title.
   struct Section {
     let title: String
     let rows: [(word: String, help: String)]

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import KuraProtocol
 
-/// Help, printed from the command table: at most 80 columns wide, and less on a narrower terminal.
+/// Prints help from the command table: at most 80 columns wide, and less on a narrower terminal.
 struct HelpText {
   /// How wide a line may be.
   let columns: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One run of a command: what was asked, and where the answer goes.
+/// Carries one run of a command: what was asked, and where the answer goes.
 struct Invocation: ~Copyable {
   let arguments: Arguments
   let variables: Variables

@@ -2,10 +2,11 @@
 
 internal import KuraProtocol
 
-/// What can stand where the cursor is in a command line that is being typed. It is read from the
-/// command table by the rules of ``ArgumentParser``; what is wrong before the cursor is passed over.
+/// Finds what can stand where the cursor is in a command line that is being typed. It is read from
+/// the command table by the rules of ``ArgumentParser``; what is wrong before the cursor is passed
+/// over.
 struct LineCompletion {
-  /// What fits.
+  /// Names what fits.
   enum Candidates: Equatable, Sendable {
     /// One of these, each with a line of help.
     case words([Word])
@@ -22,6 +23,7 @@ struct LineCompletion {
     case nothing
   }
 
+  /// Offers one word, with what it is for.
   struct Word: Equatable, Sendable {
     let text: String
     var help = ""

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// One option of a command: how it is spelled, what it takes, and its line of help.
+/// Describes one option of a command: how it is spelled, what it takes, and its line of help.
 struct Option: Sendable {
-  /// Whether a value belongs to it, and what the help calls that.
+  /// Says whether a value belongs to it, and what the help calls that.
   enum Value: Equatable, Sendable {
     case none
     /// `--option VALUE`, `--option=VALUE`, `-o VALUE` or `-oVALUE`.

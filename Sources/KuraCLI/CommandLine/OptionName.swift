@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The options there are, each under its long spelling.
+/// Lists the options there are, each under its long spelling.
 enum OptionName: String, Sendable, CaseIterable {
   case acceptMoved = "accept-moved"
   case acceptRollback = "accept-rollback"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The names under which other programs look for a helper of theirs: each is a link to `kura`, and
-/// called so it is `kura helper PROGRAM`.
+/// Knows the names under which other programs look for a helper of theirs: each is a link to
+/// `kura`, and called so it is `kura helper PROGRAM`.
 enum ProgramName {
   /// The link, the program it is for, and whether all that follows is that program's own text.
   private static let links: [(name: String, program: String, isText: Bool)] = [

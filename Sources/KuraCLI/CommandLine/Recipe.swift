@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// How a value is made up.
+/// Says how a value is made up, and makes it.
 enum Recipe: Equatable, Sendable {
   /// So many characters, at least one out of each class.
   case characters(Int, [CharacterClass], isUnambiguous: Bool)
@@ -16,7 +16,7 @@ enum Recipe: Equatable, Sendable {
   static let wordCounts = 1...64
 }
 
-/// Characters of one sort.
+/// Lists characters of one sort.
 enum CharacterClass: String, CaseIterable, Sendable {
   case lower, upper, digits, symbols
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A shell that completes words by asking `kura completion words`.
+/// Names a shell that completes words by asking `kura completion words`, and has its script.
 enum Shell: String, CaseIterable {
   case bash, zsh, fish
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A length of time as people type and read it: `15m`, `8h`, `1h30m`.
+/// Reads and writes a length of time as people do: `15m`, `8h`, `1h30m`.
 struct TimeSpan: Equatable, Sendable {
   let milliseconds: UInt64
 

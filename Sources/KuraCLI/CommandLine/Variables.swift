@@ -2,7 +2,7 @@
 
 internal import KuraClient
 
-/// The variables that the command was started with.
+/// Answers from the variables that the command was started with.
 struct Variables: Sendable {
   private let lookUp: @Sendable (String) -> String?
 

@@ -3,12 +3,13 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura agent`: the daemon by hand; normally it starts by itself.
+/// Does `kura agent`: runs the daemon by hand; normally it starts by itself.
 enum Agent {
   static let command = Command(
     "agent", [.init("start|stop|status")], abstract: "start, stop or look at the agent",
     options: [Option.json], run: run)
 
+  /// Names what can be done with it.
   private enum Action: String, CaseIterable {
     case start, stop, status
   }

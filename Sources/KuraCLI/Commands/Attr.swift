@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura attr`: changes what stands beside a value.
+/// Does `kura attr`: changes what stands beside a value.
 enum Attr {
   static let command = Command(
     "attr", [.init("NAME"), .init("KEY=VALUE", .any)],

@@ -3,7 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura completion`: the scripts by which shells complete what is typed, and what these ask.
+/// Does `kura completion`: prints the scripts by which shells complete what is typed, and answers
+/// these.
 enum Completion {
   static let command = Command(
     "completion", [.init("bash|zsh|fish|words"), .init("WORD", .any)],

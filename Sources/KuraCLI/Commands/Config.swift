@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura config`: the policy kept inside the sealed vault.
+/// Does `kura config`: shows and changes the policy kept inside the sealed vault.
 enum Config {
   static let command = Command(
     "config", [.init("KEY", .optional), .init("VALUE", .optional)],

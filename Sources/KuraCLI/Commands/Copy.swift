@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura copy`: a value to the clipboard, for a while.
+/// Does `kura copy`: puts a value into the clipboard, for a while.
 enum Copy {
   static let command = Command(
     "copy", [.init("NAME")], abstract: "copy a value to the clipboard, and clear it after 45 s",

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura doctor`: what of the promised protection holds on this machine.
+/// Does `kura doctor`: tells what of the promised protection holds on this machine.
 enum Doctor {
   static let command = Command(
     "doctor", abstract: "tell what of the promised protection holds on this machine",

@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura edit`: a value in the user's editor, and back.
+/// Does `kura edit`: has a value changed in the user's editor, and stores what comes back.
 enum Edit {
   static let command = Command(
     "edit", [.init("NAME")], abstract: "edit a value in $VISUAL or $EDITOR, in memory",
@@ -77,11 +77,12 @@ enum Edit {
 // MARK: - Storing
 
 extension Edit {
+  /// Says how it ended.
   private enum Outcome {
     case stored, editAgain
   }
 
-  /// What a person does with a text that could not be stored.
+  /// Says what a person does with a text that could not be stored.
   private enum Choice {
     case store, edit, drop
   }

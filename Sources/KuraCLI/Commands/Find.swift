@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura find`: the items that have a text in their name or in an attribute.
+/// Does `kura find`: prints the items that have a text in their name or in an attribute.
 enum Find {
   static let command = Command(
     "find", [.init("TEXT")], abstract: "list the items with TEXT in their name or attributes",

@@ -3,7 +3,7 @@
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura generate`: a value by chance; no vault is needed.
+/// Does `kura generate`: makes a value by chance; no vault is needed.
 enum Generate {
   static let command = Command(
     "generate", [.init("LENGTH", .optional)],

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura get`: the value on stdout, exactly.
+/// Does `kura get`: writes the value to stdout, exactly.
 enum Get {
   static let command = Command(
     "get", [.init("NAME")], abstract: "write an item's value, exactly as it was stored",
@@ -35,7 +35,7 @@ enum Get {
 // MARK: - What is wanted
 
 extension Get {
-  /// An item's value or one of its attributes.
+  /// Names an item's value or one of its attributes.
   struct Wanted {
     let name: String
     private let reference: ItemReference?
@@ -153,8 +153,8 @@ extension Get {
 // MARK: - As JSON
 
 extension Get {
-  /// What is known of a value before it is written: whether it is text, which only its end tells,
-  /// and all of it when it is short.
+  /// Notes of a value before it is written whether it is text, which only its end tells, and all of
+  /// it when it is short.
   private struct Scan: ~Copyable {
     static let limit = 65_536
 
@@ -223,7 +223,7 @@ extension Get {
     try output.key("value")
   }
 
-  /// A value that is written part by part.
+  /// Writes a value part by part.
   private struct ValueMember {
     let isText: Bool
     private var base64 = Base64()

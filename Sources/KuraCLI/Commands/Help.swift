@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// `kura help`: printed from the command table.
+/// Does `kura help`: prints from the command table.
 enum Help {
   static let command = Command(
     "help", [.init("TOPIC", .optional)], abstract: "help on a verb, or on exit-status", run: run)

@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// `kura helper`: speaks the credential protocols of other programs.
+/// Does `kura helper`: speaks the credential protocols of other programs.
 enum Helper {
   static let command = Command(
     "helper", [.init("PROGRAM"), .init("ARGUMENT", .any)],

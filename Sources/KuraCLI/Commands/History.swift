@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura history`: the revisions of an item, deleted or not.
+/// Does `kura history`: prints the revisions of an item, deleted or not.
 enum History {
   static let command = Command(
     "history", [.init("NAME")], abstract: "list an item's revisions, the current one last",

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura init`: makes a vault. It is there only when its recovery key is kept.
+/// Does `kura init`: makes a vault. It is there only when its recovery key is kept.
 enum Init {
   static let command = Command(
     "init", abstract: "create a vault under a passcode, with a recovery key", options: options,
@@ -76,7 +76,7 @@ enum Init {
 // MARK: - What is wanted
 
 extension Init {
-  /// What the command line says of the new vault.
+  /// Holds what the command line says of the new vault.
   struct Order {
     fileprivate let cost: KDFParameters
     fileprivate var flags: CreateRequest.Flags

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura inject`: a text with the values of its references filled in.
+/// Does `kura inject`: fills the values of its references into a text.
 enum Inject {
   static let command = Command(
     "inject", abstract: "fill the values of references into a text",

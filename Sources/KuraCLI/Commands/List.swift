@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura list`: the names there are.
+/// Does `kura list`: prints the names there are.
 enum List {
   static let command = Command(
     "list", [.init("PREFIX", .optional)], abstract: "list names, sorted, one a line",

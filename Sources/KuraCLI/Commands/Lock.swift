@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura lock`: has the agent forget the key, and leave the file whole.
+/// Does `kura lock`: has the agent forget the key, and leave the file whole.
 enum Lock {
   static let command = Command(
     "lock", abstract: "lock the vault given by --vault, or all of them", run: run)

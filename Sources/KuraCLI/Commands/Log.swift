@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura log`: tells what was served on this machine, when and to whom.
+/// Does `kura log`: tells what was served on this machine, when and to whom.
 enum Log {
   static let command = Command(
     "log", [.init("NAME", .optional)],

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura mv`: gives an item another name.
+/// Does `kura mv`: gives an item another name.
 enum Mv {
   static let command = Command(
     "mv", [.init("OLD"), .init("NEW")],

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura otp`: a one-time code, made where the seed is.
+/// Does `kura otp`: prints a one-time code, made where the seed is.
 enum Otp {
   static let command = Command(
     "otp", [.init("NAME")], abstract: "print the one-time code that an item gives now",

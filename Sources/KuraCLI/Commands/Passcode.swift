@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura passcode`: puts another passcode in the place of the one there is.
+/// Does `kura passcode`: puts another passcode in the place of the one there is.
 enum Passcode {
   static let command = Command(
     "passcode", abstract: "change the passcode, or set one with the recovery key",
@@ -76,6 +76,7 @@ extension Passcode {
 // MARK: - The change
 
 extension Passcode {
+  /// Plans the change: what it costs to guess, and who keeps a new recovery key.
   private struct Change: ~Copyable {
     let cost: KDFParameters
     let flags: PasscodeRequest.Flags

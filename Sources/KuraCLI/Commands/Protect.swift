@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura protect`: from now on an item's value asks for the passcode at each read.
+/// Does `kura protect`: from now on an item's value asks for the passcode at each read.
 enum Protect {
   static let command = Command(
     "protect", [.init("NAME")], abstract: "ask for the passcode at each read of an item's value",

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura purge`: takes an item, or what it was before, out of the vault for good.
+/// Does `kura purge`: takes an item, or what it was before, out of the vault for good.
 enum Purge {
   static let command = Command(
     "purge", [.init("NAME")], abstract: "remove an item for good, with its history",

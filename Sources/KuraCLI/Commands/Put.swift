@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura put`: stores exactly the bytes that come in.
+/// Does `kura put`: stores exactly the bytes that come in.
 enum Put {
   static let command = Command(
     "put", [.init("NAME", .optional)],
@@ -50,6 +50,7 @@ enum Put {
 // MARK: - What is wanted
 
 extension Put {
+  /// Says where the value comes from.
   private enum Source {
     case terminal
     case generated(Recipe)

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura rekey`: puts everything under a new vault key, with only the slots that are shown.
+/// Does `kura rekey`: puts everything under a new vault key, with only the slots that are shown.
 enum Rekey {
   static let command = Command(
     "rekey", abstract: "put everything under a new vault key, and end all other slots",
@@ -76,7 +76,7 @@ enum Rekey {
 // MARK: - What it ends
 
 extension Rekey {
-  /// What was proved, and which slots end.
+  /// Holds what was proved, and which slots end.
   private struct Plan: ~Copyable {
     let passcode: SecretBytes
     let kept: [UInt8]

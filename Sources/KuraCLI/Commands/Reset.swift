@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura reset`: starts anew for somebody who has lost everything. The old file is kept.
+/// Does `kura reset`: starts anew for somebody who has lost everything. The old file is kept.
 enum Reset {
   static let command = Command(
     "reset", abstract: "set a lost vault aside, and make a new one in its place",

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura restore`: brings a deleted item or an earlier revision back.
+/// Does `kura restore`: brings a deleted item or an earlier revision back.
 enum Restore {
   static let command = Command(
     "restore", [.init("NAME")], abstract: "bring a deleted item or an earlier revision back",

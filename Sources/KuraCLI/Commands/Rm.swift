@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura rm`: removes items; their revisions stay in the history.
+/// Does `kura rm`: removes items; their revisions stay in the history.
 enum Rm {
   static let command = Command(
     "rm", [.init("NAME", .atLeastOne)], abstract: "remove items; the history keeps their values",

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura rotate`: seals everything in the vault again, under a new data key.
+/// Does `kura rotate`: seals everything in the vault again, under a new data key.
 enum Rotate {
   static let command = Command(
     "rotate", abstract: "seal everything again under a new data key",

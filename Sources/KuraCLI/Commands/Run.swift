@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// `kura run`: reads what references name, then becomes a command that is given the values.
+/// Does `kura run`: reads what references name, then becomes a command that is given the values.
 enum Run {
   static let command = Command(
     "run", [.init("-- CMD", .atLeastOne)], abstract: "run a command with the values of references",

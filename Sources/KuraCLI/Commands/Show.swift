@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura show`: everything of an item but its value.
+/// Does `kura show`: prints everything of an item but its value.
 enum Show {
   static let command = Command(
     "show", [.init("NAME")], abstract: "show an item: all but its value", options: [Option.json],

@@ -4,7 +4,8 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura slot`: the ways to unlock the vault, each independent of the others.
+/// Does `kura slot`: adds, shows and removes the ways to unlock the vault, each independent of the
+/// others.
 enum SlotControl {
   static let command = Command(
     "slot", [.init("list|add|remove|test"), .init("KIND|N", .optional)],
@@ -24,6 +25,7 @@ enum SlotControl {
     ] + Option.kdf,
     unlocking: .asks, run: run)
 
+  /// Names what can be done with slots.
   private enum Action: String, CaseIterable {
     case list, add, remove, test
 

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura slot add`: another way to unlock the vault.
+/// Does `kura slot add`: makes another way to unlock the vault.
 struct SlotAdding: ~Copyable {
   private let order: SlotOrder
   private let secret: SecretBytes

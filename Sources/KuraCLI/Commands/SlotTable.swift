@@ -3,7 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura slot list`: one line a slot. What is enabled and what is available are two facts.
+/// Prints what `kura slot list` shows: one line a slot. What is enabled and what is available are
+/// two facts.
 enum SlotTable {
   static func write(
     _ access: VaultAccess, _ invocation: inout Invocation

@@ -3,8 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura status`: whether the vault is unlocked, and all that goes with it. Its exit status tells it
-/// to scripts.
+/// Does `kura status`: tells whether the vault is unlocked, and all that goes with it. Its exit
+/// status tells it to scripts.
 enum Status {
   static let command = Command(
     "status", abstract: "tell whether the vault is unlocked, and since when",
@@ -24,7 +24,7 @@ enum Status {
     return report.state == .unlocked ? .ok : .locked
   }
 
-  /// What the agent tells.
+  /// Holds what the agent tells.
   private struct Found {
     let report: StatusReport
     let slots: [Slot]

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura unlock`: hands the agent the key.
+/// Does `kura unlock`: hands the agent the key.
 enum Unlock {
   static let command = Command(
     "unlock", abstract: "unlock the vault, until it has been idle for a while",
@@ -85,6 +85,7 @@ enum Unlock {
 // MARK: - What is wanted
 
 extension Unlock {
+  /// Holds what the command line asks for.
   private struct Order {
     var kind: Credential
     let idleTimeout: UInt64?

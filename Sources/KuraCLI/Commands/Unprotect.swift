@@ -3,7 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura unprotect`: ends what `kura protect` began, and takes the passcode once more for that.
+/// Does `kura unprotect`: ends what `kura protect` began, and takes the passcode once more for
+/// that.
 enum Unprotect {
   static let command = Command(
     "unprotect", [.init("NAME")], abstract: "no longer ask for the passcode at each read",

@@ -3,7 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura vaults`: the vaults that have a name, and what is known of each without asking anybody.
+/// Does `kura vaults`: lists the vaults that have a name, and what is known of each without asking
+/// anybody.
 enum Vaults {
   static let command = Command(
     "vaults", abstract: "list the vaults there are, by name",
@@ -45,10 +46,12 @@ enum Vaults {
 // MARK: - States
 
 extension Vaults {
+  /// Says what is known of a vault.
   private enum State: String {
     case unlocked, locked, unreadable
   }
 
+  /// Holds a vault and what is known of it.
   private struct Found {
     let vault: VaultPath
     let state: State

@@ -3,7 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// `kura verify`: proves the vault whole, or names what is not; makes the file of a whole one short.
+/// Does `kura verify`: proves the vault whole, or names what is not; makes the file of a whole one
+/// short.
 enum Verify {
   static let command = Command(
     "verify", abstract: "prove the vault whole, and name what is not",
@@ -13,7 +14,7 @@ enum Verify {
     ],
     unlocking: .whenLocked, run: run)
 
-  /// What came of making the file short.
+  /// Says what came of making the file short.
   private enum Given {
     case back(SpaceReport)
     /// It becomes short when nobody reads it any more.

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura helper aws NAME`: what `credential_process` of the AWS tools runs, version 1.
+/// Does `kura helper aws NAME`: answers what `credential_process` of the AWS tools runs, version 1.
 ///
 /// The item's value is the secret access key, and its attribute `access-key-id` the other half; or
 /// the value is the JSON that `aws iam create-access-key` or `aws sts …` printed, with a session token

@@ -4,8 +4,8 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura helper askpass`: what ssh, ssh-add, sudo and git run to ask for a secret. What an item
-/// holds is answered from the vault; everything else is a person's to answer.
+/// Does `kura helper askpass`: answers ssh, ssh-add, sudo and git, which run it to ask for a
+/// secret. What an item holds is answered from the vault; everything else is a person's to answer.
 enum Askpass {
   static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let text = invocation.arguments.operands.dropFirst().joined(separator: [0x20])
@@ -35,7 +35,7 @@ enum Askpass {
 
 // MARK: - From the vault
 
-/// Why the vault does not answer what a program asks.
+/// Tells why the vault does not answer what a program asks.
 private enum Miss: Equatable, Sendable {
   /// The words are none that an item could answer.
   case unknown

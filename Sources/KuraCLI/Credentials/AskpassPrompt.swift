@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a program that runs an askpass wants, as far as its words tell.
+/// Understands what a program that runs an askpass wants, as far as its words tell.
 ///
 /// The words are matched whole, from their first byte to their last: part of them may come from
 /// somebody at the other end of a network, and a text that only looks like a known one must be shown
@@ -17,7 +17,7 @@ enum AskpassPrompt: Equatable, Sendable {
   /// A person must answer; whether what is typed may be seen.
   case person(isVisible: Bool)
 
-  /// What stands around a prompt.
+  /// Holds what stands around a prompt.
   struct Surroundings {
     /// The variable `SSH_ASKPASS_PROMPT`.
     var hint: String?

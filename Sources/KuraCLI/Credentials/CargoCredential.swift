@@ -4,11 +4,11 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura helper cargo`: a credential provider of cargo's, version 1 of its protocol: one JSON object a
-/// line, a hello first, then an answer to each request. A registry's item is `cargo/INDEX-URL`, the
-/// URL as ``NamePart`` writes it.
+/// Does `kura helper cargo`: is a credential provider of cargo's, version 1 of its protocol: one
+/// JSON object a line, a hello first, then an answer to each request. A registry's item is
+/// `cargo/INDEX-URL`, the URL as ``NamePart`` writes it.
 enum CargoCredential {
-  /// What is said instead of an answer.
+  /// Says what is said instead of an answer.
   private enum Refusal: String {
     case notFound = "not-found"
     case notSupported = "operation-not-supported"

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import SecureMemory
 
-/// What another program says on stdin.
+/// Reads what another program says on stdin.
 enum CredentialInput {
   /// Reads to the end.
   static func all() throws(CommandError) -> SecretBuffer {
@@ -35,7 +35,7 @@ extension CommandError {
   }
 }
 
-/// The lines of a conversation on stdin, one after another.
+/// Reads the lines of a conversation on stdin, one after another.
 struct CredentialLines: ~Copyable {
   private var held: SecretBuffer
   private var hasEnded = false

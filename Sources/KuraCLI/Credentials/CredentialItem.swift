@@ -4,12 +4,12 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// The most that is read of a request or handed out of a value.
+/// Bounds what is read of a request and handed out of a value.
 enum CredentialLimit {
   static let bytes = 65_536
 }
 
-/// A secret on its way to another program.
+/// Carries a secret on its way to another program.
 struct CredentialValue: ~Copyable {
   private(set) var buffer: SecretBuffer
   /// Whether there was more than ``CredentialLimit/bytes``.

@@ -4,8 +4,9 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura helper docker`: a credential helper of docker's (docker-credential-helpers). A registry's
-/// item is `docker/URL`, the URL as ``NamePart`` writes it; the attribute `username` is its user.
+/// Does `kura helper docker`: is a credential helper of docker's (docker-credential-helpers). A
+/// registry's item is `docker/URL`, the URL as ``NamePart`` writes it; the attribute `username` is
+/// its user.
 ///
 /// Docker shows people what is on stdout, so errors go there, too, and the status is 1; two of the
 /// texts it takes to pieces itself.

@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura helper git`: a credential helper of git's (gitcredentials(7)).
+/// Does `kura helper git`: is a credential helper of git's (gitcredentials(7)).
 enum GitCredential {
   /// Answers one operation. One that is unknown is none of ours, and no error.
   static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {

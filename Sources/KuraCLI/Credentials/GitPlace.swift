@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// What git wants a credential for, and the items that have one:
+/// Names what git wants a credential for, and finds the items that have one:
 /// `git/PROTOCOL/HOST[:PORT][/PATH]/USER`, each part as ``NamePart`` writes it.
 struct GitPlace: Equatable, Sendable {
   /// The attribute, and git's word, for when a password expires.
@@ -42,7 +42,7 @@ struct GitPlace: Equatable, Sendable {
   }
 }
 
-/// An item that may be what git wants.
+/// Weighs an item that may be what git wants.
 struct GitCandidate: Equatable, Sendable {
   let user: [UInt8]
   let item: Item

@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// What git says to a credential helper: lines of `KEY=VALUE` up to an empty line or the end
+/// Reads what git says to a credential helper: lines of `KEY=VALUE` up to an empty line or the end
 /// (git-credential(1), "Input/output format").
 ///
 /// Lines end in a newline and nothing else. A NUL or a carriage return anywhere is refused, since
@@ -96,7 +96,7 @@ struct GitRequest: ~Copyable {
 // MARK: - Keys
 
 extension GitRequest {
-  /// The keys that mean something here; any other is ignored, as git asks of helpers.
+  /// Lists the keys that mean something here; any other is ignored, as git asks of helpers.
   private enum Field: CaseIterable {
     case scheme, host, path, user, password, expiry, refreshToken, ephemeral
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A part of an item's name, between two `/`, for whatever bytes another program names something by.
+/// Makes a part of an item's name, between two `/`, of whatever bytes another program names
+/// something by.
 ///
 /// No two byte strings become the same part: what is not printable ASCII, `/` and `%` are written
 /// `%XX`, and so are `.` and `..` as a whole. Nothing at all is a lone `%`.

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// What the agent, or an engine of this command's own, says of itself.
+/// Checks what the agent, or an engine of this command's own, says of itself.
 struct AgentChecks {
   /// What keys, passcodes and values under way take at most in ordinary use.
   private static let neededLock: UInt64 = 4 << 20

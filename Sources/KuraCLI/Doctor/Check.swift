@@ -2,9 +2,9 @@
 
 internal import KuraClient
 
-/// Whether a part of the promised protection holds on this machine.
+/// Tells whether a part of the promised protection holds on this machine.
 struct Check: Equatable, Sendable {
-  /// How it stands.
+  /// Says how it stands.
   enum Verdict: String, CaseIterable, Sendable {
     case ok, warn, fail, unknown
   }

@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// What the kernel's files say of swap, sleep and the programs of this user.
+/// Checks what the kernel's files say of swap, sleep and the programs of this user.
 struct MachineChecks {
   let machine: Machine
 

@@ -2,7 +2,7 @@
 
 internal import KuraClient
 
-/// The directories that Kura uses, and what they are on.
+/// Checks the directories that Kura uses, and what they are on.
 struct PlaceChecks {
   /// What stands at a path; nil for nothing.
   let look: (String) -> Machine.Place?
@@ -92,7 +92,7 @@ struct PlaceChecks {
 }
 
 extension Machine.Place {
-  /// What matters of a file system.
+  /// Tells file systems apart by what matters here.
   enum Kind {
     case memory, network, other
   }

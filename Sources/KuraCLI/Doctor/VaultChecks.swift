@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// What can be told of the vault, locked or not.
+/// Checks what can be told of the vault, locked or not.
 struct VaultChecks {
   let weaknesses: Weaknesses
   /// What the most costly slot takes, in bytes; 0 where none derives a key.

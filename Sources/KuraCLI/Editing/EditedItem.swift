@@ -5,7 +5,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// An item's value while it is edited, as it was and as it is to be.
+/// Holds an item's value while it is edited, as it was and as it is to be.
 struct EditedItem: ~Copyable {
   /// The longest text that is edited, in bytes.
   static let limit = 1 << 20
@@ -170,7 +170,7 @@ extension PutOrder {
   }
 }
 
-/// What an editor does to a text unasked.
+/// Undoes what an editor does to a text unasked.
 enum EditedText {
   private static let newline = UInt8(ascii: "\n")
 

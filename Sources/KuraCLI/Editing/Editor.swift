@@ -3,9 +3,9 @@
 internal import CKuraSystem
 internal import KuraClient
 
-/// The editor that a person has chosen, and what keeps it from leaving copies of a text.
+/// Runs the editor that a person has chosen, and keeps it from leaving copies of a text.
 struct Editor: Equatable, Sendable {
-  /// How it is to be treated.
+  /// Tells editors apart by how they are to be treated.
   enum Kind: Equatable, Sendable {
     case vim, nvim, nano, emacs
     /// One that Kura knows no options of.

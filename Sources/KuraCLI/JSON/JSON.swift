@@ -190,7 +190,7 @@ extension Output {
 
 // MARK: - Base64
 
-/// Base64 (RFC 4648, 4) of bytes that come in parts.
+/// Writes Base64 (RFC 4648, 4) of bytes that come in parts.
 struct Base64 {
   fileprivate var held: UInt32 = 0
   fileprivate var count = 0

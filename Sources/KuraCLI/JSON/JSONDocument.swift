@@ -2,8 +2,9 @@
 
 internal import SecureMemory
 
-/// Why a text is no JSON, or not the JSON that was expected, and at which byte.
+/// Tells why a text is no JSON, or not the JSON that was expected, and at which byte.
 struct JSONFlaw: Error, Equatable, Sendable {
+  /// Names what can be wrong.
   enum Kind: Equatable, Sendable {
     /// Something stands there that cannot.
     case unexpected
@@ -44,17 +45,19 @@ extension JSONFlaw.Kind {
   }
 }
 
-/// A JSON text (RFC 8259) that was read to its end and found whole. It is kept as it came, in
-/// guarded memory; a string leaves it only for guarded memory or, where it is no secret, as text.
+/// Finds values in a JSON text (RFC 8259) that was read to its end and found whole. It is kept as
+/// it came, in guarded memory; a string leaves it only for guarded memory or, where it is no
+/// secret, as text.
 ///
 /// It is strict, since two readers that disagree about one text are an attack: UTF-8 without a byte
 /// order mark, no key twice in an object, no lone surrogates, nothing behind the value.
 struct JSONDocument: ~Copyable {
+  /// Tells values apart.
   enum Kind: Equatable, Sendable {
     case object, array, string, number, literal
   }
 
-  /// A value: where it stands, and in what.
+  /// Says of a value where it stands, and in what.
   struct Node: Sendable {
     let parent: Int
     /// Where its key stands, without the quotes; empty where it has none.

@@ -4,6 +4,7 @@
 ///
 /// Accepts exactly what RFC 3629 does: no overlong forms, no surrogates, nothing above U+10FFFF.
 struct UTF8Scanner {
+  /// Says what a byte came to.
   enum Step: Equatable {
     /// The byte begins or continues a character.
     case pending

@@ -99,7 +99,7 @@ extension EnvironmentFile {
   }
 }
 
-/// What a variable can be called.
+/// Tells what a variable can be called.
 enum VariableName {
   static func isValid(_ name: [UInt8]) -> Bool {
     guard let first = name.first, name.count < 256 else { return false }

@@ -5,9 +5,9 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// What the program that `run` becomes is given, and where that comes from.
+/// Plans what the program that `run` becomes is given, and where that comes from.
 struct LaunchPlan: ~Copyable {
-  /// Where a value goes.
+  /// Says where a value goes.
   private enum Target {
     /// Into the environment; its bytes stand there in ``values``.
     case variable(Range<Int>)
@@ -15,7 +15,7 @@ struct LaunchPlan: ~Copyable {
     case file(Int32)
   }
 
-  /// A file in memory that is handed on under a number.
+  /// Holds a file in memory that is handed on under a number.
   private struct Passed {
     let descriptor: Int32
     let number: Int32
@@ -80,7 +80,7 @@ struct LaunchPlan: ~Copyable {
   }
 }
 
-/// `N=REFERENCE`, as `--fd` takes it, or the reference of `--stdin`.
+/// Reads `N=REFERENCE`, as `--fd` takes it, or the reference of `--stdin`.
 struct DescriptorBinding {
   let number: Int32
   let reference: PlacedReference

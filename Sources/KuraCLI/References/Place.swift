@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// Where something stands that a message is about.
+/// Tells a person where something stands that a message is about.
 enum Place: Equatable, Sendable {
   /// In an option; the text tells it from others of that name, and is no secret.
   case option(OptionName, [UInt8])
@@ -26,7 +26,7 @@ enum Place: Equatable, Sendable {
   }
 }
 
-/// A reference, and where it stands.
+/// Holds a reference, and where it stands.
 struct PlacedReference: Equatable, Sendable {
   let reference: ItemReference
   let place: Place

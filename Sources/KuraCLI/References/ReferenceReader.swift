@@ -7,7 +7,7 @@ internal import SecureMemory
 /// Reads what references name, all or nothing: one connection a vault, whose passcode is asked for
 /// once at most.
 struct ReferenceReader {
-  /// The references to one vault.
+  /// Gathers the references to one vault.
   private struct Group {
     let access: VaultAccess
     var indices: [Int] = []

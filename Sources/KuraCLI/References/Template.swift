@@ -3,7 +3,7 @@
 internal import KuraProtocol
 internal import SecureMemory
 
-/// A text with references in it, as kura(1) describes it under TEMPLATES.
+/// Fills in the references that stand in a text, as kura(1) describes it under TEMPLATES.
 struct Template: ~Copyable {
   /// The most bytes that are read, and that are written.
   static let limit = 16 << 20
@@ -14,6 +14,7 @@ struct Template: ~Copyable {
     .failure("the result has more than \(limit >> 20) MiB; nothing was written")
   }
 
+  /// Tells a reference from the text around it.
   private enum Part {
     /// Bytes of the template, as they stand.
     case text(Range<Int>)

@@ -4,14 +4,15 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// The variables that a program gets beside those that are there: the last word on a name counts.
+/// Gathers the variables that a program gets beside those that are there: the last word on a name
+/// counts.
 struct VariableList: ~Copyable {
   /// The most there may be.
   static let limit = 4_096
   /// What execve(2) takes of one variable, name and NUL included: 32 pages.
   static let lengthLimit = 131_072
 
-  /// Where a value comes from.
+  /// Says where a value comes from.
   enum Source: Equatable, Sendable {
     /// From a file, as it stands there.
     case literal(Range<Int>)
@@ -21,6 +22,7 @@ struct VariableList: ~Copyable {
     case file(PlacedReference)
   }
 
+  /// Holds a variable's name, and where its value comes from.
   struct Entry: Equatable, Sendable {
     let name: [UInt8]
     var source: Source
@@ -123,7 +125,7 @@ extension VariableList {
   }
 }
 
-/// `VAR=REFERENCE`, as `--env` and `--file` take it.
+/// Reads `VAR=REFERENCE`, as `--env` and `--file` take it.
 struct VariableBinding {
   let name: [UInt8]
   let source: VariableList.Source

@@ -2,17 +2,17 @@
 
 internal import SecureMemory
 
-/// A line being typed: keys in, text and what to draw out. It knows no terminal, so that a test can
-/// be one.
+/// Edits a line that is being typed: takes keys, keeps the text and says what to draw. It knows no
+/// terminal, so that a test can be one.
 struct LineEditor: ~Copyable {
-  /// What the typist sees.
+  /// Says what the typist sees.
   enum Echo: Equatable {
     /// A bullet for each character.
     case bullets(String)
     case visible
   }
 
-  /// The keys as the terminal is set up; 0 is none.
+  /// Holds the keys as the terminal is set up; 0 is none.
   struct Keys {
     var erase: UInt8 = 0x7F
     var kill: UInt8 = 0x15
@@ -23,7 +23,7 @@ struct LineEditor: ~Copyable {
     var endOfFile: UInt8 = 0x04
   }
 
-  /// What a key asks of the caller.
+  /// Says what a key asks of the caller.
   enum Event: Equatable {
     case none
     case submit
@@ -33,7 +33,7 @@ struct LineEditor: ~Copyable {
     case cancel
   }
 
-  /// Where a sequence of an arrow or function key stands (ECMA-48, 5.4).
+  /// Follows the sequence of an arrow or function key (ECMA-48, 5.4).
   private enum Escape {
     case none, begun, parameters, single
   }

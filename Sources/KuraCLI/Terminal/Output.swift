@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
-/// What was asked for, on its way to stdout: nothing else ever goes there.
+/// Writes what was asked for to stdout: nothing else ever goes there.
 ///
 /// It may be a value, so what waits to be written waits in guarded memory.
 struct Output: ~Copyable {

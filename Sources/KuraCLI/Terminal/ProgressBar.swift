@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// How far long work has come, on a terminal's stderr, once it takes more than a second.
+/// Shows how far long work has come, on a terminal's stderr, once it takes more than a second.
 struct ProgressBar {
   private static let width: UInt64 = 30
 

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import SecureMemory
 
-/// Why nothing was typed.
+/// Tells why nothing was typed.
 enum PromptError: Error, Equatable, Sendable {
   /// Ctrl-C.
   case interrupted
@@ -19,7 +19,7 @@ enum PromptError: Error, Equatable, Sendable {
   case outOfMemory
 }
 
-/// A conversation on the controlling terminal, whatever stdin and stdout are.
+/// Leads a conversation on the controlling terminal, whatever stdin and stdout are.
 ///
 /// From the first question on, the terminal shows nothing of what is typed; it is given back as it
 /// was however the conversation ends. What was typed stands in guarded memory only.

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
-/// Everything that ends a command before its work is done. ``Diagnostic`` makes the message of it.
+/// Ends a command before its work is done. ``Diagnostic`` makes the message of it.
 enum CommandError: Error, Equatable, Sendable {
   /// Whoever found out what is wrong has the words for it.
   case told(Diagnostic)
@@ -65,7 +65,7 @@ enum CommandError: Error, Equatable, Sendable {
   indirect case batch(BatchFailure, CommandError)
 }
 
-/// How what is too weak for a passcode could be taken instead.
+/// Says how what is too weak for a passcode could be taken instead.
 enum WeakPasscodeRemedy: Equatable, Sendable {
   /// As the code that a new vault begins with.
   case initialCode
@@ -102,12 +102,12 @@ extension CommandError {
   }
 }
 
-/// What was done with a file.
+/// Says what was done with a file.
 enum FileAction: Equatable, Sendable {
   case read, write
 }
 
-/// What is known of a lock.
+/// Holds what is known of a lock.
 struct LockFacts: Equatable, Sendable {
   var reason: LockReason?
   /// In ms of Unix time; 0 = not known.
@@ -120,7 +120,7 @@ struct LockFacts: Equatable, Sendable {
   var vault: String?
 }
 
-/// What only a person can give.
+/// Names what only a person can give.
 enum Need: Equatable, Sendable {
   /// The passcode there is, or one for a new vault.
   case passcode
@@ -155,7 +155,7 @@ extension CommandError {
   }
 }
 
-/// What was typed a second time, and differently.
+/// Names what was typed a second time, and differently.
 enum Mismatch: Equatable, Sendable {
   case passcode, value, recoveryKey
   /// More than the one line that a value has at a terminal.
@@ -166,7 +166,7 @@ enum Mismatch: Equatable, Sendable {
   case unkeptRecoveryKey
 }
 
-/// What is wrong with a line of a file of variables, or with a template.
+/// Tells what is wrong with a line of a file of variables, or with a template.
 enum SyntaxFlaw: Error, Equatable, Sendable {
   /// Neither a comment nor `NAME=VALUE`.
   case notAVariable
@@ -190,7 +190,7 @@ enum SyntaxFlaw: Error, Equatable, Sendable {
   case tooMany(Int)
 }
 
-/// What is in the way.
+/// Names what is in the way.
 enum Existing: Equatable, Sendable {
   case vault, file
 }

@@ -3,8 +3,8 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// What a person is told when a command fails: what happened and why, what to do next, and the
-/// status a script sees. Whoever finds out what is wrong says it; what the agent, the system or a person
+/// Tells a person why a command failed: what happened and why, what to do next, and the status a
+/// script sees. Whoever finds out what is wrong says it; what the agent, the system or a person
 /// answered becomes words in this folder.
 struct Diagnostic: Equatable, Sendable {
   /// Lower case, no full stop; empty where the person who ended the command knows.

@@ -6,7 +6,7 @@ internal import SecureMemory
 /// Makes bytes harmless on a terminal: what would move the cursor, set colours or turn text around
 /// is shown as `\x1B` or `\u{202E}` instead.
 struct Escaping {
-  /// What may stay as it is.
+  /// Says what may stay as it is.
   enum Style {
     /// One line: a name or a path.
     case line
@@ -90,7 +90,7 @@ extension Escaping {
   }
 }
 
-/// Hexadecimal digits.
+/// Writes and reads hexadecimal digits.
 enum Hex {
   /// The digit of a number below 16, in capitals.
   static func digit(_ nibble: UInt8) -> UInt8 {

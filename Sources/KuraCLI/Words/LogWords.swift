@@ -3,9 +3,9 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// The access log in words.
+/// Puts the access log into words.
 enum LogWords {
-  /// Something that is wrong with the log, or was.
+  /// Names something that is wrong with the log, or was.
   struct Flaw {
     let code: UInt8
     let text: String

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import KuraClient
 
-/// Work of the agent's whose end this command did not see.
+/// Says what is known of work of the agent's whose end this command did not see.
 enum Lost: Equatable, Sendable {
   /// A rekey that was not yet told to begin.
   case unbegunRekey

@@ -3,9 +3,10 @@
 internal import CKuraSystem
 internal import KuraClient
 
-/// What a person is told beside the answer, on stderr. Errors are never hidden; `-q` hides the rest.
+/// Tells a person what goes beside the answer, on stderr. Errors are never hidden; `-q` hides the
+/// rest.
 struct Messages: Sendable {
-  /// When messages are coloured.
+  /// Says when messages are coloured.
   enum ColorChoice: Equatable, Sendable {
     case automatic, always, never
 

@@ -2,7 +2,7 @@
 
 internal import KuraClient
 
-/// Moments of Unix time, in ms, as text.
+/// Writes moments of Unix time, in ms, as text.
 enum Moment {
   /// In UTC, for programs: `2026-11-21T14:02:10.250Z` (RFC 3339).
   static func rfc3339(_ milliseconds: UInt64) -> String {

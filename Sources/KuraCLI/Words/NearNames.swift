@@ -3,8 +3,9 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// Names that a person may have meant by one that no item has. They are looked for where a person
-/// reads the answer and the vault is unlocked; nobody is asked, and a large vault is not walked through.
+/// Finds names that a person may have meant by one that no item has. They are looked for where a
+/// person reads the answer and the vault is unlocked; nobody is asked, and a large vault is not
+/// walked through.
 struct NearNames: Equatable, Sendable {
   /// How many items a vault may have to be walked through for a name that is mistyped.
   private static let mostItems: UInt64 = 10_000
@@ -51,7 +52,7 @@ extension Span<UInt8> {
   fileprivate var text: String? { String(validating: Array(copying: self), as: UTF8.self) }
 }
 
-/// How near two words are.
+/// Measures how near two words are.
 enum Typing {
   /// Whether one letter is wrong, missing, too many, or swapped with the next; or only capital.
   static func isNear(_ word: [UInt8], _ typed: [UInt8]) -> Bool {

@@ -40,7 +40,7 @@ struct StrengthRemark: Sendable {
   }
 }
 
-/// What a thief's patience says of a passcode.
+/// Holds what a thief's patience says of a passcode.
 struct Strength: Equatable {
   /// The sentence, without capital and full stop; empty where nothing estimates it.
   let text: String
@@ -52,7 +52,7 @@ struct Strength: Equatable {
   let isTooWeak: Bool
 }
 
-/// Lengths of time that end in "longer than anybody can wait".
+/// Says lengths of time that end in "longer than anybody can wait".
 enum GuessTime {
   static let year = 31_557_600.0
   static let day = 86_400.0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Where an agent listens: `agent.sock` in a directory that is the user's alone.
+/// Names the place where an agent listens: `agent.sock` in a directory that is the user's alone.
 public struct AgentSocket: Equatable, Sendable {
   /// The directory: 0700, and no symbolic link.
   public let directory: String
@@ -29,7 +29,7 @@ public struct AgentSocket: Equatable, Sendable {
   }
 }
 
-/// An agent that does not answer, as far as the system knows it.
+/// Tells of an agent that does not answer, as far as the system knows it.
 public struct SilentAgent: Equatable, Sendable {
   /// The process that listens.
   public let processID: Int32

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraProtocol
 internal import SecureMemory
 
-/// A connected descriptor with what is to be sent and what was received, both in guarded memory.
+/// Sends and receives frames over a connected descriptor, both ways in guarded memory.
 @safe
 struct Channel: ~Copyable {
   private let descriptor: Int32

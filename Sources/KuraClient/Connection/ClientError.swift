@@ -3,7 +3,7 @@
 public import KuraProtocol
 internal import SecureMemory
 
-/// Why a conversation with the agent did not end with an answer that says yes.
+/// Tells why a conversation with the agent did not end with an answer that says yes.
 public enum ClientError: Error, Equatable, Sendable {
   /// Nobody listens; nothing was sent. The vault is as good as locked.
   case noAgent
@@ -57,7 +57,7 @@ public enum ClientError: Error, Equatable, Sendable {
   }
 }
 
-/// What the agent said when it refused.
+/// Holds what the agent said when it refused.
 public struct Refused: Equatable, Sendable {
   /// What it means.
   public let failure: Failure

@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import KuraProtocol
 internal import SecureMemory
 
-/// A conversation with an agent about one vault: any number of requests, one after another.
+/// Talks with an agent about one vault: any number of requests, one after another.
 ///
 /// After ``ClientError/timedOut``, ``ClientError/hungUp``, ``ClientError/broken(_:)``,
 /// ``ClientError/input(_:)``, ``ClientError/output(_:)`` or an error of a callback's own it is of

@@ -3,7 +3,7 @@
 public import KuraProtocol
 internal import SecureMemory
 
-/// Items that are to be stored together: what one request holds.
+/// Gathers items that are to be stored together: what one request holds.
 public struct ItemBatch: ~Copyable {
   /// What a request takes, but for its head.
   private static let limit = ProtocolLimit.frame - 16

@@ -2,7 +2,7 @@
 
 public import KuraProtocol
 
-/// An entry of the access log.
+/// Holds an entry of the access log.
 public struct LogEntry: Sendable {
   /// Which one it is, from 1.
   public let number: UInt64
@@ -16,7 +16,7 @@ public struct LogEntry: Sendable {
   public let other: String
 }
 
-/// What the agent tells of an access log, in order.
+/// Hands on what the agent tells of an access log, in order.
 public enum LogLine: Sendable {
   case entry(LogEntry)
   /// Number: the entry at that place. Count: entries, or bytes.

@@ -3,7 +3,7 @@
 public import KuraProtocol
 public import SecureMemory
 
-/// A one-time code; wiped when dropped.
+/// Holds a one-time code; wiped when dropped.
 public struct OneTimeCode: ~Copyable {
   /// The code's digits.
   public let text: SecretBytes

@@ -2,7 +2,7 @@
 
 public import KuraProtocol
 
-/// Whose turn it is to ask a person for the vault's passcode.
+/// Says whose turn it is to ask a person for the vault's passcode.
 public enum PromptTurn: Equatable, Sendable {
   /// This client's.
   case ours

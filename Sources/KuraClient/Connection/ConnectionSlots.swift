@@ -3,7 +3,7 @@
 public import KuraProtocol
 public import SecureMemory
 
-/// A key slot as the agent tells of it.
+/// Describes a key slot as the agent tells of it.
 public struct Slot: Equatable, Sendable {
   /// What there is to say of it.
   public let facts: SlotFacts
@@ -13,7 +13,7 @@ public struct Slot: Equatable, Sendable {
   public let place: String
 }
 
-/// The slots of a vault.
+/// Lists the slots of a vault.
 public struct Slots: Equatable, Sendable {
   /// Whether the vault is unlocked, so that the list is authentic.
   public let isAuthentic: Bool

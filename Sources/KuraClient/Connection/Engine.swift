@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import KuraProtocol
 
-/// Who shall answer.
+/// Says who shall answer.
 public enum Engine: Sendable {
   /// An agent that is there already.
   case running
@@ -13,7 +13,7 @@ public enum Engine: Sendable {
   case own
 }
 
-/// The program `kura-agent`: found, and started.
+/// Finds the program `kura-agent`, and starts it.
 enum AgentProgram {
   /// The path of `kura-agent`, beside the running program or where it is installed.
   ///

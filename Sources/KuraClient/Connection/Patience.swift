@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How long the agent may keep a client waiting, in ms.
+/// Says how long the agent may keep a client waiting, in ms.
 struct Patience: Sendable {
   /// For a place in the agent's queue.
   var connecting: Int32 = 5_000

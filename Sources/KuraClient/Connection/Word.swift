@@ -3,7 +3,8 @@
 public import KuraProtocol
 public import SecureMemory
 
-/// The passcode or recovery key by which the owner says that a request is meant; wiped when dropped.
+/// Carries the passcode or recovery key by which the owner says that a request is meant; wiped when
+/// dropped.
 public struct Word: ~Copyable {
   /// A passcode or the recovery key.
   public let kind: Credential

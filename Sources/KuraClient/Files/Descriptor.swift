@@ -3,7 +3,7 @@
 internal import CKuraSystem
 public import SecureMemory
 
-/// A system call on a file failed.
+/// Tells that a system call on a file failed.
 public struct FileError: Error, Equatable, Sendable {
   /// What it said.
   public let errno: Int32
@@ -20,7 +20,7 @@ public struct FileError: Error, Equatable, Sendable {
   }
 }
 
-/// Reading and writing without a buffer that keeps what went through it.
+/// Reads and writes without a buffer that keeps what went through it.
 public enum Descriptor {
   /// Opens a file to read; descriptors that are started programs' do not get it.
   public static func open(path: String) throws(FileError) -> Int32 {

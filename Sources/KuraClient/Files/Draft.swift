@@ -3,14 +3,15 @@
 internal import CKuraSystem
 public import SecureMemory
 
-/// A text in memory while a person edits it. Its end wipes it, and all that the editor left beside it.
+/// Keeps a text in memory while a person edits it. Its end wipes it, and all that the editor left
+/// beside it.
 ///
 /// A draft in a directory has a process beside it that wipes it when this one is killed.
 public struct Draft: ~Copyable {
   private var draft: kura_draft
   private let directory: String?
 
-  /// Why texts cannot be kept in a directory.
+  /// Tells why texts cannot be kept in a directory.
   public enum Refusal: Error, Equatable, Sendable {
     /// What is written there goes to a disk.
     case onDisk

@@ -2,7 +2,8 @@
 
 internal import CKuraSystem
 
-/// Files in memory that no directory holds, for values that a program wants to read from a file.
+/// Makes files in memory that no directory holds, for values that a program wants to read from a
+/// file.
 ///
 /// Each is a descriptor that stays open until the process ends or becomes another program.
 public enum MemoryFile {

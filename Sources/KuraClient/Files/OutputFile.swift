@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// A file that appears whole, with mode 0600, or not at all.
+/// Writes a file that appears whole, with mode 0600, or not at all.
 ///
 /// What stood at its path stays until ``commit()``; a pipe or a device that stands there is
 /// written to as it is, and so is a

@@ -3,9 +3,9 @@
 internal import CKuraSystem
 public import SecureMemory
 
-/// The program that this process becomes, and what it gets.
+/// Makes this process become another program, and gives it what it needs.
 public enum Successor {
-  /// Why it did not come to that.
+  /// Tells why it did not come to that.
   public enum Failure: Error, Equatable, Sendable {
     /// There is no such program.
     case notFound
@@ -51,7 +51,7 @@ public enum Successor {
 // MARK: - The environment
 
 extension Environment {
-  /// A variable whose value begins with some text.
+  /// Holds a variable whose value begins with some text.
   public struct Match: Equatable, Sendable {
     /// What stands before the first `=`.
     public let name: [UInt8]

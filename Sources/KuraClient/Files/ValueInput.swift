@@ -3,7 +3,7 @@
 internal import KuraProtocol
 internal import SecureMemory
 
-/// A value on its way in: the exact bytes that a descriptor gives until its end.
+/// Reads a value on its way in: the exact bytes that a descriptor gives until its end.
 ///
 /// Its beginning is kept until the agent has taken the value, or begun to take it: what was
 /// refused, since the vault was locked or the item is there, can be put again.

@@ -2,12 +2,12 @@
 
 internal import CKuraSystem
 
-/// What this machine tells of itself in files, and of the places where Kura's files are.
+/// Reads what this machine tells of itself in files, and of the places where Kura's files are.
 public struct Machine: Sendable {
   /// A limit that is none.
   public static let unlimited = UInt64.max
 
-  /// A file or directory.
+  /// Describes a file or directory.
   public struct Place: Equatable, Sendable {
     /// What kind of file system it is on, by `statfs(2)`.
     public let fileSystem: UInt64
@@ -24,7 +24,7 @@ public struct Machine: Sendable {
     }
   }
 
-  /// The clocks, in ms.
+  /// Holds a reading of the clocks, in ms.
   public struct Clocks: Equatable, Sendable {
     /// Since the machine's start, sleep counted.
     public var boot: UInt64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a place for files cannot be told.
+/// Tells why a place for files cannot be told.
 public enum PathError: Error, Equatable, Sendable {
   /// Neither the XDG variable nor `HOME` holds an absolute path.
   case homeUnknown

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The directories of the XDG Base Directory Specification that Kura keeps its files in.
+/// Finds the directories of the XDG Base Directory Specification that Kura keeps its files in.
 public enum UserDirectory {
   /// Where vaults stand: `$XDG_DATA_HOME/kura`.
   public static func data() throws(PathError) -> String {
@@ -61,7 +61,7 @@ public enum UserDirectory {
   }
 }
 
-/// The environment, one variable at a time: no dictionary is built.
+/// Reads the environment, one variable at a time: no dictionary is built.
 public enum Environment {
   /// A variable's value, or nil where it is unset or empty.
   public static func value(_ variable: String) -> String? {

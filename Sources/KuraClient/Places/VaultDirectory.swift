@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The directory that named vaults stand in.
+/// Lists what stands in the directory of named vaults.
 public enum VaultDirectory {
   /// The vaults there, sorted by the bytes of their names; none where there is no directory.
   ///

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import KuraProtocol
 
-/// Where a vault stands.
+/// Tells where a vault stands.
 public struct VaultPath: Equatable, Sendable {
   /// The absolute path; `.` and empty components are dropped, links are not followed.
   public let path: String

@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// A new vault's way into the place of an old one, whose file keeps all it has under another name.
+/// Puts a new vault in the place of an old one, whose file keeps all it has under another name.
 public struct VaultReplacement: Sendable {
   private let path: String
   private let directory: String
