@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraCrypto
+
 /// Why bytes are not what vault format 1 says, or a person's input cannot become a part of it.
 public enum FormatError: Error, Equatable, Sendable {
   /// The file is none of ours.
@@ -28,4 +30,14 @@ public enum FormatError: Error, Equatable, Sendable {
   case valueTooLarge
   /// A slot asks for more work or memory than any honest vault.
   case kdfRefused(KDFRefusal)
+}
+
+extension FormatError {
+  /// What it means for a record that it does not open, or cannot be sealed.
+  init(_ error: CryptoError) {
+    switch error {
+    case .wrongKey, .damaged: self = .damaged
+    case .outOfMemory, .entropyUnavailable: self = .outOfMemory
+    }
+  }
 }

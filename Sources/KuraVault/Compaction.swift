@@ -56,9 +56,7 @@ extension UnlockedVault {
 
   /// How many bytes of the file nothing stands in, and how many it has.
   public mutating func space() throws(VaultError) -> (free: UInt64, all: UInt64) {
-    do throws(StorageError) {
-      let space = try rows.storage.space()
-      return (UInt64(space.free), UInt64(space.all))
-    } catch { throw VaultError(error) }
+    let space = try fromStorage(rows.storage.space())
+    return (UInt64(space.free), UInt64(space.all))
   }
 }

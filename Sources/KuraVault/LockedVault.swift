@@ -45,20 +45,18 @@ public struct LockedVault: ~Copyable, Sendable {
   }
 
   private static func place(_ path: String) throws(VaultError) -> FilePlace {
-    do { return try FilePlace.resolve(path) } catch { throw VaultError(error) }
+    try fromStorage(FilePlace.resolve(path))
   }
 
   private static func check(_ place: FilePlace) throws(VaultError) -> FileIdentity {
     do {
       try place.checkDirectory()
       return try place.checkFile()
-    } catch {
-      throw VaultError(error)
-    }
+    } catch { throw VaultError(error) }
   }
 
   private static func storage(_ place: FilePlace) throws(VaultError) -> Storage {
-    do { return try Storage.open(at: place.path) } catch { throw VaultError(error) }
+    try fromStorage(Storage.open(at: place.path))
   }
 
   /// What an unlocked vault goes back to.
@@ -78,21 +76,17 @@ public struct LockedVault: ~Copyable, Sendable {
   private static func readFront(
     _ storage: inout Storage
   ) throws(VaultError) -> (VaultHeader, [SlotRow]) {
-    do {
-      try storage.beginRead()
-      defer { storage.end() }
-      let header = try readHeader(&storage)
-      let slots = try storage.slots()
-      try SlotTable.check(slots)
-      return (header, slots)
-    } catch {
-      throw VaultError(error, about: .header)
-    }
+    try fromStorage(storage.beginRead())
+    defer { storage.end() }
+    let header = try readHeader(&storage)
+    let slots = try fromStorage(storage.slots())
+    try SlotTable.check(slots)
+    return (header, slots)
   }
 
-  private static func readHeader(_ storage: inout Storage) throws -> VaultHeader {
-    guard let data = try storage.part(.header) else { throw VaultError.damaged(.header) }
-    return try VaultHeader(decoding: data)
+  private static func readHeader(_ storage: inout Storage) throws(VaultError) -> VaultHeader {
+    let data = try storage.record(.header, .header)
+    return try fromFormat(.header, VaultHeader(decoding: data))
   }
 
   /// The vault file's path, its directory resolved.
@@ -112,7 +106,7 @@ public struct LockedVault: ~Copyable, Sendable {
   /// - Throws: ``VaultError/busy`` while another process reads or writes, and those of the disk; the WAL
   ///   then holds what the file does not.
   public mutating func checkpoint() throws(VaultError) {
-    do { try storage.truncateJournal() } catch { throw VaultError(error) }
+    try fromStorage(storage.truncateJournal())
   }
 
   /// Whether a WAL with something in it stands beside a vault's file: of an engine that has the vault open,

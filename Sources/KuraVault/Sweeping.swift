@@ -72,9 +72,7 @@ extension UnlockedVault {
       let isGone = try rows.storage.sweep(bytes.span, limit: Self.sliceCount)
       try rows.storage.commit()
       return isGone
-    } catch {
-      throw VaultError(error, about: .loose)
-    }
+    } catch { throw VaultError(error) }
   }
 
   /// The lock that every upload of this machine shares.

@@ -17,7 +17,7 @@ extension UnlockedVault {
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     try checkInPlace()
-    do { try rows.storage.beginRead() } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.beginRead())
     defer { rows.storage.end() }
     try trustRoot()
     return try body(&self)
@@ -30,7 +30,7 @@ extension UnlockedVault {
     _ body: (inout UnlockedVault, inout Draft) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     try checkInPlace()
-    do { try rows.storage.beginWrite() } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.beginWrite())
     var isCommitted = false
     defer {
       rows.storage.end()
@@ -59,9 +59,7 @@ extension UnlockedVault {
     do {
       try rows.storage.storePart(.root, sealed.span)
       try rows.storage.commit()
-    } catch {
-      throw VaultError(error)
-    }
+    } catch { throw VaultError(error) }
     rows.tree.keepStaged()
     for value in draft.loosened { sweeper.add(value) }
     if draft.leavesOldBodies { mustTruncate = true }
@@ -74,7 +72,7 @@ extension UnlockedVault {
   /// of the items is read and checked again.
   mutating func trustRoot() throws(VaultError) {
     if try isRootUnchanged() { return }
-    do { try rows.storage.checkSchema() } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.checkSchema())
     let front = try FrontRecords(&rows.storage)
     guard front.header == trust.header else { throw .damaged(.header) }
     let next: Trust
@@ -95,17 +93,12 @@ extension UnlockedVault {
 
   private mutating func isRootUnchanged() throws(VaultError) -> Bool {
     let known = trust.sealedRoot
-    do {
-      guard let sealed = try rows.storage.part(.root) else { throw VaultError.damaged(.root) }
-      return sealed.isEqual(to: known.span)
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    return try rows.storage.record(.root, .root).isEqual(to: known.span)
   }
 
   /// Leaves no old page in the journal.
   mutating func truncateJournal() throws(VaultError) {
-    do { try rows.storage.truncateJournal() } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.truncateJournal())
     mustTruncate = false
   }
 }

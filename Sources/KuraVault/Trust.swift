@@ -76,22 +76,11 @@ struct FrontRecords {
 
   /// Reads them within a transaction.
   init(_ storage: inout Storage) throws(VaultError) {
-    do {
-      header = try FrontRecords.read(.header, from: &storage, missing: .header)
-      ring = try FrontRecords.read(.ring, from: &storage, missing: .ring)
-      root = try FrontRecords.read(.root, from: &storage, missing: .root)
-      slots = try storage.slots()
-      try SlotTable.check(slots)
-    } catch {
-      throw VaultError(error, about: .header)
-    }
-  }
-
-  private static func read(
-    _ part: Part, from storage: inout Storage, missing: Damage
-  ) throws -> [UInt8] {
-    guard let data = try storage.part(part) else { throw VaultError.damaged(missing) }
-    return [UInt8](copying: data)
+    header = [UInt8](copying: try storage.record(.header, .header))
+    ring = [UInt8](copying: try storage.record(.ring, .ring))
+    root = [UInt8](copying: try storage.record(.root, .root))
+    slots = try fromStorage(storage.slots())
+    try SlotTable.check(slots)
   }
 }
 

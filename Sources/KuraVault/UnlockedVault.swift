@@ -142,9 +142,8 @@ extension LockedVault {
     if key.holdsProtectedHalf {
       try keys.check(ProtectedPair(secretHalf: try key.protectedHalf(vault: header.vault)))
     }
-    let writer: WriterID
-    do { writer = try WriterID.random() } catch { throw VaultError(error, about: .root) }
-    var vault = UnlockedVault(self, keys: keys, trust: trust, writer: writer, slot: key.slot)
+    var vault = UnlockedVault(
+      self, keys: keys, trust: trust, writer: try WriterID.fresh(), slot: key.slot)
     try vault.checkSeen(
       acceptingRollback: acceptingRollback, acceptingExchange: acceptingExchange)
     vault.remember()
@@ -153,14 +152,10 @@ extension LockedVault {
   }
 
   private mutating func readFrontRecords() throws(VaultError) -> FrontRecords {
-    do {
-      try storage.beginRead()
-      defer { storage.end() }
-      let front = try FrontRecords(&storage)
-      guard front.header == header.encoded else { throw VaultError.damaged(.header) }
-      return front
-    } catch {
-      throw VaultError(error, about: .header)
-    }
+    try fromStorage(storage.beginRead())
+    defer { storage.end() }
+    let front = try FrontRecords(&storage)
+    guard front.header == header.encoded else { throw .damaged(.header) }
+    return front
   }
 }

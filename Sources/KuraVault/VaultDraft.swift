@@ -35,7 +35,7 @@ public struct VaultDraft: ~Copyable, Sendable {
 
   private borrowing func publish() throws(VaultError) {
     guard !target.hasJournal else { throw .journalLeftBehind }
-    do { try target.publish(file.place) } catch { throw VaultError(error) }
+    try fromStorage(target.publish(file.place))
     // A machine that keeps no state will say that it sees the vault for the first time.
     try? seen.write()
   }
@@ -79,15 +79,11 @@ extension VaultDraft {
 
   /// Checks that a vault can be made at a path.
   private static func freePlace(_ path: String) throws(VaultError) -> FilePlace {
-    do {
-      let target = try FilePlace.resolve(path, makingDirectory: true)
-      try target.checkDirectory()
-      guard (try? target.identity()) == nil else { throw VaultError.pathTaken }
-      guard !target.hasJournal else { throw VaultError.journalLeftBehind }
-      return target
-    } catch {
-      throw VaultError(error, about: .header)
-    }
+    let target = try fromStorage(FilePlace.resolve(path, makingDirectory: true))
+    try fromStorage(target.checkDirectory())
+    guard (try? target.identity()) == nil else { throw .pathTaken }
+    guard !target.hasJournal else { throw .journalLeftBehind }
+    return target
   }
 }
 
@@ -99,14 +95,9 @@ struct DraftFile: ~Copyable {
 
   /// Makes an empty file beside the one that is to be.
   static func make(beside target: FilePlace) throws(VaultError) -> DraftFile {
-    do {
-      let suffix = try SlotID.random().hexadecimal
-      let place = target.sibling("\(target.name).new-\(suffix)")
-      try place.createFile()
-      return DraftFile(place: place)
-    } catch {
-      throw VaultError(error, about: .header)
-    }
+    let place = target.sibling("\(target.name).new-\(try SlotID.fresh().hexadecimal)")
+    try fromStorage(place.createFile())
+    return DraftFile(place: place)
   }
 }
 
@@ -137,7 +128,7 @@ struct DraftDevice: ~Copyable {
 extension PreparedSlot {
   /// A copy of the recovery key's text.
   fileprivate borrowing func copiedText() throws(VaultError) -> SecretBytes {
-    do { return try SecretBytes(copying: recoveryKeyText) } catch { throw .outOfMemory }
+    try fromMemory(SecretBytes(copying: recoveryKeyText))
   }
 }
 
@@ -167,19 +158,11 @@ private struct FirstSlots: ~Copyable {
   borrowing func writeVault(
     at place: FilePlace, for target: FilePlace, _ options: VaultOptions
   ) throws(VaultError) -> FirstSight {
-    do { return try write(to: place, for: target, options) } catch {
-      throw VaultError(error, about: .header)
-    }
-  }
-
-  private borrowing func write(
-    to place: FilePlace, for target: FilePlace, _ options: VaultOptions
-  ) throws -> FirstSight {
     let now = options.now()
-    let header = VaultHeader(vault: try VaultID.random())
-    let vaultKey = try Key.random()
-    let pair = try ProtectedPair.random()
-    var ring = Ring(dataKey: try Key.random(), created: now, protectedHalf: pair.publicHalf)
+    let header = VaultHeader(vault: try VaultID.fresh())
+    let vaultKey = try Key.fresh()
+    let pair = try fromCrypto(.ring, ProtectedPair.random())
+    var ring = Ring(dataKey: try Key.fresh(), created: now, protectedHalf: pair.publicHalf)
     try noteSlots(in: &ring, now)
     let slots = try rows(vaultKey, pair, header.vault, now)
     let sealedRing = try Keyring.sealFirst(ring, under: vaultKey, vault: header.vault)
@@ -188,25 +171,23 @@ private struct FirstSlots: ~Copyable {
       epoch: 1, itemCount: 0, deletedCount: 0, depth: 1, treeRoot: .zero,
       headerDigest: try keys.headerDigest(
         header: header.encoded, ring: sealedRing, slots: slots),
-      previous: .zero, writer: try WriterID.random(), time: now)
+      previous: .zero, writer: try WriterID.fresh(), time: now)
     try store(header.encoded, sealedRing, try keys.seal(root), slots, in: place)
     return try FirstSight(root, at: target, keys, in: options.stateDirectory)
   }
 
-  private borrowing func noteSlots(in ring: inout Ring, _ now: UInt64) throws {
-    ring.notes.set(
-      try SlotNote(
-        slot: passcode.header.id, created: now, isWeakCostMeant: passcode.isWeakCostMeant))
+  private borrowing func noteSlots(in ring: inout Ring, _ now: UInt64) throws(VaultError) {
+    ring.notes.set(try passcode.note(created: now, label: []))
     switch recovery {
-    case .some(let slot): ring.notes.set(try SlotNote(slot: slot.header.id, created: now))
+    case .some(let slot): ring.notes.set(try slot.note(created: now, label: []))
     case .none: break
     }
   }
 
   private borrowing func rows(
     _ vaultKey: borrowing Key, _ pair: borrowing ProtectedPair, _ vault: VaultID, _ now: UInt64
-  ) throws -> [SlotRow] {
-    let payload = try SlotPayload(vaultKey: try vaultKey.copy(), created: now)
+  ) throws(VaultError) -> [SlotRow] {
+    let payload = try SlotPayload.of(vaultKey, created: now)
     var rows = [try passcode.row(0, holding: payload, protected: pair.secretHalf, vault: vault)]
     switch recovery {
     case .some(let recovery):
@@ -219,27 +200,16 @@ private struct FirstSlots: ~Copyable {
 
   private borrowing func store(
     _ header: [UInt8], _ ring: [UInt8], _ root: [UInt8], _ slots: [SlotRow], in place: FilePlace
-  ) throws {
-    var storage = try Storage.create(at: place.path)
-    try storage.beginWrite()
-    try storage.storePart(.header, header.span)
-    try storage.storePart(.ring, ring.span)
-    try storage.storePart(.root, root.span)
-    for slot in slots { try storage.storeSlot(slot) }
-    try storage.commit()
-    try storage.truncateJournal()
-  }
-}
-
-extension Keyring {
-  /// Seals the ring of a vault that has no keyring yet.
-  static func sealFirst(
-    _ ring: borrowing Ring, under vaultKey: borrowing Key, vault: VaultID
-  ) throws -> [UInt8] {
-    let id = vault.bytes
-    let plaintext = try ring.encode()
-    return try Seal.sealPadded(
-      plaintext.bytes, authenticating: AssociatedData.ring(vault: vault).span,
-      under: try vaultKey.subkey(.ring, vault: id.span))
+  ) throws(VaultError) {
+    do {
+      var storage = try Storage.create(at: place.path)
+      try storage.beginWrite()
+      try storage.storePart(.header, header.span)
+      try storage.storePart(.ring, ring.span)
+      try storage.storePart(.root, root.span)
+      for slot in slots { try storage.storeSlot(slot) }
+      try storage.commit()
+      try storage.truncateJournal()
+    } catch { throw VaultError(error) }
   }
 }

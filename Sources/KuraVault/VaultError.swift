@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import KuraCrypto
 public import KuraFormat
-internal import KuraStorage
-internal import SecureMemory
 
 /// What of a vault is not as its owner left it.
 public enum Damage: UInt8, Equatable, Sendable {
@@ -213,99 +210,10 @@ extension VaultError {
 extension VaultError {
   /// Whether this machine can keep no such file of its state, or has none: its vaults can be used.
   var isOfMachine: Bool { self == .noVault || self == .permissionDenied || self == .readOnly }
-}
 
-// MARK: - From the layers below
+  /// Whether something of the vault is not as its owner left it.
+  var isDamage: Bool { if case .damaged = self { true } else { false } }
 
-extension VaultError {
-  /// Any error of the layers below, in this module's words.
-  ///
-  /// - Parameters:
-  ///   - error: One of this module or of those that it imports.
-  ///   - subject: What was being looked at, for the errors that only say that it is damaged.
-  init(_ error: any Error, about subject: Damage) {
-    if let error = error as? VaultError {
-      self = error
-    } else if let error = error as? StorageError {
-      self.init(error)
-    } else if let error = error as? FormatError {
-      self.init(error, about: subject)
-    } else if let error = error as? CryptoError {
-      self.init(error, about: subject)
-    } else {
-      self = .outOfMemory
-    }
-  }
-
-  init(_ error: StorageError) {
-    switch error {
-    case .missing: self = .noVault
-    case .exists: self = .pathTaken
-    case .exposedDirectory(let exposure): self = .directoryUnsafe(UnsafeReason(exposure))
-    case .exposedFile(let exposure): self = .fileUnsafe(UnsafeReason(exposure))
-    case .notADatabase: self = .notAVault
-    case .newerFormat(let version): self = .newerFormat(version)
-    case .schema: self = .damaged(.schema)
-    case .damaged(let table): self = .damaged(Damage(table))
-    case .corrupt: self = .damaged(.pages)
-    case .busy: self = .busy
-    case .diskFull: self = .diskFull
-    case .readOnly: self = .readOnly
-    case .journalOutOfReach: self = .journalOutOfReach
-    case .permissionDenied: self = .permissionDenied
-    case .outOfMemory: self = .outOfMemory
-    case .io(let number): self = .io(number)
-    }
-  }
-
-  private init(_ error: FormatError, about subject: Damage) {
-    switch error {
-    case .notAVault: self = .notAVault
-    case .newerFormat(let version): self = .newerFormat(UInt32(version))
-    case .damaged: self = .damaged(subject)
-    case .outOfMemory: self = .outOfMemory
-    case .nameInvalid(let rule): self = .nameInvalid(rule)
-    case .attributesInvalid(let rule): self = .attributeInvalid(rule)
-    case .passcodeInvalid(let rule): self = .passcodeInvalid(rule)
-    case .labelInvalid(let rule): self = .labelInvalid(rule)
-    case .recoveryKeyInvalid(let rule): self = .recoveryKeyTypo(rule)
-    case .otpInvalid(let rule): self = .otpInvalid(rule)
-    case .policyInvalid(let key): self = .policyInvalid(key)
-    case .valueTooLarge: self = .tooLarge
-    case .kdfRefused(let refusal): self = .kdfRefused(refusal)
-    }
-  }
-
-  private init(_ error: CryptoError, about subject: Damage) {
-    switch error {
-    case .wrongKey, .damaged: self = .damaged(subject)
-    case .outOfMemory: self = .outOfMemory
-    case .entropyUnavailable: self = .entropyUnavailable
-    }
-  }
-}
-
-extension UnsafeReason {
-  init(_ exposure: Exposure) {
-    switch exposure {
-    case .owner: self = .owner
-    case .mode(let mode): self = .mode(mode)
-    case .kind: self = .kind
-    }
-  }
-}
-
-extension Damage {
-  init(_ table: Table) {
-    switch table {
-    case .part: self = .header
-    case .slot: self = .slot
-    case .item: self = .item
-    case .history: self = .history
-    case .chunk: self = .chunk
-    case .loose: self = .loose
-    case .bucket: self = .bucket
-    case .node: self = .node
-    }
-  }
+  /// Whether that is no more than what is in the rows at hand: those behind them can be read.
+  var isDamageOfRow: Bool { isDamage && self != .damaged(.pages) }
 }

@@ -70,15 +70,13 @@ final class LogList: Stream {
     _ page: consuming LogPage, _ output: inout SecretBuffer
   ) throws(VaultError) -> Int {
     var number = page.first
-    do {
-      while let entry = try page.entries.next() {
+    while let entry = try page.next() {
+      try write { () throws(ProtocolError) in
         try output.putLogEntry(
           entry.facts, number: number, wasLocked: page.wasLocked,
           name: page.entries.name(of: entry), other: page.entries.other(of: entry))
-        number += 1
       }
-    } catch {
-      throw error as? FormatError == .damaged ? .damaged(.header) : .outOfMemory
+      number += 1
     }
     return Int(number - page.first)
   }

@@ -82,22 +82,29 @@ extension ProtectedBody {
     revision: UInt64
   ) throws(FormatError) -> ProtectedBody {
     let value = try chunkedValue(in: body)
+    let associated = AssociatedData.protectedValue(vault: vault, item: item, revision: revision)
+    let (ephemeral, inner) = try sealed(body, to: publicHalf, associated)
     do {
-      let sealing = try ProtectedPair.sealingKey(to: publicHalf)
-      let associated = AssociatedData.protectedValue(vault: vault, item: item, revision: revision)
-      let inner = try Seal.seal(body.bytes, authenticating: associated.span, under: sealing.key)
       var buffer = try SecretBuffer(capacity: 64 + inner.count)
       try buffer.append(value == nil ? Form.inline.rawValue : Form.chunked.rawValue)
       try buffer.append(integer: revision)
       if let value { try buffer.append(value) }
       let headCount = buffer.count
-      try buffer.append(sealing.ephemeral.span)
+      try buffer.append(ephemeral.span)
       try buffer.append(inner.span)
       return ProtectedBody(
         buffer.finish(), headCount: headCount, value: value, revision: revision)
-    } catch {
-      throw error as? CryptoError == .damaged ? .damaged : .outOfMemory
-    }
+    } catch { throw .outOfMemory }
+  }
+
+  private static func sealed(
+    _ body: borrowing SecretBytes, to publicHalf: [UInt8], _ associated: AssociatedData
+  ) throws(FormatError) -> (ephemeral: [UInt8], inner: [UInt8]) {
+    do throws(CryptoError) {
+      let sealing = try ProtectedPair.sealingKey(to: publicHalf)
+      let inner = try Seal.seal(body.bytes, authenticating: associated.span, under: sealing.key)
+      return (sealing.ephemeral, inner)
+    } catch { throw FormatError(error) }
   }
 
   /// What stands beside the sealed value, 32 bytes: no other body has the same.

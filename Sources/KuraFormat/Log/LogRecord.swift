@@ -107,18 +107,17 @@ public struct LogStart: Equatable, Sendable {
     let half = try LogStart.publicHalf(in: bytes, vault: keys.vault)
     guard half == keys.pair.publicHalf else { throw .damaged }
     let associated = AssociatedData.logStart(vault: keys.vault, publicHalf: half)
+    let plaintext: SecretBytes
     do {
-      let plaintext = try Seal.open(
+      plaintext = try Seal.open(
         bytes.extracting(LogStart.clearCount..<LogStart.byteCount), authenticating: associated.span,
         under: keys.key)
-      var reader = ByteReader(plaintext.bytes)
-      dropped = try reader.integer()
-      chain = try reader.digest()
-      time = try reader.integer()
-      try reader.finish()
-    } catch {
-      throw error as? CryptoError == .outOfMemory ? .outOfMemory : .damaged
-    }
+    } catch { throw FormatError(error) }
+    var reader = ByteReader(plaintext.bytes)
+    dropped = try reader.integer()
+    chain = try reader.digest()
+    time = try reader.integer()
+    try reader.finish()
   }
 
   /// For whom entries are sealed while the vault is locked; nothing vouches for it without a key.
@@ -189,18 +188,17 @@ public struct LogBlock: ~Copyable, Sendable {
   public static func lockedFrame(
     _ facts: LogFacts, to publicHalf: [UInt8], vault: VaultID
   ) throws(FormatError) -> [UInt8] {
-    do {
+    var plaintext: SecretBuffer
+    do { plaintext = try SecretBuffer(capacity: 256) } catch { throw .outOfMemory }
+    try plaintext.append(facts, name: Span(), other: Span())
+    do throws(CryptoError) {
       let sealing = try ProtectedPair.sealingKey(to: publicHalf, for: .logEntry)
-      var plaintext = try SecretBuffer(capacity: 256)
-      try plaintext.append(facts, name: Span(), other: Span())
       let sealed = try Seal.sealPadded(
         plaintext.bytes, authenticating: AssociatedData.logLocked(vault: vault).span,
         under: sealing.key)
       let record = sealing.ephemeral + sealed
       return LogFrame(.locked, count: 1, recordByteCount: record.count).encode(record.span)
-    } catch {
-      throw error as? CryptoError == .damaged ? .damaged : .outOfMemory
-    }
+    } catch { throw FormatError(error) }
   }
 
   /// Opens a frame's record.
@@ -222,24 +220,34 @@ public struct LogBlock: ~Copyable, Sendable {
     _ head: LogFrame, _ frame: Span<UInt8>, _ keys: borrowing LogKeys
   ) throws(FormatError) -> LogBlock {
     let record = frame.extracting(droppingFirst: LogFrame.byteCount)
-    do {
-      switch head.kind {
-      case .entries:
-        let associated = AssociatedData.logBlock(vault: keys.vault, count: head.count)
-        return try placed(
-          try Seal.openPadded(record, authenticating: associated.span, under: keys.key))
-      case .locked:
-        guard record.count > ProtectedPair.byteCount else { throw FormatError.damaged }
-        let key = try keys.pair.openingKey(
-          ephemeral: record.extracting(first: ProtectedPair.byteCount), for: .logEntry)
-        let plaintext = try Seal.openPadded(
-          record.extracting(droppingFirst: ProtectedPair.byteCount),
-          authenticating: AssociatedData.logLocked(vault: keys.vault).span, under: key)
-        return LogBlock(chain: .zero, number: 0, entries: LogEntries(plaintext, from: 0))
-      }
-    } catch {
-      throw error as? CryptoError == .outOfMemory ? .outOfMemory : .damaged
+    switch head.kind {
+    case .entries: return try placed(try plaintext(of: record, count: head.count, keys))
+    case .locked:
+      guard record.count > ProtectedPair.byteCount else { throw .damaged }
+      let plaintext = try lockedPlaintext(of: record, keys)
+      return LogBlock(chain: .zero, number: 0, entries: LogEntries(plaintext, from: 0))
     }
+  }
+
+  private static func plaintext(
+    of record: Span<UInt8>, count: UInt16, _ keys: borrowing LogKeys
+  ) throws(FormatError) -> SecretBytes {
+    let associated = AssociatedData.logBlock(vault: keys.vault, count: count)
+    do {
+      return try Seal.openPadded(record, authenticating: associated.span, under: keys.key)
+    } catch { throw FormatError(error) }
+  }
+
+  private static func lockedPlaintext(
+    of record: Span<UInt8>, _ keys: borrowing LogKeys
+  ) throws(FormatError) -> SecretBytes {
+    do throws(CryptoError) {
+      let key = try keys.pair.openingKey(
+        ephemeral: record.extracting(first: ProtectedPair.byteCount), for: .logEntry)
+      return try Seal.openPadded(
+        record.extracting(droppingFirst: ProtectedPair.byteCount),
+        authenticating: AssociatedData.logLocked(vault: keys.vault).span, under: key)
+    } catch { throw FormatError(error) }
   }
 
   private static func placed(_ plaintext: consuming SecretBytes) throws(FormatError) -> LogBlock {

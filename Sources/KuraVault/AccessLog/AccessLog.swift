@@ -82,15 +82,15 @@ struct AccessLog: ~Copyable {
     let count = min(ends.count - skipped, LogFrame.mostEntries)
     let start = skipped == 0 ? 0 : ends[skipped - 1]
     let bytes = start..<ends[skipped + count - 1]
-    do {
-      switch waiting {
-      case .some(let buffer):
+    switch waiting {
+    case .some(let buffer):
+      do {
         let frame = try LogBlock.frame(
           buffer.bytes.extracting(bytes), count: count, after: chain, number: number, keys)
         return (frame, count)
-      case .none: throw VaultError.outOfMemory
-      }
-    } catch { throw VaultError(error, about: .header) }
+      } catch { throw VaultError(error, about: .header) }
+    case .none: throw .outOfMemory
+    }
   }
 
   /// Forgets entries that were written.
@@ -128,9 +128,7 @@ struct LogPosition {
 
   /// Goes behind a frame.
   mutating func pass(_ frame: [UInt8], count: Int) throws(VaultError) {
-    do { chain = try LogChain.next(after: chain, frame.span) } catch {
-      throw VaultError(error, about: .header)
-    }
+    chain = try fromFormat(.header, LogChain.next(after: chain, frame.span))
     offset += frame.count
     number += UInt64(count)
   }

@@ -26,7 +26,7 @@ struct LogFile: ~Copyable {
   static func open(
     _ vault: VaultID, in directory: String, creating: Bool, patience: Int = 0
   ) throws(VaultError) -> LogFile {
-    do {
+    do throws(StorageError) {
       if creating { try FilePlace.makeDirectory(directory) }
       let place = try place(of: vault, in: directory)
       for _ in 0..<8 {
@@ -35,13 +35,13 @@ struct LogFile: ~Copyable {
         // Who shortens the log puts another file in its place.
         if file.isStill(at: place) { return LogFile(file: file, place: place) }
       }
-      throw VaultError.busy
-    } catch { throw VaultError(error, ofState: name(of: vault), in: directory, about: .header) }
+      throw .busy
+    } catch { throw VaultError(error, ofState: name(of: vault), in: directory) }
   }
 
   /// Opens a log once more, to read it without the lock.
   static func reading(_ place: FilePlace) throws(VaultError) -> StateFile {
-    do { return try StateFile.reading(place) } catch { throw VaultError(error) }
+    try fromStorage(StateFile.reading(place))
   }
 
   /// Where a new log is written before it takes the place of this one.
@@ -62,11 +62,11 @@ struct LogFile: ~Copyable {
 
   /// The head that says where the log begins.
   borrowing func head() throws(VaultError) -> [UInt8] {
-    do { return try file.bytes(at: 0, count: LogStart.byteCount) } catch { throw VaultError(error) }
+    try fromStorage(file.bytes(at: 0, count: LogStart.byteCount))
   }
 
   borrowing func byteCount() throws(VaultError) -> Int {
-    do { return try file.byteCount() } catch { throw VaultError(error) }
+    try fromStorage(file.byteCount())
   }
 }
 
@@ -145,9 +145,8 @@ struct LogScanner {
     at start: Int, count: Int, in file: borrowing StateFile
   ) throws(VaultError) {
     guard start < windowStart || start + count > windowStart + window.count else { return }
-    do {
-      window = try file.bytes(at: start, count: max(count, min(Self.windowCount, end - start)))
-    } catch { throw VaultError(error) }
+    window = try fromStorage(
+      file.bytes(at: start, count: max(count, min(Self.windowCount, end - start))))
     windowStart = start
   }
 

@@ -21,15 +21,15 @@ extension UnlockedVault {
     guard var position = log.position else { return }
     try noteLogHead()
     guard let (start, offset) = try beginning(of: position, in: file) else { return }
+    let head = try start.encoded(keys.log)
     do {
-      let head = try start.encode(keys.log)
       let rest = try file.file.bytes(at: offset, count: position.offset - offset)
       try replace(file, with: head + rest)
       position.head = head
       position.start = start
       position.offset = head.count + rest.count
       log.position = position
-    } catch { throw VaultError(error, about: .header) }
+    } catch { throw VaultError(error) }
   }
 
   /// The last block from which on there are as many entries as the owner keeps.
@@ -144,7 +144,7 @@ extension UnlockedVault {
       let file = try LogFile.open(
         id, in: options.stateDirectory, creating: false, patience: Self.rekeyPatience)
       let (bytes, end) = try resealed(file, next)
-      do { try write(bytes, to: file.draft) } catch { throw VaultError(error) }
+      try fromStorage(write(bytes, to: file.draft))
       return RekeyedLog(file: file, end: end)
     } catch {
       if case .damaged = error { return nil }
@@ -160,15 +160,15 @@ extension UnlockedVault {
     _ file: borrowing LogFile, _ next: borrowing LogKeys
   ) throws(VaultError) -> ([UInt8], Digest) {
     var reader = try reader(of: file)
-    do { return try resealed(&reader, next) } catch { throw VaultError(error, about: .header) }
+    return try resealed(&reader, next)
   }
 
   private func resealed(
     _ reader: inout LogReader, _ next: borrowing LogKeys
-  ) throws -> ([UInt8], Digest) {
-    var start = try LogStart.new(at: options.now())
+  ) throws(VaultError) -> ([UInt8], Digest) {
+    var start = try LogStart.fresh(at: options.now())
     start.dropped = reader.dropped
-    var bytes = try start.encode(next)
+    var bytes = try start.encoded(next)
     var position = LogPosition(
       head: bytes, start: start, offset: bytes.count, chain: start.chain, number: start.dropped + 1)
     var lost: UInt64 = 0
@@ -184,7 +184,7 @@ extension UnlockedVault {
     }
     let frame = try LogBlock.remark(
       LogFacts(time: options.now(), verb: 0, detail: LogRemark.rekeyed.detail(lost)),
-      after: position.chain, number: position.number, next)
+      at: position, next)
     try position.pass(frame, count: 1)
     return (bytes + frame, position.chain)
   }
@@ -192,25 +192,42 @@ extension UnlockedVault {
   /// Entries sealed anew; nothing but their place vouches for those of a locked vault then, either.
   private func frame(
     of page: consuming LogPage, at position: LogPosition, _ next: borrowing LogKeys
-  ) throws -> [UInt8] {
+  ) throws(VaultError) -> [UInt8] {
     var page = page
-    if page.wasLocked, let entry = try page.entries.next() {
-      return try LogBlock.lockedFrame(entry.facts, to: next.publicHalf, vault: id)
-    }
-    return try LogBlock.frame(
-      page.entries.encoded, count: page.count, after: position.chain, number: position.number,
-      next)
+    do throws(FormatError) {
+      if page.wasLocked, let entry = try page.entries.next() {
+        return try LogBlock.lockedFrame(entry.facts, to: next.publicHalf, vault: id)
+      }
+      return try LogBlock.frame(
+        page.entries.encoded, count: page.count, after: position.chain, number: position.number,
+        next)
+    } catch { throw VaultError(error, about: .header) }
+  }
+}
+
+extension LogStart {
+  /// A log that begins now.
+  static func fresh(at time: UInt64) throws(VaultError) -> LogStart {
+    try fromFormat(.header, new(at: time))
+  }
+
+  /// The head of a log.
+  func encoded(_ keys: borrowing LogKeys) throws(VaultError) -> [UInt8] {
+    try fromFormat(.header, encode(keys))
   }
 }
 
 extension LogBlock {
   /// A block of one entry that names nothing.
   fileprivate static func remark(
-    _ facts: LogFacts, after chain: Digest, number: UInt64, _ keys: borrowing LogKeys
-  ) throws -> [UInt8] {
-    var buffer = try SecretBuffer(capacity: 64)
-    try buffer.append(facts, name: Span(), other: Span())
-    return try frame(buffer.bytes, count: 1, after: chain, number: number, keys)
+    _ facts: LogFacts, at position: LogPosition, _ keys: borrowing LogKeys
+  ) throws(VaultError) -> [UInt8] {
+    var buffer = try fromMemory(SecretBuffer(capacity: 64))
+    do {
+      try buffer.append(facts, name: Span(), other: Span())
+      return try frame(
+        buffer.bytes, count: 1, after: position.chain, number: position.number, keys)
+    } catch { throw VaultError(error, about: .header) }
   }
 }
 
@@ -239,16 +256,17 @@ public enum LockedLog {
   ) throws(VaultError) {
     let file = try LogFile.open(vault, in: directory, creating: false, patience: patience)
     let head = try file.head()
+    let half = try fromFormat(.header, LogStart.publicHalf(in: head.span, vault: vault))
+    let (end, waiting) = try end(of: file)
+    guard waiting < mostEntries else { throw .diskFull }
+    var facts = facts
+    if waiting == mostEntries - 1 { facts.detail |= lastMark }
+    let frame = try fromFormat(.header, LogBlock.lockedFrame(facts, to: half, vault: vault))
+    let isTorn = try file.byteCount() > end
     do {
-      let half = try LogStart.publicHalf(in: head.span, vault: vault)
-      let (end, waiting) = try end(of: file)
-      guard waiting < mostEntries else { throw VaultError.diskFull }
-      var facts = facts
-      if waiting == mostEntries - 1 { facts.detail |= lastMark }
-      let frame = try LogBlock.lockedFrame(facts, to: half, vault: vault)
-      if try file.byteCount() > end { try file.file.cut(to: end) }
+      if isTorn { try file.file.cut(to: end) }
       try file.file.put(frame.span, at: end)
-    } catch { throw VaultError(error, about: .header) }
+    } catch { throw VaultError(error) }
   }
 
   /// Where the last whole frame ends, and how many entries wait there for the next unlock.

@@ -24,6 +24,13 @@ public struct LogPage: ~Copyable, Sendable {
   public let count: Int
   /// Whether the vault was locked, so that nothing but their place vouches for them.
   public let wasLocked: Bool
+
+  /// The next entry; nil behind the last one.
+  ///
+  /// - Throws: ``VaultError/damaged(_:)``.
+  public mutating func next() throws(VaultError) -> LogEntries.Entry? {
+    try fromFormat(.header, entries.next())
+  }
 }
 
 /// What stands next in an access log.
@@ -155,9 +162,7 @@ public struct LogReader: ~Copyable {
   }
 
   private mutating func pass(_ frame: [UInt8], _ head: LogFrame) throws(VaultError) {
-    do { chain = try LogChain.next(after: chain, frame.span) } catch {
-      throw VaultError(error, about: .header)
-    }
+    chain = try fromFormat(.header, LogChain.next(after: chain, frame.span))
     number += UInt64(head.count)
     if chain == noted { hasNoted = true }
   }

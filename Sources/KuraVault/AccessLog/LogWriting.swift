@@ -49,7 +49,7 @@ extension UnlockedVault {
   /// Has what was written of the log on the disk, so that its end can be noted.
   private mutating func syncLog(_ file: borrowing LogFile) throws(VaultError) {
     guard let position = log.position else { return }
-    do { try file.file.sync() } catch { throw VaultError(error) }
+    try fromStorage(file.file.sync())
     log.isDirty = false
     log.unnoted = position.chain
   }
@@ -78,9 +78,7 @@ extension UnlockedVault {
   }
 
   private func start(in head: [UInt8]) throws(VaultError) -> LogStart {
-    do { return try LogStart(decoding: head.span, keys.log) } catch {
-      throw VaultError(error, about: .header)
-    }
+    try fromFormat(.header, LogStart(decoding: head.span, keys.log))
   }
 }
 
@@ -125,7 +123,7 @@ extension UnlockedVault {
   private mutating func cutTorn(
     _ count: Int, at offset: Int, in file: borrowing LogFile
   ) throws(VaultError) {
-    do { try file.file.cut(to: offset) } catch { throw VaultError(error) }
+    try fromStorage(file.file.cut(to: offset))
     remark(.torn, UInt64(count))
   }
 
@@ -201,20 +199,19 @@ extension UnlockedVault {
     _ file: borrowing LogFile, wasEmpty: Bool
   ) throws(VaultError) -> LogPosition {
     if !wasEmpty { try replaceUnreadable(file) }
+    let start = try LogStart.fresh(at: options.now())
+    let head = try start.encoded(keys.log)
     do {
-      let start = try LogStart.new(at: options.now())
-      let head = try start.encode(keys.log)
       try file.file.put(head.span, at: 0)
       try file.place.syncDirectory()
-      if let dropped = entriesSwitchedOff() {
-        remark(.switchedOff, dropped)
-      } else {
-        remark(notedLogHead() == .zero && log.position == nil ? .begun : .cut)
-      }
-      return LogPosition(
-        head: head, start: start, offset: head.count, chain: start.chain,
-        number: start.dropped + 1)
-    } catch { throw VaultError(error, about: .header) }
+    } catch { throw VaultError(error) }
+    if let dropped = entriesSwitchedOff() {
+      remark(.switchedOff, dropped)
+    } else {
+      remark(notedLogHead() == .zero && log.position == nil ? .begun : .cut)
+    }
+    return LogPosition(
+      head: head, start: start, offset: head.count, chain: start.chain, number: start.dropped + 1)
   }
 
   private mutating func replaceUnreadable(_ file: borrowing LogFile) throws(VaultError) {

@@ -20,13 +20,8 @@ extension PutBatch.Entry {
   func edits(in text: borrowing SecretBytes) throws(VaultError) -> AttributeEdits {
     var edits = AttributeEdits()
     guard hasAttributes else { return edits }
-    let attributes: Attributes
-    do {
-      attributes = try Attributes(unsorted: text.bytes.extracting(self.attributes))
-    } catch {
-      throw VaultError(error, about: .item)
-    }
-    try edits.set(attributes)
+    try edits.set(
+      try fromFormat(.item, Attributes(unsorted: text.bytes.extracting(self.attributes))))
     return edits
   }
 }
@@ -109,7 +104,7 @@ extension PutBatch {
       let row = ItemRow(
         tag: tag.span, id: id.span, facts: item.facts.rowFacts, history: Span(),
         meta: item.meta.span, body: item.body.span)
-      do { try rows.storage.storeItem(row) } catch { throw VaultError(error, about: .item) }
+      try fromStorage(rows.storage.storeItem(row))
     }
     unwritten.removeAll(keepingCapacity: true)
   }

@@ -59,9 +59,7 @@ extension UnlockedVault {
     let known = trust.fingerprint
     defer { if trust.fingerprint != known { rows.tree.forget() } }
     try working(on: &batch) { vault, batch throws(VaultError) in
-      do throws(StorageError) { try vault.rows.storage.beginWrite() } catch {
-        throw VaultError(error)
-      }
+      try fromStorage(vault.rows.storage.beginWrite())
       do throws(VaultError) {
         try vault.trustRoot()
         try batch.renewTags(in: vault)
@@ -97,11 +95,9 @@ extension UnlockedVault {
 extension PutBatch {
   /// Nothing more is added.
   fileprivate mutating func close() throws(VaultError) {
-    do throws(SecureMemoryError) {
-      var added = try SecretBuffer(capacity: 0)
-      swap(&added, &adding)
-      text = BatchText(added.finish())
-    } catch { throw .outOfMemory }
+    var added = try fromMemory(SecretBuffer(capacity: 0))
+    swap(&added, &adding)
+    text = BatchText(added.finish())
     sortEntries()
   }
 

@@ -59,7 +59,7 @@ public struct PutBatch: ~Copyable {
     _ rows: consuming VaultRows, of vault: borrowing UnlockedVault, isReplacing: Bool
   ) throws(VaultError) {
     let tags = try vault.keys.tagHasher()
-    do { adding = try SecretBuffer(capacity: 65_536) } catch { throw .outOfMemory }
+    adding = try fromMemory(SecretBuffer(capacity: 65_536))
     self.tags = tags
     rekeyCount = vault.rekeyCount
     self.rows = consume rows
@@ -84,8 +84,7 @@ extension UnlockedVault {
     replacing isReplacing: Bool, late isLate: Bool = false
   ) throws(VaultError) -> PutBatch {
     try reading { _ throws(VaultError) in }
-    let storage: Storage
-    do { storage = try Storage.openForBatch(at: place.path) } catch { throw VaultError(error) }
+    let storage = try fromStorage(Storage.openForBatch(at: place.path))
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
@@ -126,9 +125,7 @@ extension UnlockedVault {
   }
 
   private static func check(_ attributes: Span<UInt8>) throws(VaultError) {
-    do { _ = try Attributes(unsorted: attributes) } catch {
-      throw VaultError(error, about: .item)
-    }
+    _ = try fromFormat(.item, Attributes(unsorted: attributes))
   }
 }
 
@@ -140,11 +137,11 @@ extension PutBatch {
     let start = adding.count
     let nameEnd = start + name.count
     let attributesEnd = nameEnd + attributes.count
-    do throws(SecureMemoryError) {
+    do {
       try adding.append(name)
       try adding.append(attributes)
       try adding.append(value)
-    } catch { throw .outOfMemory }
+    } catch { throw VaultError(error) }
     entries.append(
       Entry(
         tag: tags.tag(of: name), index: entries.count, name: start..<nameEnd,

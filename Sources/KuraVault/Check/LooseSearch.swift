@@ -28,15 +28,14 @@ extension UnlockedVault {
   /// upload is under way in any engine of this machine.
   mutating func beginLooseSearch() throws(VaultError) {
     sweeper.mustSearch = false
-    do {
+    do throws(StorageError) {
       guard let lock = try uploadLock(.exclusive) else { return }
       let found = try looseValues()
       if !found.isEmpty { sweeper.search = LooseSearch(found) }
       _ = consume lock
-    } catch StorageError.busy {
-      // Somebody uploads; the next unlock searches again.
     } catch {
-      throw VaultError(error, about: .loose)
+      // Where somebody uploads, the next unlock searches again.
+      guard error == .busy else { throw VaultError(error) }
     }
   }
 

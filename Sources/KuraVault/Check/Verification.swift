@@ -118,9 +118,7 @@ extension Verification {
       try storage.beginRead()
       try storage.scanItems(from: Span())
       return storage
-    } catch {
-      throw VaultError(error)
-    }
+    } catch { throw VaultError(error) }
   }
 
   fileprivate mutating func checkFront(
@@ -141,7 +139,7 @@ extension Verification {
 
   /// The ids of the records in front of the items, and of some that have no place there.
   private mutating func strayParts() throws(VaultError) -> [Int64] {
-    do { return try storage.partKeys(after: .min, limit: 100) } catch { throw VaultError(error) }
+    try fromStorage(storage.partKeys(after: .min, limit: 100))
   }
 
   /// How much one step does: a row costs 1, a chunk 8.
@@ -159,12 +157,11 @@ extension Verification {
     precondition(vault.id == own.keys.vault, "another vault's verification")
     budget = Self.stepBudget
     while budget > 0, phase != .done {
-      do {
+      do throws(VaultError) {
         try work(own)
       } catch {
         // A page that cannot be read hides the rest of its table.
-        let failure = VaultError(error, about: .item)
-        guard case .damaged = failure else { throw failure }
+        guard error.isDamage else { throw error }
         try findings.add(.row, "\(phase.subject)")
         finishPhase()
       }
@@ -172,7 +169,7 @@ extension Verification {
     return progress
   }
 
-  private mutating func work(_ own: SnapshotKeys) throws {
+  private mutating func work(_ own: SnapshotKeys) throws(VaultError) {
     switch phase {
     case .items: try stepItems(own.keys)
     case .historyKeys: try countHistory()

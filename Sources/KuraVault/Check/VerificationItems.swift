@@ -32,10 +32,10 @@ final class PieceCheck {
   }
 
   /// Whether a piece is what it should be, as far as that can be told.
-  func isSound(_ sealed: Span<UInt8>, _ number: UInt64) throws -> Bool {
+  func isSound(_ sealed: Span<UInt8>, _ number: UInt64) throws(VaultError) -> Bool {
     switch manifest {
     case .some(let manifest):
-      var plain = try SecretBuffer(capacity: Manifest.chunkByteCount)
+      var plain = try fromMemory(SecretBuffer(capacity: Manifest.chunkByteCount))
       try manifest.open(chunk: sealed, number, into: &plain)
     case .none:
       let count = Manifest.byteCount(ofChunk: number, of: length)
@@ -51,7 +51,7 @@ final class PieceCheck {
 
 extension Verification {
   /// Takes one row, one entry, one bucket or some chunks.
-  mutating func stepItems(_ keys: borrowing Keyring) throws {
+  mutating func stepItems(_ keys: borrowing Keyring) throws(VaultError) {
     if let check = pieces.last { return try continueCheck(check) }
     if pendingRow == nil, !isAtLastRow { try loadRow(keys) }
     if walk.isAtEnd { return try finishItems() }
@@ -78,19 +78,18 @@ extension Verification {
     }
   }
 
-  private mutating func loadRow(_ keys: borrowing Keyring) throws {
-    do {
+  private mutating func loadRow(_ keys: borrowing Keyring) throws(VaultError) {
+    do throws(VaultError) {
       pendingRow = try storage.nextChecked(keys)
       isAtLastRow = pendingRow == nil
-    } catch StorageError.damaged {
-      try findings.add(.row, "a row in the table of items")
-    } catch VaultError.damaged {
+    } catch {
+      guard error.isDamageOfRow else { throw error }
       try findings.add(.row, "a row in the table of items")
     }
   }
 
   /// A row whose tag has no leaf: a planted one, or one whose bucket is damaged.
-  private mutating func reportExtraRow() throws {
+  private mutating func reportExtraRow() throws(VaultError) {
     guard let row = pendingRow.take() else { return }
     let kind: FindingKind = walk.bucket == .broken ? .unprovenItem : .extraItem
     if kind == .unprovenItem { itemCount += 1 }
@@ -98,7 +97,7 @@ extension Verification {
   }
 
   /// A row whose tag has a leaf.
-  private mutating func compare(with leaf: Digest, _ keys: borrowing Keyring) throws {
+  private mutating func compare(with leaf: Digest, _ keys: borrowing Keyring) throws(VaultError) {
     guard let row = pendingRow.take() else { return }
     itemCount += 1
     if row.facts.kind == .deleted { deletedCount += 1 }
@@ -114,9 +113,9 @@ extension Verification {
   /// Looks at a kept revision.
   private mutating func checkKept(
     _ entry: HistoryList.Entry, of item: ItemFacts, _ place: Span<UInt8>, _ keys: borrowing Keyring
-  ) throws {
+  ) throws(VaultError) {
     budget -= 1
-    do {
+    do throws(VaultError) {
       guard let row = try storage.keptChecked(item.id, entry.revision, keys) else {
         return try findings.add(.history, place)
       }
@@ -125,16 +124,14 @@ extension Verification {
         row.leaf == entry.leaf && row.isSound && row.facts.protection == item.protection
       guard isTrue else { return try findings.add(.history, place) }
       begin(row.value)
-    } catch StorageError.damaged {
-      historyCount += 1
-      try findings.add(.history, place)
-    } catch VaultError.damaged {
+    } catch {
+      guard error.isDamageOfRow else { throw error }
       historyCount += 1
       try findings.add(.history, place)
     }
   }
 
-  private mutating func finishItems() throws {
+  private mutating func finishItems() throws(VaultError) {
     if itemCount != root.itemCount || deletedCount != root.deletedCount {
       try findings.add(.count, "\(itemCount) items instead of \(root.itemCount)")
     }
@@ -155,7 +152,7 @@ extension Verification {
   }
 
   /// Opens some pieces of a value.
-  private mutating func continueCheck(_ check: PieceCheck) throws {
+  private mutating func continueCheck(_ check: PieceCheck) throws(VaultError) {
     while budget > 0, check.next < check.count {
       budget -= 8
       chunksDone += 1
@@ -171,14 +168,12 @@ extension Verification {
     if check.next == check.count { pieces.removeLast() }
   }
 
-  private mutating func isSound(_ number: UInt64, of check: PieceCheck) throws -> Bool {
-    let value = check.value.bytes
-    do {
-      guard let sealed = try storage.chunk(value.span, number) else { return false }
+  private mutating func isSound(_ number: UInt64, of check: PieceCheck) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      guard let sealed = try storage.chunk(number, of: check.value) else { return false }
       return try check.isSound(sealed, number)
-    } catch StorageError.damaged, CryptoError.wrongKey, CryptoError.damaged {
-      return false
-    } catch VaultError.damaged {
+    } catch {
+      guard error.isDamageOfRow else { throw error }
       return false
     }
   }

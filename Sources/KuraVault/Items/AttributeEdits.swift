@@ -36,31 +36,27 @@ public struct AttributeEdits: ~Copyable, Sendable {
   public mutating func set(_ key: Span<UInt8>, to value: Span<UInt8>) throws(VaultError) {
     do {
       let normal = try Attributes.normalize(key: key)
-      let before = try additions.take() ?? Attributes.empty()
+      let before = if let added = additions.take() { added } else { try Attributes.empty() }
       additions = try before.setting(normal.bytes, to: value)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    } catch { throw VaultError(error, about: .item) }
   }
 
   /// Deletes one attribute; one that is not there stays absent.
   ///
   /// - Throws: ``VaultError/attributeInvalid(_:)``.
   public mutating func delete(_ key: Span<UInt8>) throws(VaultError) {
+    let normal = try fromFormat(.item, Attributes.normalize(key: key))
     do {
-      let normal = try Attributes.normalize(key: key)
-      var keys = try removals.take() ?? SecretBuffer(capacity: 64)
+      var keys = if let before = removals.take() { before } else { try SecretBuffer(capacity: 64) }
       try keys.append(integer: UInt16(normal.count))
       try keys.append(normal.bytes)
       removals = consume keys
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    } catch { throw VaultError(error) }
   }
 
   /// The attributes that come of a list.
   borrowing func applied(to list: AttributeList) throws(VaultError) -> Attributes {
-    do {
+    do throws(FormatError) {
       var result = replacesAll ? try Attributes.empty() : try Attributes(copying: list)
       if removals != nil { result = try removing(from: result) }
       switch additions {
@@ -72,7 +68,9 @@ public struct AttributeEdits: ~Copyable, Sendable {
     }
   }
 
-  private borrowing func removing(from attributes: consuming Attributes) throws -> Attributes {
+  private borrowing func removing(
+    from attributes: consuming Attributes
+  ) throws(FormatError) -> Attributes {
     var result = attributes
     switch removals {
     case .some(let removals):

@@ -121,6 +121,6 @@ extension UnlockedVault {
 extension ItemName {
   /// A name as it was given, checked and normalised.
   static func checked(_ typed: Span<UInt8>) throws(VaultError) -> ItemName {
-    do { return try ItemName(typed) } catch { throw VaultError(error, about: .item) }
+    try fromFormat(.item, ItemName(typed))
   }
 }

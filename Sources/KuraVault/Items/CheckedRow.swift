@@ -22,23 +22,22 @@ struct CheckedRow: ~Copyable {
 
 extension Storage {
   /// The next row of the scan of all items, opened; nil at its end.
-  mutating func nextChecked(_ keys: borrowing Keyring) throws -> CheckedRow? {
-    guard let row = try nextItem() else { return nil }
+  mutating func nextChecked(_ keys: borrowing Keyring) throws(VaultError) -> CheckedRow? {
+    guard let row = try nextRow() else { return nil }
     return try keys.check(row)
   }
 
   /// A row of the history, opened; nil when there is none.
   mutating func keptChecked(
     _ item: ItemID, _ revision: UInt64, _ keys: borrowing Keyring
-  ) throws -> CheckedRow? {
-    let id = item.bytes
-    guard let row = try history(of: id.span, revision: revision) else { return nil }
+  ) throws(VaultError) -> CheckedRow? {
+    guard let row = try kept(revision, of: item) else { return nil }
     return try keys.check(row, isKept: true)
   }
 
   /// What the next row of the scan of all items says of its history; nil at its end.
-  mutating func nextHistoryKeys() throws -> [KeyPair]? {
-    guard let row = try nextItem() else { return nil }
+  mutating func nextHistoryKeys() throws(VaultError) -> [KeyPair]? {
+    guard let row = try nextRow() else { return nil }
     let id = [UInt8](copying: row.id)
     let list = (try? HistoryList(decoding: row.history)) ?? HistoryList()
     return list.entries.map { KeyPair(id: id, number: Int64(clamping: $0.revision)) }
@@ -50,43 +49,45 @@ extension Keyring {
   ///
   /// - Parameter isKept: Whether it is one of the history.
   /// - Throws: ``VaultError/damaged(_:)`` when the row's numbers mean nothing, and what is no damage.
-  borrowing func check(_ row: ItemRow, isKept: Bool = false) throws -> CheckedRow {
+  borrowing func check(
+    _ row: ItemRow, isKept: Bool = false
+  ) throws(VaultError) -> CheckedRow {
     let facts = try ItemFacts(row)
     let leaf = try leaf(of: row, facts, isKept: isKept)
     let history = try? HistoryList.checked(row.history, below: facts.revision)
-    do {
+    do throws(VaultError) {
       let meta = try openMeta(row.meta, facts)
       let (isSound, value) = try check(body: row.body, meta, facts)
       return CheckedRow(
-        facts: facts, leaf: leaf, history: history, place: try SecretBytes(copying: meta.name),
+        facts: facts, leaf: leaf, history: history, place: try meta.copiedName(),
         isSound: isSound, value: value)
-    } catch VaultError.damaged {
+    } catch {
+      guard error.isDamage else { throw error }
       let text = Array("tag \(facts.tag.hexadecimal)".utf8)
       return CheckedRow(
-        facts: facts, leaf: leaf, history: history, place: try SecretBytes(copying: text.span),
-        isSound: false, value: nil)
+        facts: facts, leaf: leaf, history: history,
+        place: try fromMemory(SecretBytes(copying: text.span)), isSound: false, value: nil)
     }
   }
 
   /// Opens a body and holds it against its meta.
   private borrowing func check(
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: ItemFacts
-  ) throws -> (isSound: Bool, value: PieceCheck?) {
-    do {
+  ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
+    do throws(VaultError) {
       let plaintext = try openBody(sealed, facts)
       guard facts.protection == .standard else {
-        return try check(protected: try ProtectedBody.decode(plaintext), meta, facts)
+        return try check(protected: try ProtectedBody.read(plaintext), meta, facts)
       }
-      switch try ItemBody.decode(plaintext) {
+      switch try ItemBody.read(plaintext) {
       case .inline(let bytes):
         return (UInt64(bytes.count) == meta.size, nil)
       case .chunked(let manifest):
         let isSound = manifest.length == meta.size
-        return (isSound, PieceCheck(manifest, of: try SecretBytes(copying: meta.name)))
+        return (isSound, PieceCheck(manifest, of: try meta.copiedName()))
       }
-    } catch VaultError.damaged {
-      return (false, nil)
-    } catch FormatError.damaged {
+    } catch {
+      guard error.isDamage else { throw error }
       return (false, nil)
     }
   }
@@ -95,14 +96,21 @@ extension Keyring {
   /// inside has one length, and the tree vouches for its ciphertext.
   private borrowing func check(
     protected body: borrowing ProtectedBody, _ meta: borrowing ItemMeta, _ facts: ItemFacts
-  ) throws -> (isSound: Bool, value: PieceCheck?) {
+  ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     let isOfRevision = body.revision <= facts.revision
     guard let value = body.value else {
       // The meta's size may be any number.
       return (isOfRevision && UInt64(body.innerByteCount - 1) == meta.size, nil)
     }
     guard Manifest.lengths.contains(meta.size) else { return (false, nil) }
-    let check = PieceCheck(value, length: meta.size, of: try SecretBytes(copying: meta.name))
+    let check = PieceCheck(value, length: meta.size, of: try meta.copiedName())
     return (isOfRevision, check)
+  }
+}
+
+extension ItemMeta {
+  /// A copy of the name, to say where something is.
+  fileprivate borrowing func copiedName() throws(VaultError) -> SecretBytes {
+    try fromMemory(SecretBytes(copying: name))
   }
 }

@@ -31,16 +31,13 @@ final class ChunkPart: @unchecked Sendable {
     self.number = number
     failure = nil
     isMissing = false
-    let value = value.bytes
-    do throws(StorageError) {
-      guard let row = try storage.chunk(value.span, number) else {
+    do throws(VaultError) {
+      guard let row = try storage.chunk(number, of: value) else {
         isMissing = true
         return fail(.damaged(.chunk))
       }
       sealed.replace(with: row)
-    } catch {
-      fail(VaultError(error, about: .chunk))
-    }
+    } catch { fail(error) }
   }
 
   /// Opens what was read, and checks that it has the length that its place asks for.
@@ -87,13 +84,11 @@ extension Manifest {
     do throws(SecureMemoryError) { try plain.reserve(room + count) } catch { throw .outOfMemory }
     // It is zero, as all that is not held.
     plain.append(upTo: room) { _ in room }
-    do throws(CryptoError) {
+    do {
       try plain.append(upTo: count) { target throws(CryptoError) in
         try Seal.open(sealed, authenticating: associated.span, under: key, into: &target)
         return count
       }
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    } catch { throw VaultError(error, about: .chunk) }
   }
 }

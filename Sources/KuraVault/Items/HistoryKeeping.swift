@@ -32,15 +32,9 @@ extension UnlockedVault {
   private mutating func moveRows(
     _ facts: ItemFacts, dropped: [HistoryList.Entry]
   ) throws(VaultError) {
-    let (tag, id) = (facts.tag.bytes, facts.id.bytes)
-    do {
-      try rows.storage.keepItem(tag.span)
-      for entry in dropped {
-        try rows.storage.deleteHistory(of: id.span, revision: entry.revision)
-      }
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    let tag = facts.tag.bytes
+    try fromStorage(rows.storage.keepItem(tag.span))
+    try rows.storage.deleteKept(dropped, of: facts.id)
   }
 
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
@@ -53,15 +47,7 @@ extension UnlockedVault {
     if let newValue { loose.remove(newValue) }
     guard !loose.isEmpty else { return }
     loose.subtract(try values(of: kept.entries, facts, leaf))
-    do {
-      for value in loose {
-        let bytes = value.bytes
-        try rows.storage.storeLoose(bytes.span)
-        draft.loosened.append(value)
-      }
-    } catch {
-      throw VaultError(error, about: .loose)
-    }
+    try loosen(loose, &draft)
   }
 
   /// Where the chunks of some revisions are, of which one may be the current one.
@@ -118,13 +104,9 @@ extension HistoryList {
   static func checked(
     _ column: Span<UInt8>, below revision: UInt64
   ) throws(VaultError) -> HistoryList {
-    do {
-      let list = try HistoryList(decoding: column)
-      guard list.entries.last?.revision ?? 0 < revision else { throw VaultError.damaged(.item) }
-      return list
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    let list = try fromFormat(.item, HistoryList(decoding: column))
+    guard list.entries.last?.revision ?? 0 < revision else { throw .damaged(.item) }
+    return list
   }
 }
 

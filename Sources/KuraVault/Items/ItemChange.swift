@@ -17,18 +17,14 @@ struct NewContent: ~Copyable {
   let isProtected: Bool
 
   init(inline value: Span<UInt8>) throws(VaultError) {
-    do { plaintext = try ItemBody.encode(inline: value) } catch {
-      throw VaultError(error, about: .item)
-    }
+    plaintext = try fromFormat(.item, ItemBody.encode(inline: value))
     size = UInt64(value.count)
     self.value = nil
     isProtected = false
   }
 
   init(_ manifest: borrowing Manifest) throws(VaultError) {
-    do { plaintext = try ItemBody.encode(manifest) } catch {
-      throw VaultError(error, about: .item)
-    }
+    plaintext = try fromFormat(.item, ItemBody.encode(manifest))
     size = manifest.length
     value = manifest.value
     isProtected = false
@@ -46,20 +42,23 @@ struct NewContent: ~Copyable {
 }
 
 extension ItemBody {
+  /// Reads a standard item's body.
+  static func read(_ plaintext: consuming SecretBytes) throws(VaultError) -> ItemBody {
+    do { return try decode(plaintext) } catch { throw VaultError(error, about: .item) }
+  }
+
   /// Where the chunks of an opened body are; nil when the value stands in it.
   static func chunkedValue(
     in plaintext: borrowing SecretBytes, _ protection: ProtectionClass
   ) throws(VaultError) -> ValueID? {
+    let copy = try plaintext.copied()
     do {
-      let copy = try plaintext.copy()
       guard protection == .standard else { return try ProtectedBody.decode(copy).value }
       switch try decode(copy) {
       case .inline: return nil
       case .chunked(let manifest): return manifest.value
       }
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    } catch { throw VaultError(error, about: .item) }
   }
 }
 
@@ -141,23 +140,29 @@ struct ItemChange: ~Copyable {
   func newMeta(
     _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, size: UInt64, modified: UInt64
   ) throws(VaultError) -> ItemMeta {
-    do {
-      switch current {
-      case .some(let current) where current.facts.kind != .deleted:
-        let attributes = try edits.applied(to: current.meta.attributes)
-        return try ItemMeta(
-          name: name, created: current.meta.created, modified: modified, size: size,
-          attributes: attributes.list)
-      default:
-        let none = try Attributes.empty()
-        let attributes = try edits.applied(to: none.list)
-        return try ItemMeta(
-          name: name, created: modified, modified: modified, size: size,
-          attributes: attributes.list)
-      }
-    } catch {
-      throw VaultError(error, about: .item)
+    switch current {
+    case .some(let current) where current.facts.kind != .deleted:
+      return try ItemMeta.made(
+        name, created: current.meta.created, modified: modified, size: size,
+        try edits.applied(to: current.meta.attributes))
+    case .some: break
+    case .none: break
     }
+    let none = try fromFormat(.item, Attributes.empty())
+    return try ItemMeta.made(
+      name, created: modified, modified: modified, size: size, try edits.applied(to: none.list))
+  }
+}
+
+extension ItemMeta {
+  fileprivate static func made(
+    _ name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
+    _ attributes: borrowing Attributes
+  ) throws(VaultError) -> ItemMeta {
+    try fromFormat(
+      .item,
+      ItemMeta(
+        name: name, created: created, modified: modified, size: size, attributes: attributes.list))
   }
 }
 
@@ -284,11 +289,7 @@ extension UnlockedVault {
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: facts.rowFacts, history: list.span,
       meta: sealedMeta.span, body: sealedBody.span)
-    do {
-      try rows.storage.storeItem(row)
-      return try keys.leaf(of: row, facts)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    try fromStorage(rows.storage.storeItem(row))
+    return try keys.leaf(of: row, facts)
   }
 }

@@ -74,10 +74,10 @@ extension ItemSlice {
 
   /// Adds the rows that the buckets name, out of a scan that has come to them: what the tree does not know
   /// of is passed over, and what is missing is left to be missed.
-  mutating func addRows(from storage: inout Storage) throws {
+  mutating func addRows(from storage: inout Storage) throws(VaultError) {
     var place = 0
     beginBucket(&place)
-    while openBucket < buckets.count, let row = try storage.nextItem() {
+    while openBucket < buckets.count, let row = try storage.nextRow() {
       let facts = try ItemFacts(row)
       while openBucket < buckets.count {
         let tag = ItemTag(bytes.span.extracting(place..<(place + 16)))
@@ -135,26 +135,22 @@ extension VaultRows {
     let first = Tree.bucket(of: cursor, depth: root.depth)
     let end: UInt32 = 1 << (6 * UInt32(root.depth))
     var (number, count) = (first, 0)
-    do {
-      while number < end, count < rowCount, Int(number - first) < Self.sliceBuckets {
-        count += try add(number, to: &slice, under: root, keys)
-        number += 1
-      }
-      slice.end(before: number < end ? Tree.firstTag(ofBucket: number, depth: root.depth) : nil)
-      let tag = cursor.bytes
-      try storage.scanItems(from: tag.span)
-      try slice.addRows(from: &storage)
-    } catch {
-      throw VaultError(error, about: .item)
+    while number < end, count < rowCount, Int(number - first) < Self.sliceBuckets {
+      count += try add(number, to: &slice, under: root, keys)
+      number += 1
     }
+    slice.end(before: number < end ? Tree.firstTag(ofBucket: number, depth: root.depth) : nil)
+    let tag = cursor.bytes
+    try fromStorage(storage.scanItems(from: tag.span))
+    try slice.addRows(from: &storage)
   }
 
   private mutating func add(
     _ number: UInt32, to slice: inout ItemSlice, under root: RootRecord, _ keys: borrowing Keyring
-  ) throws -> Int {
+  ) throws(VaultError) -> Int {
     let digest = try tree.digest(ofBucket: number, under: root, in: &storage, keys)
     guard digest != .zero else { return 0 }
-    guard let leaves = try storage.bucket(number) else { throw VaultError.damaged(.bucket) }
+    guard let leaves = try storage.leaves(ofBucket: number) else { throw .damaged(.bucket) }
     return slice.add(bucket: number, digest, leaves)
   }
 }

@@ -122,8 +122,7 @@ extension UnlockedVault {
   mutating func removeRow(
     _ tag: ItemTag, _ path: consuming TreePath, _ draft: inout Draft
   ) throws(VaultError) {
-    let bytes = tag.bytes
-    do { try rows.storage.deleteItem(bytes.span) } catch { throw VaultError(error, about: .item) }
+    try rows.storage.delete(tag)
     path.leaves.removeLeaf(of: tag)
     draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
   }
@@ -133,6 +132,18 @@ extension ItemChange {
   /// The same item, whose next revision stands under another name.
   consuming func moved(to tag: ItemTag, _ path: TreePath) -> ItemChange {
     ItemChange(tag: tag, path: path, current: current)
+  }
+}
+
+extension ItemMeta {
+  /// The same under a name.
+  borrowing func renamed(
+    _ name: borrowing ItemName, modified: UInt64
+  ) throws(VaultError) -> ItemMeta {
+    try fromFormat(
+      .item,
+      ItemMeta(
+        name: name.bytes, created: created, modified: modified, size: size, attributes: attributes))
   }
 }
 
@@ -147,12 +158,7 @@ extension Keyring {
     let facts = ItemFacts(
       tag: tag, id: old.id, revision: old.revision, generation: ring.active,
       protection: old.protection, kind: old.kind)
-    let meta: ItemMeta
-    do {
-      meta = try ItemMeta(
-        name: name.bytes, created: before.created, modified: before.modified, size: before.size,
-        attributes: before.attributes)
-    } catch { throw VaultError(error, about: .item) }
+    let meta = try before.renamed(name, modified: before.modified)
     let body: [UInt8]
     if old.generation == ring.active {
       body = [UInt8](copying: found.row.body)

@@ -78,18 +78,16 @@ extension UnlockedVault {
 extension OTPSeed {
   /// Reads an otpauth URI.
   static func read(_ uri: Span<UInt8>) throws(VaultError) -> OTPSeed {
-    do { return try OTPSeed(uri: uri) } catch { throw VaultError(error, about: .item) }
+    try fromFormat(.item, OTPSeed(uri: uri))
   }
 
   fileprivate borrowing func made(_ counter: UInt64) throws(VaultError) -> SecretBytes {
-    do { return try code(counter) } catch { throw VaultError(error, about: .item) }
+    try fromFormat(.item, code(counter))
   }
 
   fileprivate borrowing func moved(
     _ uri: Span<UInt8>, to counter: UInt64
   ) throws(VaultError) -> SecretBytes {
-    do { return try self.uri(uri, withCounter: counter) } catch {
-      throw VaultError(error, about: .item)
-    }
+    try fromFormat(.item, self.uri(uri, withCounter: counter))
   }
 }

@@ -96,7 +96,7 @@ extension UnlockedVault {
     else { throw .damaged(.root) }
     draft.root.itemCount -= 1
     try loosen(values, &draft)
-    try deleteKept(history.entries, of: facts.id)
+    try rows.storage.deleteKept(history.entries, of: facts.id)
     try removeRow(facts.tag, change.path, &draft)
     return Purge(
       values: draft.loosened, removedCount: UInt64(history.entries.count + 1),
@@ -121,7 +121,7 @@ extension UnlockedVault {
     // What a damaged revision that stays has of pieces goes with that one.
     if let current { loose.remove(current) }
     if unknown == 0 { try loosen(loose.subtracting(others), &draft) }
-    try deleteKept(dropped, of: facts.id)
+    try rows.storage.deleteKept(dropped, of: facts.id)
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, _ throws(VaultError) in
       ResealedRow(
@@ -134,30 +134,13 @@ extension UnlockedVault {
       values: draft.loosened, removedCount: UInt64(dropped.count), damagedCount: damaged)
   }
 
-  mutating func deleteKept(
-    _ entries: [HistoryList.Entry], of item: ItemID
-  ) throws(VaultError) {
-    let id = item.bytes
-    do {
-      for entry in entries {
-        try rows.storage.deleteHistory(of: id.span, revision: entry.revision)
-      }
-    } catch {
-      throw VaultError(error, about: .history)
-    }
-  }
-
   mutating func loosen(
     _ values: Set<ValueID>, _ draft: inout Draft
   ) throws(VaultError) {
-    do {
-      for value in values {
-        let bytes = value.bytes
-        try rows.storage.storeLoose(bytes.span)
-        draft.loosened.append(value)
-      }
-    } catch {
-      throw VaultError(error, about: .loose)
+    for value in values {
+      let bytes = value.bytes
+      try fromStorage(rows.storage.storeLoose(bytes.span))
+      draft.loosened.append(value)
     }
   }
 }

@@ -37,9 +37,7 @@ extension UnlockedVault {
       for row in kept {
         try rows.storage.deleteHistory(of: row.id.span, revision: UInt64(max(row.number, 0)))
       }
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    } catch { throw VaultError(error) }
     try removeRow(tag, path, &draft)
     let count = UInt64(kept.count + 1)
     return Purge(values: draft.loosened, removedCount: count, damagedCount: count)
@@ -53,23 +51,19 @@ extension UnlockedVault {
     var own: [UInt8]?
     var items: Set<[UInt8]> = []
     var deletedCount: UInt64 = 0
-    do {
-      try rows.storage.scanItems(from: Span())
-      while true {
-        do {
-          guard let row = try rows.storage.nextItem() else { return (own, items, deletedCount) }
-          guard ItemTag(row.tag) != tag else {
-            own = [UInt8](copying: row.id)
-            continue
-          }
-          items.insert([UInt8](copying: row.id))
-          if row.facts.kind == ItemKind.deleted.rawValue { deletedCount += 1 }
-        } catch StorageError.damaged {
+    try fromStorage(rows.storage.scanItems(from: Span()))
+    while true {
+      do throws(VaultError) {
+        guard let row = try rows.storage.nextRow() else { return (own, items, deletedCount) }
+        guard ItemTag(row.tag) != tag else {
+          own = [UInt8](copying: row.id)
           continue
         }
+        items.insert([UInt8](copying: row.id))
+        if row.facts.kind == ItemKind.deleted.rawValue { deletedCount += 1 }
+      } catch {
+        guard error.isDamageOfRow else { throw error }
       }
-    } catch {
-      throw VaultError(error, about: .item)
     }
   }
 
@@ -87,9 +81,7 @@ extension UnlockedVault {
           if !items.contains($0.id) { found.append($0) }
         }
       } while count == Self.keyBatch
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    } catch { throw VaultError(error) }
     return found
   }
 
@@ -125,9 +117,7 @@ extension UnlockedVault {
         }
       } while count == Self.keyBatch
       for value in found where try rows.storage.isLoose(value.bytes.span) { found.remove(value) }
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    } catch { throw VaultError(error) }
     return found
   }
 

@@ -56,9 +56,7 @@ extension UnlockedVault {
 
   /// The tag of a name as it was given.
   func tag(of name: Span<UInt8>) throws(VaultError) -> ItemTag {
-    do { return try keys.tag(of: try ItemName(name)) } catch {
-      throw VaultError(error, about: .item)
-    }
+    try keys.tag(of: try ItemName.checked(name))
   }
 }
 
@@ -118,11 +116,6 @@ extension Keyring {
   ) throws(VaultError) -> Value {
     let item = Item(try openMeta(found.row.meta, found.facts), found.facts)
     let plaintext = try openStandard(found.row.body, found.facts, key)
-    do {
-      let body = try ItemBody.decode(plaintext)
-      return try Value(item, body)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    return try Value(item, try ItemBody.read(plaintext))
   }
 }

@@ -102,12 +102,8 @@ extension UnlockedVault {
       let body = try keys.openBody(found.row.body, found.facts)
       let content = try NewContent(
         plaintext: body, size: before.size, found.facts.protection)
-      do {
-        let meta = try ItemMeta(
-          name: name.bytes, created: before.created, modified: time, size: before.size,
-          attributes: before.attributes)
-        return FormerContent(content: content, meta: meta, kind: found.facts.kind)
-      } catch { throw VaultError(error, about: .item) }
+      let meta = try before.renamed(name, modified: time)
+      return FormerContent(content: content, meta: meta, kind: found.facts.kind)
     }
   }
 }

@@ -24,19 +24,15 @@ struct RowDesk: ~Copyable {
   }
 
   init(_ keys: borrowing Keyring) throws(VaultError) {
-    do {
-      let generation = keys.ring.active
-      let tree = try keys.tree.hasher()
-      let tags = try TagHasher(key: keys.name)
-      let opener = try SealOpener(key: try keys.ring.dataKey(generation))
-      vault = keys.vault
-      self.tree = tree
-      self.tags = tags
-      self.opener = opener
-      self.generation = generation
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    let generation = keys.ring.active
+    let tree = try keys.treeHasher()
+    let tags = try keys.tagHasher()
+    let opener = try keys.opener(generation, .ring)
+    vault = keys.vault
+    self.tree = tree
+    self.tags = tags
+    self.opener = opener
+    self.generation = generation
   }
 
   /// What a bucket comes to.
@@ -50,36 +46,34 @@ struct RowDesk: ~Copyable {
   mutating func leaf(
     _ facts: ItemFacts, history: Span<UInt8>, meta: Span<UInt8>, body: Span<UInt8>
   ) throws(VaultError) -> Digest {
-    do { return try tree.leaf(facts, meta: meta, body: body, list: history) } catch {
-      throw VaultError(error, about: .item)
-    }
+    try fromFormat(.item, tree.leaf(facts, meta: meta, body: body, list: history))
   }
 
   /// Opens a row's meta, as ``Keyring/openMeta(_:_:)`` does; ``item`` shows it.
   mutating func open(
     meta sealed: Span<UInt8>, _ facts: ItemFacts, _ keys: borrowing Keyring
   ) throws(VaultError) {
-    do {
-      if facts.generation != generation {
-        opener = try SealOpener(key: try keys.ring.dataKey(facts.generation))
-        generation = facts.generation
-      }
-      try opener.openPadded(
-        sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span)
-      opened = (facts, try RowDesk.check(opener, facts, &tags))
-    } catch {
-      opened = nil
+    opened = nil
+    if facts.generation != generation {
+      opener = try keys.opener(facts.generation, .item)
+      generation = facts.generation
+    }
+    try fromCrypto(
+      .item,
+      opener.openPadded(
+        sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span))
+    do { opened = (facts, try RowDesk.check(opener, facts, &tags)) } catch {
       throw VaultError(error, about: .item)
     }
   }
 
   private static func check(
     _ opener: borrowing SealOpener, _ facts: ItemFacts, _ tags: inout TagHasher
-  ) throws -> MetaFields {
+  ) throws(FormatError) -> MetaFields {
     let meta = try MetaView(decoding: opener.plaintext)
     // Only who has the keys can have put another item's name there.
     guard tags.tag(of: meta.name) == facts.tag, facts.kind.admits(size: meta.size) else {
-      throw VaultError.damaged(.item)
+      throw .damaged
     }
     return meta.fields
   }

@@ -14,19 +14,15 @@ struct RowSealer: ~Copyable {
   private var sealer: Sealer
 
   init(_ keys: borrowing Keyring) throws(VaultError) {
-    do {
-      let generation = keys.ring.active
-      let noAttributes = try Attributes.empty()
-      let tree = try keys.tree.hasher()
-      let sealer = try Sealer(key: try keys.ring.dataKey(generation))
-      vault = keys.vault
-      self.generation = generation
-      self.noAttributes = noAttributes
-      self.tree = tree
-      self.sealer = sealer
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    let generation = keys.ring.active
+    let noAttributes = try fromFormat(.item, Attributes.empty())
+    let tree = try keys.treeHasher()
+    let sealer = try keys.sealer()
+    vault = keys.vault
+    self.generation = generation
+    self.noAttributes = noAttributes
+    self.tree = tree
+    self.sealer = sealer
   }
 
   /// Seals the row of an item's first revision.
@@ -38,36 +34,48 @@ struct RowSealer: ~Copyable {
   mutating func seal(
     _ entry: PutBatch.Entry, of text: borrowing SecretBytes, at time: UInt64,
     _ random: inout RandomSupply
-  ) throws -> SealedItem {
-    let facts = ItemFacts(
-      tag: entry.tag, id: try ItemID.random(from: &random), revision: 1, generation: generation)
+  ) throws(VaultError) -> SealedItem {
+    let id = try fromCrypto(.item, ItemID.random(from: &random))
+    let facts = ItemFacts(tag: entry.tag, id: id, revision: 1, generation: generation)
     // An item that failed may have left something.
     sealer.plaintext.removeAll()
     try RowSealer.encodeMeta(of: entry, text, noAttributes, at: time, into: &sealer.plaintext)
-    let meta = try sealer.sealPadded(
-      authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
-      nonce: try random.nonce())
-    try ItemBody.encode(inline: text.bytes.extracting(entry.value), into: &sealer.plaintext)
-    let body = try sealer.sealPadded(
-      authenticating: AssociatedData.body(vault: vault, facts: facts).span,
-      nonce: try random.nonce())
-    let leaf = try tree.leaf(facts, meta: meta.span, body: body.span, list: Span())
+    let meta = try seal(.meta(vault: vault, facts: facts), &random)
+    try fromFormat(
+      .item, ItemBody.encode(inline: text.bytes.extracting(entry.value), into: &sealer.plaintext))
+    let body = try seal(.body(vault: vault, facts: facts), &random)
+    let leaf = try fromFormat(
+      .item, tree.leaf(facts, meta: meta.span, body: body.span, list: Span()))
     return SealedItem(facts: facts, meta: meta, body: body, leaf: leaf)
+  }
+
+  /// Seals what stands ready, for a place.
+  private mutating func seal(
+    _ place: AssociatedData, _ random: inout RandomSupply
+  ) throws(VaultError) -> [UInt8] {
+    try fromCrypto(.item, sealer.sealPadded(authenticating: place.span, nonce: try random.nonce()))
   }
 
   private static func encodeMeta(
     of entry: PutBatch.Entry, _ text: borrowing SecretBytes, _ none: borrowing Attributes,
     at time: UInt64, into buffer: inout SecretBuffer
-  ) throws {
+  ) throws(VaultError) {
     let (name, size) = (text.bytes.extracting(entry.name), UInt64(entry.value.count))
     guard entry.hasAttributes else {
-      return try ItemMeta.encode(
-        name: name, created: time, modified: time, size: size, attributes: none.list,
-        into: &buffer)
+      return try encodeMeta(name, time, size, none, into: &buffer)
     }
-    let attributes = try entry.edits(in: text).applied(to: none.list)
-    try ItemMeta.encode(
-      name: name, created: time, modified: time, size: size, attributes: attributes.list,
-      into: &buffer)
+    try encodeMeta(
+      name, time, size, try entry.edits(in: text).applied(to: none.list), into: &buffer)
+  }
+
+  private static func encodeMeta(
+    _ name: Span<UInt8>, _ time: UInt64, _ size: UInt64, _ attributes: borrowing Attributes,
+    into buffer: inout SecretBuffer
+  ) throws(VaultError) {
+    try fromFormat(
+      .item,
+      ItemMeta.encode(
+        name: name, created: time, modified: time, size: size, attributes: attributes.list,
+        into: &buffer))
   }
 }

@@ -34,15 +34,12 @@ public struct Upload: ~Copyable {
     _ name: consuming ItemName, _ edits: consuming AttributeEdits,
     _ condition: PutCondition, protecting: Bool
   ) throws(VaultError) -> Upload {
-    do {
-      let plain = PlainChunks(
-        value: try ValueID.random(), key: try Key.random(),
-        bytes: try SecretBuffer(capacity: Manifest.chunkByteCount))
-      return Upload(
-        name: name, edits: edits, condition: condition, isProtecting: protecting, plain: plain)
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    let value = try fromCrypto(.chunk, ValueID.random())
+    let plain = PlainChunks(
+      value: value, key: try fromCrypto(.chunk, Key.random()),
+      bytes: try fromMemory(SecretBuffer(capacity: Manifest.chunkByteCount)))
+    return Upload(
+      name: name, edits: edits, condition: condition, isProtecting: protecting, plain: plain)
   }
 
   /// Takes bytes; nothing is sealed or written.
@@ -152,13 +149,9 @@ extension UnlockedVault {
     if upload.length <= UInt64(ItemBody.longestInline) {
       return try NewContent(inline: upload.plain.bytes.bytes)
     }
-    do {
-      return try NewContent(
-        Manifest(
-          length: upload.length, value: upload.plain.value, key: try upload.plain.key.copy()))
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    let key = try fromCrypto(.chunk, upload.plain.key.copy())
+    return try NewContent(
+      Manifest(length: upload.length, value: upload.plain.value, key: key))
   }
 
   /// Seals what was taken, while what was sealed before is written as rows that no item refers to yet.
@@ -178,17 +171,14 @@ extension UnlockedVault {
   ) throws(VaultError) {
     try checkInPlace()
     guard !rows.storage.isJournalFull else { throw .busy }
-    do {
-      if upload.lock == nil { upload.lock = try uploadLock(.shared) }
-      // The commit of the item syncs what was staged before it, too.
-      try rows.storage.beginWrite(durable: false)
-      defer { rows.storage.end() }
-      let (value, waiting) = (upload.plain.value.bytes, upload.sealed)
-      if upload.stagedCount == 0 {
-        try rows.storage.storeLoose(value.span)
-      } else {
-        try checkStaged(upload)
-      }
+    if upload.lock == nil { upload.lock = try fromStorage(uploadLock(.shared)) }
+    // The commit of the item syncs what was staged before it, too.
+    try fromStorage(rows.storage.beginWrite(durable: false))
+    defer { rows.storage.end() }
+    if upload.stagedCount > 0 { try checkStaged(upload) }
+    let (value, waiting) = (upload.plain.value.bytes, upload.sealed)
+    do throws(StorageError) {
+      if upload.stagedCount == 0 { try rows.storage.storeLoose(value.span) }
       // A value that is to be deleted makes room: its pages are written once then, not zeroed before.
       let loose = sweeper.queue.last?.bytes
       var isSwept = false
@@ -204,9 +194,7 @@ extension UnlockedVault {
       if let failure { throw failure }
       try rows.storage.commit()
       if isSwept { sweeper.removeLast() }
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    } catch { throw VaultError(error) }
   }
 
   private func check(_ chunks: [SealedChunk]) throws(VaultError) {
@@ -219,24 +207,19 @@ extension UnlockedVault {
   private mutating func storeRest(
     of upload: borrowing Upload, _ last: [SealedChunk]
   ) throws(VaultError) {
-    do {
-      let value = upload.plain.value.bytes
-      if upload.stagedCount > 0 {
-        try checkStaged(upload)
-        try rows.storage.deleteLoose(value.span)
-      }
+    if upload.stagedCount > 0 { try checkStaged(upload) }
+    let value = upload.plain.value.bytes
+    do throws(StorageError) {
+      if upload.stagedCount > 0 { try rows.storage.deleteLoose(value.span) }
       for chunk in upload.sealed + last { try chunk.store(value.span, in: &rows.storage) }
-    } catch {
-      throw VaultError(error, about: .chunk)
-    }
+    } catch { throw VaultError(error) }
   }
 
   /// An engine with another state directory does not see the lock, and may have swept: it deletes
   /// chunks from the first one on, and the mark last.
-  private mutating func checkStaged(_ upload: borrowing Upload) throws {
-    let value = upload.plain.value.bytes
-    guard try rows.storage.isLoose(value.span), try rows.storage.chunk(value.span, 0) != nil else {
-      throw VaultError.uploadLost
-    }
+  private mutating func checkStaged(_ upload: borrowing Upload) throws(VaultError) {
+    let value = upload.plain.value
+    let isMarked = try fromStorage(rows.storage.isLoose(value.bytes.span))
+    guard isMarked, try rows.storage.chunk(0, of: value) != nil else { throw .uploadLost }
   }
 }

@@ -73,7 +73,7 @@ public struct Value: ~Copyable {
       guard try advance(in: &vault, handingOut: { _ in }) else { return nil }
     }
     return try reader?.takePiece { piece throws(VaultError) in
-      do { return try SecretBytes(copying: piece) } catch { throw .outOfMemory }
+      try fromMemory(SecretBytes(copying: piece))
     }
   }
 }

@@ -22,7 +22,7 @@ extension UnlockedVault {
       // Another engine may have changed it since: that is where this change begins.
       kept = vault.policy
       var policy = kept
-      do { try policy.set(value, for: key) } catch { throw VaultError(error, about: .ring) }
+      try fromFormat(.ring, policy.set(value, for: key))
       try draft.check(key, from: kept[key], to: value)
       vault.keys.ring.policy = policy
       try vault.storeRing(&draft)
@@ -38,7 +38,7 @@ extension UnlockedVault {
 
   /// Writes a sealed ring.
   mutating func store(ring sealed: [UInt8], _ draft: inout Draft) throws(VaultError) {
-    do { try rows.storage.storePart(.ring, sealed.span) } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.storePart(.ring, sealed.span))
     draft.sealedRing = sealed
     try digestFront(&draft)
   }

@@ -27,20 +27,14 @@ struct Keyring: ~Copyable {
   static func derive(
     from vaultKey: borrowing Key, vault: VaultID, sealedRing: [UInt8]
   ) throws(VaultError) -> Keyring {
-    let id = vault.bytes
-    do {
-      let ringKey = try vaultKey.subkey(.ring, vault: id.span)
-      let ring = try open(ring: sealedRing, under: ringKey, vault: vault)
-      return Keyring(
-        vault: vault, name: try vaultKey.subkey(.name, vault: id.span), ringKey: ringKey,
-        root: try vaultKey.subkey(.root, vault: id.span),
-        seen: try vaultKey.subkey(.seen, vault: id.span),
-        log: try LogKeys(try vaultKey.subkey(.log, vault: id.span), vault: vault),
-        tree: TreeHash(key: try vaultKey.subkey(.tree, vault: id.span), vault: vault),
-        ring: ring)
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    let ringKey = try vaultKey.subkey(.ring, of: vault)
+    let ring = try open(ring: sealedRing, under: ringKey, vault: vault)
+    let log = try vaultKey.subkey(.log, of: vault)
+    return Keyring(
+      vault: vault, name: try vaultKey.subkey(.name, of: vault), ringKey: ringKey,
+      root: try vaultKey.subkey(.root, of: vault), seen: try vaultKey.subkey(.seen, of: vault),
+      log: try fromFormat(.ring, LogKeys(log, vault: vault)),
+      tree: TreeHash(key: try vaultKey.subkey(.tree, of: vault), vault: vault), ring: ring)
   }
 
   /// Opens the ring as it stands now, after another engine wrote it.
@@ -50,26 +44,19 @@ struct Keyring: ~Copyable {
 
   /// The same keys with the ring of a state of the file, for somebody who goes on with that state.
   borrowing func copy(ring sealed: [UInt8]) throws(VaultError) -> Keyring {
-    do {
-      return Keyring(
-        vault: vault, name: try name.copy(), ringKey: try ringKey.copy(), root: try root.copy(),
-        seen: try seen.copy(), log: try log.copy(), tree: try tree.copy(),
-        ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault))
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    Keyring(
+      vault: vault, name: try name.copied(), ringKey: try ringKey.copied(),
+      root: try root.copied(), seen: try seen.copied(),
+      log: try fromFormat(.ring, self.log.copy()),
+      tree: try fromFormat(.ring, self.tree.copy()),
+      ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault))
   }
 
   private static func open(
     ring sealed: [UInt8], under key: borrowing Key, vault: VaultID
   ) throws(VaultError) -> Ring {
-    do {
-      let plaintext = try Seal.openPadded(
-        sealed.span, authenticating: AssociatedData.ring(vault: vault).span, under: key)
-      return try Ring.decode(plaintext.bytes)
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    let plaintext = try AssociatedData.ring(vault: vault).openPadded(sealed.span, under: key, .ring)
+    return try fromFormat(.ring, Ring.decode(plaintext.bytes))
   }
 
   /// The ring as it is to stand in the file.
@@ -77,13 +64,21 @@ struct Keyring: ~Copyable {
 
   /// A ring as it is to stand in the file.
   borrowing func seal(_ ring: borrowing Ring) throws(VaultError) -> [UInt8] {
-    do {
-      let plaintext = try ring.encode()
-      return try Seal.sealPadded(
-        plaintext.bytes, authenticating: AssociatedData.ring(vault: vault).span, under: ringKey)
-    } catch {
-      throw VaultError(error, about: .ring)
-    }
+    try Keyring.seal(ring, under: ringKey, vault: vault)
+  }
+
+  /// Seals the ring of a vault that has no keyring yet.
+  static func sealFirst(
+    _ ring: borrowing Ring, under vaultKey: borrowing Key, vault: VaultID
+  ) throws(VaultError) -> [UInt8] {
+    try seal(ring, under: try vaultKey.subkey(.ring, of: vault), vault: vault)
+  }
+
+  private static func seal(
+    _ ring: borrowing Ring, under key: borrowing Key, vault: VaultID
+  ) throws(VaultError) -> [UInt8] {
+    let plaintext = try fromFormat(.ring, ring.encode())
+    return try AssociatedData.ring(vault: vault).sealPadded(plaintext.bytes, under: key, .ring)
   }
 }
 
@@ -92,30 +87,18 @@ struct Keyring: ~Copyable {
 extension Keyring {
   /// Opens a root.
   borrowing func open(root sealed: Span<UInt8>) throws(VaultError) -> RootRecord {
-    do {
-      let plaintext = try Seal.open(
-        sealed, authenticating: AssociatedData.root(vault: vault).span, under: root)
-      return try RootRecord(decoding: plaintext.bytes)
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    let plaintext = try AssociatedData.root(vault: vault).open(sealed, under: root, .root)
+    return try fromFormat(.root, RootRecord(decoding: plaintext.bytes))
   }
 
   /// Seals a root.
   borrowing func seal(_ record: RootRecord) throws(VaultError) -> [UInt8] {
-    do {
-      return try Seal.seal(
-        record.encoded.span, authenticating: AssociatedData.root(vault: vault).span, under: root)
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    try AssociatedData.root(vault: vault).seal(record.encoded.span, under: root, .root)
   }
 
   /// What names a root to people and to the root that follows it.
   borrowing func fingerprint(of record: RootRecord) throws(VaultError) -> Digest {
-    do { return try tree.fingerprint(of: record) } catch {
-      throw VaultError(error, about: .root)
-    }
+    try fromFormat(.root, tree.fingerprint(of: record))
   }
 
   /// What header, ring and slots come to together.
@@ -142,12 +125,7 @@ extension Keyring {
 extension Keyring {
   /// The tag of a name.
   borrowing func tag(of item: borrowing ItemName) throws(VaultError) -> ItemTag {
-    do { return try item.tag(under: name) } catch { throw VaultError(error, about: .item) }
-  }
-
-  /// The tags of names, one after the other.
-  borrowing func tagHasher() throws(VaultError) -> TagHasher {
-    do { return try TagHasher(key: name) } catch { throw VaultError(error, about: .item) }
+    try fromCrypto(.item, item.tag(under: name))
   }
 
   /// The leaf that a row comes to.
@@ -168,25 +146,19 @@ extension Keyring {
   borrowing func openMeta(
     _ sealed: Span<UInt8>, _ facts: ItemFacts
   ) throws(VaultError) -> ItemMeta {
-    do {
-      let key = try ring.dataKey(facts.generation)
-      let meta = try ItemMeta.decode(
-        try Seal.openPadded(
-          sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
-          under: key))
-      try check(nameOf: meta, facts)
-      guard facts.kind.admits(size: meta.size) else { throw FormatError.damaged }
-      return meta
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    let plaintext = try AssociatedData.meta(vault: vault, facts: facts).openPadded(
+      sealed, under: try dataKey(facts.generation, .item), .item)
+    let meta: ItemMeta
+    do { meta = try ItemMeta.decode(plaintext) } catch { throw VaultError(error, about: .item) }
+    // Only who has the keys can have put another item's name there.
+    guard try tag(of: meta) == facts.tag else { throw .damaged(.item) }
+    guard facts.kind.admits(size: meta.size) else { throw .damaged(.item) }
+    return meta
   }
 
-  /// Only who has the keys can have put another item's name there.
-  private borrowing func check(nameOf meta: borrowing ItemMeta, _ facts: ItemFacts) throws {
-    guard try ItemName.tag(of: meta.name, under: name) == facts.tag else {
-      throw VaultError.damaged(.item)
-    }
+  /// The tag of the name in a meta.
+  borrowing func tag(of meta: borrowing ItemMeta) throws(VaultError) -> ItemTag {
+    try fromCrypto(.item, ItemName.tag(of: meta.name, under: name))
   }
 
   /// Opens a row's body; what stands in it is not read yet. That of a protected item is an
@@ -194,38 +166,22 @@ extension Keyring {
   borrowing func openBody(
     _ sealed: Span<UInt8>, _ facts: ItemFacts
   ) throws(VaultError) -> SecretBytes {
-    do {
-      let key = try ring.dataKey(facts.generation)
-      return try Seal.openPadded(
-        sealed, authenticating: AssociatedData.body(vault: vault, facts: facts).span, under: key)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    try AssociatedData.body(vault: vault, facts: facts).openPadded(
+      sealed, under: try dataKey(facts.generation, .item), .item)
   }
 
   /// Seals a meta under the active data key.
   borrowing func seal(
     _ meta: borrowing ItemMeta, _ facts: ItemFacts
   ) throws(VaultError) -> [UInt8] {
-    do {
-      let key = try ring.dataKey(facts.generation)
-      return try Seal.sealPadded(
-        meta.encoded, authenticating: AssociatedData.meta(vault: vault, facts: facts).span,
-        under: key)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    try AssociatedData.meta(vault: vault, facts: facts).sealPadded(
+      meta.encoded, under: try dataKey(facts.generation, .item), .item)
   }
 
   /// Seals a body under the active data key.
   borrowing func seal(body: Span<UInt8>, _ facts: ItemFacts) throws(VaultError) -> [UInt8] {
-    do {
-      let key = try ring.dataKey(facts.generation)
-      return try Seal.sealPadded(
-        body, authenticating: AssociatedData.body(vault: vault, facts: facts).span, under: key)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    try AssociatedData.body(vault: vault, facts: facts).sealPadded(
+      body, under: try dataKey(facts.generation, .item), .item)
   }
 }
 

@@ -166,6 +166,13 @@ extension VaultKey {
 
 // MARK: - Bodies
 
+extension ProtectedBody {
+  /// Reads a protected item's body, without what is sealed in it.
+  static func read(_ plaintext: consuming SecretBytes) throws(VaultError) -> ProtectedBody {
+    do { return try decode(plaintext) } catch { throw VaultError(error, about: .item) }
+  }
+}
+
 extension Keyring {
   /// Opens a row's body as far as a standard one goes.
   ///
@@ -184,14 +191,13 @@ extension Keyring {
     }
   }
 
-  private borrowing func protectedBody(
+  /// Reads a protected item's body, which cannot be of a later revision.
+  borrowing func protectedBody(
     _ plaintext: consuming SecretBytes, _ facts: ItemFacts
   ) throws(VaultError) -> ProtectedBody {
-    do throws(FormatError) {
-      let body = try ProtectedBody.decode(plaintext)
-      guard body.revision <= facts.revision else { throw FormatError.damaged }
-      return body
-    } catch { throw VaultError(error, about: .item) }
+    let body = try ProtectedBody.read(plaintext)
+    guard body.revision <= facts.revision else { throw .damaged(.item) }
+    return body
   }
 
   /// The key of a row's body alone; nil for a standard one.
@@ -211,12 +217,17 @@ extension Keyring {
   borrowing func seal(
     protecting body: borrowing SecretBytes, _ facts: ItemFacts
   ) throws(VaultError) -> [UInt8] {
-    do {
-      let inner = try ProtectedBody.seal(
-        body, to: ring.protectedHalf, vault: vault, item: facts.id, revision: facts.revision)
-      return try seal(body: inner.encoded, facts)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    let inner = try protected(body, facts, revision: facts.revision)
+    return try seal(body: inner.encoded, facts)
+  }
+
+  /// A standard body as only the secret half of the vault's pair opens it.
+  borrowing func protected(
+    _ body: borrowing SecretBytes, _ facts: ItemFacts, revision: UInt64
+  ) throws(VaultError) -> ProtectedBody {
+    try fromFormat(
+      .item,
+      ProtectedBody.seal(
+        body, to: ring.protectedHalf, vault: vault, item: facts.id, revision: revision))
   }
 }

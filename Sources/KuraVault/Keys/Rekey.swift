@@ -79,7 +79,7 @@ public struct Rekey: ~Copyable {
       history.append(
         revision: entry.revision, leaf: try rows.storage.store(kept: kept, keys.next))
     }
-    do { try rows.storage.deleteItem(tag.bytes.span) } catch { throw VaultError(error) }
+    try rows.storage.delete(tag)
     let moved = try rows.storage.store(current, history, keys.next)
     entries.append(TreeEntry(tag: current.facts.tag, leaf: moved))
   }
@@ -99,28 +99,24 @@ final class RekeyKeys {
 
   /// Seals a row again under the new keys, inside too where it is protected.
   func reseal(_ found: VerifiedRow) throws(VaultError) -> ResealedRow {
-    do {
-      let meta = try old.openMeta(found.row.meta, found.facts)
-      var facts = found.facts
-      facts.tag = try ItemName.tag(of: meta.name, under: next.name)
-      facts.generation = next.ring.active
-      var body = try old.openBody(found.row.body, found.facts)
-      if facts.protection == .protected {
-        let outer = try ProtectedBody.decode(body)
-        guard outer.revision <= facts.revision else { throw FormatError.damaged }
-        let inner = try oldPair.open(
-          outer, of: facts.id, in: old.vault, half: old.ring.protectedHalf)
-        let moved = try ProtectedBody.seal(
-          inner, to: next.ring.protectedHalf, vault: old.vault, item: facts.id,
-          revision: outer.revision)
-        body = try SecretBytes(copying: moved.encoded)
-      }
-      return ResealedRow(
-        facts: facts, meta: try next.seal(meta, facts),
-        body: try next.seal(body: body.bytes, facts))
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    let meta = try old.openMeta(found.row.meta, found.facts)
+    var facts = found.facts
+    facts.tag = try next.tag(of: meta)
+    facts.generation = next.ring.active
+    let body = try old.openBody(found.row.body, found.facts)
+    return ResealedRow(
+      facts: facts, meta: try next.seal(meta, facts), body: try reseal(body: body, facts))
+  }
+
+  private func reseal(
+    body: consuming SecretBytes, _ facts: ItemFacts
+  ) throws(VaultError) -> [UInt8] {
+    guard facts.protection == .protected else { return try next.seal(body: body.bytes, facts) }
+    let outer = try old.protectedBody(body, facts)
+    let inner = try oldPair.open(
+      outer, of: facts.id, in: old.vault, half: old.ring.protectedHalf)
+    let moved = try next.protected(inner, facts, revision: outer.revision)
+    return try next.seal(body: moved.encoded, facts)
   }
 }
 
@@ -147,12 +143,8 @@ extension Storage {
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: list.span,
       meta: sealed.meta.span, body: sealed.body.span)
-    do {
-      try storeItem(row)
-      return try keys.leaf(of: row, sealed.facts)
-    } catch {
-      throw VaultError(error, about: .item)
-    }
+    try fromStorage(storeItem(row))
+    return try keys.leaf(of: row, sealed.facts)
   }
 
   /// Writes a row of the history.
@@ -165,11 +157,7 @@ extension Storage {
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: Span(),
       meta: sealed.meta.span, body: sealed.body.span)
-    do {
-      try storeHistory(row)
-      return try keys.leaf(of: row, sealed.facts, isKept: true)
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    try fromStorage(storeHistory(row))
+    return try keys.leaf(of: row, sealed.facts, isKept: true)
   }
 }

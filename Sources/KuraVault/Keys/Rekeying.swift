@@ -53,8 +53,8 @@ extension UnlockedVault {
   ) throws(VaultError) -> Rekey {
     let oldPair = try protectedKey(from: fresh)
     let storage = try lockedStorage()
-    let vaultKey = try Key.forVault()
-    let pair = ProtectedPair(secretHalf: try Key.forVault().finish())
+    let vaultKey = try Key.fresh()
+    let pair = ProtectedPair(secretHalf: try Key.fresh().finish())
     let (rows, notes) = try rows(of: slots, fresh, vaultKey, pair)
     let next = try nextKeys(vaultKey, pair.publicHalf, notes)
     let sealed = try next.sealedRing()
@@ -67,25 +67,27 @@ extension UnlockedVault {
 
   /// Another connection to the vault that has the write lock, at the state that is trusted.
   private func lockedStorage() throws(VaultError) -> Storage {
-    do {
+    do throws(StorageError) {
       var storage = try Storage.open(at: place.path)
       try storage.beginWrite()
       // Somebody may have written since.
-      guard try storage.hasRoot(trust.sealedRoot) else { throw VaultError.busy }
+      guard try storage.hasRoot(trust.sealedRoot) else { throw .busy }
       return storage
-    } catch { throw VaultError(error, about: .root) }
+    } catch { throw VaultError(error) }
   }
 
   private func nextKeys(
     _ vaultKey: borrowing Key, _ half: [UInt8], _ notes: SlotNotes
   ) throws(VaultError) -> Keyring {
+    let dataKey = try Key.fresh()
+    let ring: Ring
     do {
-      let ring = try keys.ring.rekeyed(
-        to: try Key.random(), created: options.now(), protectedHalf: half, notes: notes)
-      return try Keyring.derive(
-        from: vaultKey, vault: id,
-        sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
+      ring = try keys.ring.rekeyed(
+        to: dataKey, created: options.now(), protectedHalf: half, notes: notes)
     } catch { throw VaultError(error, about: .ring) }
+    return try Keyring.derive(
+      from: vaultKey, vault: id,
+      sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
   }
 
   private func rows(
@@ -106,12 +108,6 @@ extension UnlockedVault {
     case .none: break
     }
     return (plan.rows, plan.notes)
-  }
-}
-
-extension Key {
-  fileprivate static func forVault() throws(VaultError) -> Key {
-    do { return try random() } catch { throw VaultError(error, about: .ring) }
   }
 }
 
@@ -145,15 +141,10 @@ private struct RekeyPlan {
     _ slot: borrowing PreparedSlot, at number: UInt8, label: [UInt8], _ vaultKey: borrowing Key,
     _ pair: borrowing ProtectedPair
   ) throws(VaultError) {
-    do {
-      let payload = try SlotPayload(vaultKey: try vaultKey.copy(), created: now, label: label)
-      notes.set(
-        try SlotNote(
-          slot: slot.header.id, created: now, isWeakCostMeant: slot.isWeakCostMeant, label: label,
-          place: slot.naming.place))
-      let row = try slot.row(number, holding: payload, protected: pair.secretHalf, vault: vault)
-      rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
-    } catch { throw VaultError(error, about: .slot) }
+    let payload = try SlotPayload.of(vaultKey, created: now, label: label)
+    notes.set(try slot.note(created: now, label: label))
+    let row = try slot.row(number, holding: payload, protected: pair.secretHalf, vault: vault)
+    rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
   }
 }
 
@@ -173,7 +164,7 @@ extension UnlockedVault {
     let logEnd = end(of: log)
     // Held until the commit, so that nobody writes over the record that is to count after it.
     let seen = try noteAhead(trust, keys.next, logHead: logEnd)
-    do { try rekey.rows.storage.commit() } catch { throw VaultError(error) }
+    try fromStorage(rekey.rows.storage.commit())
     _ = consume seen
     adopt(trust, next, rekey.front)
     publish(log)

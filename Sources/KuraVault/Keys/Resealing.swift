@@ -57,20 +57,15 @@ extension UnlockedVault {
 
   private mutating func isStale(_ tag: ItemTag, _ slice: inout Slice) throws(VaultError) -> Bool {
     let (active, bytes) = (keys.ring.active, tag.bytes)
-    do {
-      // What is missing is found out when it is to be sealed again.
-      guard let row = try rows.storage.generation(of: bytes.span), row.generation == active else {
-        return true
-      }
-      for entry in try HistoryList(decoding: row.history.span).entries {
-        slice.countLook()
-        let generation = try rows.storage.generation(of: row.id.span, revision: entry.revision)
-        if generation != active { return true }
-      }
-      return false
-    } catch {
-      throw VaultError(error, about: .item)
+    let found = try fromStorage(rows.storage.generation(of: bytes.span))
+    // What is missing is found out when it is to be sealed again.
+    guard let row = found, row.generation == active else { return true }
+    let list = try fromFormat(.item, HistoryList(decoding: row.history.span))
+    for entry in list.entries {
+      slice.countLook()
+      if try isStale(entry, of: ItemID(row.id.span)) { return true }
     }
+    return false
   }
 }
 
@@ -150,12 +145,8 @@ extension UnlockedVault {
     _ entry: HistoryList.Entry, of item: ItemID
   ) throws(VaultError) -> Bool {
     let bytes = item.bytes
-    do {
-      return try rows.storage.generation(of: bytes.span, revision: entry.revision)
-        != keys.ring.active
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    return try fromStorage(
+      rows.storage.generation(of: bytes.span, revision: entry.revision) != keys.ring.active)
   }
 
   private mutating func reseal(

@@ -140,12 +140,13 @@ extension UnlockedVault {
 
 extension Keyring {
   fileprivate borrowing func rotatingRing(at time: UInt64) throws(VaultError) -> Ring {
-    do { return try ring.rotating(to: try Key.random(), created: time) } catch {
+    let dataKey = try Key.fresh()
+    do { return try ring.rotating(to: dataKey, created: time) } catch {
       throw VaultError(error, about: .ring)
     }
   }
 
   fileprivate borrowing func rotatedRing() throws(VaultError) -> Ring {
-    do { return try ring.rotated() } catch { throw VaultError(error, about: .ring) }
+    try fromFormat(.ring, ring.rotated())
   }
 }

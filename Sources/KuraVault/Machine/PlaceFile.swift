@@ -33,8 +33,7 @@ struct PlaceFile {
       // In a directory that cannot be entered nothing is remembered at all.
       if error == .permissionDenied, (try? place.identity()) == nil { return }
       let isDenied = error == .permissionDenied
-      throw VaultError(
-        isDenied ? .io(EACCES) : error, ofState: Self.name, in: directory, about: .root)
+      throw VaultError(isDenied ? .io(EACCES) : error, ofState: Self.name, in: directory)
     }
     for start in stride(from: 0, to: bytes.count, by: size) {
       let record = Array(bytes.dropFirst(start).prefix(size))
@@ -58,19 +57,17 @@ struct PlaceFile {
   func note(_ vault: VaultID, at path: [UInt8]) throws(VaultError) {
     guard self.vault(at: path) != vault else { return }
     let record = PlaceRecord(vault: vault, path: path)
+    try fromStorage(FilePlace.makeDirectory(directory))
+    let place = try fromStorage(FilePlace.resolve("\(directory)/\(Self.name)"))
+    let isNew = (try? place.identity()) == nil
+    let file = try fromStorage(
+      StateFile.open(place, lock: .exclusive, creating: true, patience: Self.patience))
+    // Others may have written since.
+    let start = try PlaceFile(in: directory).index(for: record.path) * PlaceRecord.byteCount
     do {
-      try FilePlace.makeDirectory(directory)
-      let place = try FilePlace.resolve("\(directory)/\(Self.name)")
-      let isNew = (try? place.identity()) == nil
-      let file = try StateFile.open(
-        place, lock: .exclusive, creating: true, patience: Self.patience)
-      // Others may have written since.
-      let start = try PlaceFile(in: directory).index(for: record.path) * PlaceRecord.byteCount
       try file.write(record.encoded.span, at: start, length: start + PlaceRecord.byteCount)
       if isNew { try place.syncDirectory() }
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    } catch { throw VaultError(error) }
   }
 
   /// Where the record of a path goes: in its own place, behind all others, or where nothing stands any more.

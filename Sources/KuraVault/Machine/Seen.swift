@@ -23,17 +23,16 @@ struct SeenFile: ~Copyable {
   static func open(
     _ vault: VaultID, in directory: String, key: borrowing Key
   ) throws(VaultError) -> SeenFile {
-    do {
-      let file = try lock(vault, in: directory)
-      let bytes = try file.read(SeenRecord.fileByteCount)
-      let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
-      return SeenFile(
-        file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty,
-        claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil,
-        hasForeignRecord: hasForeignRecord(in: bytes, key: key, vault))
-    } catch {
-      throw VaultError(error, ofState: name(of: vault), in: directory, about: .root)
+    let file = try lock(vault, in: directory)
+    let bytes: [UInt8]
+    do { bytes = try file.read(SeenRecord.fileByteCount) } catch {
+      throw VaultError(error, ofState: name(of: vault), in: directory)
     }
+    let latest = try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
+    return SeenFile(
+      file: file, latest: latest, isDamaged: latest == nil && !bytes.isEmpty,
+      claim: latest == nil ? SeenRecord.claimed(in: bytes.span, vault: vault) : nil,
+      hasForeignRecord: hasForeignRecord(in: bytes, key: key, vault))
   }
 
   private static func hasForeignRecord(
@@ -52,12 +51,8 @@ struct SeenFile: ~Copyable {
   static func name(of vault: VaultID) -> String { vault.hexadecimal + ".seen" }
 
   /// Opens the file, which is made when it is missing, and locks it.
-  static func lock(_ vault: VaultID, in directory: String) throws(StorageError) -> StateFile {
-    let place = try StatePlace.file(name(of: vault), in: directory, making: true)
-    let isNew = (try? place.identity()) == nil
-    let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: patience)
-    if isNew { try place.syncDirectory() }
-    return file
+  static func lock(_ vault: VaultID, in directory: String) throws(VaultError) -> StateFile {
+    try StatePlace.lock(name(of: vault), in: directory, patience: patience)
   }
 
   /// What it claims beyond an epoch where none of its records is valid.
@@ -68,12 +63,8 @@ struct SeenFile: ~Copyable {
 
   /// Writes a record in the place of the older one.
   borrowing func write(_ record: SeenRecord, key: borrowing Key) throws(VaultError) {
-    do {
-      let bytes = try record.encode(key: key)
-      try file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount)
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    let bytes = try fromFormat(.root, record.encode(key: key))
+    try fromStorage(file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount))
   }
 }
 
@@ -85,19 +76,20 @@ struct FirstSight: Sendable {
 
   init(
     _ root: RootRecord, at place: FilePlace, _ keys: borrowing Keyring, in directory: String
-  ) throws {
+  ) throws(VaultError) {
     record = SeenRecord(
       counter: 1, vault: keys.vault, epoch: root.epoch, fingerprint: try keys.fingerprint(of: root),
       time: root.time, path: Array(place.path.utf8))
-    bytes = try record.encode(key: keys.seen)
+    bytes = try fromFormat(.root, record.encode(key: keys.seen))
     self.directory = directory
   }
 
   /// Begins the seen file, and notes the vault's place.
-  func write() throws {
+  func write() throws(VaultError) {
     try PlaceFile(in: directory).note(record.vault, at: record.path)
     let file = try SeenFile.lock(record.vault, in: directory)
-    try file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount)
+    try fromStorage(
+      file.write(bytes.span, at: record.offset, length: SeenRecord.fileByteCount))
   }
 }
 
@@ -128,17 +120,13 @@ public struct SeenNote: Sendable {
   /// - Throws: ``VaultError/busy`` when somebody keeps the file, and those of the disk.
   public func write() throws(VaultError) {
     guard let vault = records.first?.record.vault else { return }
-    do {
-      let file = try SeenFile.lock(vault, in: directory)
-      let bytes = try file.read(SeenRecord.fileByteCount)
-      let claim = SeenRecord.claim(in: bytes.span, vault: vault)
-      let next = records.first { claim.map { $0.counter } ?? 0 < $0.record.counter }
-      guard let next, claim.map({ next.record.isNews(after: $0) }) ?? true else { return }
-      try file.write(
-        next.bytes.span, at: next.record.offset, length: SeenRecord.fileByteCount)
-    } catch {
-      throw VaultError(error, about: .root)
-    }
+    let file = try SeenFile.lock(vault, in: directory)
+    let bytes = try fromStorage(file.read(SeenRecord.fileByteCount))
+    let claim = SeenRecord.claim(in: bytes.span, vault: vault)
+    let next = records.first { claim.map { $0.counter } ?? 0 < $0.record.counter }
+    guard let next, claim.map({ next.record.isNews(after: $0) }) ?? true else { return }
+    try fromStorage(
+      file.write(next.bytes.span, at: next.record.offset, length: SeenRecord.fileByteCount))
   }
 }
 

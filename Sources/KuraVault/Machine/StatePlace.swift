@@ -33,24 +33,19 @@ enum StatePlace {
     }
     return place
   }
-}
 
-extension VaultError {
-  /// What an error about a file of this machine's state means: it is not the vault's.
+  /// Opens a file, which is made when it is missing, and locks it.
   ///
-  /// - Parameters:
-  ///   - name: The file's.
-  ///   - directory: Where it stands.
-  init(_ error: any Error, ofState name: String, in directory: String, about subject: Damage) {
-    let path = directory + "/" + name
-    if case StorageError.exposedDirectory(let exposure) = error {
-      self = .stateDirectoryUnsafe(UnsafeReason(exposure), path: directory)
-    } else if case StorageError.exposedFile = error {
-      self = .stateFile(0, path: path)
-    } else if case StorageError.io(let number) = error {
-      self = .stateFile(number, path: path)
-    } else {
-      self.init(error, about: subject)
-    }
+  /// - Parameter patience: Milliseconds to wait for another engine.
+  static func lock(
+    _ name: String, in directory: String, patience: Int
+  ) throws(VaultError) -> StateFile {
+    do {
+      let place = try file(name, in: directory, making: true)
+      let isNew = (try? place.identity()) == nil
+      let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: patience)
+      if isNew { try place.syncDirectory() }
+      return file
+    } catch { throw VaultError(error, ofState: name, in: directory) }
   }
 }

@@ -28,17 +28,13 @@ public struct TryFile: ~Copyable, Sendable {
   public static func hold(
     _ vault: VaultID, in directory: String, patience: Int
   ) throws(VaultError) -> TryFile {
-    do {
-      let place = try StatePlace.file(name(of: vault), in: directory, making: true)
-      let isNew = (try? place.identity()) == nil
-      let file = try StateFile.open(
-        place, lock: .exclusive, creating: true, patience: patience)
-      if isNew { try place.syncDirectory() }
-      let bytes = try file.read(TryRecord.fileByteCount)
-      return TryFile(file: file, record: try TryRecord(file: bytes.span, vault: vault))
-    } catch {
-      throw VaultError(error, ofState: name(of: vault), in: directory, about: .header)
+    let file = try StatePlace.lock(name(of: vault), in: directory, patience: patience)
+    let bytes: [UInt8]
+    do { bytes = try file.read(TryRecord.fileByteCount) } catch {
+      throw VaultError(error, ofState: name(of: vault), in: directory)
     }
+    let record = try fromFormat(.header, TryRecord(file: bytes.span, vault: vault))
+    return TryFile(file: file, record: record)
   }
 
   /// Writes what is counted in the place of the older record, and waits for the disk.
@@ -48,12 +44,8 @@ public struct TryFile: ~Copyable, Sendable {
   public mutating func write(_ record: TryRecord) throws(VaultError) {
     var next = record
     next.counter = self.record.counter &+ 1
-    do {
-      let bytes = try next.encode()
-      try file.write(bytes.span, at: next.offset, length: TryRecord.fileByteCount)
-    } catch {
-      throw VaultError(error, about: .header)
-    }
+    let bytes = try fromFormat(.header, next.encode())
+    try fromStorage(file.write(bytes.span, at: next.offset, length: TryRecord.fileByteCount))
     self.record = next
   }
 

@@ -77,10 +77,6 @@ public struct FileID: Hashable, Sendable {
   /// - Parameter path: Absolute.
   /// - Throws: ``VaultError/noVault`` when there is none.
   public static func of(path: String) throws(VaultError) -> FileID {
-    do {
-      return FileID(try FilePlace.resolve(path).identity())
-    } catch {
-      throw VaultError(error)
-    }
+    FileID(try fromStorage(FilePlace.resolve(path).identity()))
   }
 }

@@ -35,24 +35,24 @@ struct DeviceSecrets: Sendable {
   ///
   /// - Throws: ``VaultError/deviceSecretUnsafe(_:)`` when others can read it, and those of the file.
   func secret(of slot: SlotID) throws(VaultError) -> SecretBytes? {
-    do {
+    var secret = try fromMemory(SecretBytes(count: DeviceSecrets.byteCount))
+    do throws(StorageError) {
       let place = try place(of: slot)
       try place.checkFile()
-      return try read(place)
-    } catch StorageError.missing {
-      return nil
-    } catch StorageError.exposedFile(let exposure) {
-      throw .deviceSecretUnsafe(UnsafeReason(exposure))
+      try read(place, into: &secret)
+      return secret
     } catch {
-      throw VaultError(error, about: .slot)
+      if error == .missing { return nil }
+      guard case .exposedFile(let exposure) = error else { throw VaultError(error) }
+      throw .deviceSecretUnsafe(UnsafeReason(exposure))
     }
   }
 
-  private func read(_ place: FilePlace) throws -> SecretBytes {
-    var secret = try SecretBytes(count: DeviceSecrets.byteCount)
+  private func read(
+    _ place: FilePlace, into secret: inout SecretBytes
+  ) throws(StorageError) {
     var room = secret.mutableBytes
-    guard try place.read(into: &room) == DeviceSecrets.byteCount else { throw StorageError.missing }
-    return secret
+    guard try place.read(into: &room) == DeviceSecrets.byteCount else { throw .missing }
   }
 }
 
@@ -69,10 +69,10 @@ extension DeviceSecrets {
   func eraseLimit(of slot: SlotID) throws(VaultError) -> UInt64 {
     guard let secret = try secret(of: slot) else { return 0 }
     let bytes: [UInt8]
-    do {
+    do throws(StorageError) {
       bytes = try StateFile.peek(try rulePlace(of: slot), EraseRule.byteCount + 1)
     } catch {
-      guard error == .missing else { throw VaultError(error, about: .slot) }
+      guard error == .missing else { throw VaultError(error) }
       return 0
     }
     do {
@@ -87,16 +87,15 @@ extension DeviceSecrets {
     guard has(slot), let secret = try secret(of: slot) else { return }
     let isKnown = (try? eraseLimit(of: slot)) == limit
     guard !isKnown else { return }
+    let bytes = try fromFormat(
+      .slot, EraseRule(slot: slot, limit: limit).encode(secret: secret.bytes))
     do {
-      let bytes = try EraseRule(slot: slot, limit: limit).encode(secret: secret.bytes)
       let place = try rulePlace(of: slot)
       let isNew = (try? place.identity()) == nil
       let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: 50)
       try file.write(bytes.span, at: 0, length: EraseRule.byteCount)
       if isNew { try place.syncDirectory() }
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    } catch { throw VaultError(error) }
   }
 }
 
@@ -105,21 +104,19 @@ extension DeviceSecrets {
 extension DeviceSecrets {
   /// Puts a slot's secret into its file, which is on the disk when this returns.
   func store(_ secret: borrowing SecretBytes, of slot: SlotID) throws(VaultError) {
-    do {
+    do throws(StorageError) {
       try FilePlace.makeDirectory(directory)
       let place = try place(of: slot)
       try tag(place)
       try place.createFile()
-      do {
+      do throws(StorageError) {
         try place.overwrite(with: secret.bytes)
         try place.syncDirectory()
       } catch {
         place.remove()
         throw error
       }
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    } catch { throw VaultError(error) }
   }
 
   /// Destroys a slot's secret: overwritten as far as the file system does that, then removed.

@@ -24,9 +24,7 @@ extension DeviceSecrets {
       let place = try note(slot, vault)
       return AddingNote(
         place: place, file: try StateFile.open(place, lock: .exclusive, creating: true))
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    } catch { throw VaultError(error) }
   }
 
   private func note(_ slot: SlotID, _ vault: VaultID) throws(StorageError) -> FilePlace {

@@ -39,9 +39,7 @@ public enum KDFCalibration {
       let salt = try RandomBytes.bytes(Argon2id.saltCount)
       _ = try Argon2id.derive(
         salt.span, salt: salt.span, memory: memory, passes: KDFLimits.standard.passes)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    } catch { throw VaultError(error, about: .slot) }
     return Machine.monotonicMilliseconds() - start
   }
 }

@@ -59,12 +59,8 @@ public struct PreparedSlot: ~Copyable, Sendable {
     vault: VaultID
   ) throws(VaultError) -> SlotRow {
     let key = try sealed(payload, vault)
-    do {
-      let half = holdsProtectedHalf ? try sealed(protected, vault) : []
-      return SlotRow(number: number, header: header.encoded, key: key, protected: half)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let half = holdsProtectedHalf ? try sealed(protected, vault) : []
+    return SlotRow(number: number, header: header.encoded, key: key, protected: half)
   }
 
   /// The same for one that opens no protected values.
@@ -78,24 +74,56 @@ public struct PreparedSlot: ~Copyable, Sendable {
   private borrowing func sealed(
     _ payload: borrowing SlotPayload, _ vault: VaultID
   ) throws(VaultError) -> [UInt8] {
-    do {
-      let plaintext = try payload.encode()
-      return try Seal.sealPadded(
-        plaintext.bytes,
-        authenticating: AssociatedData.slotKey(vault: vault, header: header).span,
-        under: try secret.keyEncryptionKey(vault: vault, header: header))
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let plaintext = try fromFormat(.slot, payload.encode())
+    return try AssociatedData.slotKey(vault: vault, header: header).sealPadded(
+      plaintext.bytes, under: try secret.wrappingKey(vault, header), .slot)
   }
 
   private borrowing func sealed(
     _ protected: borrowing SecretBytes, _ vault: VaultID
-  ) throws -> [UInt8] {
-    try Seal.seal(
-      protected.bytes,
-      authenticating: AssociatedData.slotProtected(vault: vault, header: header).span,
-      under: try secret.protectedKeyEncryptionKey(vault: vault, header: header))
+  ) throws(VaultError) -> [UInt8] {
+    try AssociatedData.slotProtected(vault: vault, header: header).seal(
+      protected.bytes, under: try secret.protectedWrappingKey(vault, header), .slot)
+  }
+
+  /// What the ring is to note of the slot.
+  borrowing func note(created: UInt64, label: [UInt8]) throws(VaultError) -> SlotNote {
+    try fromFormat(
+      .slot,
+      SlotNote(
+        slot: header.id, created: created, isWeakCostMeant: isWeakCostMeant, label: label,
+        place: naming.place))
+  }
+}
+
+extension SlotPayload {
+  /// Reads what a slot holds.
+  static func read(_ plaintext: Span<UInt8>) throws(VaultError) -> SlotPayload {
+    try fromFormat(.slot, decode(plaintext))
+  }
+
+  /// What a slot is to hold of a vault key.
+  static func of(
+    _ vaultKey: borrowing Key, created: UInt64, label: [UInt8] = []
+  ) throws(VaultError) -> SlotPayload {
+    let key = try vaultKey.copied()
+    do { return try SlotPayload(vaultKey: key, created: created, label: label) } catch {
+      throw VaultError(error, about: .slot)
+    }
+  }
+}
+
+extension SlotSecret {
+  /// The key that the vault key is wrapped with.
+  borrowing func wrappingKey(_ vault: VaultID, _ header: SlotHeader) throws(VaultError) -> Key {
+    try fromCrypto(.slot, keyEncryptionKey(vault: vault, header: header))
+  }
+
+  /// The key that the protected pair's secret half is wrapped with.
+  borrowing func protectedWrappingKey(
+    _ vault: VaultID, _ header: SlotHeader
+  ) throws(VaultError) -> Key {
+    try fromCrypto(.slot, protectedKeyEncryptionKey(vault: vault, header: header))
   }
 }
 
@@ -118,7 +146,7 @@ public struct SlotNaming: Equatable, Sendable {
   ///     long is not kept.
   /// - Throws: ``VaultError/labelInvalid(_:)``.
   public init(label: Span<UInt8>, place: Span<UInt8> = Span()) throws(VaultError) {
-    do { self.label = try SlotLabel.prepare(label) } catch { throw VaultError(error, about: .slot) }
+    self.label = try fromFormat(.slot, SlotLabel.prepare(label))
     self.place = place.count > SlotNote.longestPlace ? [] : [UInt8](copying: place)
   }
 }
@@ -142,30 +170,22 @@ extension PreparedSlot {
     naming: SlotNaming = .none, availableMemory: UInt64? = MemoryBudget.available()
   ) throws(VaultError) -> PreparedSlot {
     try check(kdf, allowsWeak, availableMemory)
-    do {
-      let prepared = try Passcode.prepare(passcode.bytes)
-      let header = SlotHeader(
-        kind: .passcode, kdf: kdf, salt: try Salt.random(), id: try SlotID.random())
-      let secret = try SlotSecret(passcode: prepared.bytes, salt: header.salt, cost: kdf)
-      return PreparedSlot(header, secret, naming)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let prepared = try fromFormat(.slot, Passcode.prepare(passcode.bytes))
+    let header = try SlotHeader.fresh(.passcode, kdf)
+    let secret = try fromCrypto(
+      .slot, SlotSecret(passcode: prepared.bytes, salt: header.salt, cost: kdf))
+    return PreparedSlot(header, secret, naming)
   }
 
   /// A slot for a fresh recovery key.
   ///
   /// - Throws: ``VaultError/outOfMemory``, ``VaultError/entropyUnavailable``.
   public static func recoveryKey(naming: SlotNaming = .none) throws(VaultError) -> PreparedSlot {
-    do {
-      let key = try RecoveryKey.random()
-      let header = SlotHeader(
-        kind: .recoveryKey, kdf: nil, salt: try Salt.random(), id: try SlotID.random())
-      let secret = try SlotSecret(recoveryKey: key, salt: header.salt)
-      return PreparedSlot(header, secret, naming, text: try key.text())
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let key = try fromCrypto(.slot, RecoveryKey.random())
+    let header = try SlotHeader.fresh(.recoveryKey, nil)
+    let secret = try fromCrypto(.slot, SlotSecret(recoveryKey: key, salt: header.salt))
+    return PreparedSlot(
+      header, secret, naming, text: try fromFormat(.slot, key.text()))
   }
 
   /// A slot for a key file.
@@ -179,14 +199,9 @@ extension PreparedSlot {
     _ file: borrowing SecretBytes, withProtected: Bool = false, naming: SlotNaming = .none
   ) throws(VaultError) -> PreparedSlot {
     guard file.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
-    do {
-      let header = SlotHeader(
-        kind: .keyFile, kdf: nil, salt: try Salt.random(), id: try SlotID.random())
-      let secret = try SlotSecret(keyFile: file.bytes, salt: header.salt)
-      return PreparedSlot(header, secret, naming, holdsProtectedHalf: withProtected)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let header = try SlotHeader.fresh(.keyFile, nil)
+    let secret = try fromCrypto(.slot, SlotSecret(keyFile: file.bytes, salt: header.salt))
+    return PreparedSlot(header, secret, naming, holdsProtectedHalf: withProtected)
   }
 
   /// A slot for a short code beside a fresh secret of this machine; slow.
@@ -207,36 +222,34 @@ extension PreparedSlot {
     availableMemory: UInt64? = MemoryBudget.available()
   ) throws(VaultError) -> PreparedSlot {
     try check(kdf, allowsWeak, availableMemory)
-    do {
-      let prepared = try Passcode.prepare(code.bytes)
-      let length = prepared.bytes.characterCount
-      guard length >= Credential.codeLengths.lowerBound else { throw VaultError.codeTooShort }
-      guard length <= Credential.codeLengths.upperBound else { throw VaultError.codeTooLong }
-      let header = SlotHeader(
-        kind: .local, kdf: kdf, salt: try Salt.random(), id: try SlotID.random())
-      let device = try Key.random().finish()
-      let secret = try secret(of: header, code: prepared, device: device)
-      return PreparedSlot(
-        header, secret, naming, holdsProtectedHalf: withProtected, deviceSecret: device)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
-  }
-
-  private static func secret(
-    of header: SlotHeader, code: borrowing SecretBytes, device: borrowing SecretBytes
-  ) throws -> SlotSecret {
-    guard let cost = header.kdf else { throw VaultError.kdfTooWeak }
-    return try SlotSecret(code: code.bytes, device: device.bytes, salt: header.salt, cost: cost)
+    let prepared = try fromFormat(.slot, Passcode.prepare(code.bytes))
+    let length = prepared.bytes.characterCount
+    guard length >= Credential.codeLengths.lowerBound else { throw .codeTooShort }
+    guard length <= Credential.codeLengths.upperBound else { throw .codeTooLong }
+    let header = try SlotHeader.fresh(.local, kdf)
+    let device = try Key.fresh().finish()
+    let secret = try fromCrypto(
+      .slot,
+      SlotSecret(
+        code: prepared.bytes, device: device.bytes, salt: header.salt, cost: kdf))
+    return PreparedSlot(
+      header, secret, naming, holdsProtectedHalf: withProtected, deviceSecret: device)
   }
 
   private static func check(
     _ kdf: KDFParameters, _ allowsWeak: Bool, _ availableMemory: UInt64?
   ) throws(VaultError) {
     guard allowsWeak || !KDFLimits.isWeak(kdf) else { throw .kdfTooWeak }
-    do { try KDFLimits.check(kdf, available: availableMemory ?? .max) } catch {
-      throw VaultError(error, about: .slot)
-    }
+    try fromFormat(.slot, KDFLimits.check(kdf, available: availableMemory ?? .max))
+  }
+}
+
+extension SlotHeader {
+  /// The header of a new slot.
+  fileprivate static func fresh(
+    _ kind: SlotKind, _ kdf: KDFParameters?
+  ) throws(VaultError) -> SlotHeader {
+    SlotHeader(kind: kind, kdf: kdf, salt: try Salt.fresh(), id: try SlotID.fresh())
   }
 }
 
@@ -258,14 +271,8 @@ extension VaultKey {
   /// - Throws: ``VaultError/credentialStale`` when the slot does not hold it.
   borrowing func protectedHalf(vault: VaultID) throws(VaultError) -> SecretBytes {
     guard !row.protected.isEmpty else { throw .credentialStale }
-    do {
-      let header = try SlotHeader(decoding: row.header.span)
-      return try Seal.open(
-        row.protected.span,
-        authenticating: AssociatedData.slotProtected(vault: vault, header: header).span,
-        under: try secret.protectedKeyEncryptionKey(vault: vault, header: header))
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    let header = try fromFormat(.slot, SlotHeader(decoding: row.header.span))
+    return try AssociatedData.slotProtected(vault: vault, header: header).open(
+      row.protected.span, under: try secret.protectedWrappingKey(vault, header), .slot)
   }
 }

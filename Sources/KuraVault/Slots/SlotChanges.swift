@@ -141,9 +141,7 @@ extension UnlockedVault {
     do {
       for number in plan.removed { try rows.storage.deleteSlot(number) }
       for row in plan.changed { try rows.storage.storeSlot(row) }
-    } catch {
-      throw VaultError(error)
-    }
+    } catch { throw VaultError(error) }
     draft.slots = plan.rows
     keys.ring.notes = plan.notes
     try storeRing(&draft)
@@ -212,17 +210,8 @@ struct SlotPlan {
     // The label is the owner's name for the way in, and stays with it.
     let kept = number == fresh.slot ? fresh.payload.label : label(of: number)
     let label = slot.naming.label.isEmpty ? kept : slot.naming.label
-    let payload: SlotPayload
-    do {
-      notes.set(
-        try SlotNote(
-          slot: slot.header.id, created: wrap.now, isWeakCostMeant: slot.isWeakCostMeant,
-          label: label, place: slot.naming.place))
-      payload = try SlotPayload(
-        vaultKey: try fresh.payload.vaultKey.copy(), created: wrap.now, label: label)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    notes.set(try slot.note(created: wrap.now, label: label))
+    let payload = try SlotPayload.of(fresh.payload.vaultKey, created: wrap.now, label: label)
     let row: SlotRow
     switch wrap.half {
     case .some(let half):

@@ -97,13 +97,9 @@ public struct UnlockAttempt: Sendable {
     let candidates = try candidates(credential, number)
     var budget = KDFBudget(available: availableMemory)
     let affordable = candidates.filter { budget.take($0.header) }
-    do {
-      let proof = try Proof(credential, secret)
-      for slot in affordable {
-        if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
-      }
-    } catch {
-      throw VaultError(error, about: .slot)
+    let proof = try Proof(credential, secret)
+    for slot in affordable {
+      if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
     }
     guard let refusal = budget.refusal else { throw .wrongPasscode }
     throw affordable.isEmpty ? .kdfRefused(refusal) : .wrongOrRefused(refusal)
@@ -130,23 +126,36 @@ public struct UnlockAttempt: Sendable {
   private func open(
     _ slot: Slot, with proof: borrowing Proof, _ credential: Credential,
     noting mistake: inout Mistake
-  ) throws -> VaultKey? {
-    let secret: SlotSecret
-    if slot.header.kind == .local {
-      guard let device = try devices.secret(of: slot.header.id) else { return nil }
-      secret = try proof.secret(for: slot.header, device)
-    } else {
-      secret = try proof.secret(for: slot.header)
+  ) throws(VaultError) -> VaultKey? {
+    guard let secret = try secret(of: proof, for: slot.header) else { return nil }
+    guard let plaintext = try plaintext(of: slot, under: secret) else {
+      mistake.add(try fromCrypto(.slot, secret.mark()))
+      return nil
     }
-    let wrapping = try secret.keyEncryptionKey(vault: vault, header: slot.header)
+    let payload = try SlotPayload.read(plaintext.bytes)
+    return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
+  }
+
+  /// What a credential comes to for one slot; nil where this machine's part of it is missing.
+  private func secret(
+    of proof: borrowing Proof, for header: SlotHeader
+  ) throws(VaultError) -> SlotSecret? {
+    guard header.kind == .local else { return try proof.secret(for: header) }
+    guard let device = try devices.secret(of: header.id) else { return nil }
+    return try proof.secret(for: header, device)
+  }
+
+  /// What a slot holds; nil when the secret is not the slot's.
+  private func plaintext(
+    of slot: Slot, under secret: borrowing SlotSecret
+  ) throws(VaultError) -> SecretBytes? {
+    let wrapping = try secret.wrappingKey(vault, slot.header)
     let associated = AssociatedData.slotKey(vault: vault, header: slot.header)
     do {
-      let plaintext = try Seal.openPadded(
+      return try Seal.openPadded(
         slot.row.key.span, authenticating: associated.span, under: wrapping)
-      let payload = try SlotPayload.decode(plaintext.bytes)
-      return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
-    } catch CryptoError.wrongKey {
-      mistake.add(try secret.mark())
+    } catch {
+      guard error == .wrongKey else { throw VaultError(error, about: .slot) }
       return nil
     }
   }
@@ -178,9 +187,7 @@ extension UnlockAttempt {
       let one = try Passcode.prepare(first.bytes)
       let other = try Passcode.prepare(second.bytes)
       return one.isEqual(to: other)
-    } catch {
-      throw VaultError(error, about: .slot)
-    }
+    } catch { throw VaultError(error, about: .slot) }
   }
 }
 
@@ -198,39 +205,44 @@ private struct Proof: ~Copyable {
   private let credential: Credential
   private let bytes: SecretBytes
 
-  init(_ credential: Credential, _ secret: borrowing SecretBytes) throws {
+  init(_ credential: Credential, _ secret: borrowing SecretBytes) throws(VaultError) {
     self.credential = credential
     switch credential {
-    case .passcode, .local: bytes = try Passcode.prepare(secret.bytes)
+    case .passcode, .local:
+      bytes = try fromFormat(.slot, Passcode.prepare(secret.bytes))
     case .recoveryKey:
-      let key = try RecoveryKey.parse(secret.bytes)
-      bytes = try SecretBytes(copying: key.bytes)
+      let key = try fromFormat(.slot, RecoveryKey.parse(secret.bytes))
+      bytes = try fromMemory(SecretBytes(copying: key.bytes))
     case .keyFile:
-      guard secret.count >= Credential.leastKeyFile else { throw VaultError.keyFileTooShort }
-      bytes = try secret.copy()
+      guard secret.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
+      bytes = try secret.copied()
     }
   }
 
   /// What the credential comes to for one slot.
-  borrowing func secret(for header: SlotHeader) throws -> SlotSecret {
+  borrowing func secret(for header: SlotHeader) throws(VaultError) -> SlotSecret {
     switch credential {
     case .passcode, .local:
-      guard let cost = header.kdf else { throw VaultError.damaged(.slot) }
-      return try SlotSecret(passcode: bytes.bytes, salt: header.salt, cost: cost)
+      guard let cost = header.kdf else { throw .damaged(.slot) }
+      return try fromCrypto(
+        .slot, SlotSecret(passcode: bytes.bytes, salt: header.salt, cost: cost))
     case .recoveryKey:
-      return try SlotSecret(recoveryKey: RecoveryKey(try bytes.copy()), salt: header.salt)
+      let key = RecoveryKey(try bytes.copied())
+      return try fromCrypto(.slot, SlotSecret(recoveryKey: key, salt: header.salt))
     case .keyFile:
-      return try SlotSecret(keyFile: bytes.bytes, salt: header.salt)
+      return try fromCrypto(.slot, SlotSecret(keyFile: bytes.bytes, salt: header.salt))
     }
   }
 
   /// What a code comes to beside this machine's secret for one slot.
   borrowing func secret(
     for header: SlotHeader, _ device: borrowing SecretBytes
-  ) throws -> SlotSecret {
-    guard let cost = header.kdf else { throw VaultError.damaged(.slot) }
-    return try SlotSecret(
-      code: bytes.bytes, device: device.bytes, salt: header.salt, cost: cost)
+  ) throws(VaultError) -> SlotSecret {
+    guard let cost = header.kdf else { throw .damaged(.slot) }
+    return try fromCrypto(
+      .slot,
+      SlotSecret(
+        code: bytes.bytes, device: device.bytes, salt: header.salt, cost: cost))
   }
 }
 

@@ -68,17 +68,12 @@ extension IntegrityTree {
     _ place: TreePlace, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) -> Span<UInt8> {
-    do {
-      guard let node = try storage.node(Int64(place.id)) else { throw VaultError.damaged(.node) }
-      let digest = try keys.tree.node(
-        level: place.level, index: place.index, depth: depth, digests: node)
-      guard digest == expected || !checks.contains(.node) else { throw VaultError.damaged(.node) }
-      // One without children has no row.
-      guard node.indices.contains(where: { node[$0] != 0 }) else { throw VaultError.damaged(.node) }
-      return node
-    } catch {
-      throw VaultError(error, about: .node)
-    }
+    guard let node = try storage.node(at: place) else { throw .damaged(.node) }
+    let digest = try keys.nodeDigest(level: place.level, index: place.index, depth: depth, node)
+    guard digest == expected || !checks.contains(.node) else { throw .damaged(.node) }
+    // One without children has no row.
+    guard node.indices.contains(where: { node[$0] != 0 }) else { throw .damaged(.node) }
+    return node
   }
 
   /// A copy of a node that comes to a digest; one without children is empty.
@@ -96,16 +91,12 @@ extension IntegrityTree {
     _ number: UInt32, _ expected: Digest, _ depth: UInt8, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) -> Span<UInt8> {
-    do {
-      guard let leaves = try storage.bucket(number) else { throw VaultError.damaged(.bucket) }
-      let digest = try keys.tree.bucket(number, depth: depth, leaves: leaves)
-      guard digest == expected || !checks.contains(.bucket),
-        BucketLeaves(leaves).belong(to: number, depth: depth)
-      else { throw VaultError.damaged(.bucket) }
-      return leaves
-    } catch {
-      throw VaultError(error, about: .bucket)
-    }
+    guard let leaves = try storage.leaves(ofBucket: number) else { throw .damaged(.bucket) }
+    let digest = try keys.bucketDigest(number, depth: depth, leaves)
+    guard digest == expected || !checks.contains(.bucket),
+      BucketLeaves(leaves).belong(to: number, depth: depth)
+    else { throw .damaged(.bucket) }
+    return leaves
   }
 
   /// A copy of the entries of a bucket; without bytes when the tree knows of none.
@@ -208,27 +199,17 @@ extension IntegrityTree {
   mutating func store(
     _ path: consuming TreePath, in storage: inout Storage, _ keys: borrowing Keyring
   ) throws(VaultError) -> Digest {
-    do {
-      try storage.storeBucket(path.number, path.leaves.span)
-      var digest = try keys.tree.bucket(
-        path.number, depth: path.depth, leaves: path.leaves.span)
-      for level in (0..<path.depth).reversed() {
-        let place = TreePlace(path.number, level: level, depth: path.depth)
-        var node = path.nodes[Int(level)]
-        let start = place.child * Digest.byteCount
-        node.replaceSubrange(start..<(start + Digest.byteCount), with: digest.bytes)
-        if digest == .zero, node.allSatisfy({ $0 == 0 }) {
-          try storage.storeNode(Int64(place.id), nil)
-        } else {
-          try storage.storeNode(Int64(place.id), node.span)
-          digest = try keys.tree.node(
-            level: level, index: place.index, depth: path.depth, digests: node.span)
-        }
-        staged.append((place.id, node))
-      }
-      return digest
-    } catch {
-      throw VaultError(error, about: .node)
+    var digest = try storage.store(
+      path.leaves.span, ofBucket: path.number, depth: path.depth, keys)
+    for level in (0..<path.depth).reversed() {
+      let place = TreePlace(path.number, level: level, depth: path.depth)
+      var node = path.nodes[Int(level)]
+      let start = place.child * Digest.byteCount
+      node.replaceSubrange(start..<(start + Digest.byteCount), with: digest.bytes)
+      digest = try storage.store(
+        node, level: level, index: place.index, depth: path.depth, keys)
+      staged.append((place.id, node))
     }
+    return digest
   }
 }

@@ -48,12 +48,7 @@ struct TreeEdit {
     _ leaves: [UInt8], ofBucket number: UInt32, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) {
-    do {
-      try storage.storeBucket(number, leaves.span)
-      set(try keys.tree.bucket(number, depth: root.depth, leaves: leaves.span), number)
-    } catch {
-      throw VaultError(error, about: .bucket)
-    }
+    set(try storage.store(leaves.span, ofBucket: number, depth: root.depth, keys), number)
   }
 
   /// Writes the nodes that are still open.
@@ -69,14 +64,7 @@ struct TreeEdit {
     while path.count > level {
       let (index, node) = path.removeLast()
       let level = UInt8(path.count)
-      do {
-        try storage.storeNode(Int64(Tree.nodeID(level: level, index: index)), node.span)
-        set(
-          try keys.tree.node(level: level, index: index, depth: root.depth, digests: node.span),
-          index)
-      } catch {
-        throw VaultError(error, about: .node)
-      }
+      set(try storage.store(node, level: level, index: index, depth: root.depth, keys), index)
     }
   }
 

@@ -20,18 +20,14 @@ extension IntegrityTree {
     grown.depth += 1
     let bucketCount = 1 << (6 * Int(root.depth))
     var digests = [Digest](repeating: .zero, count: bucketCount)
-    do {
-      // Downwards, since a bucket's children take numbers at or above its own.
-      for number in (0..<UInt32(bucketCount)).reversed() {
-        let leaves = try leaves(ofBucket: number, under: root, in: &storage, keys)
-        if leaves.isEmpty { continue }
-        digests[Int(number)] = try split(
-          leaves, ofBucket: number, depth: grown.depth, in: &storage, keys)
-      }
-      grown.treeRoot = try raise(digests, depth: grown.depth, in: &storage, keys)
-    } catch {
-      throw VaultError(error, about: .node)
+    // Downwards, since a bucket's children take numbers at or above its own.
+    for number in (0..<UInt32(bucketCount)).reversed() {
+      let leaves = try leaves(ofBucket: number, under: root, in: &storage, keys)
+      if leaves.isEmpty { continue }
+      digests[Int(number)] = try split(
+        leaves, ofBucket: number, depth: grown.depth, in: &storage, keys)
     }
+    grown.treeRoot = try raise(digests, depth: grown.depth, in: &storage, keys)
     forget()
     return grown
   }
@@ -42,8 +38,8 @@ extension IntegrityTree {
   private func split(
     _ leaves: [UInt8], ofBucket number: UInt32, depth: UInt8, in storage: inout Storage,
     _ keys: borrowing Keyring
-  ) throws -> Digest {
-    try storage.storeBucket(number, Span())
+  ) throws(VaultError) -> Digest {
+    _ = try storage.store(Span(), ofBucket: number, depth: depth, keys)
     var node: [UInt8] = []
     node.reserveCapacity(Tree.nodeByteCount)
     var start = 0
@@ -53,16 +49,15 @@ extension IntegrityTree {
         end += Tree.entryByteCount
       }
       let entries = leaves.span.extracting(start..<end)
-      let digest = try keys.tree.bucket(child, depth: depth, leaves: entries)
-      if !entries.isEmpty { try storage.storeBucket(child, entries) }
+      let digest =
+        entries.isEmpty
+        ? .zero : try storage.store(entries, ofBucket: child, depth: depth, keys)
       node += digest.bytes
       start = end
     }
     // Entries left over would belong to another bucket.
-    guard start == leaves.count else { throw VaultError.damaged(.bucket) }
-    let level = depth - 1
-    try storage.storeNode(Int64(Tree.nodeID(level: level, index: number)), node.span)
-    return try keys.tree.node(level: level, index: number, depth: depth, digests: node.span)
+    guard start == leaves.count else { throw .damaged(.bucket) }
+    return try storage.store(node, level: depth - 1, index: number, depth: depth, keys)
   }
 
   private func bucket(of leaves: [UInt8], at offset: Int, depth: UInt8) -> UInt32 {
@@ -76,23 +71,15 @@ extension IntegrityTree {
   /// - Returns: The tree's root.
   func raise(
     _ lowest: [Digest], depth: UInt8, in storage: inout Storage, _ keys: borrowing Keyring
-  ) throws -> Digest {
+  ) throws(VaultError) -> Digest {
     var digests = lowest
     for level in (0..<(depth - 1)).reversed() {
       var above: [Digest] = []
       for index in 0..<(digests.count / Tree.fanout) {
         let children = digests[(index * Tree.fanout)..<((index + 1) * Tree.fanout)]
-        let id = Int64(Tree.nodeID(level: level, index: UInt32(index)))
-        guard children.contains(where: { $0 != .zero }) else {
-          try storage.storeNode(id, nil)
-          above.append(.zero)
-          continue
-        }
-        let node = children.flatMap(\.bytes)
-        try storage.storeNode(id, node.span)
         above.append(
-          try keys.tree.node(
-            level: level, index: UInt32(index), depth: depth, digests: node.span))
+          try storage.store(
+            children.flatMap(\.bytes), level: level, index: UInt32(index), depth: depth, keys))
       }
       digests = above
     }
@@ -116,37 +103,19 @@ extension IntegrityTree {
   ) throws(VaultError) -> Digest {
     var next = 0
     var lowest: [Digest] = []
-    do {
-      for index in 0..<(UInt32(1) << (6 * UInt32(depth - 1))) {
-        var node: [UInt8] = []
-        for number in (index << 6)..<((index + 1) << 6) {
-          var leaves: [UInt8] = []
-          while next < entries.count, Tree.bucket(of: entries[next].tag, depth: depth) == number {
-            leaves += entries[next].tag.bytes + entries[next].leaf.bytes
-            next += 1
-          }
-          try storage.storeBucket(number, leaves.span)
-          node += try keys.tree.bucket(number, depth: depth, leaves: leaves.span).bytes
+    for index in 0..<(UInt32(1) << (6 * UInt32(depth - 1))) {
+      var node: [UInt8] = []
+      for number in (index << 6)..<((index + 1) << 6) {
+        var leaves: [UInt8] = []
+        while next < entries.count, Tree.bucket(of: entries[next].tag, depth: depth) == number {
+          leaves += entries[next].tag.bytes + entries[next].leaf.bytes
+          next += 1
         }
-        lowest.append(try store(node, at: index, depth: depth, in: &storage, keys))
+        node += try storage.store(leaves.span, ofBucket: number, depth: depth, keys).bytes
       }
-      return try raise(lowest, depth: depth, in: &storage, keys)
-    } catch {
-      throw VaultError(error, about: .node)
+      lowest.append(
+        try storage.store(node, level: depth - 1, index: index, depth: depth, keys))
     }
-  }
-
-  /// Writes a node of the lowest level; one without children is none.
-  private func store(
-    _ node: [UInt8], at index: UInt32, depth: UInt8, in storage: inout Storage,
-    _ keys: borrowing Keyring
-  ) throws -> Digest {
-    let id = Int64(Tree.nodeID(level: depth - 1, index: index))
-    guard node.contains(where: { $0 != 0 }) else {
-      try storage.storeNode(id, nil)
-      return .zero
-    }
-    try storage.storeNode(id, node.span)
-    return try keys.tree.node(level: depth - 1, index: index, depth: depth, digests: node.span)
+    return try raise(lowest, depth: depth, in: &storage, keys)
   }
 }

@@ -55,7 +55,7 @@ struct TreeWalk {
   mutating func load(
     root: RootRecord, from storage: inout Storage, _ keys: borrowing Keyring,
     _ findings: inout FindingQueue
-  ) throws {
+  ) throws(VaultError) {
     var expected: Digest? = root.treeRoot
     for level in 0..<depth {
       let place = TreePlace(number, level: level, depth: depth)
@@ -69,7 +69,7 @@ struct TreeWalk {
   private mutating func enter(
     _ place: TreePlace, _ expected: Digest?, from storage: inout Storage,
     _ keys: borrowing Keyring, _ findings: inout FindingQueue
-  ) throws {
+  ) throws(VaultError) {
     let level = Int(place.level)
     if level < path.count, path[level].index == place.index { return }
     path.removeSubrange(min(level, path.count)...)
@@ -83,17 +83,17 @@ struct TreeWalk {
   private func node(
     _ place: TreePlace, _ expected: Digest?, from storage: inout Storage,
     _ keys: borrowing Keyring
-  ) throws -> Node {
+  ) throws(VaultError) -> Node {
     guard let expected else { return .broken }
     if expected == .zero { return .empty }
-    do {
-      guard let row = try storage.node(Int64(place.id)) else { return .broken }
-      let digest = try keys.tree.node(
-        level: place.level, index: place.index, depth: depth, digests: row)
+    do throws(VaultError) {
+      guard let row = try storage.node(at: place) else { return .broken }
+      let digest = try keys.nodeDigest(level: place.level, index: place.index, depth: depth, row)
       let bytes = [UInt8](copying: row)
       // One without children has no row.
       return digest == expected && bytes.contains { $0 != 0 } ? .digests(bytes) : .broken
-    } catch StorageError.damaged, StorageError.corrupt {
+    } catch {
+      guard error.isDamage else { throw error }
       return .broken
     }
   }
@@ -101,16 +101,16 @@ struct TreeWalk {
   private func leaves(
     _ expected: Digest?, from storage: inout Storage, _ keys: borrowing Keyring,
     _ findings: inout FindingQueue
-  ) throws -> Bucket {
+  ) throws(VaultError) -> Bucket {
     guard let expected else { return .broken }
     if expected == .zero { return .leaves([]) }
-    do {
-      if let row = try storage.bucket(number) {
-        let digest = try keys.tree.bucket(number, depth: depth, leaves: row)
+    do throws(VaultError) {
+      if let row = try storage.leaves(ofBucket: number) {
+        let digest = try keys.bucketDigest(number, depth: depth, row)
         let isSound = BucketLeaves(row).belong(to: number, depth: depth)
         if digest == expected, isSound { return .leaves([UInt8](copying: row)) }
       }
-    } catch StorageError.damaged, StorageError.corrupt {}
+    } catch { guard error.isDamage else { throw error } }
     try findings.add(.bucket, "bucket \(number)")
     return .broken
   }

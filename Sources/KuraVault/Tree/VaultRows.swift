@@ -50,20 +50,15 @@ extension VaultRows {
     _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
   ) throws(VaultError) -> Result? {
     let checks = checks
-    do {
-      let bytes = tag.bytes
-      guard let row = try storage.item(bytes.span) else {
-        guard checks.contains(.presence) else { return nil }
-        throw VaultError.damaged(.item)
-      }
-      let facts = try ItemFacts(row)
-      guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf),
-        HistoryList.isSound(row.history, below: facts.revision)
-      else { throw VaultError.damaged(.item) }
-      return try body(VerifiedRow(row: row, facts: facts), keys)
-    } catch {
-      throw VaultError(error, about: .item)
+    guard let row = try storage.item(tag) else {
+      guard checks.contains(.presence) else { return nil }
+      throw .damaged(.item)
     }
+    let facts = try ItemFacts(row)
+    guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf),
+      HistoryList.isSound(row.history, below: facts.revision)
+    else { throw .damaged(.item) }
+    return try body(VerifiedRow(row: row, facts: facts), keys)
   }
 
   /// Looks at a kept revision's row, once it came to its entry, and has the class of the current one.
@@ -85,18 +80,11 @@ extension VaultRows {
     _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     let checks = checks
-    do {
-      let id = item.bytes
-      guard let row = try storage.history(of: id.span, revision: entry.revision) else {
-        throw VaultError.damaged(.history)
-      }
-      let facts = try ItemFacts(row, about: .history)
-      let leaf = try keys.leaf(of: row, facts, isKept: true)
-      let isTrue = facts.id == item && facts.revision == entry.revision && leaf == entry.leaf
-      guard isTrue || !checks.contains(.history) else { throw VaultError.damaged(.history) }
-      return try body(VerifiedRow(row: row, facts: facts), keys)
-    } catch {
-      throw VaultError(error, about: .history)
-    }
+    guard let row = try storage.kept(entry.revision, of: item) else { throw .damaged(.history) }
+    let facts = try ItemFacts(row, about: .history)
+    let leaf = try keys.leaf(of: row, facts, isKept: true)
+    let isTrue = facts.id == item && facts.revision == entry.revision && leaf == entry.leaf
+    guard isTrue || !checks.contains(.history) else { throw .damaged(.history) }
+    return try body(VerifiedRow(row: row, facts: facts), keys)
   }
 }
