@@ -124,7 +124,9 @@ let package = Package(
       swiftSettings: tests),
 
     // Proof.
-    .target(name: "TestGround", path: "Tests/TestGround", swiftSettings: tests),
+    .target(
+      name: "TestGround", dependencies: ["KuraProtocol"], path: "Tests/TestGround",
+      swiftSettings: tests),
     .testTarget(
       name: "SecureMemoryTests", dependencies: ["CKuraSystem", "SecureMemory"], swiftSettings: tests
     ),
@@ -144,7 +146,7 @@ let package = Package(
       ],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraProtocolTests", dependencies: ["KuraProtocol", "SecureMemory"],
+      name: "KuraProtocolTests", dependencies: ["KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
       name: "KuraAgentTests",

@@ -169,8 +169,8 @@ extension VaultAccess {
     var kept = KeptSecret(isWanted: false)
     return try unlocked(authorizing: authorizing, keeping: &kept, body) {
       connection, refused, _ throws(CommandError) in
-      guard refused.failure == .protected else { throw .client(.refused(refused)) }
-      return try authorized(&connection, refused, body)
+      guard case .protected(let item) = refused else { throw .client(.refused(refused)) }
+      return try authorized(&connection, item, body)
     }
   }
 
@@ -183,7 +183,7 @@ extension VaultAccess {
   func unlocked<Value>(
     after attempts: Int32 = 0, authorizing: Bool = false, keeping kept: inout KeptSecret,
     _ body: (inout Connection) throws(ClientError) -> Value,
-    recovering recover: (inout Connection, Refused, inout KeptSecret) throws(CommandError) -> Value
+    recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
     guard var connection = try connectRunning() else {
       guard vault.isThere else { throw .noVault(vault.path) }
@@ -201,8 +201,10 @@ extension VaultAccess {
           after: attempts + 1, authorizing: authorizing, keeping: &kept, body, recovering: recover)
       }
       guard case .refused(let refused) = error else { throw .client(error) }
-      guard refused.failure == .locked else { return try recover(&connection, refused, &kept) }
-      facts = LockFacts(refused)
+      guard case .locked(let note) = refused else {
+        return try recover(&connection, refused, &kept)
+      }
+      facts = LockFacts(note)
     }
     connection = try unlock(connection, facts, authorizing, &kept)
     return try again(&connection, &kept, body, recover)
@@ -211,7 +213,7 @@ extension VaultAccess {
   private func again<Value>(
     _ connection: inout Connection, _ kept: inout KeptSecret,
     _ body: (inout Connection) throws(ClientError) -> Value,
-    _ recover: (inout Connection, Refused, inout KeptSecret) throws(CommandError) -> Value
+    _ recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
     do throws(ClientError) { return try body(&connection) } catch {
       guard case .refused(let refused) = error else { throw .client(error) }

@@ -128,6 +128,18 @@ extension NameRule {
   }
 }
 
+extension LabelRule {
+  /// The rule of labels that a text breaks with one of all texts; an empty one is a label.
+  public init(_ rule: TextRule) {
+    switch rule {
+    case .empty, .tooLong: self = .tooLong
+    case .notUTF8: self = .notUTF8
+    case .controlCharacter: self = .controlCharacter
+    case .unassignedCharacter: self = .unassigned
+    }
+  }
+}
+
 extension AttributeRule {
   /// The rule of attributes that a key breaks with one of all texts.
   public init(key rule: TextRule) {

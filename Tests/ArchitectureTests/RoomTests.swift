@@ -3,7 +3,7 @@
 import Testing
 
 /// The folders with more files in them than anybody reads through. Commands has one file a verb.
-private func crowded(_ paths: [String]) -> [String] {
+private func tooBusy(_ paths: [String]) -> [String] {
   let folders = Dictionary(grouping: paths) {
     $0.split(separator: "/").dropLast().joined(separator: "/")
   }
@@ -13,13 +13,13 @@ private func crowded(_ paths: [String]) -> [String] {
 /// A newcomer finds any word of the command line as a file, and no folder is too full to be looked through.
 @Suite struct RoomTests {
   @Test func `a folder has at most 25 files`() {
-    #expect(crowded(SourceTree.sources.map(\.path)) == [])
+    #expect(tooBusy(SourceTree.sources.map(\.path)) == [])
   }
 
-  @Test func `the check sees a crowded folder`() {
+  @Test func `the check sees a tooBusy folder`() {
     let paths = (0...25).map { "Sources/KuraVault/Items/File\($0).swift" }
-    #expect(crowded(paths) == ["Sources/KuraVault/Items"])
-    #expect(crowded(Array(paths.dropLast())).isEmpty)
+    #expect(tooBusy(paths) == ["Sources/KuraVault/Items"])
+    #expect(tooBusy(Array(paths.dropLast())).isEmpty)
   }
 
   @Test func `each verb's command stands in the file of its name`() throws {

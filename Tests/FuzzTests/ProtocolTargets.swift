@@ -156,7 +156,7 @@ extension ProtocolTargets {
     return [
       written { try $0.putHelloReply(release: "0.1.0") },
       written { try $0.putReply() },
-      written { try $0.putRefusal(.locked, detail: 1, detail2: 2, detail3: 3) },
+      written { try $0.putRefusal(.locked(LockNote(.idle, since: 2, idleTimeout: 3))) },
       written { try $0.putRecoveryKeyReply("0123-4567".utf8.span) },
       written { try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "x".utf8.span) },
       written { try $0.putConfigReply([SettingValue(key: 1, value: 60_000)]) },

@@ -94,7 +94,7 @@ extension `An attempt` {
     try bench.create()
     let wire = try bench.client()
     let refused = try holding(bench) { try bench.ask(wire) { try $0.unlock(Bench.passcode) } }
-    #expect(refused.failure == .busy)
+    #expect(refused.failure == .tooBusy)
     #expect(try bench.status(wire)?.state == .locked)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
@@ -106,7 +106,7 @@ extension `An attempt` {
     let refused = try holding(bench) {
       try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "new") }
     }
-    #expect(refused.failure == .busy)
+    #expect(refused.failure == .tooBusy)
     #expect(try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "new") }.isOK)
     #expect(try bench.ask(wire) { try $0.unlock("new") }.isOK)
   }
@@ -118,7 +118,7 @@ extension `An attempt` {
     let refused = try holding(bench) {
       try bench.add(SlotOrder(.passcode), "second", on: wire)
     }
-    #expect(refused.failure == .busy)
+    #expect(refused.failure == .tooBusy)
     #expect(try bench.add(SlotOrder(.passcode), "second", on: wire).isOK)
     #expect(try bench.ask(wire) { try $0.unlock("second") }.isOK)
   }
@@ -129,7 +129,7 @@ extension `An attempt` {
     let wire = try bench.client()
     #expect(try bench.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
     let refused = try holding(bench) { try bench.ask(wire) { try $0.putConfirm() } }
-    #expect(refused.failure == .busy)
+    #expect(refused.failure == .tooBusy)
     let shown = try bench.add(SlotOrder(.recoveryKey), "", on: wire)
     #expect(try bench.ask(wire) { try $0.putConfirm() }.isOK)
     let key = try #require(shown.recoveryKey)

@@ -57,8 +57,7 @@ import Testing
     #expect(try wire.nextFrame() == nil)
     bench.clock.pass(milliseconds: 1)
     let told = try bench.reply(on: wire)
-    #expect(told.failure == .notWhole)
-    #expect(told.refusal?.detail == 1)
+    #expect(told.refusal == .notWhole(isHeld: false, .text(bench.vault)))
     // Asked again, it waits for the same end.
     try wire.send { try $0.putLock(.asked, scope: .vault) }
     try bench.turn(3)
@@ -98,8 +97,7 @@ import Testing
     let reader = try VaultReader(bench.vault)
     #expect(try bench.ask(wire) { try $0.put("b", "2") }.isOK)
     let told = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
-    #expect(told.failure == .notWhole)
-    #expect(told.refusal?.detail == 2)
+    #expect(told.refusal == .notWhole(isHeld: true, .text(bench.vault)))
     #expect(fileSize(bench.vault + "-wal") > 0)
     reader.end()
     #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
@@ -119,7 +117,7 @@ import Testing
     #expect(write(file, "W", 1) == 1)
     close(file)
     let refused = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
-    #expect(refused.failure == .directoryUnsafe)
+    #expect(refused.failure == .placeUnsafe)
   }
 
   @Test func `of all vaults is waited for by the end of the agent`() throws {

@@ -38,8 +38,7 @@ import Testing
     }
     #expect(try isHere(bench, wire) == .here)
     let last = try bench.ask(wire) { try $0.unlock("3333") }
-    #expect(last.failure == .localErased)
-    #expect(last.refusal?.detail == 3)
+    #expect(last.refusal == .localErased(failures: 3))
     #expect(secrets(bench) == [])
     #expect(try isHere(bench, wire) == .missing)
     #expect(try bench.ask(wire) { try $0.unlock("2468") }.failure == .wrongPasscode)
@@ -110,7 +109,7 @@ import Testing
     let refused = try bench.ask(wire) {
       try $0.putSlotTest(.local, secret: "1111".utf8.span, number: nil)
     }
-    #expect(refused.failure == .denied && refused.text == "erase-rule-damaged")
+    #expect(refused.refusal == .eraseRuleDamaged)
     // An unlock by the passcode writes it anew.
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
@@ -127,6 +126,6 @@ import Testing
     let refused = try bench.ask(wire) {
       try $0.putConfig(.set, key: .eraseLocalAfter, value: 101)
     }
-    #expect(refused.failure == .configInvalid && refused.refusal?.detail3 == 100)
+    #expect(refused.refusal == .settingInvalid(.eraseLocalAfter))
   }
 }

@@ -10,15 +10,14 @@ import Testing
     let wire = try bench.unlocked()
     let refused = try bench.ask(wire) { try $0.get("no/such") }
     #expect(refused.failure == .notFound)
-    #expect(refused.text == "no/such")
+    #expect(refused.refusal == .notFound(.text("no/such")))
   }
 
   @Test func `a name that breaks a rule is refused`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
     let refused = try bench.ask(wire) { try $0.put("a//b", "1") }
-    #expect(refused.failure == .nameInvalid)
-    #expect(refused.refusal?.detail == UInt64(NameRule.emptyComponent.rawValue))
+    #expect(refused.refusal == .nameInvalid(.emptyComponent))
   }
 
   @Test func `an item is replaced only where that is meant`() throws {
@@ -68,7 +67,8 @@ import Testing
     }
     #expect(try FieldReply.revision(changed.payload.span) == 2)
     #expect(try bench.ask(wire) { try $0.attribute("url", of: "a") }.failure == .attributeNotFound)
-    #expect(try bench.ask(wire) { try $0.attribute("url", of: "a") }.text == "url")
+    let gone = try bench.ask(wire) { try $0.attribute("url", of: "a") }
+    #expect(gone.refusal == .attributeNotFound(.text("url")))
     #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
   }
 

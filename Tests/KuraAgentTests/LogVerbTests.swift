@@ -131,7 +131,7 @@ import Testing
     #expect(remove(path) == 0)
     #expect(mkdir(path, 0o700) == 0)
     let refusal = try bench.ask(wire) { try $0.putRequest(.log) }
-    #expect(refusal.failure == .inputOutput)
+    #expect(refusal.failure == .stateUnusable)
     #expect(String(decoding: refusal.payload, as: UTF8.self).contains(".log"))
   }
 }

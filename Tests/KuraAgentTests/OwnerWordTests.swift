@@ -56,7 +56,7 @@ private enum Owned: CaseIterable {
       try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: Bench.passcode.utf8.span) }.isOK)
     #expect(try bench.ask(wire) { try owned.write(&$0) }.failure == .ownerNeeded)
     let wrong = try bench.ask(wire) { try owned.write(&$0, .passcode, "wrong") }
-    #expect(wrong.failure == .wrongPasscode && wrong.refusal?.detail == 1)
+    #expect(wrong.wrong?.failures == 1)
     #expect(try bench.status(wire)?.epoch == epoch)
     #expect(try bench.ask(wire) { try owned.write(&$0, .passcode, Bench.passcode) }.isOK)
     #expect(try bench.status(wire)?.epoch == (epoch ?? 0) + 1)
@@ -70,7 +70,7 @@ private enum Owned: CaseIterable {
     let (bench, wire) = try bench()
     for number in 1...5 {
       let refused = try bench.ask(wire) { try Owned.purge.write(&$0, .passcode, "wrong \(number)") }
-      #expect(refused.refusal?.detail == UInt64(number))
+      #expect(refused.wrong?.failures == UInt32(number))
     }
     let waiting = try bench.ask(wire) { try Owned.purge.write(&$0, .passcode, Bench.passcode) }
     #expect(waiting.failure == .throttled)
@@ -94,7 +94,7 @@ private enum Owned: CaseIterable {
     #expect(try bench.add(order, "4711", on: wire).isOK)
     let refused = try bench.ask(wire) { try Owned.config.write(&$0, .passcode, "4711") }
     #expect(refused.failure == .wrongPasscode)
-    #expect(refused.refusal.map { $0.detail3 & 2 } == 2)
+    #expect(refused.wrong?.isUntakenCode == true)
   }
 
   @Test func `that a lock comes upon is dropped`() throws {
@@ -124,7 +124,7 @@ private enum Owned: CaseIterable {
         name: "none".utf8.span, to: "z".utf8.span, flags: [], by: .passcode,
         word: Bench.passcode.utf8.span)
     }
-    #expect(refused.failure == .notFound && refused.text == "none")
+    #expect(refused.refusal == .notFound(.text("none")))
   }
 }
 

@@ -33,7 +33,7 @@ import Testing
       let reply = try bench.ask(wire) {
         try $0.putSlotRemove(kind, current: Bench.passcode.utf8.span, number: 0)
       }
-      #expect(reply.failure == .denied)
+      #expect(reply.refusal == .slotsTakeOwner)
     }
     #expect(try list(on: wire, bench).list.slots.count == 1)
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(try bench.ask(other) { try $0.putConfirm() }.slot?.number == 1)
     #expect(try bench.ask(other) { try $0.unlock(key, kind: .recoveryKey) }.isOK)
     let second = try add(SlotOrder(.recoveryKey), "", on: other, bench)
-    #expect(second.failure == .exists)
+    #expect(second.refusal == .recoveryKeyExists)
   }
 
   @Test func `may take a code where a passcode is typed, which counts as a code`() throws {
@@ -84,7 +84,7 @@ import Testing
     // It opened the vault, and allows no change of it.
     let change = try bench.ask(wire) { try $0.changePasscode("2468", to: "x") }
     #expect(change.failure == .wrongPasscode)
-    #expect(change.refusal.map { $0.detail3 & 2 } == 2)
+    #expect(change.wrong?.isUntakenCode == true)
   }
 
   @Test func `take a code while passcodes wait, and nothing once both must`() throws {

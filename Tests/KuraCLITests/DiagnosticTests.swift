@@ -2,28 +2,14 @@
 
 import KuraProtocol
 import SecureMemory
+import TestGround
 import Testing
 
 @testable import KuraCLI
 @testable import KuraClient
 
-/// A refusal as the agent sends it.
-private func refused(
-  _ failure: Failure, _ detail: UInt64 = 0, _ detail2: UInt64 = 0, _ detail3: UInt64 = 0,
-  text: String = ""
-) throws -> Refused {
-  var out = try SecretBuffer(capacity: 256)
-  try out.putRefusal(
-    failure, detail: detail, detail2: detail2, detail3: detail3, text: Array(text.utf8).span,
-    as: .reply)
-  let frame = try #require(try Frame.next(in: out.bytes, sentBy: .agent))
-  let payload = out.bytes.extracting(frame.payload)
-  guard case .refused(let refusal) = try Reply(payload) else { throw Failure.fault }
-  return Refused(refusal, in: payload)
-}
-
-private func diagnostic(_ refused: Refused) -> Diagnostic {
-  Diagnostic(.client(.refused(refused)))
+private func diagnostic(_ refusal: Refusal) -> Diagnostic {
+  Diagnostic(.client(.refused(refusal)))
 }
 
 /// What holds of each text that a person reads.
@@ -41,39 +27,46 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
 
 @Suite struct RefusalDiagnosticTests {
   @Test(arguments: Failure.allCases)
-  func `each refusal has a message and its status`(_ failure: Failure) throws {
+  func `each refusal has a message and its status`(_ failure: Failure) {
     for text in ["", "some text"] {
-      let shown = diagnostic(try refused(failure, 1, 1, 1, text: text))
+      let shown = diagnostic(.sample(failure, naming: text))
       expectGood(shown, "\(failure)")
       #expect(shown.status == failure.exitStatus)
     }
   }
 
   @Test(arguments: Failure.allCases)
-  func `no refusal puts control bytes on the terminal`(_ failure: Failure) throws {
-    let shown = diagnostic(try refused(failure, text: "a\u{1B}[31m\u{9B}\n\u{202E}"))
+  func `no refusal puts control bytes on the terminal`(_ failure: Failure) {
+    let shown = diagnostic(.sample(failure, naming: "a\u{1B}[31m\u{9B}\n\u{202E}"))
     let all = shown.message + (shown.hint ?? "")
     #expect(
       all.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{9B}" && $0 != "\u{202E}" })
   }
 
-  @Test func `no two refusals read the same`() throws {
+  @Test func `no two refusals read the same`() {
     var seen: [String: Failure] = [:]
-    for failure in Failure.allCases {
-      let shown = diagnostic(try refused(failure, 1, 1, 1, text: "x"))
+    // Who waits in vain need not know for what.
+    for failure in Failure.allCases where failure != .tooBusy {
+      let shown = diagnostic(.sample(failure, naming: "x"))
       #expect(seen[shown.message] == nil, "\(failure) and \(seen[shown.message] ?? failure)")
       seen[shown.message] = failure
     }
   }
 
-  @Test func `who finds the file being made short is told so`() throws {
-    #expect(diagnostic(try refused(.busy, 1)).message == "the vault's file is being made shorter")
-    #expect(diagnostic(try refused(.busy, 0)).message == "the agent or the vault is busy")
+  @Test func `who finds the file being made short is told so`() {
+    #expect(diagnostic(.compacting).message == "the vault's file is being made shorter")
+    #expect(diagnostic(.busy).message == "the agent or the vault is busy")
+  }
+
+  @Test func `a code of a newer agent is told by its number`() {
+    let shown = diagnostic(.unknown(code: 999))
+    expectGood(shown, "unknown")
+    #expect(shown.message.hasSuffix("(code 999)") && shown.status == .failure)
   }
 
   @Test(arguments: NameRule.allCases)
   func `each rule for names is told`(_ rule: NameRule) throws {
-    let shown = diagnostic(try refused(.nameInvalid, UInt64(rule.rawValue)))
+    let shown = diagnostic(.nameInvalid(rule))
     #expect(shown.message.contains(rule.text))
     #expect(shown.status == .usage)
   }
@@ -81,39 +74,34 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   @Test(arguments: AttributeRule.allCases)
   func `each rule for attributes is told`(_ rule: AttributeRule) throws {
     #expect(
-      diagnostic(try refused(.attributeInvalid, UInt64(rule.rawValue))).message.contains(rule.text))
+      diagnostic(.attributeInvalid(rule)).message.contains(rule.text))
   }
 
   @Test(arguments: PasscodeRule.allCases)
   func `each rule for passcodes is told`(_ rule: PasscodeRule) throws {
     #expect(
-      diagnostic(try refused(.passcodeInvalid, UInt64(rule.rawValue))).message.contains(rule.text))
+      diagnostic(.passcodeInvalid(rule)).message.contains(rule.text))
   }
 
   @Test func `a locked vault says why`() throws {
-    let shown = diagnostic(try refused(.locked, UInt64(LockReason.idle.rawValue), 0, 900_000))
+    let shown = diagnostic(.locked(LockNote(.idle, idleTimeout: 900_000)))
     #expect(shown.message == "the vault is locked (idle 15 min)")
     #expect(shown.hint == "run 'kura unlock'")
     #expect(shown.status == .locked)
   }
 
   @Test func `a wait is rounded up`() throws {
-    #expect(diagnostic(try refused(.throttled, 4_001)).message.hasSuffix("in 5 s"))
-    #expect(diagnostic(try refused(.throttled, 60_000)).message.hasSuffix("in 1 min"))
-  }
-
-  @Test func `the current revision is named only where it is known`() throws {
-    let message = diagnostic(try refused(.revisionNotFound)).message
-    #expect(message == "no value is kept for that revision")
-    #expect(diagnostic(try refused(.revisionNotFound, 7)).message.hasSuffix("current one is 7"))
+    #expect(diagnostic(.throttled(wait: 4_001, hasRecoveryKey: false)).message.hasSuffix("in 5 s"))
+    #expect(
+      diagnostic(.throttled(wait: 60_000, hasRecoveryKey: false)).message.hasSuffix("in 1 min"))
   }
 
   @Test func `a cost is told as far as it is known`() throws {
-    let rows: [(UInt64, UInt64, String)] = [
+    let rows: [(UInt64, UInt32, String)] = [
       (9_000, 0, "8.7 KiB"), (0, 17, "17 passes"), (1 << 20, 1, "1.0 MiB and 1 pass"),
     ]
     for (memory, passes, words) in rows {
-      let refusal = try refused(.kdfTooCostly, memory, passes)
+      let refusal = Refusal.kdfTooCostly(KDFParameters(memory: memory, passes: passes))
       #expect(diagnostic(refusal).message.contains("cost " + words + ","))
       let atCreation = Diagnostic(.creating(.refused(refusal)))
       #expect(atCreation.message.hasSuffix(": " + words))
@@ -124,41 +112,40 @@ private func expectGood(_ diagnostic: Diagnostic, _ what: String) {
   }
 
   @Test func `a wrong key file is not called a recovery key`() throws {
-    let keyFile = try refused(.wrongKey, UInt64(Credential.keyFile.rawValue))
-    #expect(diagnostic(keyFile).message.contains("key file"))
-    let recoveryKey = try refused(.wrongKey, UInt64(Credential.recoveryKey.rawValue))
-    #expect(diagnostic(recoveryKey).message.contains("recovery key"))
-    #expect(!diagnostic(try refused(.wrongKey)).message.contains("key"))
+    #expect(diagnostic(.wrongKey(.keyFile)).message.contains("key file"))
+    #expect(diagnostic(.wrongKey(.recoveryKey)).message.contains("recovery key"))
+    #expect(!diagnostic(.wrongKey(nil)).message.contains("key"))
   }
 
   @Test func `who showed a code where a passcode is needed is told so`() throws {
-    let wrong = diagnostic(try refused(.wrongPasscode, 1, 0, 1))
-    #expect(wrong.hint?.contains("code changes") == false)
-    let hint = diagnostic(try refused(.wrongPasscode, 1, 5_000, 3)).hint
+    var wrong = WrongPasscode()
+    wrong.hasRecoveryKey = true
+    #expect(diagnostic(.wrongPasscode(wrong)).hint?.contains("code changes") == false)
+    (wrong.wait, wrong.isUntakenCode) = (5_000, true)
+    let hint = diagnostic(.wrongPasscode(wrong)).hint
     #expect(hint?.hasPrefix("a code changes no slot: give the passcode or --recovery-key") == true)
     #expect(hint?.hasSuffix("in 5 s") == true)
-    #expect(diagnostic(try refused(.wrongPasscode, 1, 0, 2)).hint?.contains("--recovery") == false)
+    (wrong.wait, wrong.hasRecoveryKey) = (0, false)
+    #expect(diagnostic(.wrongPasscode(wrong)).hint?.contains("--recovery") == false)
   }
 
   @Test func `no way to unlock is advised that the vault has not`() throws {
-    let noKey = try refused(.noSuchSlot, UInt64(Credential.recoveryKey.rawValue))
-    #expect(diagnostic(noKey).hint == "unlock it with the passcode")
-    let noPasscode = try refused(.noSuchSlot, UInt64(Credential.passcode.rawValue))
-    #expect(diagnostic(noPasscode).hint?.contains("--recovery-key") == true)
+    #expect(diagnostic(.noSuchSlot(.recoveryKey)).hint == "unlock it with the passcode")
+    #expect(diagnostic(.noSuchSlot(.passcode)).hint?.contains("--recovery-key") == true)
   }
 
   @Test func `a recovery key of another length is told its own`() throws {
-    let message = diagnostic(try refused(.recoveryKeyTypo, 0, 35)).message
+    let message = diagnostic(.recoveryKeyTypo(.length(35))).message
     #expect(message == "it has 35 characters, a recovery key has 36")
   }
 
   @Test func `a typing error names its group`() throws {
-    #expect(diagnostic(try refused(.recoveryKeyTypo, 2)).message.contains("group 2"))
-    #expect(!diagnostic(try refused(.recoveryKeyTypo)).message.contains("group"))
+    #expect(diagnostic(.recoveryKeyTypo(.group(2))).message.contains("group 2"))
+    #expect(!diagnostic(.recoveryKeyTypo(.anywhere)).message.contains("group"))
   }
 
   @Test func `an older vault says where the newer one was`() throws {
-    let shown = diagnostic(try refused(.rolledBack, 40, 12, 0, text: "/home/ada/default.kura"))
+    let shown = diagnostic(.sample(.rolledBack, naming: "/home/ada/default.kura"))
     #expect(shown.message.contains("older"))
     #expect(shown.message.contains("40") && shown.message.contains("12"))
     #expect(shown.message.contains("/home/ada/default.kura"))

@@ -55,7 +55,7 @@ struct ConnectionItemsTests {
       try agent.say {
         try $0.putGetReply(name: "a".utf8.span, facts: facts(size: 100_000), value: nil)
         try $0.putData("part".utf8.span, from: .agent)
-        try $0.putRefusal(.damaged, text: "a", as: .end)
+        try $0.putRefusal(.damaged(.text("a")), as: .end)
       }
     } client: { connection in
       var pieces: [[UInt8]] = []
@@ -174,13 +174,13 @@ struct ConnectionItemsTests {
   @Test func `a list that is refused at once, or within`() throws {
     try conversation { agent in
       try agent.greet()
-      try agent.say { try $0.putRefusal(.locked, detail: 3) }
+      try agent.say { try $0.putRefusal(.locked(LockNote(.idle))) }
       _ = try agent.next(.request)
       try agent.say { buffer in
         let batch = try buffer.openBatch()
         try buffer.putEntry(name: "a".utf8.span, facts: facts(size: 1))
         try buffer.closeBatch(batch, count: 1)
-        try buffer.putRefusal(.damaged, as: .end)
+        try buffer.putRefusal(.damaged(.none), as: .end)
       }
     } client: { connection in
       #expect(failure { try connection.list { _ in } }?.exitStatus == .locked)

@@ -137,7 +137,7 @@ struct ConnectionPutTests {
       try agent.greet()
       try agent.say { try $0.putReply() }
       _ = try agent.next(.clientData)
-      try agent.say { try $0.putRefusal(.diskFull, text: "/v") }
+      try agent.say { try $0.putRefusal(.diskFull(.text("/v"))) }
     } client: { connection in
       let error = failure { _ = try connection.put(PutOrder(name: "a"), value: value.span) }
       #expect(error?.exitStatus == .inputOutput)
@@ -148,7 +148,7 @@ struct ConnectionPutTests {
   @Test func `an upload that is refused at once sends no value`() throws {
     try conversation { agent in
       try agent.greet()
-      try agent.say { try $0.putRefusal(.exists, detail: 1) }
+      try agent.say { try $0.putRefusal(.exists(revision: 1, .none)) }
       #expect((try? agent.read()) == nil)
     } client: { connection in
       let value = [UInt8](repeating: 0, count: 100_000)
@@ -164,7 +164,7 @@ struct ConnectionPutTests {
     for _ in 0..<2 {
       try conversation { agent in
         try agent.greet()
-        try agent.say { try $0.putRefusal(.locked) }
+        try agent.say { try $0.putRefusal(.locked(LockNote())) }
       } client: { connection in
         let error = failure { _ = try connection.put(PutOrder(name: "a"), from: &input) }
         #expect(error?.exitStatus == .locked)

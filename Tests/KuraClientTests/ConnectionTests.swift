@@ -59,17 +59,12 @@ struct ConnectionTests {
   @Test func `a refusal is told with all it says, and the conversation goes on`() throws {
     try conversation { agent in
       try agent.greet()
-      try agent.say {
-        try $0.putRefusal(.revisionConflict, detail: 4, detail2: 5, detail3: 6, text: "a/b")
-      }
+      try agent.say { try $0.putRefusal(.exists(revision: 4, .text("a/b"))) }
       _ = try agent.next(.request)
       try agent.say { try $0.putReply() }
     } client: { connection in
       let error = failure { try connection.remove("a/b", ifRevision: 3) }
-      guard case .refused(let refused) = error else { return #expect(Bool(false)) }
-      #expect(refused.failure == .revisionConflict)
-      #expect(refused.text == "a/b")
-      #expect([refused.detail, refused.detail2, refused.detail3] == [4, 5, 6])
+      #expect(error == .refused(.exists(revision: 4, .text("a/b"))))
       #expect(error?.exitStatus == .exists)
       try connection.remove("a/b")
     }

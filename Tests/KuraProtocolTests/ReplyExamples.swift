@@ -30,10 +30,9 @@ extension Examples {
         },
         reply("reply: refused") {
           try $0.putRefusal(
-            .locked, detail: UInt64(LockReason.idle.rawValue), detail2: 1_700_000_000_000,
-            detail3: 900_000)
+            .locked(LockNote(.idle, since: 1_700_000_000_000, idleTimeout: 900_000)))
         } reading: { payload throws(ProtocolError) in
-          try refusal(payload)
+          _ = try Reply(payload)
         },
         reply("reply to create and passcode") {
           try $0.putRecoveryKeyReply(key.utf8.span)
@@ -207,9 +206,9 @@ extension Examples {
           try FieldReply.done(payload)
         },
         reply("end: refused") {
-          try $0.putRefusal(.damaged, text: "a/b", as: .end)
+          try $0.putRefusal(.damaged(.text("a/b")), as: .end)
         } reading: { payload throws(ProtocolError) in
-          try refusal(payload)
+          _ = try Reply(payload)
         },
       ]
     }
@@ -245,9 +244,5 @@ extension Examples {
     let reply = try GetReply(payload)
     _ = payload.extracting(reply.entry.name)
     if case .inline(let value) = reply.source { _ = payload.extracting(value) }
-  }
-
-  private static func refusal(_ payload: Span<UInt8>) throws(ProtocolError) {
-    if case .refused(let refusal) = try Reply(payload) { _ = payload.extracting(refusal.text) }
   }
 }

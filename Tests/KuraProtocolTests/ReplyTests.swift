@@ -2,6 +2,7 @@
 
 import KuraProtocol
 import SecureMemory
+import TestGround
 import Testing
 
 /// What the agent wrote is what a client reads.
@@ -13,39 +14,73 @@ struct ReplyTests {
   }
 
   @Test(arguments: Failure.allCases)
-  func `a refusal keeps its code, details and text`(_ failure: Failure) throws {
-    let payload = try agentPayload {
-      try $0.putRefusal(failure, detail: 1, detail2: .max, detail3: 3, text: "/a/b")
+  func `a refusal keeps its code and its facts`(_ failure: Failure) throws {
+    for text in ["/a/b", ""] {
+      let refusal = Refusal.sample(failure, naming: text)
+      #expect(refusal.failure == failure)
+      let payload = try agentPayload { try $0.putRefusal(refusal) }
+      #expect(try Reply(payload.span) == .refused(refusal))
+      #expect(Array(payload.prefix(2)) == [UInt8(failure.rawValue), 0])
+      #expect(throws: ProtocolError.trailingBytes(1)) { try Reply((payload + [0]).span) }
     }
-    guard case .refused(let refusal) = try Reply(payload.span) else {
-      return #expect(Bool(false))
-    }
-    #expect(refusal.failure == failure)
-    #expect(refusal.detail == 1)
-    #expect(refusal.detail2 == .max)
-    #expect(refusal.detail3 == 3)
-    #expect(Array(payload[refusal.text]) == bytes("/a/b"))
     #expect(failure.exitStatus != .ok)
   }
 
-  @Test func `an unknown code counts as a fault`() throws {
-    var payload = try agentPayload { try $0.putRefusal(.busy) }
+  @Test(arguments: [
+    Refusal.recoveryKeyTypo(.anywhere), .recoveryKeyTypo(.length(35)), .wrongKey(nil),
+    .locked(LockNote()), .exchanged(last: .none), .notWhole(isHeld: false, .none),
+    .throttled(wait: .max, hasRecoveryKey: false), .inputOutput(errno: -1, .none),
+  ])
+  func `a refusal keeps what is not known, too`(_ refusal: Refusal) throws {
+    let payload = try agentPayload { try $0.putRefusal(refusal, as: .end) }
+    #expect(try Reply(payload.span) == .refused(refusal))
+  }
+
+  @Test func `each flag of a wrong passcode is kept`() throws {
+    for flags in 0..<8 {
+      var wrong = WrongPasscode()
+      wrong.hasRecoveryKey = flags & 1 != 0
+      wrong.isUntakenCode = flags & 2 != 0
+      wrong.isCode = flags & 4 != 0
+      let payload = try agentPayload { try $0.putRefusal(.wrongPasscode(wrong)) }
+      #expect(payload.last == UInt8(flags))
+      #expect(try Reply(payload.span) == .refused(.wrongPasscode(wrong)))
+    }
+  }
+
+  @Test func `a number without a meaning is no refusal`() throws {
+    let refusals: [Refusal] = [
+      .nameInvalid(.empty), .noSuchSlot(.passcode), .settingInvalid(.logSync),
+    ]
+    for refusal in refusals {
+      var payload = try agentPayload { try $0.putRefusal(refusal) }
+      payload[2] = 0xEE
+      #expect(throws: ProtocolError.fieldValue) { try Reply(payload.span) }
+    }
+  }
+
+  @Test func `an unknown code is told as it came, whatever stands behind it`() throws {
+    var payload = try agentPayload { try $0.putRefusal(.notFound(.text("a"))) }
     payload[0] = 0xEE
     payload[1] = 0xEE
-    guard case .refused(let refusal) = try Reply(payload.span) else {
-      return #expect(Bool(false))
-    }
-    #expect(refusal.failure == .fault)
-    #expect(refusal.code == 0xEEEE)
+    #expect(try Reply(payload.span) == .refused(.unknown(code: 0xEEEE)))
+    #expect(Refusal.unknown(code: 0xEEEE).failure == .fault)
+  }
+
+  @Test func `a refusal names a part of the request`() throws {
+    let request = bytes("..item..")
+    let refusal = Refusal.notFound(.field(2..<6))
+    let payload = try agentPayload { try $0.putRefusal(refusal, of: request.span) }
+    #expect(try Reply(payload.span) == .refused(.notFound(.text("item"))))
+    let late = try agentPayload { try $0.putRefusal(refusal) }
+    #expect(try Reply(late.span) == .refused(.notFound(.none)))
   }
 
   @Test func `a refusal's text is cut where a message would be too long`() throws {
-    let text = [UInt8](repeating: 0x61, count: 100_000)
-    let payload = try agentPayload { try $0.putRefusal(.notFound, text: text.span) }
-    guard case .refused(let refusal) = try Reply(payload.span) else {
-      return #expect(Bool(false))
-    }
-    #expect(refusal.text.count == ProtocolLimit.path)
+    let text = String(repeating: "a", count: 100_000)
+    let payload = try agentPayload { try $0.putRefusal(.notFound(.text(text))) }
+    let cut = String(repeating: "a", count: ProtocolLimit.path)
+    #expect(try Reply(payload.span) == .refused(.notFound(.text(cut))))
   }
 
   @Test func `a value in a reply`() throws {

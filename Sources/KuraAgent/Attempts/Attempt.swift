@@ -136,7 +136,7 @@ extension Agent {
 
   /// Refuses more attempts than there can be clients; those of clients that went are under way.
   func checkAttempts() throws(Denial) {
-    guard attempts.count < configuration.limits.seats else { throw Denial(.busy) }
+    guard attempts.count < configuration.limits.seats else { throw .busy }
   }
 
   /// Drops what a client asked for and the worker has not begun, with its secrets and its file.
@@ -204,7 +204,7 @@ extension Agent {
   /// Opens the file of a client's vault; nothing in it is secret yet.
   func openLocked(_ connection: Connection) throws(Denial) -> LockedVault {
     let path = connection.vaultPath
-    guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    guard !path.isEmpty else { throw .pathInvalid }
     try checkNotClosing(path)
     do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
       throw Denial(error, at: path)
@@ -235,13 +235,13 @@ extension Agent {
   /// A secret of the request, to outlive it.
   func secret(_ bytes: Span<UInt8>) throws(Denial) -> SecretBytes {
     do throws(SecureMemoryError) { return try SecretBytes(copying: bytes) } catch {
-      throw Denial(.outOfMemory)
+      throw .outOfMemory
     }
   }
 
   /// Refuses to hold keys that may reach swap, where that was asked for.
   func checkMemory() throws(Denial) {
     guard configuration.requiresLockedMemory else { return }
-    if LockedMemory.status.unlockedByteCount > 0 { throw Denial(.memoryNotLocked) }
+    if LockedMemory.status.unlockedByteCount > 0 { throw .memoryNotLocked }
   }
 }

@@ -18,7 +18,7 @@ final class Authorization: Act, @unchecked Sendable {
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
     guard session.isUnlocked else { throw session.lockedDenial() }
-    guard let key = key.take() else { throw Denial(.outOfMemory) }
+    guard let key = key.take() else { throw .outOfMemory }
     do throws(Denial) {
       let half = try agent.work(on: session) { vault throws(VaultError) in
         try vault.protectedKey(from: key)

@@ -13,7 +13,7 @@ extension Agent {
 
   /// The client has the recovery key: what it opens may be there.
   func confirm(_ connection: Connection) throws(Denial) {
-    guard let attempt = connection.errand as? Attempt else { throw Denial(.malformed) }
+    guard let attempt = connection.errand as? Attempt else { throw .malformed }
     try attempt.perform(in: self, for: connection)
     noteDone(connection)
     connection.errand = nil
@@ -47,7 +47,7 @@ extension Agent {
     connection.errand = nil
     connection.busyDeadline = nil
     connection.phase = .ready
-    refuse(connection, Denial(.unconfirmed))
+    refuse(connection, .unconfirmed)
     flush(connection)
     resumed.append(connection)
   }

@@ -32,7 +32,7 @@ final class Creation: Act, @unchecked Sendable {
   func showKey(to client: Connection) throws(Denial) -> Bool {
     switch draft {
     case .some(let draft): try show(draft, to: client)
-    case .none: throw Denial(.outOfMemory)
+    case .none: throw .outOfMemory
     }
     return true
   }
@@ -56,7 +56,7 @@ extension Agent {
   ) throws(Denial) {
     try checkAttempts()
     let path = connection.vaultPath
-    guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    guard !path.isEmpty else { throw .pathInvalid }
     let passcode = try secret(payload.extracting(request.passcode))
     start(
       Attempt(Creation(at: path, options, request), passcode, for: connection), for: connection)

@@ -129,7 +129,7 @@ extension Agent {
     _ request: RekeyRequest, _ payload: Span<UInt8>, _ connection: Connection
   ) throws(Denial) {
     guard request.authority.credential == .passcode else {
-      throw Denial(.denied, text: .words("a new vault key takes the passcode"))
+      throw .rekeyTakesPasscode
     }
     let session = try unlocked(connection)
     let vault = try openForAttempt(connection)

@@ -19,7 +19,7 @@ final class SlotTest: Act, @unchecked Sendable {
   }
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
-    guard let opened else { throw Denial(.outOfMemory) }
+    guard let opened else { throw .outOfMemory }
     try wire { () throws(ProtocolError) in
       try client.outbox.frames.putSlotReply(number: opened.slot, kind: opened.kind)
     }

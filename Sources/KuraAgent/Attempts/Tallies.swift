@@ -93,7 +93,7 @@ extension Agent {
     // A wait that begins only now is for the worker to note.
     guard standing.isAllowed || standing.mustRestart else {
       let hasRecoveryKey = vault.slots.contains { $0.kind == .recoveryKey }
-      throw Denial(.throttled, standing.wait, hasRecoveryKey ? 1 : 0)
+      throw .throttled(wait: standing.wait, hasRecoveryKey: hasRecoveryKey)
     }
   }
 

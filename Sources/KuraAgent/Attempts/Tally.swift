@@ -307,18 +307,21 @@ extension Tally {
 extension Tally {
   /// What an error of the try means to a client.
   func denial(_ error: VaultError, at path: String) -> Denial {
-    let recoveryKeys: UInt64 = slots.slotCount(for: .recoveryKey) > 0 ? 1 : 0
-    if case .throttled(let wait) = error { return Denial(.throttled, wait, recoveryKeys) }
+    let hasRecoveryKey = slots.slotCount(for: .recoveryKey) > 0
+    if case .throttled(let wait) = error {
+      return .throttled(wait: wait, hasRecoveryKey: hasRecoveryKey)
+    }
     guard error == .wrongPasscode else { return Denial(error, at: path) }
     if credential == .recoveryKey || credential == .keyFile {
-      return Denial(.wrongKey, UInt64(credential.rawValue))
+      return .wrongKey(credential)
     }
-    let code: UInt64 = couldBeCode && codes == .refused ? 2 : 0
-    let onlyCodes: UInt64 =
-      slots.slotCount(for: .passcode) == 0 && slots.slotCount(for: .local) > 0 ? 4 : 0
-    return Denial(
-      .wrongPasscode, UInt64(next?.failures ?? 0), next?.wait ?? 0,
-      recoveryKeys | code | onlyCodes)
+    var wrong = WrongPasscode()
+    wrong.failures = next?.failures ?? 0
+    wrong.wait = next?.wait ?? 0
+    wrong.hasRecoveryKey = hasRecoveryKey
+    wrong.isUntakenCode = couldBeCode && codes == .refused
+    wrong.isCode = slots.slotCount(for: .passcode) == 0 && slots.slotCount(for: .local) > 0
+    return .wrongPasscode(wrong)
   }
 
   /// What a right try has to say; a client's own mistakes are no news to it.

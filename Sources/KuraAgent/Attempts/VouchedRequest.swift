@@ -36,11 +36,10 @@ final class VouchedRequest: Act, @unchecked Sendable {
       try agent.serve(request, payload.bytes, client, by: proof)
       agent.noteServed(request, payload.bytes, client)
     } catch {
-      guard case .field(let field) = error.text else { throw error }
-      let name = payload.bytes.extracting(field)
-      // The frame that it names a part of is gone.
+      guard !error.isWorthAnotherTry else { throw error }
+      // The frame that it may name a part of is gone.
       try wire { () throws(ProtocolError) in
-        try client.outbox.refuse(error, naming: name, as: .reply)
+        try client.outbox.frames.putRefusal(error, of: payload.bytes)
       }
     }
   }

@@ -160,7 +160,7 @@ extension Agent {
   private func dropWhatWaits(_ connection: Connection) {
     guard !connection.isClosed, connection.isWithinFrame else { return }
     if connection.errand is Wait || connection.errand is Watch {
-      end(connection, with: Denial(.malformed))
+      end(connection, with: .malformed)
     }
     guard connection.phase == .closing else { return }
     connection.inbox.wipe()
@@ -270,10 +270,8 @@ extension Agent {
     connection.phase = .closing
   }
 
-  /// Writes a refusal; its text must not be a field of the request.
+  /// Writes a refusal of a request that is not at hand any more: no field of it is named.
   func refuse(_ connection: Connection, _ denial: Denial, as type: FrameType = .reply) {
-    var text = ""
-    if case .words(let words) = denial.text { text = words }
-    try? connection.outbox.refuse(denial, naming: text.utf8.span, as: type)
+    try? connection.outbox.frames.putRefusal(denial, as: type)
   }
 }

@@ -45,7 +45,7 @@ extension Agent {
       try confirm(connection)
     case (.prompting, .clientData): try hear(payload, connection)
     case (.ready, .clientData) where connection.mayCrossEnd: try hear(payload, connection)
-    default: throw Denial(.malformed)
+    default: throw .malformed
     }
   }
 
@@ -70,14 +70,14 @@ extension Agent {
   }
 
   private func deny(_ denial: Denial, _ frame: Frame, on connection: Connection) {
-    if denial.failure == .malformed { return end(connection, with: denial) }
+    if denial == .malformed { return end(connection, with: denial) }
     if connection.phase == .uploading, frame.type == .clientData {
       connection.phase = .draining
     } else {
       connection.phase = .ready
     }
     connection.errand = nil
-    try? connection.inbox.refuse(denial, of: frame, into: &connection.outbox)
+    try? connection.inbox.refuse(denial, frame, into: &connection.outbox)
   }
 
   /// Lets a frame wait for the vault's writer; false when it has waited long enough.
@@ -101,9 +101,9 @@ extension Agent {
 extension Agent {
   private func serve(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
     let request = try wire { () throws(ProtocolError) in try Request(payload) }
-    guard ending == nil else { throw Denial(.stopping) }
+    guard ending == nil else { throw .stopping }
     guard !connection.isForeign || mayServeForeign(request) else {
-      throw Denial(.otherVersion, UInt64(ProtocolVersion.current))
+      throw .otherVersion(newest: ProtocolVersion.current)
     }
     try takeSeat(connection, for: request.verb)
     connection.mayCrossEnd = false
@@ -119,7 +119,7 @@ extension Agent {
   /// Does nothing for a client that is gone: it has told its person that nothing was done. An
   /// agent that was stopped finds the requests of many such clients.
   private func checkThere(_ connection: Connection) throws(Denial) {
-    if connection.hasHungUp { throw Denial(.stopping) }
+    if connection.hasHungUp { throw .stopping }
   }
 
   /// A client of another version may end an agent that holds no keys, to start its own.
@@ -207,12 +207,12 @@ extension Agent {
   /// Why requests about a client's vault are refused.
   func lockedDenial(_ connection: Connection) throws(Denial) -> Denial {
     let note = try lockNote(of: connection)
-    return Denial(.locked, UInt64(note.reason.rawValue), note.since, note.idleTimeout)
+    return .locked(note)
   }
 
   /// Why and since when a client's vault is locked. Another file in the place of one that was
   /// locked for that has the reason of that one.
-  func lockNote(of connection: Connection) throws(Denial) -> LockState.LockNote {
+  func lockNote(of connection: Connection) throws(Denial) -> LockNote {
     if let note = try session(of: connection)?.state.lockNote { return note }
     let path = connection.vaultPath
     let before = sessions.first { session in
@@ -222,7 +222,7 @@ extension Agent {
   }
 
   func identity(of path: String) throws(Denial) -> FileID {
-    guard !path.isEmpty else { throw Denial(.pathInvalid) }
+    guard !path.isEmpty else { throw .pathInvalid }
     do throws(VaultError) { return try FileID.of(path: path) } catch {
       throw Denial(error, at: path)
     }
@@ -240,7 +240,7 @@ extension Agent {
     do throws(VaultError) { return try session.withVault(body) } catch {
       if error.isOfAnotherVault { lock(session, .vaultChanged) }
       if error == .replaced { throw session.lockedDenial() }
-      if error == .busy, session.isCompacting { throw Denial(.busy, 1) }
+      if error == .busy, session.isCompacting { throw .compacting }
       throw Denial(error, at: path ?? session.path, item: name)
     }
   }

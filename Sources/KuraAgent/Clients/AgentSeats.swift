@@ -14,7 +14,7 @@ extension Agent {
         let now = configuration.clock().monotonic
         connection.busyDeadline = connection.busyDeadline ?? now + configuration.limits.queue
         connection.waitsForSeat = true
-        throw Denial(.busy)
+        throw .busy
       }
       connection.isSeated = true
       connection.waitsForSeat = false
@@ -76,7 +76,7 @@ extension Agent {
       if connection.isClosed { return true }
       guard connection.lastHeard == before, isDroppable(connection) else { continue }
       if connection.waitsForSeat {
-        refuse(connection, Denial(.busy))
+        refuse(connection, .busy)
         _ = connection.send()
       }
       close(connection)

@@ -65,7 +65,7 @@ extension Agent {
     guard !closing.isEmpty else { return }
     let id = try identity(of: path)
     if closing.contains(where: { $0.id == id || $0.path == path || $0.closing?.path == path }) {
-      throw Denial(.busy)
+      throw .busy
     }
   }
 
@@ -84,18 +84,17 @@ extension Agent {
   }
 }
 
-extension Denial {
+extension Refusal {
   /// What an asker of a lock is told of a file that is not whole; nil for one that is.
   fileprivate init?(_ closing: Closing) {
-    let path = Text.words(closing.path)
+    let path = Subject.text(closing.path)
     switch closing.outcome {
     case .whole: return nil
-    case nil: self.init(.notWhole, 1, text: path)
-    case .held: self.init(.notWhole, 2, text: path)
-    case .failed(.diskFull): self.init(.wholeFailed, UInt64(ENOSPC), text: path)
-    case .failed(.io(let code)):
-      self.init(.wholeFailed, UInt64(UInt32(bitPattern: code)), text: path)
-    case .failed: self.init(.wholeFailed, text: path)
+    case nil: self = .notWhole(isHeld: false, path)
+    case .held: self = .notWhole(isHeld: true, path)
+    case .failed(.diskFull): self = .wholeFailed(errno: ENOSPC, path)
+    case .failed(.io(let errno)): self = .wholeFailed(errno: errno, path)
+    case .failed: self = .wholeFailed(errno: 0, path)
     }
   }
 }

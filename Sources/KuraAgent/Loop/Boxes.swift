@@ -155,25 +155,8 @@ struct Outbox: ~Copyable {
 extension Inbox {
   /// Refuses a request; what the refusal names may be one of its fields.
   func refuse(
-    _ denial: Denial, of frame: Frame, into outbox: inout Outbox
+    _ refusal: Refusal, _ request: Frame, into outbox: inout Outbox
   ) throws(ProtocolError) {
-    switch denial.text {
-    case .none: try outbox.refuse(denial, naming: Span(), as: .reply)
-    case .words(let words): try outbox.refuse(denial, naming: words.utf8.span, as: .reply)
-    case .field(let field):
-      let payload = buffer.bytes.extracting(frame.payload)
-      try outbox.refuse(denial, naming: payload.extracting(field), as: .reply)
-    }
-  }
-}
-
-extension Outbox {
-  /// Writes a refusal that names something.
-  mutating func refuse(
-    _ denial: Denial, naming text: Span<UInt8>, as type: FrameType
-  ) throws(ProtocolError) {
-    try frames.putRefusal(
-      denial.failure, detail: denial.detail, detail2: denial.detail2, detail3: denial.detail3,
-      text: text, as: type)
+    try outbox.frames.putRefusal(refusal, of: buffer.bytes.extracting(request.payload))
   }
 }

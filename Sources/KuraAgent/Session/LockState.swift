@@ -12,23 +12,6 @@ struct LockState: Sendable {
   /// The sleep that is not taken for one: the two clocks are not read in the same instant.
   static let sleepTolerance: UInt64 = 2_000
 
-  /// Why and since when the vault is locked.
-  struct LockNote: Equatable, Sendable {
-    /// What locked it.
-    let reason: LockReason
-    /// When, in milliseconds of Unix time.
-    let since: UInt64
-    /// The idle timeout that applied until then, in milliseconds.
-    let idleTimeout: UInt64
-
-    /// What holds of a vault that an agent has not unlocked since it began.
-    static func neverUnlocked(since began: Moment) -> LockNote {
-      LockNote(
-        reason: .neverUnlocked, since: began.wall,
-        idleTimeout: SessionLimits.standard.idleTimeout)
-    }
-  }
-
   /// The clocks of an unlocked vault.
   struct Open: Equatable, Sendable {
     var limits: SessionLimits
@@ -140,7 +123,7 @@ extension LockState {
     locks += 1
     guard case .unlocked(let open) = state else { return }
     let timeout = open.limits.idleTimeout
-    state = .locked(LockNote(reason: reason, since: now.wall, idleTimeout: timeout))
+    state = .locked(LockNote(reason, since: now.wall, idleTimeout: timeout))
   }
 }
 
@@ -188,4 +171,12 @@ struct SessionClocks: Equatable, Sendable {
   let sessionLeft: UInt64
   /// The limits that apply.
   let limits: SessionLimits
+}
+
+extension LockNote {
+  /// Says of a vault that an agent has not unlocked it since it began.
+  static func neverUnlocked(since began: Moment) -> LockNote {
+    LockNote(
+      .neverUnlocked, since: began.wall, idleTimeout: SessionLimits.standard.idleTimeout)
+  }
 }

@@ -44,8 +44,8 @@ extension Agent {
       id: lastAsker, at: place, seesKeys: request.flags.contains(.seesKeys),
       from: .init(ofProcess: connection.process))
     let wait = desk.line.coolDownLeft(for: asker, at: now)
-    guard wait == 0 else { throw Denial(.cancelled, wait) }
-    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
+    guard wait == 0 else { throw .cancelled(lasting: wait) }
+    guard hasRoomToWait else { throw .tooBusy }
     desk.line.join(asker, at: now)
     connection.errand = Prompting(lastAsker, at: desk)
     connection.phase = .prompting
@@ -90,7 +90,7 @@ extension Agent {
     case .aside: desk.line.stepAside(prompting.id, at: now)
     case .cancel:
       guard desk.line.cancel(by: prompting.id, at: now) else { return }
-      endPrompts(desk, with: Denial(.cancelled))
+      endPrompts(desk, with: .cancelled(lasting: 0))
     }
     tell(desk)
   }

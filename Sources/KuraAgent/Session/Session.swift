@@ -109,8 +109,7 @@ final class Session {
 
   /// Why requests are refused while the vault is locked.
   func lockedDenial() -> Denial {
-    guard let note = state.lockNote else { return Denial(.locked) }
-    return Denial(.locked, UInt64(note.reason.rawValue), note.since, note.idleTimeout)
+    .locked(state.lockNote ?? LockNote())
   }
 }
 

@@ -49,7 +49,7 @@ final class BatchStore: Stream {
     try write { () throws(ProtocolError) in
       try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
       guard let failure else { return try outbox.frames.putEnd() }
-      try outbox.frames.putRefusal(failure.failure, detail: failure.detail, as: .end)
+      try outbox.frames.putRefusal(failure, as: .end)
     }
     return false
   }
@@ -115,7 +115,7 @@ final class BatchStore: Stream {
   /// Why the item behind those that are stored is not; nothing of it is named.
   private var failure: Denial? {
     if let failure = batch.failure { return Denial(failure.error, at: session.path) }
-    return hasEmptyValue ? Denial(.valueEmpty) : nil
+    return hasEmptyValue ? .valueEmpty : nil
   }
 }
 
@@ -133,7 +133,7 @@ extension Agent {
       return
     }
     // One batch after another would leave nobody else a turn.
-    guard !isAwaited(before: connection) else { throw Denial(.busy) }
+    guard !isAwaited(before: connection) else { throw .busy }
     let isLate = !session.isJournalShort
     let batch = try work(on: session) { vault throws(VaultError) in
       try vault.beginBatch(replacing: request.flags.contains(.replace), late: isLate)

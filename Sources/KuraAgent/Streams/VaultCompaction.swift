@@ -64,11 +64,11 @@ extension Agent {
   /// Begins to make a vault's file short.
   func compact(_ connection: Connection) throws(Denial) {
     let session = try unlocked(connection)
-    guard !session.isCompacting else { throw Denial(.busy, 1) }
+    guard !session.isCompacting else { throw .compacting }
     let compaction = try work(on: session) { vault throws(VaultError) in try vault.compaction() }
     do throws(AgentError) {
       connection.stream = try VaultCompaction(compaction, of: session, configuration)
-    } catch { throw Denial(.outOfMemory) }
+    } catch { throw .outOfMemory }
     session.compaction = compaction
     connection.phase = .parked
   }

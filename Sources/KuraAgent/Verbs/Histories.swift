@@ -20,8 +20,8 @@ extension Agent {
       }
     } catch {
       // What is in the way is called by the new name.
-      guard error.failure == .exists else { throw error }
-      throw Denial(.exists, error.detail, text: .field(request.new))
+      guard case .exists(let revision, _) = error else { throw error }
+      throw .exists(revision: revision, .field(request.new))
     }
     if !result.isSame { noteChange(of: session) }
     try wire { () throws(ProtocolError) in
@@ -41,7 +41,7 @@ extension Agent {
     let copy: SecretBytes
     do throws(SecureMemoryError) {
       copy = try SecretBytes(copying: payload.extracting(name))
-    } catch { throw Denial(.outOfMemory) }
+    } catch { throw .outOfMemory }
     connection.stream = RevisionList(copy, of: session)
     connection.phase = .parked
   }

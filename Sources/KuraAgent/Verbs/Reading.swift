@@ -40,14 +40,14 @@ extension Agent {
       try connection.outbox.frames.putAttributeReply(value)
       return true
     }
-    if !isThere { throw Denial(.attributeNotFound, text: .field(request.key)) }
+    if !isThere { throw .attributeNotFound(.field(request.key)) }
   }
 
   /// The key in normal form C, as keys are kept.
   func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
     do throws(FormatError) { return try Attributes.normalize(key: text) } catch {
-      guard case .attributesInvalid(let rule) = error else { throw Denial(.outOfMemory) }
-      throw Denial(.attributeInvalid, UInt64(rule.rawValue))
+      guard case .attributesInvalid(let rule) = error else { throw .outOfMemory }
+      throw .attributeInvalid(rule)
     }
   }
 

@@ -40,7 +40,7 @@ extension Agent {
     if try session(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
-    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
+    guard hasRoomToWait else { throw .tooBusy }
     let now = configuration.clock().monotonic
     let (deadline, overflow) = now.addingReportingOverflow(milliseconds)
     connection.errand = Wait(deadline: overflow ? .max : deadline)
@@ -50,7 +50,7 @@ extension Agent {
   /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
   func awaitLock(_ connection: Connection) throws(Denial) {
     let session = try unlocked(connection)
-    guard hasRoomToWait else { throw Denial(.busy).final(when: true) }
+    guard hasRoomToWait else { throw .tooBusy }
     connection.errand = Watch(session)
     connection.phase = .parked
   }
@@ -92,10 +92,7 @@ extension Agent {
     _ request: ConfigRequest, _ session: Session, by owner: borrowing OwnerProof?
   ) throws(Denial) {
     guard let key = try keys(of: request).first else { return }
-    let range = key.range
-    guard range.contains(request.value) else {
-      throw Denial(.configInvalid, UInt64(request.key), range.lowerBound, range.upperBound)
-    }
+    guard key.range.contains(request.value) else { throw .settingInvalid(key) }
     try work(on: session) { vault throws(VaultError) in
       try vault.setPolicy(key, to: request.value, by: owner)
       if key == .eraseLocalAfter { try vault.refreshEraseRules() }
@@ -108,7 +105,7 @@ extension Agent {
   private func keys(of request: ConfigRequest) throws(Denial) -> [Setting] {
     if request.operation == .list { return Setting.allCases }
     guard let key = Setting(rawValue: request.key) else {
-      throw Denial(.configInvalid, UInt64(request.key))
+      throw .settingUnknown(request.key)
     }
     return [key]
   }

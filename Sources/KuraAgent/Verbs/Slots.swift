@@ -118,11 +118,11 @@ extension SlotAddRequest {
   fileprivate func checkRoom(in vault: borrowing LockedVault) throws(Denial) {
     let slots = vault.slots
     if kind == .recoveryKey, slots.contains(where: { $0.kind == .recoveryKey }) {
-      guard flags.contains(.replace) else { throw Denial(.exists, text: .words("recovery key")) }
+      guard flags.contains(.replace) else { throw .recoveryKeyExists }
       return
     }
     guard slots.count < KDFLimits.mostSlots else {
-      throw Denial(.slotsFull, UInt64(KDFLimits.mostSlots))
+      throw .slotsFull(limit: KDFLimits.mostSlots)
     }
   }
 }
@@ -133,7 +133,7 @@ extension Credential {
     switch self {
     case .passcode, .recoveryKey: return
     case .keyFile, .local:
-      throw Denial(.denied, text: .words("a change of slots takes a passcode or recovery key"))
+      throw .slotsTakeOwner
     }
   }
 }

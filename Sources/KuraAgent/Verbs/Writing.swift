@@ -16,7 +16,7 @@ extension Agent {
     case .inline(let value):
       try put(request, payload, payload.extracting(value), edits, session, connection)
     case .stream where request.flags.contains(.otp):
-      throw Denial(.otpInvalid, UInt64(OTPRule.tooLong.rawValue))
+      throw .otpInvalid(.tooLong)
     case .stream: try beginUpload(request, payload, edits, session, connection)
     }
   }
@@ -25,7 +25,7 @@ extension Agent {
     _ request: PutRequest, _ payload: Span<UInt8>, _ value: Span<UInt8>,
     _ edits: borrowing AttributeEdits, _ session: Session, _ connection: Connection
   ) throws(Denial) {
-    guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw Denial(.valueEmpty) }
+    guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw .valueEmpty }
     let result = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.put(
         payload.extracting(request.name), value: value, attributes: edits,
@@ -64,7 +64,7 @@ extension Agent {
     try request.delete.forEachField(in: payload) { field throws(Denial) in
       let key = try attributeKey(payload.extracting(field))
       guard item.attributes.value(of: key.bytes) == nil else { return }
-      throw Denial(.attributeNotFound, text: .field(field))
+      throw .attributeNotFound(.field(field))
     }
   }
 
@@ -165,7 +165,7 @@ extension Agent {
     guard end == .commit, !upload.isEmpty || upload.allowsEmpty else {
       // What was staged is swept with the next upkeep.
       noteChange(of: session)
-      throw Denial(end == .commit ? .valueEmpty : .cancelled)
+      throw end == .commit ? .valueEmpty : .cancelled(lasting: 0)
     }
     let result = try work(on: session) { vault throws(VaultError) in
       try vault.commit(&upload.upload)
@@ -180,7 +180,7 @@ extension Agent {
     of connection: Connection
   ) throws(Denial) -> (upload: ValueUpload, session: Session) {
     guard let upload = connection.errand as? ValueUpload, let session = upload.session else {
-      throw Denial(.fault, text: .words("upload"))
+      throw .fault(.text("upload"))
     }
     return (upload, session)
   }

@@ -9,25 +9,25 @@ extension VaultAccess {
   func authorized<Value>(
     _ connection: inout Connection, _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    let refused: Refused
+    let item: Refusal.Subject
     do throws(ClientError) { return try body(&connection) } catch {
-      guard let found = error.protectedRefusal else { throw .client(error) }
-      refused = found
+      guard case .refused(.protected(let subject)) = error else { throw .client(error) }
+      item = subject
     }
-    return try authorized(&connection, refused, body)
+    return try authorized(&connection, item, body)
   }
 
-  /// Has the passcode proved for what was refused, and does it again; once.
+  /// Has the passcode proved for a protected item, and does again what was refused; once.
   func authorized<Value>(
-    _ connection: inout Connection, _ refused: Refused,
+    _ connection: inout Connection, _ item: Refusal.Subject,
     _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    try authorize(&connection, refused)
+    try authorize(&connection, item)
     return try running { () throws(ClientError) in try body(&connection) }
   }
 
   private func authorize(
-    _ connection: inout Connection, _ refused: Refused
+    _ connection: inout Connection, _ item: Refusal.Subject
   ) throws(CommandError) {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
@@ -37,10 +37,10 @@ extension VaultAccess {
       return note(notices, after: kind)
     }
     var questioner = try asking.questioner()
-    guard questioner.canAsk else { throw .client(.refused(refused)) }
+    guard questioner.canAsk else { throw .client(.refused(.protected(item))) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    let purpose = Purpose("open", Diagnostic.shown(refused.text))
+    let purpose = Purpose("open", Diagnostic.shown(item.text))
     let question = try question(asked, &connection, to: purpose)
     let notices = try questioner.attempts(question) { secret throws(ClientError) in
       do throws(ClientError) { return try connection.authorize(asked, secret: secret) } catch {
@@ -50,13 +50,5 @@ extension VaultAccess {
       }
     }
     note(notices, after: asked)
-  }
-}
-
-extension ClientError {
-  /// The refusal to open a protected item without a fresh passcode; nil for anything else.
-  var protectedRefusal: Refused? {
-    guard case .refused(let refused) = self, refused.failure == .protected else { return nil }
-    return refused
   }
 }

@@ -141,7 +141,7 @@ struct BatchSender: ~Copyable {
     if isProtecting { alone.insert(.protect) }
     let order = try item.order(alone)
     do throws(ClientError) { _ = try connection.put(order, value: item.value.bytes) } catch {
-      throw failure(on: line, .client(error.unnamed))
+      throw failure(on: line, .client(error))
     }
     stored += 1
   }
@@ -163,7 +163,7 @@ struct BatchSender: ~Copyable {
     var count = 0
     do throws(ClientError) { try connection.batchAnswer(&count) } catch {
       stored += UInt64(count)
-      throw failure(on: sent[min(count, sent.count - 1)], .client(error.unnamed))
+      throw failure(on: sent[min(count, sent.count - 1)], .client(error))
     }
     stored += UInt64(count)
     sent.removeAll(keepingCapacity: true)
@@ -183,12 +183,4 @@ struct BatchFailure: Equatable, Sendable {
   let last: UInt64
   /// How many items are stored for good.
   let stored: UInt64
-}
-
-extension ClientError {
-  /// The same without a name or a path.
-  fileprivate var unnamed: ClientError {
-    guard case .refused(let refused) = self else { return self }
-    return .refused(refused.unnamed)
-  }
 }

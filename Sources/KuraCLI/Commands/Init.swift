@@ -139,9 +139,7 @@ extension Arguments {
 extension CommandError {
   /// What went wrong while a vault was made: the cost that is refused is the one asked for.
   static func creating(_ error: ClientError) -> CommandError {
-    guard case .refused(let refused) = error, refused.failure == .kdfTooCostly else {
-      return .client(error)
-    }
-    return .costRefused(refused)
+    guard case .refused(.kdfTooCostly(let cost)) = error else { return .client(error) }
+    return .costRefused(cost)
   }
 }

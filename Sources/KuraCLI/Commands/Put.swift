@@ -200,10 +200,8 @@ extension Put {
 
   /// The revision that is in the way; nil when another thing is.
   private static func existingRevision(_ error: CommandError) -> UInt64? {
-    guard case .client(.refused(let refused)) = error, refused.failure == .exists else {
-      return nil
-    }
-    return refused.detail
+    guard case .client(.refused(.exists(let revision, _))) = error else { return nil }
+    return revision
   }
 
   private static func confirms(

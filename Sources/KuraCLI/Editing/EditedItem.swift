@@ -155,10 +155,10 @@ extension EditedItem {
 
   /// From here on, the text goes in the place of what an error says is there.
   mutating func agree(to error: CommandError) {
-    guard case .client(.refused(let refused)) = error else { return }
-    let failure = refused.failure
-    if failure == .revisionConflict || failure == .exists { order.replace(refused.detail) }
-    if failure == .notFound { order.replace(0) }
+    guard case .client(.refused(let refusal)) = error else { return }
+    if case .revisionConflict(let revision) = refusal { order.replace(revision) }
+    if case .exists(let revision, _) = refusal { order.replace(revision) }
+    if case .notFound = refusal { order.replace(0) }
   }
 }
 

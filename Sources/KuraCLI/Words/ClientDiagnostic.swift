@@ -260,13 +260,11 @@ extension Diagnostic {
 extension LockFacts {
   /// What the agent said when it refused as locked; nil when it said something else.
   init?(_ error: ClientError) {
-    guard case .refused(let refused) = error, refused.failure == .locked else { return nil }
-    self.init(refused)
+    guard case .refused(.locked(let note)) = error else { return nil }
+    self.init(note)
   }
 
-  init(_ refused: Refused) {
-    reason = LockReason(rawValue: UInt8(truncatingIfNeeded: refused.detail))
-    since = refused.detail2
-    idleTimeout = refused.detail3
+  init(_ note: LockNote) {
+    (reason, since, idleTimeout) = (note.reason, note.since, note.idleTimeout)
   }
 }

@@ -29,7 +29,7 @@ enum CommandError: Error, Equatable, Sendable {
   /// The vault is locked, and nobody could be asked.
   case locked(LockFacts)
   /// There is no item of that name, but there are names like it.
-  case noItem(Refused, NearNames)
+  case noItem(String, NearNames)
   /// Wrong ones slow down the next: ms until one may be tried. Nobody was asked.
   case throttled(UInt64, hasRecoveryKey: Bool)
   /// A person is needed, and nobody could be asked.
@@ -44,7 +44,7 @@ enum CommandError: Error, Equatable, Sendable {
   /// No slot of the vault has that number.
   case noSlot(UInt8)
   /// No new vault is made at the cost that was asked for.
-  case costRefused(Refused)
+  case costRefused(KDFParameters)
   /// Something is wrong with what stands at a place.
   indirect case placed(Place, CommandError)
   /// A file or template of several lines cannot be read as one.

@@ -15,34 +15,29 @@ struct Complaint: Equatable {
   ///
   /// - Parameter isCode: Whether only a code was asked for.
   init?(_ error: ClientError, isCode: Bool) {
-    guard case .refused(let refused) = error else { return nil }
-    let failure = refused.failure
-    if failure == .wrongPasscode {
+    if case .refused(.wrongPasscode(let wrong)) = error {
       let what = isCode ? "Wrong code" : "Wrong passcode"
-      wait = refused.detail2
+      wait = wrong.wait
       text =
-        refused.isUntakenCode
+        wrong.isUntakenCode
         ? what + ", and a code changes no slot; try again."
         : what + (wait > 0 ? "." : ", try again.")
-    } else if failure == .wrongKey {
+    } else if case .refused(.wrongKey) = error {
       text = "Wrong recovery key, try again."
-    } else if failure == .recoveryKeyTypo {
-      text = Self.typoText(refused)
+    } else if case .refused(.recoveryKeyTypo(let typo)) = error {
+      text = Self.text(typo)
     } else {
       return nil
     }
   }
 
-  private static func typoText(_ refused: Refused) -> String {
-    if refused.detail2 > 0 {
-      let count = refused.detail2
-      return "It has \(count) character" + (count == 1 ? "" : "s")
-        + ", a recovery key has 36; try again."
+  private static func text(_ typo: RecoveryKeyTypo) -> String {
+    switch typo {
+    case .anywhere: "There is a typing error, try again."
+    case .group(let group): "There is a typing error in group \(group), try again."
+    case .length(let count):
+      "I" + Diagnostic.lengthMessage(count).dropFirst() + "; try again."
     }
-    if refused.detail > 0 {
-      return "There is a typing error in group \(refused.detail), try again."
-    }
-    return "There is a typing error, try again."
   }
 
   /// The same for who is shown no count-down.
@@ -54,9 +49,9 @@ struct Complaint: Equatable {
 extension ClientError {
   /// For how long nothing may be tried, in ms, where that is why it was refused; nil for anything else.
   var wait: UInt64? {
-    guard case .refused(let refused) = self, refused.failure == .throttled,
-      refused.detail < TryReport.untilPasscode
-    else { return nil }
-    return refused.detail
+    guard case .refused(.throttled(let wait, _)) = self, wait < TryReport.untilPasscode else {
+      return nil
+    }
+    return wait
   }
 }

@@ -47,7 +47,7 @@ extension Diagnostic {
       self.init(
         "a file exists there already: " + Self.shown(path), hint: "name another one", .exists)
     case .locked(let facts): self.init(locked: facts)
-    case .noItem(let refused, let near): self.init(refused, near)
+    case .noItem(let name, let near): self.init(noItem: name, near)
     case .throttled(let wait, let hasRecoveryKey):
       self.init(Self.throttledWords(wait, hasRecoveryKey: hasRecoveryKey), .throttled)
     case .noInteraction(let need): self.init(need)
@@ -55,8 +55,8 @@ extension Diagnostic {
     case .findings(let count): self.init(findings: count)
     case .logFindings(let count): self.init(logFindings: count)
     case .weakPasscode(let remedy, let lasts): self.init(weak: remedy, lasts: lasts)
-    case .costRefused(let refused):
-      self.init(Self.newCostWords(refused), refused.failure.exitStatus)
+    case .costRefused(let cost):
+      self.init(Self.newCostWords(cost), Failure.kdfTooCostly.exitStatus)
     case .noSlot(let number): self.init(noSlot: number)
     case .placed(let place, let error): self.init(place, error)
     case .syntax(let flaw): self.init(flaw)
@@ -74,10 +74,10 @@ extension Diagnostic {
     self.init(words.message, hint: words.hint, status)
   }
 
-  private init(_ refused: Refused, _ near: NearNames) {
-    let words = Self.words(refused)
+  private init(noItem name: String, _ near: NearNames) {
+    let words = Self.words(.notFound(.text(name)))
     self.init(
-      words.message, hint: near.hint(for: refused.text) ?? words.hint, refused.failure.exitStatus)
+      words.message, hint: near.hint(for: name) ?? words.hint, Failure.notFound.exitStatus)
   }
 
   private init(noSlot number: UInt8) {

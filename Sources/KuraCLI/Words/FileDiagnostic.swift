@@ -10,18 +10,18 @@ extension Failure {
 
 /// Refusals about the file as a whole: whether a copy of it would be the vault.
 extension Diagnostic {
-  static func exchangedWords(_ refused: Refused) -> Words {
+  static func exchangedWords(_ last: Refusal.Subject) -> Words {
     (
       "another vault was here before; "
-        + (refused.text.utf8.isEmpty
-          ? "this machine has never seen this one" : "this one was last at " + shown(refused.text)),
+        + (last.text.utf8.isEmpty
+          ? "this machine has never seen this one" : "this one was last at " + shown(last.text)),
       "if you put it here yourself, run 'kura unlock --accept-moved'"
     )
   }
 
-  static func notWholeWords(_ refused: Refused) -> Words {
-    let file = shown(refused.text)
-    if refused.detail == 2 {
+  static func notWholeWords(_ path: Refusal.Subject, isHeld: Bool) -> Words {
+    let file = shown(path.text)
+    if isHeld {
       return (
         wiped + "another program has it open, and the latest changes are not in the file yet: "
           + file,
@@ -34,11 +34,11 @@ extension Diagnostic {
     )
   }
 
-  static func wholeFailedWords(_ refused: Refused) -> Words {
+  static func wholeFailedWords(_ errno: Int32, _ path: Refusal.Subject) -> Words {
     (
-      wiped + "the latest changes could not be written into the file" + named(refused.text)
-        + errorText(refused.detail),
-      "nothing is lost: they stand in " + shown(refused.text)
+      wiped + "the latest changes could not be written into the file" + named(path)
+        + errorText(errno),
+      "nothing is lost: they stand in " + shown(path.text)
         + "-wal; look after the disk, then lock again before you copy or move the file"
     )
   }

@@ -5,32 +5,30 @@ internal import KuraProtocol
 
 /// Finds the words for what is about credentials or items.
 extension Diagnostic {
-  static func noSuchSlotWords(_ refused: Refused) -> Words {
-    let kind = Credential(rawValue: refused.number)
-    guard refused.detail2 > 0 else { return (noSlotMessage(kind), noSlotHint(kind)) }
-    return (
-      "slot \(refused.detail2 - 1) is not of kind " + (kind?.word ?? "that is shown"),
+  static func otherKindWords(_ number: UInt8, _ credential: Credential) -> Words {
+    (
+      "slot \(number) is not of kind " + credential.word,
       "'kura slot list' shows what opens it"
     )
   }
 
-  static func tooCostlyWords(_ refused: Refused) -> Words {
+  static func tooCostlyWords(_ cost: KDFParameters) -> Words {
     (
-      "a guess would cost " + cost(refused) + ", more than is safe to try here",
+      "a guess would cost " + words(cost) + ", more than is safe to try here",
       "unlock with another credential, or where there is more memory"
     )
   }
 
-  static func protectedWords(_ refused: Refused) -> Words {
+  static func protectedWords(_ item: Refusal.Subject) -> Words {
     (
-      (refused.text.utf8.isEmpty ? "this item" : shown(refused.text))
+      (item == .none ? "this item" : shown(item.text))
         + " asks for the passcode at each read",
       "run it at a terminal, or give the passcode with --passcode-file"
     )
   }
 
-  static func cancelledWords(_ refused: Refused) -> Words {
-    guard refused.detail > 0 else {
+  static func cancelledWords(_ lasting: UInt64) -> Words {
+    guard lasting > 0 else {
       return ("cancelled at the prompt that this command waited for", nil)
     }
     return (
@@ -39,28 +37,26 @@ extension Diagnostic {
     )
   }
 
-  static func slotsFullWords(_ refused: Refused) -> Words {
-    let kind = refused.detail == 16 ? " slots" : " slots that take a passcode or a code"
+  static func slotsFullWords(_ limit: Int) -> Words {
+    let kind = limit == 16 ? " slots" : " slots that take a passcode or a code"
     return (
-      "the vault has no room for another slot: \(refused.detail)" + kind + " are the most",
+      "the vault has no room for another slot: \(limit)" + kind + " are the most",
       "'kura slot remove N' makes room"
     )
   }
 
-  static func deniedWords(_ refused: Refused) -> Words {
-    if refused.text == "tries-not-kept" {
-      return (
-        "a short code is not tried while wrong ones cannot be counted",
-        "make room on the disk, or unlock with the passcode"
-      )
-    }
-    if refused.text == "erase-rule-damaged" {
-      return (
-        "no code is tried: what says when this machine's secret for it is destroyed is damaged",
-        "unlock with the passcode or the recovery key, which writes it anew"
-      )
-    }
-    return ("policy does not allow it" + named(refused.text), nil)
+  static var triesNotKeptWords: Words {
+    (
+      "a short code is not tried while wrong ones cannot be counted",
+      "make room on the disk, or unlock with the passcode"
+    )
+  }
+
+  static var eraseRuleDamagedWords: Words {
+    (
+      "no code is tried: what says when this machine's secret for it is destroyed is damaged",
+      "unlock with the passcode or the recovery key, which writes it anew"
+    )
   }
 
   static var lastSlotWords: Words {
@@ -78,43 +74,19 @@ extension Diagnostic {
     )
   }
 
-  static func revisionNotFoundWords(_ refused: Refused) -> Words {
+  static func existsWords(_ revision: UInt64, _ item: Refusal.Subject) -> Words {
     (
-      "no value is kept for that revision"
-        + (refused.detail == 0 ? "" : "; the current one is \(refused.detail)"),
-      "'kura history NAME' lists the revisions"
-    )
-  }
-
-  static func existsWords(_ refused: Refused) -> Words {
-    if refused.text == "recovery key", refused.detail == 0 {
-      return ("the vault has a recovery key already", "--replace ends it and makes another")
-    }
-    if refused.text == "slot", refused.detail == 0 {
-      return (
-        "slot \(max(refused.detail2, 1) - 1) takes the same already",
-        "another way to unlock takes another passcode or file"
-      )
-    }
-    return (
-      "the item exists" + named(refused.text) + " (revision \(refused.detail))",
+      "the item exists" + named(item) + " (revision \(revision))",
       "--replace puts the new one in its place; the old one can be brought back"
     )
-  }
-
-  static func settingWords(_ refused: Refused) -> Words {
-    guard let key = Setting(rawValue: refused.number) else {
-      return ("the agent does not know this setting", "'kura config' lists the settings")
-    }
-    return ("this value is out of range for " + key.name, "it is " + Config.range(of: key))
   }
 
   static let noSuchItemHint =
     "'kura list' shows the names there are, 'kura list --deleted' those that were removed"
 
-  static func notDeletedWords(_ refused: Refused) -> Words {
+  static func notDeletedWords(_ revision: UInt64, _ item: Refusal.Subject) -> Words {
     (
-      "the item is not deleted" + named(refused.text) + " (revision \(refused.detail))",
+      "the item is not deleted" + named(item) + " (revision \(revision))",
       "--revision brings an earlier one back; 'kura history NAME' lists them"
     )
   }
@@ -149,21 +121,19 @@ extension Diagnostic {
   private static let withoutPasscode =
     "'kura unlock --recovery-key' opens the vault without it, and 'kura get --recovery-key NAME' a protected value"
 
-  static func wrongPasscodeHint(_ refused: Refused) -> String? {
-    let hasRecoveryKey = refused.detail3 & 1 > 0
-    if refused.isUntakenCode {
+  static func wrongPasscodeHint(_ wrong: WrongPasscode) -> String? {
+    let nextTry = "the next try is possible in " + wait(wrong.wait)
+    if wrong.isUntakenCode {
       return "a code changes no slot: give the passcode"
-        + (hasRecoveryKey ? " or --recovery-key" : "")
-        + (refused.detail2 > 0 ? "; the next try is possible in " + wait(refused.detail2) : "")
+        + (wrong.hasRecoveryKey ? " or --recovery-key" : "")
+        + (wrong.wait > 0 ? "; " + nextTry : "")
     }
-    guard refused.detail2 > 0 else {
-      return hasRecoveryKey ? Self.withoutPasscode : nil
-    }
-    return "the next try is possible in " + wait(refused.detail2)
+    guard wrong.wait > 0 else { return wrong.hasRecoveryKey ? Self.withoutPasscode : nil }
+    return nextTry
   }
 
-  static func wrongKeyMessage(_ kind: UInt64) -> String {
-    switch Credential(rawValue: UInt8(truncatingIfNeeded: kind)) {
+  static func wrongKeyMessage(_ credential: Credential?) -> String {
+    switch credential {
     case .recoveryKey: "this recovery key does not open the vault"
     case .keyFile: "this key file does not open the vault"
     case .passcode, .local, nil: "this does not open the vault any more"
@@ -175,48 +145,48 @@ extension Diagnostic {
     TimeSpan(milliseconds: (milliseconds + 999) / 1_000 * 1_000).words
   }
 
-  private static func noSlotMessage(_ kind: Credential?) -> String {
+  static func noSlotMessage(_ kind: Credential) -> String {
     switch kind {
     case .recoveryKey: "the vault has no recovery key"
     case .keyFile: "the vault has no key file"
     case .passcode: "the vault has no passcode"
     case .local: "no code for this machine opens the vault: its secret is not here"
-    case nil: "the vault has no such way to unlock it"
     }
   }
 
   /// There is always a passcode or a recovery key.
-  private static func noSlotHint(_ kind: Credential?) -> String {
+  static func noSlotHint(_ kind: Credential) -> String {
     switch kind {
     case .passcode:
       "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"
     case .recoveryKey: "unlock it with the passcode"
-    case .keyFile, .local, nil: "unlock it with the passcode or recovery key"
+    case .keyFile, .local: "unlock it with the passcode or recovery key"
     }
   }
 
-  static func typoMessage(_ refused: Refused) -> String {
-    if refused.detail2 > 0 { return countMessage(refused.detail2) }
-    return refused.detail == 0
-      ? "the recovery key has a typing error"
-      : "the recovery key has a typing error in group \(refused.detail)"
+  static func typoMessage(_ typo: RecoveryKeyTypo) -> String {
+    switch typo {
+    case .anywhere: "the recovery key has a typing error"
+    case .group(let group): "the recovery key has a typing error in group \(group)"
+    case .length(let count): lengthMessage(count)
+    }
   }
 
-  private static func countMessage(_ count: UInt64) -> String {
+  static func lengthMessage(_ count: UInt32) -> String {
     "it has \(count) character" + (count == 1 ? "" : "s") + ", a recovery key has 36"
   }
 
-  static func cost(_ refused: Refused) -> String {
-    let passes = refused.detail2 == 1 ? "1 pass" : "\(refused.detail2) passes"
-    guard refused.detail > 0 else { return refused.detail2 == 0 ? "too much" : passes }
-    let memory = ByteSize(count: refused.detail).words
-    return refused.detail2 == 0 ? memory : memory + " and " + passes
+  static func words(_ cost: KDFParameters) -> String {
+    let passes = cost.passes == 1 ? "1 pass" : "\(cost.passes) passes"
+    guard cost.memory > 0 else { return cost.passes == 0 ? "too much" : passes }
+    let memory = ByteSize(count: cost.memory).words
+    return cost.passes == 0 ? memory : memory + " and " + passes
   }
 
   /// The cost that was asked for when a vault was to be made.
-  static func newCostWords(_ refused: Refused) -> Words {
+  static func newCostWords(_ cost: KDFParameters) -> Words {
     (
-      "no vault is made at this cost of a guess: " + cost(refused),
+      "no vault is made at this cost of a guess: " + words(cost),
       "--kdf-memory is 8KiB to 2GiB in whole KiB, less where memory is short; "
         + "--kdf-passes is 1 to 16"
     )
@@ -231,12 +201,4 @@ extension Diagnostic {
   static func sizeMessage(_ limit: UInt64) -> String {
     limit == 0 ? "it is too large" : "it is too large: the limit is " + ByteSize(count: limit).words
   }
-}
-
-extension Refused {
-  /// Whether the wrong passcode could be a code for this machine, which is not taken here.
-  var isUntakenCode: Bool { failure == .wrongPasscode && detail3 & 2 > 0 }
-
-  /// Whether nothing but a code could have been right.
-  var isWrongCode: Bool { failure == .wrongPasscode && detail3 & 4 > 0 }
 }

@@ -79,11 +79,10 @@ enum Typing {
 extension Invocation {
   /// The same error with names that may have been meant, where an item was not found and a person reads.
   func naming(_ error: CommandError) -> CommandError {
-    guard case .client(.refused(let refused)) = error, refused.failure == .notFound,
-      !refused.text.utf8.isEmpty, messages.isTerminal, !arguments.has(.deleted),
-      let near = try? NearNames(of: refused.text, accessOfItem())
+    guard case .client(.refused(.notFound(.text(let name)))) = error, messages.isTerminal,
+      !arguments.has(.deleted), let near = try? NearNames(of: name, accessOfItem())
     else { return error }
-    return .noItem(refused, near)
+    return .noItem(name, near)
   }
 
   /// The vault of the item that the first operand names.

@@ -5,16 +5,17 @@ internal import KuraProtocol
 
 /// Refusals about who is there: a word that did not come, a code that was wrong once too often.
 extension Diagnostic {
-  static func ownerNeededWords(_ refused: Refused) -> Words {
-    if refused.detail == 1 {
-      return (
-        "as many earlier revisions of this protected item are kept as can be" + named(refused.text),
-        "'kura purge --history NAME' removes them; it takes the passcode"
-      )
-    }
-    return (
-      "this takes the passcode or the recovery key, unlocked or not" + named(refused.text),
+  static func ownerNeededWords(_ item: Refusal.Subject) -> Words {
+    (
+      "this takes the passcode or the recovery key, unlocked or not" + named(item),
       "run it at a terminal, or give the passcode with --passcode-file"
+    )
+  }
+
+  static func historyFullWords(_ item: Refusal.Subject) -> Words {
+    (
+      "as many earlier revisions of this protected item are kept as can be" + named(item),
+      "'kura purge --history NAME' removes them; it takes the passcode"
     )
   }
 
@@ -25,9 +26,9 @@ extension Diagnostic {
     )
   }
 
-  static func localErasedWords(_ refused: Refused) -> Words {
+  static func localErasedWords(_ failures: UInt32) -> Words {
     (
-      "the code is wrong, \(refused.detail) times now: this machine's secret for it is destroyed",
+      "the code is wrong, \(failures) times now: this machine's secret for it is destroyed",
       "nothing else is lost: unlock with the passcode or the recovery key, then 'kura slot list', "
         + "'kura slot remove N' and 'kura slot add local'"
     )

@@ -5,57 +5,58 @@ internal import KuraProtocol
 
 /// Words for places that a vault or this machine's state cannot stand in.
 extension Diagnostic {
-  static func unsafeWords(_ refused: Refused) -> Words {
-    switch refused.detail {
-    case 0:
+  static func unsafeWords(_ flaw: PlaceFlaw, _ path: Refusal.Subject) -> Words {
+    switch flaw {
+    case .directoryWritable:
       return (
-        "others than you may write in the directory" + named(refused.text),
-        (isOfKura(refused.text) ? command("chmod go-w", on: refused.text) : nil)
+        "others than you may write in the directory" + named(path),
+        (isOfKura(path.text) ? command("chmod go-w", on: path.text) : nil)
           ?? "keep the vault in a directory that nobody else may write in"
       )
-    case 2:
+    case .fileOpen:
       return (
-        "others than you have rights to the vault's file" + named(refused.text),
-        (isVault(refused.text) ? command("chmod go=", on: refused.text) : nil)
+        "others than you have rights to the vault's file" + named(path),
+        (isVault(path.text) ? command("chmod go=", on: path.text) : nil)
           ?? "if it is a vault, see to it that it is yours alone"
       )
-    case 1:
-      return ("the directory belongs to another user" + named(refused.text), ownHint)
-    default: return ("the vault's file belongs to another user" + named(refused.text), ownHint)
+    case .directoryOwner:
+      return ("the directory belongs to another user" + named(path), ownHint)
+    case .fileOwner:
+      return ("the vault's file belongs to another user" + named(path), ownHint)
     }
   }
 
   private static let ownHint = "use the vault as that user, or keep it in a directory of yours"
 
-  static func accessWords(_ refused: Refused) -> Words {
-    switch refused.detail {
-    case 1:
+  static func accessWords(_ flaw: AccessFlaw, _ path: Refusal.Subject) -> Words {
+    switch flaw {
+    case .readOnly:
       return (
-        "nothing can be written there, which is read-only" + named(refused.text),
+        "nothing can be written there, which is read-only" + named(path),
         "the vault can be read; where that has changed, 'kura lock' and unlock it again; else copy it to where you"
           + " may write"
       )
-    case 2:
+    case .walOutOfReach:
       return (
-        "the latest changes cannot be read where nothing can be written" + named(refused.text),
+        "the latest changes cannot be read where nothing can be written" + named(path),
         "they stand in a file beside it, until the vault is locked where it is in use; copy both to where"
           + " you may write"
       )
-    default:
+    case .rights:
       return (
-        "permission denied" + named(refused.text),
+        "permission denied" + named(path),
         "look at the rights of the file and its directory"
       )
     }
   }
 
-  static func stateWords(_ refused: Refused) -> Words {
+  static func stateWords(_ errno: Int32, _ path: Refusal.Subject) -> Words {
     let reason =
-      refused.detail == 0
+      errno == 0
       ? "it is no file, or one that others may write"
-      : SystemMessage.text(Int32(truncatingIfNeeded: refused.detail))
+      : SystemMessage.text(errno)
     return (
-      "a file of this machine's state cannot be used" + named(refused.text) + " (" + reason + ")",
+      "a file of this machine's state cannot be used" + named(path) + " (" + reason + ")",
       "the vault itself was not touched; once that is moved away, it is made anew"
     )
   }

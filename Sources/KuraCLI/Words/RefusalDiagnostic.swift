@@ -5,15 +5,16 @@ internal import KuraProtocol
 
 extension Diagnostic {
   /// Says what a refusal of the agent means to a person.
-  init(_ refused: Refused) {
-    let words = Self.words(refused)
-    self.init(words.message, hint: words.hint, refused.failure.exitStatus)
+  init(_ refusal: Refusal) {
+    let words = Self.words(refusal)
+    self.init(words.message, hint: words.hint, refusal.failure.exitStatus)
   }
 
-  /// Maps every failure to its words: here, or in the function of that name.
-  static func words(_ refused: Refused) -> Words {
-    switch refused.failure {
-    case .fault: faultWords(refused)
+  /// Maps every refusal to its words: here, or in the function of that name.
+  static func words(_ refusal: Refusal) -> Words {
+    switch refusal {
+    case .fault(let doing): faultWords(named(doing))
+    case .unknown(let code): faultWords(" (code \(code))")
     case .malformed:
       ("the agent did not understand the request", "kura and kura-agent may be of two releases")
     case .otherVersion:
@@ -21,119 +22,122 @@ extension Diagnostic {
         "the agent is of another release and does not speak this one's protocol",
         "run 'kura agent stop', then try again"
       )
-    case .unsupported:
-      (
-        "this release does not do that" + named(refused.text),
-        "use the release that wrote the vault"
-      )
+    case .unsupported(let what):
+      ("this release does not do that" + named(what), "use the release that wrote the vault")
     case .stopping: ("the agent is ending", "try again")
-    case .busy: busyWords(refused)
+    case .busy, .tooBusy: ("the agent or the vault is busy", "try again in a moment")
+    case .compacting: compactingWords
     case .timedOut: ("it took too long", "try again in a moment")
     case .outOfMemory: (outOfMemory.message, outOfMemory.hint)
     case .memoryNotLocked: memoryNotLockedWords
 
-    case .locked: lockedWords(refused)
-    case .noVault: ("there is no vault" + named(refused.text), noVaultHint)
-    case .notAVault: ("this is not a vault" + named(refused.text), notAVaultHint)
-    case .newerFormat: newerFormatWords(refused)
-    case .vaultExists: ("a vault exists there already" + named(refused.text), vaultExistsHint)
-    case .damaged: damagedWords(refused)
-    case .rolledBack, .forked: rollbackWords(refused)
-    case .directoryUnsafe: unsafeWords(refused)
-    case .permissionDenied: accessWords(refused)
-    case .diskFull:
-      ("the disk is full" + named(refused.text), "free some space; nothing was changed")
-    case .inputOutput: inputOutputWords(refused)
-    case .pathInvalid:
-      ("the vault's path cannot be used" + named(refused.text), "name another with --vault")
-    case .exchanged: exchangedWords(refused)
-    case .notWhole: notWholeWords(refused)
-    case .wholeFailed: wholeFailedWords(refused)
+    case .locked(let note): lockedWords(note)
+    case .noVault(let path): ("there is no vault" + named(path), noVaultHint)
+    case .notAVault(let path): ("this is not a vault" + named(path), notAVaultHint)
+    case .newerFormat(let format, _): newerFormatWords(format)
+    case .vaultExists(let path): ("a vault exists there already" + named(path), vaultExistsHint)
+    case .damaged(let part): damagedWords(part)
+    case .rolledBack(let copies):
+      copyWords("the vault is an older copy: it is at epoch \(copies.epoch), seen was ", copies)
+    case .forked(let copies):
+      copyWords("the vault went another way than the one seen before: ", copies)
+    case .exchanged(let last): exchangedWords(last)
+    case .placeUnsafe(let flaw, let path): unsafeWords(flaw, path)
+    case .permissionDenied(let flaw, let path): accessWords(flaw, path)
+    case .diskFull(let path):
+      ("the disk is full" + named(path), "free some space; nothing was changed")
+    case .inputOutput(let errno, let path): inputOutputWords(errno, path)
+    case .stateUnusable(let errno, let path): stateWords(errno, path)
+    case .pathInvalid: ("the vault's path cannot be used", "name another with --vault")
+    case .journalKept: journalKeptWords
+    case .notWhole(let isHeld, let path): notWholeWords(path, isHeld: isHeld)
+    case .wholeFailed(let errno, let path): wholeFailedWords(errno, path)
 
-    case .wrongPasscode:
-      (refused.isWrongCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(refused))
-    case .wrongKey: (wrongKeyMessage(refused.detail), nil)
-    case .recoveryKeyTypo: (typoMessage(refused), "look at it again, character by character")
-    case .noSuchSlot: noSuchSlotWords(refused)
-    case .throttled: throttledWords(refused.detail, hasRecoveryKey: refused.detail2 == 1)
-    case .passcodeInvalid:
-      ("a passcode " + (PasscodeRule(rawValue: refused.number)?.text ?? "cannot be this one"), nil)
-    case .kdfTooCostly: tooCostlyWords(refused)
-    case .kdfTooWeak:
-      ("a guess would cost too little; the least is " + cost(refused), "--weak-kdf allows less")
-    case .protected: protectedWords(refused)
-    case .cancelled: cancelledWords(refused)
-    case .slotsFull: slotsFullWords(refused)
-    case .denied: deniedWords(refused)
-    case .slotNotFound:
-      ("there is no slot \(refused.detail)", "'kura slot list' shows them")
-    case .labelInvalid:
-      ("a label " + (LabelRule(rawValue: refused.number)?.text ?? "cannot be this one"), nil)
-    case .keyFileTooShort: ("a key file has at least \(refused.detail) bytes", nil)
+    case .wrongPasscode(let wrong):
+      (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))
+    case .wrongKey(let credential): (wrongKeyMessage(credential), nil)
+    case .recoveryKeyTypo(let typo):
+      (typoMessage(typo), "look at it again, character by character")
+    case .noSuchSlot(let credential): (noSlotMessage(credential), noSlotHint(credential))
+    case .slotOfOtherKind(let number, let credential): otherKindWords(number, credential)
+    case .throttled(let wait, let hasRecoveryKey):
+      throttledWords(wait, hasRecoveryKey: hasRecoveryKey)
+    case .triesNotKept: triesNotKeptWords
+    case .eraseRuleDamaged: eraseRuleDamagedWords
+    case .localErased(let failures): localErasedWords(failures)
+    case .kdfTooCostly(let cost): tooCostlyWords(cost)
+    case .kdfTooWeak(let floor):
+      ("a guess would cost too little; the least is " + words(floor), "--weak-kdf allows less")
+    case .passcodeInvalid(let rule): ("a passcode " + rule.text, nil)
+    case .labelInvalid(let rule): ("a label " + rule.text, nil)
+    case .keyFileTooShort(let least): ("a key file has at least \(least) bytes", nil)
+    case .slotNotFound(let number):
+      ("there is no slot \(number)", "'kura slot list' shows them")
+    case .slotsFull(let limit): slotsFullWords(limit)
+    case .slotTaken(let number):
+      (
+        "slot \(number) takes the same already",
+        "another way to unlock takes another passcode or file"
+      )
+    case .recoveryKeyExists:
+      ("the vault has a recovery key already", "--replace ends it and makes another")
     case .lastSlot: lastSlotWords
+    case .rekeyTakesPasscode:
+      ("policy does not allow it: a new vault key takes the passcode", nil)
+    case .slotsTakeOwner:
+      ("policy does not allow it: a change of slots takes a passcode or recovery key", nil)
+    case .protected(let item): protectedWords(item)
     case .opensNoProtected: opensNoProtectedWords
-    case .ownerNeeded: ownerNeededWords(refused)
+    case .ownerNeeded(let item): ownerNeededWords(item)
+    case .historyFull(let item): historyFullWords(item)
     case .unconfirmed: unconfirmedWords
-    case .localErased: localErasedWords(refused)
+    case .cancelled(let lasting): cancelledWords(lasting)
 
-    case .notFound: ("no such item" + named(refused.text), noSuchItemHint)
-    case .attributeNotFound:
-      ("the item has no such attribute" + named(refused.text), "'kura show NAME' lists them")
-    case .revisionNotFound: revisionNotFoundWords(refused)
-    case .exists: existsWords(refused)
-    case .revisionConflict: (conflictMessage(refused.detail), "read it again, then decide")
-    case .nameInvalid:
-      (
-        "the name breaks a rule: a name "
-          + (NameRule(rawValue: refused.number)?.text ?? "is not like this"),
-        nil
-      )
-    case .attributeInvalid:
-      (
-        "the attributes break a rule: "
-          + (AttributeRule(rawValue: refused.number)?.text ?? "they are not like this"), nil
-      )
-    case .tooLarge: (sizeMessage(refused.detail), nil)
+    case .notFound(let item): ("no such item" + named(item), noSuchItemHint)
+    case .attributeNotFound(let key):
+      ("the item has no such attribute" + named(key), "'kura show NAME' lists them")
+    case .revisionNotFound:
+      ("no value is kept for that revision", "'kura history NAME' lists the revisions")
+    case .exists(let revision, let item): existsWords(revision, item)
+    case .revisionConflict(let current): (conflictMessage(current), "read it again, then decide")
+    case .changedMeanwhile: ("the item was changed while it was read", "read it again")
+    case .notDeleted(let revision, let item): notDeletedWords(revision, item)
+    case .revisionCurrent: revisionCurrentWords
+    case .nameInvalid(let rule): ("the name breaks a rule: a name " + rule.text, nil)
+    case .attributeInvalid(let rule): ("the attributes break a rule: " + rule.text, nil)
     case .valueEmpty: ("the value is empty", "--empty stores it nevertheless")
-    case .configInvalid: settingWords(refused)
-    case .otpInvalid:
+    case .tooLarge(let limit): (sizeMessage(limit), nil)
+    case .otpInvalid(let rule):
+      (rule.text, "it looks like otpauth://totp/NAME?secret=JBSWY3DPEHPK3PXP")
+    case .notOTP(let item):
       (
-        OTPRule(rawValue: refused.number)?.text ?? "the otpauth URI cannot be used",
-        "it looks like otpauth://totp/NAME?secret=JBSWY3DPEHPK3PXP"
-      )
-    case .notOTP:
-      (
-        "the item gives no one-time codes" + named(refused.text),
+        "the item gives no one-time codes" + named(item),
         "'kura put --otp NAME' stores an otpauth URI"
       )
-    case .notDeleted: notDeletedWords(refused)
-    case .revisionCurrent: revisionCurrentWords
-    case .journalKept: journalKeptWords
+    case .settingUnknown:
+      ("the agent does not know this setting", "'kura config' lists the settings")
+    case .settingInvalid(let setting):
+      (
+        "this value is out of range for " + setting.name,
+        "it is " + Config.range(of: setting)
+      )
     }
   }
 
-  static func named(_ text: String) -> String {
-    text.utf8.isEmpty ? "" : ": " + shown(text)
+  /// `: ` and what a refusal is about, to stand at a message's end; nothing where it names nothing.
+  static func named(_ subject: Refusal.Subject) -> String {
+    subject.text.utf8.isEmpty ? "" : ": " + shown(subject.text)
   }
 
-  private static func faultWords(_ refused: Refused) -> Words {
+  private static func faultWords(_ what: String) -> Words {
     (
-      "the agent met a fault of its own" + named(refused.text) + faultCode(refused),
+      "the agent met a fault of its own" + what,
       "if it happens again, report it; nothing was changed"
     )
   }
 
-  /// A code that this release does not know is worth its number.
-  private static func faultCode(_ refused: Refused) -> String {
-    refused.code == refused.failure.rawValue ? "" : " (code \(refused.code))"
-  }
-
-  private static func busyWords(_ refused: Refused) -> Words {
-    refused.detail == 1
-      ? (
-        "the vault's file is being made shorter", "try again when 'kura verify --compact' has ended"
-      )
-      : ("the agent or the vault is busy", "try again in a moment")
+  private static var compactingWords: Words {
+    ("the vault's file is being made shorter", "try again when 'kura verify --compact' has ended")
   }
 
   private static var memoryNotLockedWords: Words {
@@ -143,29 +147,28 @@ extension Diagnostic {
     )
   }
 
-  private static func lockedWords(_ refused: Refused) -> Words {
-    let locked = Diagnostic(locked: LockFacts(refused))
+  private static func lockedWords(_ note: LockNote) -> Words {
+    let locked = Diagnostic(locked: LockFacts(note))
     return (locked.message, locked.hint)
   }
 
-  private static func newerFormatWords(_ refused: Refused) -> Words {
+  private static func newerFormatWords(_ format: UInt32) -> Words {
     (
-      "the vault has format \(refused.detail), newer than this release",
+      "the vault has format \(format), newer than this release",
       "use a newer kura; the file was not touched"
     )
   }
 
-  private static func damagedWords(_ refused: Refused) -> Words {
+  private static func damagedWords(_ part: Refusal.Subject) -> Words {
     (
-      "the vault is damaged or was tampered with" + named(refused.text),
+      "the vault is damaged or was tampered with" + named(part),
       "keep this file, and bring back a backup; 'kura verify' names all that is damaged"
     )
   }
 
-  private static func inputOutputWords(_ refused: Refused) -> Words {
-    if refused.detail2 == 1 { return stateWords(refused) }
-    return (
-      "input or output failed" + named(refused.text) + errorText(refused.detail),
+  private static func inputOutputWords(_ errno: Int32, _ path: Refusal.Subject) -> Words {
+    (
+      "input or output failed" + named(path) + errorText(errno),
       "look after the disk; 'kura verify' tells whether the vault is whole"
     )
   }
@@ -175,26 +178,26 @@ extension Diagnostic {
   static let vaultExistsHint = "it was not touched; name another with --vault"
   static let noVaultHint = "'kura init' makes it; 'kura vaults' lists those there are"
 
-  static func errorText(_ number: UInt64) -> String {
-    number == 0 ? "" : " (" + SystemMessage.text(Int32(truncatingIfNeeded: number)) + ")"
+  static func errorText(_ errno: Int32) -> String {
+    errno == 0 ? "" : " (" + SystemMessage.text(errno) + ")"
   }
 
-  private static func rollbackWords(_ refused: Refused) -> Words {
-    let when = refused.detail3 == 0 ? "" : ", written " + Moment.local(refused.detail3)
-    let place = refused.text.utf8.isEmpty ? "" : " at " + shown(refused.text)
-    let newer = "epoch \(refused.detail)" + when + place
-    let message =
-      refused.failure == .rolledBack
-      ? "the vault is an older copy: it is at epoch \(refused.detail2), seen was " + newer
-      : "the vault went another way than the one seen before: " + newer
+  private static func copyWords(_ message: String, _ copies: Copies) -> Words {
+    let when = copies.written == 0 ? "" : ", written " + Moment.local(copies.written)
+    let place = copies.place == .none ? "" : " at " + shown(copies.place.text)
     return (
-      message,
+      message + "epoch \(copies.seen)" + when + place,
       "if you put this copy there yourself, run 'kura unlock --accept-rollback'"
     )
   }
 }
 
-extension Refused {
-  /// The detail as the number of a rule, a setting or a credential.
-  var number: UInt8 { UInt8(truncatingIfNeeded: detail) }
+extension Refusal.Subject {
+  /// What is named; empty where nothing is.
+  var text: String {
+    switch self {
+    case .text(let text): text
+    case .none, .field: ""
+    }
+  }
 }

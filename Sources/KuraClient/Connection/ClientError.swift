@@ -22,7 +22,7 @@ public enum ClientError: Error, Equatable, Sendable {
   /// What came was no protocol.
   case broken(ProtocolError)
   /// The agent refused.
-  case refused(Refused)
+  case refused(Refusal)
   /// Where the socket is cannot be told.
   case path(PathError)
   /// Writing a value failed: errno.
@@ -54,40 +54,6 @@ public enum ClientError: Error, Equatable, Sendable {
     case .stopped: .cancelled
     case .outOfMemory: .failure
     }
-  }
-}
-
-/// Holds what the agent said when it refused.
-public struct Refused: Equatable, Sendable {
-  /// What it means.
-  public let failure: Failure
-  /// The code as it came: another than `failure`'s when a newer agent sent one not known here.
-  public let code: UInt16
-  /// What a number belongs to it; said at each case of `Failure`.
-  public let detail: UInt64
-  /// A second number.
-  public let detail2: UInt64
-  /// A third number.
-  public let detail3: UInt64
-  /// A path or a name, never a secret.
-  public let text: String
-
-  init(_ refusal: Refusal, in payload: Span<UInt8>) {
-    failure = refusal.failure
-    code = refusal.code
-    detail = refusal.detail
-    detail2 = refusal.detail2
-    detail3 = refusal.detail3
-    text = String(repairing: payload.extracting(refusal.text))
-  }
-
-  /// The same without its text.
-  public var unnamed: Refused { Refused(self, text: "") }
-
-  private init(_ other: Refused, text: String) {
-    (failure, code) = (other.failure, other.code)
-    (detail, detail2, detail3) = (other.detail, other.detail2, other.detail3)
-    self.text = text
   }
 }
 

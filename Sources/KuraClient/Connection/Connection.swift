@@ -149,7 +149,7 @@ extension Connection {
     let payload = received.extracting(frame.payload)
     let reply: Reply
     do throws(ProtocolError) { reply = try Reply(payload) } catch { throw .broken(error) }
-    if case .refused(let refusal) = reply { throw .refused(Refused(refusal, in: payload)) }
+    if case .refused(let refusal) = reply { throw .refused(refusal) }
   }
 
   mutating func readGreeting(patience: Int32) throws(ClientError) {

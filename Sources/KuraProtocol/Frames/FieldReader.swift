@@ -67,6 +67,9 @@ struct FieldReader: ~Escapable {
     return copy
   }
 
+  /// A field that is no secret, as text; what is no UTF-8 of it is replaced by U+FFFD.
+  func text(_ field: Range<Int>) -> String { String(decoding: copy(field), as: UTF8.self) }
+
   /// A message ends where its last field does: a longer one is refused.
   func finish() throws(ProtocolError) {
     guard remaining == 0 else { throw .trailingBytes(remaining) }

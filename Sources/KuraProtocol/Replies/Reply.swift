@@ -4,7 +4,7 @@
 public enum Reply: Equatable, Sendable {
   /// Done; where the verb's fields stand in the payload.
   case ok(fields: Range<Int>)
-  /// Not done, and nothing changed unless the failure says so.
+  /// Not done, and nothing changed unless the refusal says so.
   case refused(Refusal)
 
   /// Reads the payload of a frame of type ``FrameType/reply`` or ``FrameType/end``.
@@ -12,30 +12,6 @@ public enum Reply: Equatable, Sendable {
     var reader = FieldReader(payload)
     let code: UInt16 = try reader.number()
     self = code == 0 ? .ok(fields: reader.rest()) : .refused(try Refusal(code: code, &reader))
-  }
-}
-
-/// Why a request was refused.
-public struct Refusal: Equatable, Sendable {
-  /// The code as it came.
-  public let code: UInt16
-  public let detail: UInt64
-  public let detail2: UInt64
-  public let detail3: UInt64
-
-  /// A path or a name, never a secret: where it stands in the payload.
-  public let text: Range<Int>
-
-  /// What the code means; a newer agent's code that is not known here counts as a fault.
-  public var failure: Failure { Failure(rawValue: code) ?? .fault }
-
-  init(code: UInt16, _ reader: inout FieldReader) throws(ProtocolError) {
-    self.code = code
-    detail = try reader.number()
-    detail2 = try reader.number()
-    detail3 = try reader.number()
-    text = try reader.field16()
-    try reader.finish()
   }
 }
 

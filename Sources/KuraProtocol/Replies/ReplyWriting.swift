@@ -17,31 +17,6 @@ extension SecretBuffer {
     try closeFrame(try openReply())
   }
 
-  /// Writes a refusal as a reply, or as the end of a stream that had begun.
-  ///
-  /// - Parameter text: A path or a name, never a secret; at most 4,096 bytes of it are sent.
-  public mutating func putRefusal(
-    _ failure: Failure, detail: UInt64 = 0, detail2: UInt64 = 0, detail3: UInt64 = 0,
-    text: Span<UInt8>, as type: FrameType = .reply
-  ) throws(ProtocolError) {
-    let frame = try openFrame(type)
-    try put(failure.rawValue)
-    try put(detail)
-    try put(detail2)
-    try put(detail3)
-    try put16(text.extracting(first: ProtocolLimit.path))
-    try closeFrame(frame)
-  }
-
-  /// Writes a refusal whose text is fixed, or empty.
-  public mutating func putRefusal(
-    _ failure: Failure, detail: UInt64 = 0, detail2: UInt64 = 0, detail3: UInt64 = 0,
-    text: String = "", as type: FrameType = .reply
-  ) throws(ProtocolError) {
-    try putRefusal(
-      failure, detail: detail, detail2: detail2, detail3: detail3, text: text.utf8.span, as: type)
-  }
-
   /// Answers `create` and `passcode`: the text of the new recovery key, empty for none.
   public mutating func putRecoveryKeyReply(_ text: Span<UInt8>) throws(ProtocolError) {
     let frame = try openReply()

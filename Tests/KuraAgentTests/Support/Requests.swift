@@ -110,14 +110,18 @@ extension Received {
     return String(decoding: payload[place], as: UTF8.self)
   }
 
-  /// The text of a refusal.
-  var text: String? {
-    refusal.map { String(decoding: payload[$0.text], as: UTF8.self) }
+  /// What a wrong passcode is told by.
+  var wrong: WrongPasscode? {
+    if case .wrongPasscode(let wrong) = refusal { wrong } else { nil }
+  }
+
+  /// For how long nothing is tried.
+  var throttle: UInt64? {
+    if case .throttled(let wait, _) = refusal { wait } else { nil }
   }
 
   /// Why a locked vault is locked.
   var lockReason: LockReason? {
-    guard let refusal, refusal.failure == .locked else { return nil }
-    return LockReason(rawValue: UInt8(truncatingIfNeeded: refusal.detail))
+    if case .locked(let note) = refusal { note.reason } else { nil }
   }
 }
