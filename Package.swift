@@ -63,6 +63,23 @@ let program: [Target] =
       name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
   ]
 
+/// One target alone, with what it needs: `KURA_ONLY=KuraFormatTests swift test`. Without it a change of what
+/// the lowest target offers is compiled into all the others before a single test runs.
+let only = Context.environment["KURA_ONLY"]
+
+/// Names a target and all that it depends on, however far down.
+func closure(of name: String, in targets: [Target]) -> Set<String> {
+  var found: Set<String> = []
+  var rest = [name]
+  while let next = rest.popLast() {
+    guard found.insert(next).inserted, let target = targets.first(where: { $0.name == next }) else {
+      continue
+    }
+    for case .byNameItem(let name, _) in target.dependencies { rest.append(name) }
+  }
+  return found
+}
+
 let package = Package(
   name: "kura",
   products: [
@@ -182,3 +199,9 @@ let package = Package(
       swiftSettings: tests),
   ].filter { !isEmbedded || $0.type != .test } + program
 )
+
+if let only {
+  let wanted = closure(of: only, in: package.targets)
+  package.targets.removeAll { !wanted.contains($0.name) }
+  package.products.removeAll()
+}
