@@ -136,6 +136,20 @@ extension `An attempt` {
     #expect(try bench.ask(wire) { try $0.unlock(key, kind: .recoveryKey) }.isOK)
   }
 
+  @Test func `whose word was refused says nothing when the time for it is over`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let wire = try bench.client()
+    #expect(try bench.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
+    let refused = try holding(bench) { try bench.ask(wire) { try $0.putConfirm() } }
+    #expect(refused.failure == .tooBusy)
+    bench.clock.pass(milliseconds: 300_000)
+    try bench.turn(2)
+    wire.receive()
+    #expect(try wire.nextFrame() == nil)
+    #expect(try bench.status(wire)?.state == .locked)
+  }
+
   @Test func `to add a recovery key shows it once, and waits for another program's write`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()

@@ -6,7 +6,7 @@ internal import SecureMemory
 
 /// Takes an act from its request to its answer: the worker prepares it, the client says that it has the recovery
 /// key where there is one, and it is performed.
-final class Attempt: Errand {
+final class Attempt {
   let job: AttemptJob
   /// It may go first.
   private(set) weak var client: Connection?
@@ -129,8 +129,7 @@ extension Agent {
   /// Hands an attempt's job to the worker; its client waits meanwhile.
   func start(_ attempt: Attempt, for connection: Connection) {
     attempts.append(attempt)
-    connection.errand = attempt
-    connection.phase = .parked
+    connection.phase = .attempting(attempt)
     worker.start(attempt.job)
   }
 
@@ -163,7 +162,9 @@ extension Agent {
     let counts = attempt.settle()
     noteWrong(attempt)
     // Without its client, or after a lock, what was found is dropped, and wiped with that.
-    guard counts, let client = attempt.client, client.errand === attempt else { return }
+    guard counts, let client = attempt.client, case .attempting(let current) = client.phase,
+      current === attempt
+    else { return }
     conclude(attempt, for: client) { () throws(Denial) in
       try attempt.finish(in: self, for: client)
     }
@@ -179,18 +180,16 @@ extension Agent {
   private func conclude(
     _ attempt: Attempt, for client: Connection, _ body: () throws(Denial) -> Void
   ) {
-    client.errand = nil
     client.phase = .ready
     let written = client.outbox.frames.count
     do throws(Denial) {
       try body()
       client.busyDeadline = nil
-      if client.phase == .ready { noteDone(client) }
+      if case .ready = client.phase { noteDone(client) }
     } catch {
       client.outbox.frames.removeLast(client.outbox.frames.count - written)
       if error.isWorthAnotherTry, postpone(client) {
-        client.errand = attempt
-        client.phase = .parked
+        client.phase = .attempting(attempt)
         return
       }
       client.busyDeadline = nil

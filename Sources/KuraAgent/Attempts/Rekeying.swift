@@ -68,7 +68,7 @@ final class Rekeying: Act, @unchecked Sendable {
     guard session.isUnlocked else { throw session.lockedDenial() }
     let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
     agent.revokeGrants(of: session)
-    client.stream = RekeyWork(rekey, of: session)
+    client.phase = .sending(RekeyWork(rekey, of: session))
   }
 
   private func begin(_ vault: inout UnlockedVault) throws(VaultError) -> Rekey {

@@ -55,9 +55,8 @@ extension Agent {
     guard !connection.isClosed else { return }
     connection.isClosed = true
     leavePrompt(connection)
-    connection.errand = nil
+    connection.phase = .closing
     connection.grant = nil
-    forgetWord(of: connection)
     abandonAttempts(of: connection)
     noteRest(of: connection)
     leaveSeat(connection)
@@ -147,7 +146,7 @@ extension Agent {
       do throws(ProtocolError) {
         guard let frame = try connection.inbox.nextFrame() else { return }
         connection.frameDeadline = nil
-        let isFirst = connection.phase == .greeting
+        let isFirst = connection.isGreeting
         guard serve(frame, on: connection) else { return }
         connection.inbox.drop(frame)
         guard isFirst || !connection.isWithinFrame || hasFrameTime else { return }
@@ -159,10 +158,8 @@ extension Agent {
   /// that nobody is going to use.
   private func dropWhatWaits(_ connection: Connection) {
     guard !connection.isClosed, connection.isWithinFrame else { return }
-    if connection.errand is Wait || connection.errand is Watch {
-      end(connection, with: .malformed)
-    }
-    guard connection.phase == .closing else { return }
+    if connection.phase.isEndless { end(connection, with: .malformed) }
+    guard connection.isClosing else { return }
     connection.inbox.wipe()
     flush(connection)
   }
@@ -236,7 +233,7 @@ extension Agent {
     guard !connection.isClosed else { return }
     if connection.hasPending { send(connection) }
     guard !connection.isClosed else { return }
-    if connection.phase == .closing, !connection.hasPending { return close(connection) }
+    if connection.isClosing, !connection.hasPending { return close(connection) }
     watch(connection)
   }
 
@@ -266,7 +263,6 @@ extension Agent {
   func end(_ connection: Connection, with denial: Denial) {
     refuse(connection, denial)
     leavePrompt(connection)
-    connection.errand = nil
     connection.phase = .closing
   }
 

@@ -34,15 +34,15 @@ extension Agent {
     switch (connection.phase, type) {
     case (.greeting, .clientHello): try greet(payload, connection)
     case (.ready, .request): try serve(payload, connection)
-    case (.uploading, .clientData): try append(payload, connection)
-    case (.uploading, .clientEnd):
+    case (.uploading(let upload), .clientData): try append(payload, to: upload, connection)
+    case (.uploading(let upload), .clientEnd):
       try checkThere(connection)
-      try endUpload(payload, connection)
+      try end(upload, payload, connection)
     case (.draining, .clientData): break
     case (.draining, .clientEnd): connection.phase = .ready
-    case (.confirming, .confirm):
+    case (.confirming(let attempt, _), .confirm):
       try checkThere(connection)
-      try confirm(connection)
+      try confirm(attempt, of: connection)
     case (.prompting, .clientData): try hear(payload, connection)
     case (.ready, .clientData) where connection.mayCrossEnd: try hear(payload, connection)
     default: throw .malformed
@@ -71,12 +71,8 @@ extension Agent {
 
   private func deny(_ denial: Denial, _ frame: Frame, on connection: Connection) {
     if denial == .malformed { return end(connection, with: denial) }
-    if connection.phase == .uploading, frame.type == .clientData {
-      connection.phase = .draining
-    } else {
-      connection.phase = .ready
-    }
-    connection.errand = nil
+    let hasRest = connection.phase.upload != nil && frame.type == .clientData
+    connection.phase = hasRest ? .draining : .ready
     try? connection.inbox.refuse(denial, frame, into: &connection.outbox)
   }
 
@@ -92,7 +88,7 @@ extension Agent {
 
   /// Whether a client that sends a large value is ahead of the disk, which is no writer's fault.
   private func isAwaitingMove(_ connection: Connection) -> Bool {
-    (connection.errand as? ValueUpload)?.session?.move != nil
+    connection.phase.upload?.session.move != nil
   }
 }
 

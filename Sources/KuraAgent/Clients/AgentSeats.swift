@@ -102,6 +102,6 @@ extension Agent {
   }
 
   private func isDroppable(_ connection: Connection) -> Bool {
-    !connection.isSeated && connection.phase != .parked
+    !connection.isSeated && !connection.phase.isParked
   }
 }

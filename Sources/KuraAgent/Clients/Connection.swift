@@ -4,28 +4,8 @@ internal import CKuraSystem
 internal import KuraProtocol
 internal import SecureMemory
 
-/// One client: its socket, what it sent and what it gets, and what it has under way.
+/// Keeps one client: its socket, what it sent and what it gets, and what it is doing.
 final class Connection {
-  /// What the next frame may be.
-  enum Phase: Equatable {
-    /// Nothing was heard yet: a hello.
-    case greeting
-    /// A request.
-    case ready
-    /// None: a request is being served, and nothing is read meanwhile.
-    case parked
-    /// Bytes of a value, or their end.
-    case uploading
-    /// The same, but the upload was refused already: they are thrown away.
-    case draining
-    /// The word that a new vault's recovery key was written down.
-    case confirming
-    /// Words about the prompt that the client shows or waits for.
-    case prompting
-    /// None: what is pending is sent, then the connection ends.
-    case closing
-  }
-
   private let descriptor: Descriptor
   let place: Int
   let tenant: UInt32
@@ -45,16 +25,10 @@ final class Connection {
   var vaultPath = ""
   /// Whether the client speaks a version of the protocol that this agent does not.
   var isForeign = false
-  /// Until when keys are held for its word; nil when none are.
-  var keyHold: KeyHold?
   /// Its own wrong tries since the last right one, which are no news to it.
   var mistakes: UInt64 = 0
   /// What opens protected values for it, after a fresh passcode.
   var grant: Grant?
-  /// What goes on between two frames.
-  var errand: (any Errand)?
-  /// The reply that is being sent slice by slice.
-  var stream: (any Stream)?
 
   /// Whether the next slice of a stream waits for room in the socket. Where that holds a slice, it is
   /// sent whole or not at all, so that nothing of it is left here when the vault is locked.
@@ -106,21 +80,16 @@ final class Connection {
   var source: EventSource { .connection(place: place, tenant: tenant) }
 
   /// Whether frames are read at the moment.
-  var isReading: Bool {
-    switch phase {
-    case .greeting, .ready, .uploading, .draining, .confirming, .prompting: busyDeadline == nil
-    case .parked, .closing: false
-    }
-  }
+  var isReading: Bool { phase.isReading && busyDeadline == nil }
 
-  /// Whether it has nothing under way; the rest of an upload that was refused is nothing.
-  var isIdle: Bool {
-    switch phase {
-    case .greeting, .ready, .draining:
-      errand == nil && stream == nil && busyDeadline == nil && !isUnfinished && !hasPending
-    case .parked, .uploading, .confirming, .prompting, .closing: false
-    }
-  }
+  /// Whether nothing was heard of it but what may be its hello.
+  var isGreeting: Bool { if case .greeting = phase { true } else { false } }
+
+  /// Whether it ends once what is pending is sent.
+  var isClosing: Bool { if case .closing = phase { true } else { false } }
+
+  /// Whether it has nothing under way.
+  var isIdle: Bool { phase.isIdle && busyDeadline == nil && !isUnfinished && !hasPending }
 
   /// Whether bytes wait to be sent.
   var hasPending: Bool { outbox.hasPending }

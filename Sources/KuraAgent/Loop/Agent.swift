@@ -37,8 +37,8 @@ public final class Agent {
   var attempts: [Attempt] = []
   /// The thread that moves journals; nil before the first.
   var mover: Worker?
-  /// Clients for whose word keys are held.
-  var asked: [Connection] = []
+  /// Whether keys may be held for clients' words; found out anew where it says so.
+  var mayHoldKeys = false
   /// The vaults that somebody asks the passcode of, or did a moment ago.
   var desks: [PromptDesk] = []
   /// What the last one who asked is called.

@@ -26,7 +26,7 @@ extension Agent {
   func finishClosings() {
     for session in sessions where session.closing?.outcome != nil { session.endClosing() }
     for case let connection? in connections {
-      guard let wait = connection.errand as? ClosingWait, wait.isOver else { continue }
+      guard let wait = connection.phase.closings, wait.isOver else { continue }
       answer(wait, connection)
     }
   }
@@ -39,15 +39,13 @@ extension Agent {
 
   /// Answers a lock when the files are whole, or when it takes too long.
   func awaitClosings(_ closings: [Closing], for connection: Connection, until deadline: UInt64) {
-    let wait = ClosingWait(closings, until: deadline)
-    connection.errand = wait
-    connection.phase = .parked
+    let wait = ClosingWait(closings: closings, deadline: deadline)
+    connection.phase = .awaitingClosings(wait)
     if wait.isOver { answer(wait, connection) }
   }
 
   /// Tells whether the files are whole.
   func answer(_ wait: ClosingWait, _ connection: Connection) {
-    connection.errand = nil
     connection.phase = .ready
     if let denial = wait.closings.lazy.compactMap(Denial.init).first {
       refuse(connection, denial)

@@ -8,7 +8,7 @@ internal import SecureMemory
 extension Agent {
   /// Locks what may not stay unlocked; asked before each frame, each slice and at each timer.
   func lockDue() {
-    guard !asked.isEmpty || sessions.contains(where: { $0.isUnlocked }) else { return }
+    guard mayHoldKeys || sessions.contains(where: { $0.isUnlocked }) else { return }
     let now = configuration.clock()
     expireWords(at: now)
     for session in sessions {
@@ -42,15 +42,13 @@ extension Agent {
     var interrupted: [Interrupted] = []
     for case let connection? in connections {
       connection.mustBeServed = true
-      let isStream = connection.stream?.session === session
-      guard isStream || connection.errand?.session === session else {
-        connection.mustBeTaken = connection.hasPending && connection.stream == nil
+      let isStream = connection.phase.stream != nil
+      guard connection.phase.session === session else {
+        connection.mustBeTaken = connection.hasPending && !isStream
         continue
       }
-      connection.stream = nil
+      connection.phase = connection.phase.upload == nil ? .ready : .draining
       connection.waitsForRoom = false
-      connection.errand = nil
-      forgetWord(of: connection)
       abandonAttempts(of: connection)
       connection.busyDeadline = nil
       interrupted.append(Interrupted(connection: connection, wasStream: isStream))
@@ -72,18 +70,18 @@ extension Agent {
   func letGoOfRequests() {
     for case let connection? in connections where connection.mustBeServed {
       // Who asked for the lock is served when the file is whole, in a moment.
-      guard !connection.isUnfinished, !(connection.errand is ClosingWait) else { continue }
+      guard !connection.isUnfinished, connection.phase.closings == nil else { continue }
       connection.mustBeServed = false
       // A whole request that waits for a seat or the disk is refused in a moment.
-      guard connection.isWithinFrame, connection.phase != .greeting,
-        connection.busyDeadline == nil || connection.phase == .parked,
+      guard connection.isWithinFrame, !connection.isGreeting,
+        connection.busyDeadline == nil || connection.phase.isParked,
         (try? session(of: connection))?.isUnlocked != true
       else { continue }
       connection.inbox.wipe()
       do throws(Denial) {
         let denial = try lockedDenial(connection)
         // The rest of an upload was answered by the lock.
-        if connection.phase != .draining { refuse(connection, denial) }
+        if case .draining = connection.phase {} else { refuse(connection, denial) }
       } catch { refuse(connection, error) }
       _ = connection.send()
       close(connection)
@@ -94,7 +92,6 @@ extension Agent {
     let connection = work.connection
     // Where a socket's buffer is small, a part of a slice is left, which may not stay here.
     if connection.hasPending && work.wasStream { return close(connection) }
-    connection.phase = connection.phase == .uploading ? .draining : .ready
     refuse(connection, denial, as: work.wasStream ? .end : .reply)
     flush(connection)
     resumed.append(connection)
@@ -103,9 +100,10 @@ extension Agent {
   /// Answers those who wait for a vault that has just been unlocked.
   func answerWaiting(_ session: Session) {
     endPrompts(for: session)
-    for case let connection? in connections where connection.errand is Wait {
-      guard (try? identity(of: connection.vaultPath)) == session.id else { continue }
-      connection.errand = nil
+    for case let connection? in connections {
+      guard case .awaitingUnlock = connection.phase,
+        (try? identity(of: connection.vaultPath)) == session.id
+      else { continue }
       connection.phase = .ready
       try? connection.outbox.frames.putReply()
       resumed.append(connection)

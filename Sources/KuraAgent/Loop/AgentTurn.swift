@@ -14,12 +14,12 @@ extension Agent {
 
   /// Serves one slice of each stream whose client has taken the one before, as time allows.
   func advanceStreams() {
-    guard connections.contains(where: { $0?.stream != nil }) else { return }
+    guard connections.contains(where: { $0?.phase.stream != nil }) else { return }
     let start = configuration.clock().monotonic
     for _ in connections.indices {
       let place = nextStream % connections.count
       nextStream = place + 1
-      guard let connection = connections[place], let stream = connection.stream,
+      guard let connection = connections[place], let stream = connection.phase.stream,
         !connection.hasPending, stream.due <= start, hasRoom(connection)
       else { continue }
       advance(stream, of: connection)
@@ -42,7 +42,7 @@ extension Agent {
 
   private func advance(_ stream: any Stream, of connection: Connection) {
     lockDue()
-    guard connection.stream === stream else { return }
+    guard connection.phase.stream === stream else { return }
     let written = connection.outbox.frames.count
     do throws(Denial) {
       let hasMore = try work(on: stream.session) { vault throws(VaultError) in
@@ -51,22 +51,17 @@ extension Agent {
       if stream.isUse { noteUse(of: stream.session) }
       if stream.isChange { noteChange(of: stream.session) }
       if !hasMore {
-        if let batch = stream as? BatchStore { noteStored(batch, by: connection) }
-        finishStream(connection)
+        stream.end(in: self, for: connection)
+        connection.phase = .ready
       }
     } catch {
       // A lock that came of it has answered already.
-      guard connection.stream === stream else { return }
+      guard connection.phase.stream === stream else { return }
       connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
       refuse(connection, error, as: .end)
-      finishStream(connection)
+      connection.phase = .ready
     }
     pump(connection)
-  }
-
-  private func finishStream(_ connection: Connection) {
-    connection.stream = nil
-    connection.phase = .ready
   }
 
   /// Notes the newest state beside a vault that changed, and sweeps what nothing refers to.
@@ -101,8 +96,8 @@ extension Agent {
   /// Whether a large value of a vault is on its way, in or out.
   func isMovingValue(of session: Session) -> Bool {
     connections.contains { connection in
-      (connection?.errand as? ValueUpload)?.session === session
-        || (connection?.stream as? ValueDownload)?.session === session
+      guard let phase = connection?.phase, phase.session === session else { return false }
+      return phase.upload != nil || phase.stream?.isLongValue == true
     }
   }
 }
@@ -133,12 +128,10 @@ extension Agent {
 
   private func deadline(of connection: Connection) -> UInt64 {
     var next = min(connection.frameDeadline ?? .max, connection.stallDeadline ?? .max)
-    if let stream = connection.stream, !connection.hasPending, !connection.waitsForRoom {
-      next = min(next, stream.due)
-    }
     if connection.busyDeadline != nil { next = min(next, nextRetry) }
-    if let wait = connection.errand as? Wait { next = min(next, wait.deadline) }
-    if let wait = connection.errand as? ClosingWait { next = min(next, wait.deadline) }
+    let isHeldUp =
+      connection.phase.stream != nil && (connection.hasPending || connection.waitsForRoom)
+    if let deadline = connection.phase.deadline, !isHeldUp { next = min(next, deadline) }
     return next
   }
 
@@ -158,10 +151,9 @@ extension Agent {
       return close(connection)
     }
     if connection.busyDeadline != nil { retry(connection) }
-    if let wait = connection.errand as? Wait, now >= wait.deadline { giveUp(connection) }
-    if let wait = connection.errand as? ClosingWait, now >= wait.deadline {
-      answer(wait, connection)
-    }
+    guard now >= connection.phase.deadline ?? .max else { return }
+    if case .awaitingUnlock = connection.phase { giveUp(connection) }
+    if case .awaitingClosings(let wait) = connection.phase { answer(wait, connection) }
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.
@@ -169,7 +161,7 @@ extension Agent {
     guard mayTry(connection) else { return }
     lockDue()
     // One that waits for its client's word has a frame to be served again.
-    if connection.phase == .parked, let attempt = connection.errand as? Attempt {
+    if case .attempting(let attempt) = connection.phase {
       return performAgain(attempt, for: connection)
     }
     guard let frame = try? connection.inbox.nextFrame(), serve(frame, on: connection) else {
@@ -181,7 +173,6 @@ extension Agent {
 
   /// Nobody unlocked the vault in time.
   private func giveUp(_ connection: Connection) {
-    connection.errand = nil
     connection.phase = .ready
     do throws(Denial) { refuse(connection, try lockedDenial(connection)) } catch {
       refuse(connection, error)
@@ -196,7 +187,7 @@ extension Agent {
     var next = UInt64.max
     for session in sessions { next = min(next, session.state.nextDeadline ?? .max) }
     next = min(next, nextGrantDeadline ?? .max)
-    for connection in asked { next = min(next, connection.keyHold?.deadline ?? .max) }
+    if mayHoldKeys { next = min(next, nextWordDeadline ?? .max) }
     guard next < armed ?? .max else { return }
     armed = next
     try check("timerfd_settime", kura_timer_set(deadlineTimer.raw, next))

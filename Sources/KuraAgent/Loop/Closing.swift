@@ -83,16 +83,10 @@ final class Closing: Job {
 }
 
 /// Waits until the vaults that a client had locked are whole files.
-final class ClosingWait: Errand {
-  let session: Session? = nil
+struct ClosingWait {
   let closings: [Closing]
   /// When the client is told that it takes longer, on the monotonic clock.
   let deadline: UInt64
-
-  init(_ closings: [Closing], until deadline: UInt64) {
-    self.closings = closings
-    self.deadline = deadline
-  }
 
   /// Whether what became of each file is known.
   var isOver: Bool { closings.allSatisfy { $0.outcome != nil } }

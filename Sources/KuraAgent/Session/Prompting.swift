@@ -12,8 +12,7 @@ final class PromptDesk {
 }
 
 /// Has its turn to ask a person for a passcode, or waits for it.
-final class Prompting: Errand {
-  let session: Session? = nil
+final class Prompting {
   let desk: PromptDesk
   let id: UInt64
   /// What its client was told last.
@@ -47,8 +46,7 @@ extension Agent {
     guard wait == 0 else { throw .cancelled(lasting: wait) }
     guard hasRoomToWait else { throw .tooBusy }
     desk.line.join(asker, at: now)
-    connection.errand = Prompting(lastAsker, at: desk)
-    connection.phase = .prompting
+    connection.phase = .prompting(Prompting(lastAsker, at: desk))
     tell(desk)
   }
 
@@ -58,8 +56,8 @@ extension Agent {
   /// Whether one more may ask, or wait for a lock or an unlock.
   var hasRoomToWait: Bool {
     let count = connections.count { connection in
-      let errand = connection?.errand
-      return errand is Prompting || errand is Watch || errand is Wait
+      guard let phase = connection?.phase else { return false }
+      return phase.isEndless || phase.prompting != nil
     }
     return count + Self.spared < configuration.limits.seats
   }
@@ -81,7 +79,7 @@ extension Agent {
   /// Hears what a client that asks or waits has to say.
   func hear(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
     let word = try wire { () throws(ProtocolError) in try PromptWord(payload) }
-    guard let prompting = connection.errand as? Prompting else { return }
+    guard let prompting = connection.phase.prompting else { return }
     let desk = prompting.desk
     let now = configuration.clock()
     switch word {
@@ -101,8 +99,8 @@ extension Agent {
 extension Agent {
   /// Lets the next one ask when a client that did is gone.
   func leavePrompt(_ connection: Connection) {
-    guard let prompting = connection.errand as? Prompting else { return }
-    connection.errand = nil
+    guard let prompting = connection.phase.prompting else { return }
+    connection.phase = .ready
     prompting.desk.line.leave(prompting.id, at: configuration.clock())
     tell(prompting.desk)
   }
@@ -116,10 +114,7 @@ extension Agent {
 
   private func endPrompts(_ desk: PromptDesk, with denial: Denial?) {
     for case let connection? in connections {
-      guard let prompting = connection.errand as? Prompting, prompting.desk === desk else {
-        continue
-      }
-      connection.errand = nil
+      guard connection.phase.prompting?.desk === desk else { continue }
       connection.phase = .ready
       if let denial {
         refuse(connection, denial, as: .end)
@@ -146,9 +141,7 @@ extension Agent {
   /// Tells each client whose turn it is, where that has changed.
   private func tell(_ desk: PromptDesk) {
     for case let connection? in connections {
-      guard let prompting = connection.errand as? Prompting, prompting.desk === desk else {
-        continue
-      }
+      guard let prompting = connection.phase.prompting, prompting.desk === desk else { continue }
       let standing = desk.line.standing(of: prompting.id)
       guard standing != prompting.told else { continue }
       prompting.told = standing

@@ -54,6 +54,8 @@ final class BatchStore: Stream {
     return false
   }
 
+  func end(in agent: Agent, for client: Connection) { agent.noteStored(self, by: client) }
+
   /// Whether the journal is moved into the file first: in front of a late batch, and where it is to be
   /// cleared after one. The end of that is an event of the loop's.
   private var isAwaitingJournal: Bool {
@@ -147,9 +149,8 @@ extension Agent {
       try copy.put(payload)
       return copy
     }
-    connection.stream = BatchStore(
-      batch, request, copy, to: session, late: isLate, configuration)
-    connection.phase = .parked
+    connection.phase = .sending(
+      BatchStore(batch, request, copy, to: session, late: isLate, configuration))
   }
 
   /// Whether somebody has waited for the vault's writer longer than this client.

@@ -9,6 +9,7 @@ internal import SecureMemory
 final class ValueDownload: Stream {
   let session: Session
   let isUse = true
+  let isLongValue = true
   private var value: Value
 
   init(_ value: consuming Value, from session: Session) {

@@ -67,9 +67,9 @@ extension Agent {
     guard !session.isCompacting else { throw .compacting }
     let compaction = try work(on: session) { vault throws(VaultError) in try vault.compaction() }
     do throws(AgentError) {
-      connection.stream = try VaultCompaction(compaction, of: session, configuration)
+      let stream = try VaultCompaction(compaction, of: session, configuration)
+      connection.phase = .sending(stream)
     } catch { throw .outOfMemory }
     session.compaction = compaction
-    connection.phase = .parked
   }
 }

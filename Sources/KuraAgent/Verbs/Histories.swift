@@ -42,8 +42,7 @@ extension Agent {
     do throws(SecureMemoryError) {
       copy = try SecretBytes(copying: payload.extracting(name))
     } catch { throw .outOfMemory }
-    connection.stream = RevisionList(copy, of: session)
-    connection.phase = .parked
+    connection.phase = .sending(RevisionList(copy, of: session))
   }
 
   func restore(
@@ -78,7 +77,6 @@ extension Agent {
       try vault.purge(payload.extracting(request.name), scope, by: owner)
     }
     noteChange(of: session)
-    connection.stream = PurgeSweep(purge, of: session)
-    connection.phase = .parked
+    connection.phase = .sending(PurgeSweep(purge, of: session))
   }
 }

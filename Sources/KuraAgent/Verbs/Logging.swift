@@ -223,7 +223,6 @@ extension Agent {
     let list = try work(on: session, at: path) { vault throws(VaultError) in
       LogList(try vault.readLog(), of: session)
     }
-    connection.stream = list
-    connection.phase = .parked
+    connection.phase = .sending(list)
   }
 }

@@ -93,8 +93,7 @@ extension Agent {
   }
 
   private func begin(_ stream: any Stream, on connection: Connection) {
-    connection.stream = stream
-    connection.phase = .parked
+    connection.phase = .sending(stream)
   }
 }
 

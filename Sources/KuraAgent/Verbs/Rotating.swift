@@ -4,17 +4,15 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// A client that waits for the end of a rotation.
-final class RotationWatch: Errand {
+/// Notes how far a rotation is by what a client was told, who waits for its end.
+final class RotationWatch {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200
 
-  private let owner: Session
+  let session: Session
   private var told: UInt64?
 
-  var session: Session? { owner }
-
-  init(_ session: Session) { owner = session }
+  init(_ session: Session) { self.session = session }
 
   /// Whether there is progress to tell.
   func isNews(_ progress: RotationProgress) -> Bool {
@@ -33,8 +31,7 @@ extension Agent {
     try work(on: session) { vault throws(VaultError) in try vault.beginRotation() }
     noteChange(of: session)
     session.rotation.resume()
-    connection.errand = RotationWatch(session)
-    connection.phase = .parked
+    connection.phase = .awaitingRotation(RotationWatch(session))
   }
 
   /// Does one slice of each rotation under way that is due, and tells who waits for it.
@@ -73,7 +70,7 @@ extension Agent {
     let watchers = watchers(of: session)
     session.rotation.isWatched = !watchers.isEmpty
     for watcher in watchers where !watcher.hasPending {
-      guard let watch = watcher.errand as? RotationWatch else { continue }
+      guard let watch = watcher.phase.rotation else { continue }
       switch session.rotationProgress {
       case .some(let progress):
         guard watch.isNews(progress) else { continue }
@@ -89,15 +86,11 @@ extension Agent {
 
   private func watchers(of session: Session) -> [Connection] {
     connections.compactMap { connection in
-      guard let connection, connection.errand is RotationWatch,
-        connection.errand?.session === session
-      else { return nil }
-      return connection
+      connection?.phase.rotation?.session === session ? connection : nil
     }
   }
 
   private func release(_ watcher: Connection) {
-    watcher.errand = nil
     watcher.phase = .ready
     resumed.append(watcher)
   }

@@ -43,16 +43,14 @@ extension Agent {
     guard hasRoomToWait else { throw .tooBusy }
     let now = configuration.clock().monotonic
     let (deadline, overflow) = now.addingReportingOverflow(milliseconds)
-    connection.errand = Wait(deadline: overflow ? .max : deadline)
-    connection.phase = .parked
+    connection.phase = .awaitingUnlock(until: overflow ? .max : deadline)
   }
 
   /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
   func awaitLock(_ connection: Connection) throws(Denial) {
     let session = try unlocked(connection)
     guard hasRoomToWait else { throw .tooBusy }
-    connection.errand = Watch(session)
-    connection.phase = .parked
+    connection.phase = .awaitingLock(session)
   }
 
   func agentStatus(_ connection: Connection) throws(Denial) {

@@ -107,16 +107,14 @@ extension Agent {
 
 // MARK: - Uploads
 
-/// A value on its way in, chunk by chunk.
-final class ValueUpload: Errand {
-  private let vaultSession: Session
+/// Takes a value in, chunk by chunk.
+final class ValueUpload {
+  let session: Session
   var upload: Upload
   let allowsEmpty: Bool
   /// The item's name, for the access log.
   let name: SecretBytes
   var isEmpty = true
-
-  var session: Session? { vaultSession }
 
   init(
     _ upload: consuming Upload, of name: consuming SecretBytes, to session: Session,
@@ -124,7 +122,7 @@ final class ValueUpload: Errand {
   ) {
     self.upload = upload
     self.name = name
-    vaultSession = session
+    self.session = session
     self.allowsEmpty = allowsEmpty
   }
 }
@@ -140,16 +138,18 @@ extension Agent {
         payload.extracting(request.name), attributes: edits.take() ?? AttributeEdits(),
         condition: request.condition, protecting: request.flags.contains(.protect))
     }
-    connection.errand = ValueUpload(
-      upload, of: try secret(payload.extracting(request.name)), to: session,
-      allowsEmpty: request.flags.contains(.allowEmpty))
-    connection.phase = .uploading
+    connection.phase = .uploading(
+      ValueUpload(
+        upload, of: try secret(payload.extracting(request.name)), to: session,
+        allowsEmpty: request.flags.contains(.allowEmpty)))
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }
 
   /// Takes a chunk of a value.
-  func append(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
-    let (upload, session) = try upload(of: connection)
+  func append(
+    _ payload: Span<UInt8>, to upload: ValueUpload, _ connection: Connection
+  ) throws(Denial) {
+    let session = upload.session
     try work(on: session) { vault throws(VaultError) in
       try vault.append(payload, to: &upload.upload)
     }
@@ -159,9 +159,11 @@ extension Agent {
   }
 
   /// Makes what was uploaded an item's value, or throws it away.
-  func endUpload(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+  func end(
+    _ upload: ValueUpload, _ payload: Span<UInt8>, _ connection: Connection
+  ) throws(Denial) {
     let end = try wire { () throws(ProtocolError) in try UploadEnd(payload) }
-    let (upload, session) = try upload(of: connection)
+    let session = upload.session
     guard end == .commit, !upload.isEmpty || upload.allowsEmpty else {
       // What was staged is swept with the next upkeep.
       noteChange(of: session)
@@ -171,18 +173,8 @@ extension Agent {
       try vault.commit(&upload.upload)
     }
     noteStored(upload.name, in: session, by: connection)
-    connection.errand = nil
     connection.phase = .ready
     try answer(result, session, connection)
-  }
-
-  private func upload(
-    of connection: Connection
-  ) throws(Denial) -> (upload: ValueUpload, session: Session) {
-    guard let upload = connection.errand as? ValueUpload, let session = upload.session else {
-      throw .fault(.text("upload"))
-    }
-    return (upload, session)
   }
 }
 

@@ -4,13 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// What a client has under way beyond a single request and its reply.
-protocol Errand: AnyObject {
-  /// The vault it is about, whose lock ends it; nil when it needs none of its keys.
-  var session: Session? { get }
-}
-
-/// A reply that is sent slice by slice.
+/// Sends a reply slice by slice.
 protocol Stream: AnyObject {
   /// The vault it reads; its lock ends the stream.
   var session: Session { get }
@@ -20,6 +14,9 @@ protocol Stream: AnyObject {
 
   /// Whether it changes the vault.
   var isChange: Bool { get }
+
+  /// Whether one large value is on its way.
+  var isLongValue: Bool { get }
 
   /// When it goes on, on the monotonic clock; 0: at once.
   var due: UInt64 { get }
@@ -33,27 +30,16 @@ protocol Stream: AnyObject {
   func advance(
     _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool
+
+  /// Takes note of the end that was told.
+  func end(in agent: Agent, for client: Connection)
 }
 
 extension Stream {
   var isChange: Bool { false }
+  var isLongValue: Bool { false }
   var due: UInt64 { 0 }
-}
-
-/// Waits until the vault is unlocked by somebody else.
-final class Wait: Errand {
-  let session: Session? = nil
-  /// When it is refused, on the monotonic clock.
-  let deadline: UInt64
-
-  init(deadline: UInt64) { self.deadline = deadline }
-}
-
-/// Waits until the vault is locked, which answers it.
-final class Watch: Errand {
-  let session: Session?
-
-  init(_ session: Session) { self.session = session }
+  func end(in agent: Agent, for client: Connection) {}
 }
 
 /// Writes a message as part of work on a vault; what can fail is memory.

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+/// Says what a connection is doing and what may come next, and holds what that takes.
+enum Phase {
+  /// A hello comes: nothing was heard yet.
+  case greeting
+  /// A request comes.
+  case ready
+  /// Bytes of a value come, or their end.
+  case uploading(ValueUpload)
+  /// The same, but the upload was refused already: they are thrown away.
+  case draining
+  /// Words come about the prompt that the client shows or waits for.
+  case prompting(Prompting)
+  /// Nothing: the worker proves and prepares, or what came of that finds the vault busy.
+  case attempting(Attempt)
+  /// The word comes that a recovery key was written down; keys are held for it.
+  case confirming(Attempt, KeyHold)
+  /// Nothing: a reply is sent slice by slice.
+  case sending(any Stream)
+  /// Nothing: somebody else may unlock the vault until then, on the monotonic clock.
+  case awaitingUnlock(until: UInt64)
+  /// Nothing: the lock of the vault is the answer.
+  case awaitingLock(Session)
+  /// Nothing: it is told how far a rotation is.
+  case awaitingRotation(RotationWatch)
+  /// Nothing: files that it had locked are made whole.
+  case awaitingClosings(ClosingWait)
+  /// Nothing: what is pending is sent, then the connection ends.
+  case closing
+
+  /// Whether frames are read.
+  var isReading: Bool {
+    switch self {
+    case .greeting, .ready, .uploading, .draining, .prompting, .confirming: true
+    case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
+      .awaitingClosings, .closing:
+      false
+    }
+  }
+
+  /// Whether a request is being served, so that nothing is read until it is answered.
+  var isParked: Bool {
+    switch self {
+    case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
+      .awaitingClosings:
+      true
+    case .greeting, .ready, .uploading, .draining, .prompting, .confirming, .closing: false
+    }
+  }
+
+  /// Whether nothing is under way; the rest of an upload that was refused is nothing.
+  var isIdle: Bool {
+    switch self {
+    case .greeting, .ready, .draining: true
+    case .uploading, .prompting, .attempting, .confirming, .sending, .awaitingUnlock,
+      .awaitingLock, .awaitingRotation, .awaitingClosings, .closing:
+      false
+    }
+  }
+
+  /// Whether it may last for ever, so that what the client sends behind it may never be used.
+  var isEndless: Bool {
+    switch self {
+    case .awaitingUnlock, .awaitingLock: true
+    case .greeting, .ready, .uploading, .draining, .prompting, .attempting, .confirming, .sending,
+      .awaitingRotation, .awaitingClosings, .closing:
+      false
+    }
+  }
+
+  /// The session whose lock ends it; nil where none of its keys is needed.
+  var session: Session? {
+    switch self {
+    case .uploading(let upload): upload.session
+    case .attempting(let attempt), .confirming(let attempt, _): attempt.session
+    case .sending(let stream): stream.session
+    case .awaitingLock(let session): session
+    case .awaitingRotation(let watch): watch.session
+    case .greeting, .ready, .draining, .prompting, .awaitingUnlock, .awaitingClosings, .closing:
+      nil
+    }
+  }
+
+  /// When it goes on by itself, on the monotonic clock; nil where something else lets it go on.
+  var deadline: UInt64? {
+    switch self {
+    case .sending(let stream): stream.due
+    case .awaitingUnlock(let deadline): deadline
+    case .awaitingClosings(let wait): wait.deadline
+    case .greeting, .ready, .uploading, .draining, .prompting, .attempting, .confirming,
+      .awaitingLock, .awaitingRotation, .closing:
+      nil
+    }
+  }
+}
+
+// MARK: - What it holds
+
+extension Phase {
+  /// The reply that is being sent.
+  var stream: (any Stream)? { if case .sending(let stream) = self { stream } else { nil } }
+
+  /// What asks a person, or waits for its turn to.
+  var prompting: Prompting? { if case .prompting(let prompting) = self { prompting } else { nil } }
+
+  /// The value that comes in.
+  var upload: ValueUpload? { if case .uploading(let upload) = self { upload } else { nil } }
+
+  /// Until when keys are held for a word.
+  var keyHold: KeyHold? { if case .confirming(_, let hold) = self { hold } else { nil } }
+
+  /// What is waited for to be whole files.
+  var closings: ClosingWait? { if case .awaitingClosings(let wait) = self { wait } else { nil } }
+
+  /// Whose progress is told.
+  var rotation: RotationWatch? {
+    if case .awaitingRotation(let watch) = self { watch } else { nil }
+  }
+}
