@@ -130,7 +130,7 @@ struct Tally: Sendable {
   }
 }
 
-/// The count of a vault's tries, held by this process.
+/// Holds the count of a vault's tries for this process.
 private final class TryHold: Sendable {
   private let file: Mutex<TryFile?>
 

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// What the kernel tells of the program at the other end of a connection. A hint: whoever runs as the user
-/// can call a program what they like.
+/// Tells the access log who is at the other end of a connection. A hint: whoever runs as the user can call a
+/// program what they like.
 struct Peer: Equatable, Sendable {
   let process: UInt32
   private(set) var parent: UInt32 = 0

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A process as the kernel tells of it: nobody can choose its number, its parent or its start, but what it
+/// Tells of a process what the kernel says: nobody can choose its number, its parent or its start, but what it
 /// is called.
 struct ProcessLink: Equatable, Sendable {
   let process: UInt32
@@ -19,13 +19,13 @@ struct ProcessLink: Equatable, Sendable {
   let name: [UInt8]
 }
 
-/// The process below which programs are answered for together.
+/// Names the process below which programs are answered for together.
 struct ProcessTree: Equatable, Sendable {
   let process: UInt32
   let start: UInt64
 }
 
-/// A process and those above it, nearest first.
+/// Lists a process and those above it, nearest first.
 struct ProcessChain: Equatable, Sendable {
   private static let longest = 64
 

@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import Glibc
 
-/// The directory that the agent's socket stands in: held open, ours alone.
+/// Holds the directory open that the agent's socket stands in, and that is ours alone.
 struct SocketDirectory: ~Copyable {
   let path: String
   private let descriptor: Descriptor
@@ -27,7 +27,7 @@ struct SocketDirectory: ~Copyable {
 
 // MARK: - The socket
 
-/// The right to be the agent of a directory, and the socket that clients connect to.
+/// Holds the right to be the agent of a directory, and the socket that clients connect to.
 struct Listener: ~Copyable {
   let directory: SocketDirectory
   let socket: Descriptor

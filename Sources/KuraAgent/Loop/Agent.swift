@@ -6,7 +6,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// The engine: one thread, one loop, all keys.
+/// Serves all clients and holds all keys, by one thread and one loop.
 ///
 /// Requests are served in line. What takes longer does not hold the loop up: Argon2id runs on
 /// the worker, and streams, lists and checks are served in slices, one a turn and client.

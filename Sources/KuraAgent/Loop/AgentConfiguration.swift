@@ -4,7 +4,7 @@ internal import CKuraSystem
 public import KuraFormat
 internal import KuraVault
 
-/// What an agent is told at its start.
+/// Tells an agent at its start what it may do and where its files are.
 public struct AgentConfiguration: Sendable {
   /// Where the newest state seen of each vault is kept.
   public var stateDirectory: String
@@ -34,7 +34,7 @@ public struct AgentConfiguration: Sendable {
   public init(stateDirectory: String) { self.stateDirectory = stateDirectory }
 }
 
-/// How much a client may take of the agent's time and memory; times in milliseconds.
+/// Limits how much a client takes of the agent's time and memory; times in milliseconds.
 public struct AgentLimits: Equatable, Sendable {
   /// Clients that have something under way at once.
   public var seats = 64

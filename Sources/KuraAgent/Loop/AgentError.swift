@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why an agent cannot start or go on.
+/// Says why an agent cannot start or go on.
 public enum AgentError: Error, Equatable, Sendable {
   /// A system call failed.
   case system(call: String, code: Int32)

@@ -5,7 +5,7 @@ internal import Glibc
 internal import KuraProtocol
 internal import SecureMemory
 
-/// How a read or write on a socket ended.
+/// Says how a read or write on a socket ended.
 enum Transfer: Equatable {
   case some
   case wouldBlock
@@ -20,7 +20,7 @@ enum Transfer: Equatable {
   }
 }
 
-/// What a client sent and what was not served yet: guarded memory, wiped as it is used up.
+/// Takes in what a client sends, and keeps what was not served yet: guarded memory, wiped as it is used up.
 struct Inbox: ~Copyable {
   /// Room for a request of ordinary size.
   private static let room = 4_096
@@ -81,7 +81,7 @@ struct Inbox: ~Copyable {
   }
 }
 
-/// What is yet to be sent to a client: guarded memory, wiped as soon as it is gone.
+/// Keeps what is yet to be sent to a client: guarded memory, wiped as soon as it is gone.
 struct Outbox: ~Copyable {
   private static let room = 4_096
   /// What a slice of a value takes that a small socket does not, stays for the next one.

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// An open file descriptor, closed at the end of its life.
+/// Owns an open file descriptor, and closes it at the end of its life.
 struct Descriptor: ~Copyable {
   let raw: Int32
 

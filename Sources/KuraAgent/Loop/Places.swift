@@ -3,7 +3,7 @@
 internal import CKuraSystem
 internal import Glibc
 
-/// Where an agent's files are: the XDG base directories, relative values ignored.
+/// Finds where an agent's files are: the XDG base directories, relative values ignored.
 public struct Places: Equatable, Sendable {
   /// `$XDG_STATE_HOME/kura`: the newest state seen of each vault.
   public let state: String

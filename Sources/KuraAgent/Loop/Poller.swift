@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// What a descriptor is watched for or ready for.
+/// Says what a descriptor is watched for or ready for.
 struct Readiness: OptionSet {
   let rawValue: UInt32
 
@@ -12,7 +12,7 @@ struct Readiness: OptionSet {
   static let hungUp = Readiness(rawValue: UInt32(KURA_HUNG_UP))
 }
 
-/// Whom an event is for.
+/// Says whom an event is for.
 enum EventSource: Equatable {
   case listener
   case deadline

@@ -5,7 +5,7 @@ internal import Glibc
 internal import KuraProtocol
 internal import SecureMemory
 
-/// The `kura-agent` program.
+/// Runs the `kura-agent` program.
 public enum Program {
   /// Runs the program to its end.
   ///

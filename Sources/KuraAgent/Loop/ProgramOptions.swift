@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What `kura-agent` is asked to do.
+/// Says what `kura-agent` is asked to do.
 public struct ProgramOptions: Equatable, Sendable {
   /// How the agent lives.
   public enum Mode: Equatable, Sendable {

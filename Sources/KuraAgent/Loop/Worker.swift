@@ -4,7 +4,7 @@ internal import CKuraSystem
 internal import Glibc
 internal import Synchronization
 
-/// Work that takes too long for the loop: Argon2id.
+/// Does what takes too long for the loop, on the worker's thread: Argon2id.
 ///
 /// It belongs to the loop, then to the worker while it runs, then to the loop again; never to two
 /// threads at once.
@@ -21,7 +21,7 @@ extension Job {
   func mayBegin() -> Bool { true }
 }
 
-/// One thread that does one job after the other, so that only one Argon2id takes memory.
+/// Does one job after the other on a thread of its own, so that only one Argon2id takes memory.
 final class Worker {
   private let desk: Desk
 
@@ -69,7 +69,7 @@ final class Worker {
   }
 }
 
-/// What loop and worker share.
+/// Keeps the jobs that go from the loop to the worker and back.
 private final class Desk: Sendable {
   private struct Papers {
     var waiting: [any Job] = []

@@ -29,7 +29,7 @@ final class Grant {
   }
 }
 
-/// A value that its owner answered for, and the programs that he answered for.
+/// Lets the programs that an owner answered for read one value again.
 struct Window {
   /// How many of a vault there are at most.
   static let most = 256

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Keys that are held beside a session while a person is asked for a word, and until when.
+/// Limits how long keys are held beside a session while a person is asked for a word.
 ///
 /// It has a session's care: the deadline is on the boot clock, compared before every request is
 /// served, and sleep ends it.

@@ -64,7 +64,7 @@ struct LockState: Sendable {
 
 // MARK: - Unlocking
 
-/// An attempt to unlock that is under way: Argon2id takes its time.
+/// Tells at the end of an attempt whether the vault was locked since it began: Argon2id takes its time.
 struct UnlockTicket: Equatable, Sendable {
   fileprivate let locks: UInt64
 }
@@ -161,7 +161,7 @@ extension LockState {
   }
 }
 
-/// How an unlocked vault stands in time; all in milliseconds.
+/// Tells how an unlocked vault stands in time; all in milliseconds.
 struct SessionClocks: Equatable, Sendable {
   /// When it was unlocked, in Unix time.
   let since: UInt64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The clocks of the machine, read at one time; all in milliseconds.
+/// Holds the clocks of the machine as they were read at one time; all in milliseconds.
 public struct Moment: Equatable, Sendable {
   /// CLOCK_BOOTTIME: since boot, sleep included; can be set in a time namespace of one's own alone.
   public var boot: UInt64

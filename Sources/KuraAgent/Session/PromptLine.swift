@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Those who ask for the passcode of one vault, or wait for an answer: one asks at a time.
+/// Gives those who ask for the passcode of one vault their turns: one asks at a time, the others wait.
 ///
 /// A value without clients or prompts: its owner tells it who comes, goes and presses keys, and
 /// tells each asker how it ``standing(of:)`` when that has changed. Times are of the monotonic

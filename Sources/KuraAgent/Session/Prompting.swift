@@ -3,7 +3,7 @@
 internal import KuraProtocol
 internal import KuraVault
 
-/// The prompts for one vault.
+/// Keeps the line of those who ask for one vault.
 final class PromptDesk {
   let vault: FileID
   var line = PromptLine()

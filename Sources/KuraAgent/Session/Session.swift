@@ -113,7 +113,7 @@ final class Session {
   }
 }
 
-/// The times an unlock asked for, in milliseconds; 0 = what the policy says.
+/// Keeps the times that an unlock asked for, in milliseconds; 0 = what the policy says.
 struct AskedTimes: Equatable {
   var idleTimeout: UInt64 = 0
   var maxSession: UInt64 = 0

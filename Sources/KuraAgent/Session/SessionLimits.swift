@@ -2,7 +2,7 @@
 
 internal import KuraProtocol
 
-/// How long a vault may stay unlocked.
+/// Limits how long a vault stays unlocked.
 struct SessionLimits: Equatable, Sendable {
   /// Locked this long after a value was last served or stored; milliseconds.
   var idleTimeout: UInt64

@@ -2,7 +2,7 @@
 
 internal import KuraFormat
 
-/// What may be tried next, after wrong tries of one kind.
+/// Says what may be tried next, after wrong tries of one kind.
 struct TryStanding: Equatable, Sendable {
   /// Wrong ones since the last right one.
   let failures: UInt32
@@ -26,7 +26,7 @@ struct TryStanding: Equatable, Sendable {
   }
 }
 
-/// How wrong tries slow down the next ones: a value of no state, the clock is the caller's.
+/// Decides how wrong tries slow down the next ones; it has no state, and the clock is the caller's.
 ///
 /// The delays bind who sits at this machine. Somebody with a copy of the vault's file tries elsewhere.
 enum TryPolicy {

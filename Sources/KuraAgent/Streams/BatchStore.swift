@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// `put-batch`: some items a slice, then one commit. Others read the state before meanwhile.
+/// Serves `put-batch`: stores some items a slice, then all by one commit. Others read the state before meanwhile.
 final class BatchStore: Stream {
   /// How many items are looked at in a slice, before any is written.
   private static let slice = 128

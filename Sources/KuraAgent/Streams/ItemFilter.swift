@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Which items a list is about.
+/// Says which items a list is about.
 struct ItemFilter: ~Copyable {
   private let prefix: SecretBytes
   private let key: SecretBytes

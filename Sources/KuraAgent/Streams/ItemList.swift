@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// The items that a filter lets through, some of them a slice.
+/// Lists the items that a filter lets through, some of them a slice.
 final class ItemList: Stream {
   /// How often one slice looks for more items, some 512 at a time: a few milliseconds.
   private static let sliceLooks = 4
@@ -61,7 +61,7 @@ final class ItemList: Stream {
   }
 }
 
-/// A filter that two threads ask at once.
+/// Lets two threads ask a filter at once.
 private final class SharedFilter: Sendable {
   let filter: ItemFilter
 

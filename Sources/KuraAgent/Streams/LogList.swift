@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// The entries of the access log and what is wrong with it, some of them a slice.
+/// Tells the entries of the access log and what is wrong with it, some of them a slice.
 final class LogList: Stream {
   /// Bytes after which a batch is sent.
   private static let sliceBytes = 40_000

@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// The revisions of an item, in order, some of them a slice.
+/// Lists the revisions of an item in order, some of them a slice.
 final class RevisionList: Stream {
   private static let sliceCount = 32
 

@@ -4,8 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// A value on its way out: some verified chunks a slice, which are sent from where they were opened while
-/// the next ones are.
+/// Sends a value, some verified chunks a slice: each from where it was opened, while the next ones are.
 final class ValueDownload: Stream {
   let session: Session
   let isUse = true

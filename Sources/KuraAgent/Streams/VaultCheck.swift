@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// `verify`: some of the vault a slice, findings as they are made.
+/// Serves `verify`: checks some of the vault a slice, and tells findings as they are made.
 final class VaultCheck: Stream {
   /// Parts of the whole after which progress is told.
   private static let steps: UInt64 = 200

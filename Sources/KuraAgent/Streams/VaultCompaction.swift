@@ -13,7 +13,8 @@ private final class CompactionJob: Job {
   func run() { compaction.run() }
 }
 
-/// `compact`: how far a thread of its own has come, and then what it gave back. It ends with its client.
+/// Serves `compact`: tells how far a thread of its own has come, and then what it gave back. It ends with its
+/// client.
 final class VaultCompaction: Stream {
   /// Between two looks at it, in milliseconds.
   private static let pause: UInt64 = 100

@@ -5,7 +5,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// A credential that opened nothing.
+/// Notes which credential opened nothing, for the access log.
 struct WrongCredential: Equatable {
   let failure: Failure
   let credential: Credential
@@ -127,7 +127,7 @@ extension Agent {
   }
 }
 
-/// What a request is about that is served at once.
+/// Says what a request is about that is served at once.
 private struct LogSubject {
   var name = 0..<0
   var other = 0..<0

@@ -96,7 +96,7 @@ extension Agent {
   }
 }
 
-/// When the next slice of a vault's rotation is due; times on the monotonic clock, in milliseconds.
+/// Says when the next slice of a vault's rotation is due; times on the monotonic clock, in milliseconds.
 struct RotationPace {
   /// Between two slices, so that other engines of the vault have their turn.
   private static let pause: UInt64 = 4
