@@ -92,11 +92,11 @@ package struct KeyPair: Hashable, Sendable {
   package static var first: KeyPair { KeyPair(id: [], number: .min) }
 }
 
-// MARK: - Loose values
+// MARK: - Orphans
 
 extension Storage {
   /// Whether a value is marked as one that no item refers to.
-  package mutating func isLoose(_ value: Span<UInt8>) throws(StorageError) -> Bool {
+  package mutating func isOrphan(_ value: Span<UInt8>) throws(StorageError) -> Bool {
     let statement = unsafe try start(.loose)
     defer { finish(.loose) }
     unsafe bind(statement, 1, borrowing: value)
@@ -104,7 +104,7 @@ extension Storage {
   }
 
   /// The mark after a given one, in order; nil at the end.
-  package mutating func loose(after value: [UInt8]) throws(StorageError) -> [UInt8]? {
+  package mutating func orphan(after value: [UInt8]) throws(StorageError) -> [UInt8]? {
     let statement = unsafe try start(.nextLoose)
     defer { finish(.nextLoose) }
     unsafe bind(statement, 1, copying: value.span)
@@ -112,15 +112,15 @@ extension Storage {
     return try [UInt8](copying: blob(.nextLoose, 0, Bounds.id, in: .loose))
   }
 
-  /// Marks a value as one that no item refers to.
-  package mutating func storeLoose(_ value: Span<UInt8>) throws(StorageError) {
+  /// Marks a value as an orphan: one that no item refers to.
+  package mutating func markOrphan(_ value: Span<UInt8>) throws(StorageError) {
     let statement = unsafe try start(.storeLoose)
     unsafe bind(statement, 1, borrowing: value)
     _ = try step(.storeLoose)
   }
 
-  /// Takes the mark away.
-  package mutating func deleteLoose(_ value: Span<UInt8>) throws(StorageError) {
+  /// Takes the mark of an orphan away.
+  package mutating func unmarkOrphan(_ value: Span<UInt8>) throws(StorageError) {
     let statement = unsafe try start(.deleteLoose)
     unsafe bind(statement, 1, borrowing: value)
     _ = try step(.deleteLoose)

@@ -5,12 +5,12 @@ internal import KuraStorage
 
 /// Which values' chunks are to be deleted.
 struct Sweeper {
-  /// Loose values that are known to belong to nobody.
+  /// Orphans that are known to belong to nobody.
   private(set) var queue: [ValueID] = []
-  /// Whether the loose values of engines that are gone are still to be looked for.
+  /// Whether the orphans of engines that are gone are still to be looked for.
   var mustSearch = true
-  /// Loose values of engines that are gone, while no item was found yet that names them all the same.
-  var search: LooseSearch?
+  /// Orphans of engines that are gone, while no item was found yet that names them all the same.
+  var search: OrphanSearch?
 
   /// Whether the device secrets of slots that engines never came to add are still to be looked for.
   var mustLookAtDevices = true
@@ -49,9 +49,9 @@ extension UnlockedVault {
     if let value = sweeper.queue.last {
       if try sweepSlice(value) { sweeper.removeLast() }
     } else if sweeper.search != nil {
-      try continueLooseSearch()
+      try continueOrphanSearch()
     } else if sweeper.mustSearch {
-      try beginLooseSearch()
+      try beginOrphanSearch()
     } else if sweeper.mustLookAtDevices {
       sweeper.mustLookAtDevices = false
       try sweepDeviceSecrets()
@@ -99,9 +99,9 @@ extension Storage {
   /// - Returns: Whether that was all of it.
   mutating func sweep(_ value: Span<UInt8>, limit: Int) throws(StorageError) -> Bool {
     // What is marked no more belongs to an item now, or is gone already.
-    guard try isLoose(value) else { return true }
+    guard try isOrphan(value) else { return true }
     guard try deleteChunks(value, limit: limit) < limit else { return false }
-    try deleteLoose(value)
+    try unmarkOrphan(value)
     return true
   }
 }

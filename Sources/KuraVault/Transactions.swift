@@ -61,7 +61,7 @@ extension UnlockedVault {
       try rows.storage.commit()
     } catch { throw VaultError(error) }
     rows.tree.keepStaged()
-    for value in draft.loosened { sweeper.add(value) }
+    for value in draft.orphaned { sweeper.add(value) }
     if draft.leavesOldBodies { mustTruncate = true }
     trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
   }

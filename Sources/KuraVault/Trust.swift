@@ -38,7 +38,7 @@ struct Draft {
   /// The slots, when they change.
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
-  var loosened: [ValueID] = []
+  var orphaned: [ValueID] = []
   /// Whether the journal is to be cleared of what readable rows stood there before.
   var leavesOldBodies = false
   /// Whether the owner's proof was given for this change.

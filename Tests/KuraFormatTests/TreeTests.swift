@@ -39,7 +39,7 @@ import Testing
 /// Each hash against its definition.
 @Suite struct TreeHashTests {
   private let vault: VaultID = identifier(9)
-  private let facts = ItemFacts(
+  private let facts = RowFacts(
     tag: identifier(1), id: identifier(2), revision: 3, generation: 4, protection: .protected,
     kind: .deleted)
 
@@ -150,7 +150,7 @@ import Testing
 
 @Suite struct AssociatedDataTests {
   private let vault: VaultID = identifier(9)
-  private let facts = ItemFacts(tag: identifier(1), id: identifier(2), revision: 3, generation: 4)
+  private let facts = RowFacts(tag: identifier(1), id: identifier(2), revision: 3, generation: 4)
 
   @Test func `each kind is its number and what it is bound to`() {
     let header = SlotHeader(kind: .recoveryKey, kdf: nil, salt: .zero, id: .zero)

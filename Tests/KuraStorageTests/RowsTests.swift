@@ -90,18 +90,18 @@ import Testing
     try storage.commit()
   }
 
-  @Test func `of loose values are marks`() throws {
+  @Test func `of orphans are marks`() throws {
     let file = try TestFile()
     var storage = try file.open()
     try storage.beginWrite()
-    try storage.storeLoose(bytes(5, 16).span)
-    try storage.storeLoose(bytes(1, 16).span)
-    #expect(try storage.isLoose(bytes(5, 16).span))
-    #expect(try storage.loose(after: []) == bytes(1, 16))
-    #expect(try storage.loose(after: bytes(1, 16)) == bytes(5, 16))
-    #expect(try storage.loose(after: bytes(5, 16)) == nil)
-    try storage.deleteLoose(bytes(5, 16).span)
-    #expect(try !storage.isLoose(bytes(5, 16).span))
+    try storage.markOrphan(bytes(5, 16).span)
+    try storage.markOrphan(bytes(1, 16).span)
+    #expect(try storage.isOrphan(bytes(5, 16).span))
+    #expect(try storage.orphan(after: []) == bytes(1, 16))
+    #expect(try storage.orphan(after: bytes(1, 16)) == bytes(5, 16))
+    #expect(try storage.orphan(after: bytes(5, 16)) == nil)
+    try storage.unmarkOrphan(bytes(5, 16).span)
+    #expect(try !storage.isOrphan(bytes(5, 16).span))
     try storage.commit()
   }
 
@@ -201,7 +201,7 @@ import Testing
       case .item: _ = try storage.holds(id)
       case .history: _ = try storage.keeps(id, 1)
       case .chunk: _ = try storage.chunkCount(id, 0)
-      case .loose: _ = try storage.loose(after: [])
+      case .loose: _ = try storage.orphan(after: [])
       case .bucket: _ = try storage.bucketCount(0)
       case .node: _ = try storage.nodeCount(0)
       }

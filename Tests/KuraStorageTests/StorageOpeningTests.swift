@@ -148,7 +148,7 @@ import Testing
     try storage.commit()
     file.attack("CREATE TRIGGER t AFTER INSERT ON loose BEGIN DELETE FROM item; END")
     try storage.beginWrite()
-    try storage.storeLoose(bytes(1, 16).span)
+    try storage.markOrphan(bytes(1, 16).span)
     #expect(try storage.holds(bytes(1, 16)))
     #expect(throws: StorageError.schema) { try storage.checkSchema() }
     storage.end()

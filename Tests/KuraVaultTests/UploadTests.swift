@@ -112,7 +112,7 @@ import Testing
       name.span, attributes: AttributeEdits(), condition: .create)
     let piece = pattern(1 << 20)
     for _ in 0..<3 { try storing.append(piece.span, to: &upload) }
-    // One call lists what is loose, one finds that no item names it.
+    // One call lists the orphans, one finds that no item names it.
     for _ in 0..<2 { #expect(try sweeping.sweep() == true) }
     #expect(sweeping.sweeper.queue.count == 1)
     #expect(try storing.commit(&upload).revision == 1)

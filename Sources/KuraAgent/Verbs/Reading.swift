@@ -107,7 +107,7 @@ extension UnlockedVault {
   }
 }
 
-extension KuraProtocol.ItemFacts {
+extension ItemFacts {
   /// What is known of an item of the vault.
   init(_ item: borrowing Item) { self.init(item.view) }
 
@@ -139,7 +139,7 @@ extension SecretBuffer {
 
   /// Writes an item of the vault as an entry.
   mutating func putEntry(_ item: ItemView, withAttributes: Bool) throws(ProtocolError) {
-    let place = try openEntry(name: item.name, facts: KuraProtocol.ItemFacts(item))
+    let place = try openEntry(name: item.name, facts: ItemFacts(item))
     guard withAttributes else { return try closeCount(place, 0) }
     var cursor = item.attributes.makeCursor()
     while cursor.advance() { try putPair(key: cursor.key, value: cursor.value) }

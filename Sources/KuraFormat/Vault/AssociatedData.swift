@@ -108,7 +108,7 @@ extension AssociatedData {
 
 extension AssociatedData {
   /// An item's name and attributes: bound to the tag, so that a new name needs a new seal.
-  public static func meta(vault: VaultID, facts: ItemFacts) -> AssociatedData {
+  public static func meta(vault: VaultID, facts: RowFacts) -> AssociatedData {
     var data = AssociatedData(.meta)
     data.append(vault)
     data.append(facts.tag)
@@ -117,7 +117,7 @@ extension AssociatedData {
   }
 
   /// An item's value: bound to the id and not to the name, so that it survives a new name.
-  public static func body(vault: VaultID, facts: ItemFacts) -> AssociatedData {
+  public static func body(vault: VaultID, facts: RowFacts) -> AssociatedData {
     var data = AssociatedData(.body)
     data.append(vault)
     data.append(rest: facts)
@@ -144,7 +144,7 @@ extension AssociatedData {
     return data
   }
 
-  private mutating func append(rest facts: ItemFacts) {
+  private mutating func append(rest facts: RowFacts) {
     append(facts.id)
     append(integer: facts.revision)
     append(integer: facts.generation)

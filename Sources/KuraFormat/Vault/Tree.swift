@@ -63,7 +63,7 @@ public struct TreeHash: ~Copyable, Sendable {
   /// - Throws: ``FormatError/damaged`` when meta or body are too short to be ciphertexts,
   ///   ``FormatError/outOfMemory``.
   public borrowing func leaf(
-    _ facts: ItemFacts, meta: Span<UInt8>, body: Span<UInt8>, history: Digest = .zero
+    _ facts: RowFacts, meta: Span<UInt8>, body: Span<UInt8>, history: Digest = .zero
   ) throws(FormatError) -> Digest {
     var hash = try begin()
     try hash.addLeaf(facts, meta: meta, body: body, history: history)

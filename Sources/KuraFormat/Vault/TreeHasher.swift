@@ -20,7 +20,7 @@ public struct TreeHasher: ~Copyable, Sendable {
   ///
   /// - Throws: ``FormatError/damaged``.
   public mutating func leaf(
-    _ facts: ItemFacts, meta: Span<UInt8>, body: Span<UInt8>, list: Span<UInt8>
+    _ facts: RowFacts, meta: Span<UInt8>, body: Span<UInt8>, list: Span<UInt8>
   ) throws(FormatError) -> Digest {
     var head = Digest.zero
     if !list.isEmpty {
@@ -62,7 +62,7 @@ extension KeyedHash {
   }
 
   mutating func addLeaf(
-    _ facts: ItemFacts, meta: Span<UInt8>, body: Span<UInt8>, history: Digest
+    _ facts: RowFacts, meta: Span<UInt8>, body: Span<UInt8>, history: Digest
   ) throws(FormatError) {
     guard meta.count >= Seal.overhead, body.count >= Seal.overhead else { throw .damaged }
     update(.leaf)

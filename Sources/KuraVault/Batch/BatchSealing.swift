@@ -28,7 +28,7 @@ extension PutBatch.Entry {
 
 /// The row of an item that is new to the vault, sealed before it is written.
 struct SealedItem: Sendable {
-  let facts: ItemFacts
+  let facts: RowFacts
   let meta: [UInt8]
   let body: [UInt8]
   let leaf: Digest
@@ -102,7 +102,7 @@ extension PutBatch {
     for item in unwritten {
       let (tag, id) = (item.facts.tag.bytes, item.facts.id.bytes)
       let row = ItemRow(
-        tag: tag.span, id: id.span, facts: item.facts.rowFacts, history: Span(),
+        tag: tag.span, id: id.span, facts: item.facts.revisionFacts, history: Span(),
         meta: item.meta.span, body: item.body.span)
       try fromStorage(rows.storage.storeItem(row))
     }

@@ -24,7 +24,7 @@ public struct VerifyProgress: Equatable, Sendable {
 public struct Verification: ~Copyable {
   /// What is looked at, one after the other.
   enum Phase {
-    case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, loose, done
+    case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, orphans, done
   }
 
   var storage: Storage
@@ -54,7 +54,7 @@ public struct Verification: ~Copyable {
   // What is left over.
   var lastPair = KeyPair.first
   var lastKey = Int64.min
-  var lastLoose: [UInt8] = []
+  var lastOrphan: [UInt8] = []
   var keyCount: UInt64 = 0
   var expectedHistory: Set<KeyPair> = []
   var reportedValue: [UInt8] = []
@@ -178,7 +178,7 @@ extension Verification {
     case .chunkKeys: try checkChunkKeys()
     case .buckets: try checkBuckets(own.keys)
     case .nodes: try checkNodes(own.keys)
-    case .loose: try checkLoose()
+    case .orphans: try checkOrphans()
     case .done: break
     }
   }
@@ -192,8 +192,8 @@ extension Verification {
     case .historyKeys, .knownHistory, .extraHistory: phase = .chunkKeys
     case .chunkKeys: phase = .buckets
     case .buckets: phase = .nodes
-    case .nodes: phase = .loose
-    case .loose, .done: phase = .done
+    case .nodes: phase = .orphans
+    case .orphans, .done: phase = .done
     }
   }
 }
@@ -207,7 +207,7 @@ extension Verification.Phase {
     case .chunkKeys: "pieces of values"
     case .buckets: "buckets"
     case .nodes: "nodes"
-    case .loose, .done: "list of loose values"
+    case .orphans, .done: "list of loose values"
     }
   }
 }

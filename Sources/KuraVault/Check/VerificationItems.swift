@@ -112,7 +112,7 @@ extension Verification {
 
   /// Looks at a kept revision.
   private mutating func checkKept(
-    _ entry: HistoryList.Entry, of item: ItemFacts, _ place: Span<UInt8>, _ keys: borrowing Keyring
+    _ entry: HistoryList.Entry, of item: RowFacts, _ place: Span<UInt8>, _ keys: borrowing Keyring
   ) throws(VaultError) {
     budget -= 1
     do throws(VaultError) {

@@ -54,7 +54,7 @@ extension Verification {
     if count < Self.keyBatch { finishPhase() }
   }
 
-  /// Checks that every chunk belongs to a value of an item, or to one that is marked as loose.
+  /// Checks that every chunk belongs to a value of an item, or to one that is marked as an orphan.
   mutating func checkChunkKeys() throws(VaultError) {
     var found: [KeyPair] = []
     let count = try fromStorage(
@@ -72,7 +72,7 @@ extension Verification {
   private mutating func isKnown(_ chunk: KeyPair) throws(VaultError) -> Bool {
     guard chunk.id.count == 16, chunk.number >= 0 else { return false }
     if let count = values[ValueID(chunk.id.span)] { return UInt64(chunk.number) < count }
-    return try fromStorage(storage.isLoose(chunk.id.span))
+    return try fromStorage(storage.isOrphan(chunk.id.span))
   }
 
   /// Checks that the tree knows of every bucket.
@@ -119,15 +119,15 @@ extension Verification {
   }
 
   /// Checks that no value of an item is about to be swept.
-  mutating func checkLoose() throws(VaultError) {
+  mutating func checkOrphans() throws(VaultError) {
     let next: [UInt8]?
-    do { next = try storage.loose(after: lastLoose) } catch {
+    do { next = try storage.orphan(after: lastOrphan) } catch {
       guard case .damaged = error else { throw VaultError(error) }
       try findings.add(.loose, "a value id of a wrong length")
       return finishPhase()
     }
     guard let value = next else { return finishPhase() }
-    lastLoose = value
+    lastOrphan = value
     budget -= 1
     if values[ValueID(value.span)] != nil {
       try findings.add(.loose, "value \(hexadecimal(value))")

@@ -7,7 +7,7 @@ internal import SecureMemory
 
 /// What became of a row when all of it was opened.
 struct CheckedRow: ~Copyable {
-  let facts: ItemFacts
+  let facts: RowFacts
   /// The leaf that the row comes to.
   let leaf: Digest
   /// The list of its history; nil when it cannot be read.
@@ -52,7 +52,7 @@ extension Keyring {
   borrowing func check(
     _ row: ItemRow, isKept: Bool = false
   ) throws(VaultError) -> CheckedRow {
-    let facts = try ItemFacts(row)
+    let facts = try RowFacts(row)
     let leaf = try leaf(of: row, facts, isKept: isKept)
     let history = try? HistoryList.checked(row.history, below: facts.revision)
     do throws(VaultError) {
@@ -72,7 +72,7 @@ extension Keyring {
 
   /// Opens a body and holds it against its meta.
   private borrowing func check(
-    body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: ItemFacts
+    body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     do throws(VaultError) {
       let plaintext = try openBody(sealed, facts)
@@ -95,7 +95,7 @@ extension Keyring {
   /// Holds a protected body against its meta, as far as that goes without the secret half: what is
   /// inside has one length, and the tree vouches for its ciphertext.
   private borrowing func check(
-    protected body: borrowing ProtectedBody, _ meta: borrowing ItemMeta, _ facts: ItemFacts
+    protected body: borrowing ProtectedBody, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     let isOfRevision = body.revision <= facts.revision
     guard let value = body.value else {

@@ -23,14 +23,14 @@ extension UnlockedVault {
       let depth = change.isProtected ? most : keys.ring.policy[.historyDepth]
       let dropped = history.trim(to: Int(depth))
       guard dropped.isEmpty || !change.isProtected || draft.isByOwner else { throw .historyFull }
-      try looseValues(of: dropped, keeping: history, newValue, current.facts, current.leaf, &draft)
+      try orphanValues(of: dropped, keeping: history, newValue, current.facts, current.leaf, &draft)
       try moveRows(current.facts, dropped: dropped)
       return history
     }
   }
 
   private mutating func moveRows(
-    _ facts: ItemFacts, dropped: [HistoryList.Entry]
+    _ facts: RowFacts, dropped: [HistoryList.Entry]
   ) throws(VaultError) {
     let tag = facts.tag.bytes
     try fromStorage(rows.storage.keepItem(tag.span))
@@ -38,23 +38,23 @@ extension UnlockedVault {
   }
 
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
-  mutating func looseValues(
+  mutating func orphanValues(
     of dropped: [HistoryList.Entry], keeping kept: HistoryList, _ newValue: ValueID?,
-    _ facts: ItemFacts, _ leaf: Digest?, _ draft: inout Draft
+    _ facts: RowFacts, _ leaf: Digest?, _ draft: inout Draft
   ) throws(VaultError) {
-    var loose = try values(of: dropped, facts, leaf)
+    var orphans = try values(of: dropped, facts, leaf)
     // An edit of attributes makes a revision with the chunks of the one before.
-    if let newValue { loose.remove(newValue) }
-    guard !loose.isEmpty else { return }
-    loose.subtract(try values(of: kept.entries, facts, leaf))
-    try loosen(loose, &draft)
+    if let newValue { orphans.remove(newValue) }
+    guard !orphans.isEmpty else { return }
+    orphans.subtract(try values(of: kept.entries, facts, leaf))
+    try orphan(orphans, &draft)
   }
 
   /// Where the chunks of some revisions are, of which one may be the current one.
   ///
   /// - Parameter leaf: The current one's; nil to look it up.
   private mutating func values(
-    of entries: [HistoryList.Entry], _ facts: ItemFacts, _ leaf: Digest? = nil
+    of entries: [HistoryList.Entry], _ facts: RowFacts, _ leaf: Digest? = nil
   ) throws(VaultError) -> Set<ValueID> {
     var values: Set<ValueID> = []
     for entry in entries {

@@ -5,9 +5,9 @@ public import KuraFormat
 /// An item but for its value: the opened meta, in guarded memory.
 public struct Item: ~Copyable, Sendable {
   private let meta: ItemMeta
-  let facts: ItemFacts
+  let facts: RowFacts
 
-  init(_ meta: consuming ItemMeta, _ facts: ItemFacts) {
+  init(_ meta: consuming ItemMeta, _ facts: RowFacts) {
     self.meta = meta
     self.facts = facts
   }

@@ -66,7 +66,7 @@ extension ItemBody {
 struct ItemChange: ~Copyable {
   /// The current revision.
   struct Current: ~Copyable {
-    let facts: ItemFacts
+    let facts: RowFacts
     let meta: ItemMeta
     let history: HistoryList
     /// What its row comes to.
@@ -253,18 +253,18 @@ extension UnlockedVault {
 
   private func nextFacts(
     _ change: borrowing ItemChange, _ kind: ItemKind, _ protection: ProtectionClass
-  ) throws(VaultError) -> ItemFacts {
+  ) throws(VaultError) -> RowFacts {
     let generation = keys.ring.active
     switch change.current {
     case .some(let current):
       // A revision is an integer of SQLite's, which has a sign.
       guard current.facts.revision < UInt64(Int64.max) else { throw .damaged(.item) }
-      return ItemFacts(
+      return RowFacts(
         tag: change.tag, id: current.facts.id, revision: current.facts.revision + 1,
         generation: generation, protection: protection, kind: kind)
     case .none:
       do {
-        return ItemFacts(
+        return RowFacts(
           tag: change.tag, id: try ItemID.random(), revision: 1, generation: generation,
           protection: protection, kind: kind)
       } catch {
@@ -277,7 +277,7 @@ extension UnlockedVault {
   ///
   /// - Returns: Its leaf.
   private mutating func store(
-    _ facts: ItemFacts, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
+    _ facts: RowFacts, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
     _ history: HistoryList
   ) throws(VaultError) -> Digest {
     let sealedMeta = try keys.seal(meta, facts)
@@ -287,7 +287,7 @@ extension UnlockedVault {
       : try keys.seal(body: content.plaintext.bytes, facts)
     let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
     let row = ItemRow(
-      tag: tag.span, id: id.span, facts: facts.rowFacts, history: list.span,
+      tag: tag.span, id: id.span, facts: facts.revisionFacts, history: list.span,
       meta: sealedMeta.span, body: sealedBody.span)
     try fromStorage(rows.storage.storeItem(row))
     return try keys.leaf(of: row, facts)

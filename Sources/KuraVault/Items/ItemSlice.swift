@@ -19,7 +19,7 @@ struct ItemSlice: Sendable {
 
   /// A row; its bytes are history, meta and the ends of its body, one behind the other.
   struct Row {
-    let facts: ItemFacts
+    let facts: RowFacts
     let history: Range<Int>
     let meta: Range<Int>
     let body: Range<Int>
@@ -78,7 +78,7 @@ extension ItemSlice {
     var place = 0
     beginBucket(&place)
     while openBucket < buckets.count, let row = try storage.nextRow() {
-      let facts = try ItemFacts(row)
+      let facts = try RowFacts(row)
       while openBucket < buckets.count {
         let tag = ItemTag(bytes.span.extracting(place..<(place + 16)))
         if tag > facts.tag { break }
@@ -108,7 +108,7 @@ extension ItemSlice {
     beginBucket(&place)
   }
 
-  private mutating func add(_ row: borrowing ItemRow, _ facts: ItemFacts) {
+  private mutating func add(_ row: borrowing ItemRow, _ facts: RowFacts) {
     let history = add(row.history)
     let meta = add(row.meta)
     let start = bytes.count

@@ -5,10 +5,10 @@ public import KuraFormat
 /// An item but for its value, in place over an opened meta that somebody else owns.
 public struct ItemView: ~Escapable {
   let meta: MetaView
-  let facts: ItemFacts
+  let facts: RowFacts
 
   @_lifetime(copy meta)
-  init(_ meta: MetaView, _ facts: ItemFacts) {
+  init(_ meta: MetaView, _ facts: RowFacts) {
     self.meta = meta
     self.facts = facts
   }

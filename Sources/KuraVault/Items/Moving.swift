@@ -155,7 +155,7 @@ extension Keyring {
   ) throws(VaultError) -> ResealedRow {
     let before = try openMeta(found.row.meta, found.facts)
     let old = found.facts
-    let facts = ItemFacts(
+    let facts = RowFacts(
       tag: tag, id: old.id, revision: old.revision, generation: ring.active,
       protection: old.protection, kind: old.kind)
     let meta = try before.renamed(name, modified: before.modified)

@@ -95,11 +95,11 @@ extension UnlockedVault {
       draft.root.itemCount > 0
     else { throw .damaged(.root) }
     draft.root.itemCount -= 1
-    try loosen(values, &draft)
+    try orphan(values, &draft)
     try rows.storage.deleteKept(history.entries, of: facts.id)
     try removeRow(facts.tag, change.path, &draft)
     return Purge(
-      values: draft.loosened, removedCount: UInt64(history.entries.count + 1),
+      values: draft.orphaned, removedCount: UInt64(history.entries.count + 1),
       damagedCount: damaged)
   }
 
@@ -114,13 +114,13 @@ extension UnlockedVault {
     try draft.checkRelease(of: change)
     var history = before
     for entry in dropped { history.remove(entry.revision) }
-    var (loose, damaged) = try soundValues(of: dropped, facts.id)
+    var (orphans, damaged) = try soundValues(of: dropped, facts.id)
     let (others, unknown) = try soundValues(of: history.entries, facts.id)
     let current = try currentValueID(facts.tag)
-    if damaged > 0 { try loose.formUnion(unnamedValues(besides: facts.tag)) }
+    if damaged > 0 { try orphans.formUnion(unnamedValues(besides: facts.tag)) }
     // What a damaged revision that stays has of pieces goes with that one.
-    if let current { loose.remove(current) }
-    if unknown == 0 { try loosen(loose.subtracting(others), &draft) }
+    if let current { orphans.remove(current) }
+    if unknown == 0 { try orphan(orphans.subtracting(others), &draft) }
     try rows.storage.deleteKept(dropped, of: facts.id)
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, _ throws(VaultError) in
@@ -131,16 +131,16 @@ extension UnlockedVault {
     guard let row else { throw .damaged(.item) }
     try store(row, history, at: change.path, &draft)
     return Purge(
-      values: draft.loosened, removedCount: UInt64(dropped.count), damagedCount: damaged)
+      values: draft.orphaned, removedCount: UInt64(dropped.count), damagedCount: damaged)
   }
 
-  mutating func loosen(
+  mutating func orphan(
     _ values: Set<ValueID>, _ draft: inout Draft
   ) throws(VaultError) {
     for value in values {
       let bytes = value.bytes
-      try fromStorage(rows.storage.storeLoose(bytes.span))
-      draft.loosened.append(value)
+      try fromStorage(rows.storage.markOrphan(bytes.span))
+      draft.orphaned.append(value)
     }
   }
 }

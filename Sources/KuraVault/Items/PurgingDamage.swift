@@ -32,7 +32,7 @@ extension UnlockedVault {
     guard draft.root.itemCount > 0 else { throw .damaged(.root) }
     draft.root.itemCount -= 1
     draft.root.deletedCount = min(deletedCount, draft.root.itemCount)
-    try loosen(values, &draft)
+    try orphan(values, &draft)
     do {
       for row in kept {
         try rows.storage.deleteHistory(of: row.id.span, revision: UInt64(max(row.number, 0)))
@@ -40,7 +40,7 @@ extension UnlockedVault {
     } catch { throw VaultError(error) }
     try removeRow(tag, path, &draft)
     let count = UInt64(kept.count + 1)
-    return Purge(values: draft.loosened, removedCount: count, damagedCount: count)
+    return Purge(values: draft.orphaned, removedCount: count, damagedCount: count)
   }
 
   /// What rows say, whether it is true or not: the id of the item where it can be read, those of the other items, and
@@ -85,7 +85,7 @@ extension UnlockedVault {
     return found
   }
 
-  /// The values of which there are pieces, though no other item names them and they are not marked as loose. None
+  /// The values of which there are pieces, though no other item names them and they are not marked as orphans. None
   /// where another item is damaged, too: what goes with the last one of them.
   mutating func unnamedValues(besides tag: ItemTag) throws(VaultError) -> Set<ValueID> {
     var found = try valuesWithPieces()
@@ -116,7 +116,7 @@ extension UnlockedVault {
           if $0.id.count == 16 { found.insert(ValueID($0.id.span)) }
         }
       } while count == Self.keyBatch
-      for value in found where try rows.storage.isLoose(value.bytes.span) { found.remove(value) }
+      for value in found where try rows.storage.isOrphan(value.bytes.span) { found.remove(value) }
     } catch { throw VaultError(error) }
     return found
   }

@@ -102,7 +102,7 @@ extension UnlockedVault {
   /// An item's facts and the list of its kept revisions.
   mutating func verifiedHistory(
     _ tag: ItemTag
-  ) throws(VaultError) -> (ItemFacts, HistoryList)? {
+  ) throws(VaultError) -> (RowFacts, HistoryList)? {
     try rows.withCurrent(tag, under: trust.root, keys) { found, _ throws(VaultError) in
       (found.facts, try HistoryList.checked(found.row.history, below: found.facts.revision))
     }

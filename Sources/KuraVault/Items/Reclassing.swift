@@ -68,7 +68,7 @@ extension UnlockedVault {
 
 /// A row that was sealed anew, to be written in the place of the old one.
 struct ResealedRow {
-  let facts: ItemFacts
+  let facts: RowFacts
   let meta: [UInt8]
   let body: [UInt8]
 
@@ -117,7 +117,7 @@ extension UnlockedVault {
 
 extension ItemChange {
   /// What stands there, and the list of what stood there before.
-  var kept: (ItemFacts, HistoryList)? {
+  var kept: (RowFacts, HistoryList)? {
     switch current {
     case .some(let current): (current.facts, current.history)
     case .none: nil

@@ -77,7 +77,7 @@ private struct FormerContent: ~Copyable {
 extension UnlockedVault {
   /// The entry of the revision that is to come back.
   private mutating func entry(
-    _ revision: UInt64?, _ history: HistoryList, _ facts: ItemFacts
+    _ revision: UInt64?, _ history: HistoryList, _ facts: RowFacts
   ) throws(VaultError) -> HistoryList.Entry {
     for entry in history.entries.reversed() where revision == nil || entry.revision == revision {
       if try !isDeletion(entry, of: facts.id) { return entry }
@@ -95,7 +95,7 @@ extension UnlockedVault {
 
   /// What a kept revision was, under the name that the item has now.
   private mutating func content(
-    of entry: HistoryList.Entry, _ facts: ItemFacts, _ name: borrowing ItemName, _ time: UInt64
+    of entry: HistoryList.Entry, _ facts: RowFacts, _ name: borrowing ItemName, _ time: UInt64
   ) throws(VaultError) -> FormerContent {
     try rows.withKept(entry, of: facts, keys) { found, keys throws(VaultError) in
       let before = try keys.openMeta(found.row.meta, found.facts)

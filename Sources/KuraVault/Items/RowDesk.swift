@@ -13,7 +13,7 @@ struct RowDesk: ~Copyable {
   /// Whose data key the opener has.
   private var generation: UInt32
   /// What was opened last.
-  private var opened: (facts: ItemFacts, fields: MetaFields)?
+  private var opened: (facts: RowFacts, fields: MetaFields)?
 
   /// The item that was opened last, where it was opened; nil when that failed.
   var item: ItemView? {
@@ -44,14 +44,14 @@ struct RowDesk: ~Copyable {
   ///
   /// - Parameter body: The sealed body, or its two ends, one behind the other.
   mutating func leaf(
-    _ facts: ItemFacts, history: Span<UInt8>, meta: Span<UInt8>, body: Span<UInt8>
+    _ facts: RowFacts, history: Span<UInt8>, meta: Span<UInt8>, body: Span<UInt8>
   ) throws(VaultError) -> Digest {
     try fromFormat(.item, tree.leaf(facts, meta: meta, body: body, list: history))
   }
 
   /// Opens a row's meta, as ``Keyring/openMeta(_:_:)`` does; ``item`` shows it.
   mutating func open(
-    meta sealed: Span<UInt8>, _ facts: ItemFacts, _ keys: borrowing Keyring
+    meta sealed: Span<UInt8>, _ facts: RowFacts, _ keys: borrowing Keyring
   ) throws(VaultError) {
     opened = nil
     if facts.generation != generation {
@@ -68,7 +68,7 @@ struct RowDesk: ~Copyable {
   }
 
   private static func check(
-    _ opener: borrowing SealOpener, _ facts: ItemFacts, _ tags: inout TagHasher
+    _ opener: borrowing SealOpener, _ facts: RowFacts, _ tags: inout TagHasher
   ) throws(FormatError) -> MetaFields {
     let meta = try MetaView(decoding: opener.plaintext)
     // Only who has the keys can have put another item's name there.

@@ -36,7 +36,7 @@ struct RowSealer: ~Copyable {
     _ random: inout RandomSupply
   ) throws(VaultError) -> SealedItem {
     let id = try fromCrypto(.item, ItemID.random(from: &random))
-    let facts = ItemFacts(tag: entry.tag, id: id, revision: 1, generation: generation)
+    let facts = RowFacts(tag: entry.tag, id: id, revision: 1, generation: generation)
     // An item that failed may have left something.
     sealer.plaintext.removeAll()
     try RowSealer.encodeMeta(of: entry, text, noAttributes, at: time, into: &sealer.plaintext)

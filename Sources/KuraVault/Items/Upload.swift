@@ -178,16 +178,16 @@ extension UnlockedVault {
     if upload.stagedCount > 0 { try checkStaged(upload) }
     let (value, waiting) = (upload.plain.value.bytes, upload.sealed)
     do throws(StorageError) {
-      if upload.stagedCount == 0 { try rows.storage.storeLoose(value.span) }
+      if upload.stagedCount == 0 { try rows.storage.markOrphan(value.span) }
       // A value that is to be deleted makes room: its pages are written once then, not zeroed before.
-      let loose = sweeper.queue.last?.bytes
+      let orphan = sweeper.queue.last?.bytes
       var isSwept = false
       var failure: StorageError?
       ForkJoin.run(next, with: upload.plain) { chunk, plain in
         chunk.seal(plain)
       } meanwhile: { _ in
         do throws(StorageError) {
-          if let loose { isSwept = try rows.storage.sweep(loose.span, limit: waiting.count) }
+          if let orphan { isSwept = try rows.storage.sweep(orphan.span, limit: waiting.count) }
           for chunk in waiting { try chunk.store(value.span, in: &rows.storage) }
         } catch { failure = error }
       }
@@ -210,7 +210,7 @@ extension UnlockedVault {
     if upload.stagedCount > 0 { try checkStaged(upload) }
     let value = upload.plain.value.bytes
     do throws(StorageError) {
-      if upload.stagedCount > 0 { try rows.storage.deleteLoose(value.span) }
+      if upload.stagedCount > 0 { try rows.storage.unmarkOrphan(value.span) }
       for chunk in upload.sealed + last { try chunk.store(value.span, in: &rows.storage) }
     } catch { throw VaultError(error) }
   }
@@ -219,7 +219,7 @@ extension UnlockedVault {
   /// chunks from the first one on, and the mark last.
   private mutating func checkStaged(_ upload: borrowing Upload) throws(VaultError) {
     let value = upload.plain.value
-    let isMarked = try fromStorage(rows.storage.isLoose(value.bytes.span))
+    let isMarked = try fromStorage(rows.storage.isOrphan(value.bytes.span))
     guard isMarked, try rows.storage.chunk(0, of: value) != nil else { throw .uploadLost }
   }
 }

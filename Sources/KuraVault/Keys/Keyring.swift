@@ -132,7 +132,7 @@ extension Keyring {
   ///
   /// - Parameter isKept: Whether the row is, or is to become, one of the history.
   borrowing func leaf(
-    of row: borrowing ItemRow, _ facts: ItemFacts, isKept: Bool = false
+    of row: borrowing ItemRow, _ facts: RowFacts, isKept: Bool = false
   ) throws(VaultError) -> Digest {
     do {
       let head = isKept ? Digest.zero : try tree.historyHead(of: facts.id, list: row.history)
@@ -144,7 +144,7 @@ extension Keyring {
 
   /// Opens a row's meta.
   borrowing func openMeta(
-    _ sealed: Span<UInt8>, _ facts: ItemFacts
+    _ sealed: Span<UInt8>, _ facts: RowFacts
   ) throws(VaultError) -> ItemMeta {
     let plaintext = try AssociatedData.meta(vault: vault, facts: facts).openPadded(
       sealed, under: try dataKey(facts.generation, .item), .item)
@@ -164,7 +164,7 @@ extension Keyring {
   /// Opens a row's body; what stands in it is not read yet. That of a protected item is an
   /// encoded ``ProtectedBody``.
   borrowing func openBody(
-    _ sealed: Span<UInt8>, _ facts: ItemFacts
+    _ sealed: Span<UInt8>, _ facts: RowFacts
   ) throws(VaultError) -> SecretBytes {
     try AssociatedData.body(vault: vault, facts: facts).openPadded(
       sealed, under: try dataKey(facts.generation, .item), .item)
@@ -172,20 +172,20 @@ extension Keyring {
 
   /// Seals a meta under the active data key.
   borrowing func seal(
-    _ meta: borrowing ItemMeta, _ facts: ItemFacts
+    _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
     try AssociatedData.meta(vault: vault, facts: facts).sealPadded(
       meta.encoded, under: try dataKey(facts.generation, .item), .item)
   }
 
   /// Seals a body under the active data key.
-  borrowing func seal(body: Span<UInt8>, _ facts: ItemFacts) throws(VaultError) -> [UInt8] {
+  borrowing func seal(body: Span<UInt8>, _ facts: RowFacts) throws(VaultError) -> [UInt8] {
     try AssociatedData.body(vault: vault, facts: facts).sealPadded(
       body, under: try dataKey(facts.generation, .item), .item)
   }
 }
 
-extension ItemFacts {
+extension RowFacts {
   /// What a row says of itself, in the format's terms.
   ///
   /// - Throws: ``VaultError/damaged(_:)`` for a kind or class of a later release.
@@ -199,7 +199,7 @@ extension ItemFacts {
   }
 
   /// The numbers of this revision as a row holds them.
-  var rowFacts: RevisionFacts {
+  var revisionFacts: RevisionFacts {
     RevisionFacts(
       revision: revision, generation: generation, itemClass: protection.rawValue,
       kind: kind.rawValue)

@@ -179,7 +179,7 @@ extension Keyring {
   /// - Parameter key: What opens a protected one.
   /// - Throws: ``VaultError/protected`` without the key, or when it is of another pair.
   borrowing func openStandard(
-    _ sealed: Span<UInt8>, _ facts: ItemFacts, _ key: borrowing ProtectedKey?
+    _ sealed: Span<UInt8>, _ facts: RowFacts, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> SecretBytes {
     let plaintext = try openBody(sealed, facts)
     guard facts.protection == .protected else { return plaintext }
@@ -193,7 +193,7 @@ extension Keyring {
 
   /// Reads a protected item's body, which cannot be of a later revision.
   borrowing func protectedBody(
-    _ plaintext: consuming SecretBytes, _ facts: ItemFacts
+    _ plaintext: consuming SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> ProtectedBody {
     let body = try ProtectedBody.read(plaintext)
     guard body.revision <= facts.revision else { throw .damaged(.item) }
@@ -215,7 +215,7 @@ extension Keyring {
 
   /// Seals a standard body so that only the secret half opens it, and that under the active data key.
   borrowing func seal(
-    protecting body: borrowing SecretBytes, _ facts: ItemFacts
+    protecting body: borrowing SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
     let inner = try protected(body, facts, revision: facts.revision)
     return try seal(body: inner.encoded, facts)
@@ -223,7 +223,7 @@ extension Keyring {
 
   /// A standard body as only the secret half of the vault's pair opens it.
   borrowing func protected(
-    _ body: borrowing SecretBytes, _ facts: ItemFacts, revision: UInt64
+    _ body: borrowing SecretBytes, _ facts: RowFacts, revision: UInt64
   ) throws(VaultError) -> ProtectedBody {
     try fromFormat(
       .item,

@@ -109,7 +109,7 @@ final class RekeyKeys {
   }
 
   private func reseal(
-    body: consuming SecretBytes, _ facts: ItemFacts
+    body: consuming SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
     guard facts.protection == .protected else { return try next.seal(body: body.bytes, facts) }
     let outer = try old.protectedBody(body, facts)
@@ -141,7 +141,7 @@ extension Storage {
   ) throws(VaultError) -> Digest {
     let (tag, id, list) = (sealed.facts.tag.bytes, sealed.facts.id.bytes, history.encoded)
     let row = ItemRow(
-      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: list.span,
+      tag: tag.span, id: id.span, facts: sealed.facts.revisionFacts, history: list.span,
       meta: sealed.meta.span, body: sealed.body.span)
     try fromStorage(storeItem(row))
     return try keys.leaf(of: row, sealed.facts)
@@ -155,7 +155,7 @@ extension Storage {
   ) throws(VaultError) -> Digest {
     let (tag, id) = (sealed.facts.tag.bytes, sealed.facts.id.bytes)
     let row = ItemRow(
-      tag: tag.span, id: id.span, facts: sealed.facts.rowFacts, history: Span(),
+      tag: tag.span, id: id.span, facts: sealed.facts.revisionFacts, history: Span(),
       meta: sealed.meta.span, body: sealed.body.span)
     try fromStorage(storeHistory(row))
     return try keys.leaf(of: row, sealed.facts, isKept: true)

@@ -23,10 +23,10 @@ struct VaultRows: ~Copyable {
 /// A row that is what the tree says it is.
 struct VerifiedRow: ~Escapable {
   let row: ItemRow
-  let facts: ItemFacts
+  let facts: RowFacts
 
   @_lifetime(copy row)
-  init(row: ItemRow, facts: ItemFacts) {
+  init(row: ItemRow, facts: RowFacts) {
     self.row = row
     self.facts = facts
   }
@@ -54,7 +54,7 @@ extension VaultRows {
       guard checks.contains(.presence) else { return nil }
       throw .damaged(.item)
     }
-    let facts = try ItemFacts(row)
+    let facts = try RowFacts(row)
     guard try keys.leaf(of: row, facts) == leaf || !checks.contains(.leaf),
       HistoryList.isSound(row.history, below: facts.revision)
     else { throw .damaged(.item) }
@@ -65,7 +65,7 @@ extension VaultRows {
   ///
   /// - Parameter item: What the current row says of the item.
   mutating func withKept<Result: ~Copyable>(
-    _ entry: HistoryList.Entry, of item: ItemFacts, _ keys: borrowing Keyring,
+    _ entry: HistoryList.Entry, of item: RowFacts, _ keys: borrowing Keyring,
     _ body: (VerifiedRow, borrowing Keyring) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     try withKept(entry, of: item.id, keys) { found, keys throws(VaultError) in
@@ -81,7 +81,7 @@ extension VaultRows {
   ) throws(VaultError) -> Result {
     let checks = checks
     guard let row = try storage.kept(entry.revision, of: item) else { throw .damaged(.history) }
-    let facts = try ItemFacts(row, about: .history)
+    let facts = try RowFacts(row, about: .history)
     let leaf = try keys.leaf(of: row, facts, isKept: true)
     let isTrue = facts.id == item && facts.revision == entry.revision && leaf == entry.leaf
     guard isTrue || !checks.contains(.history) else { throw .damaged(.history) }

@@ -3,14 +3,14 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// A walk through all items, on which the loose values that some item names are crossed out.
+/// A walk through all items, on which the orphans that some item names are crossed out.
 ///
-/// The list of loose values is not authenticated: somebody without a key can write a living value's id
+/// The list of orphans is not authenticated: somebody without a key can write a living value's id
 /// there, and must not have its chunks deleted by it.
-struct LooseSearch {
+struct OrphanSearch {
   /// How many items are looked at in one slice, or a bucket more.
   fileprivate static let itemLimit = 200
-  /// How many loose values are looked for at a time; a hostile list may be of any length.
+  /// How many orphans are looked for at a time; a hostile list may be of any length.
   fileprivate static let candidateLimit = 10_000
   /// How many buckets are looked at in one slice.
   fileprivate static let bucketLimit = 512
@@ -24,14 +24,14 @@ struct LooseSearch {
 }
 
 extension UnlockedVault {
-  /// Lists the loose values that no upload is still to claim: while nobody shares the upload lock, no
+  /// Lists the orphans that no upload is still to claim: while nobody shares the upload lock, no
   /// upload is under way in any engine of this machine.
-  mutating func beginLooseSearch() throws(VaultError) {
+  mutating func beginOrphanSearch() throws(VaultError) {
     sweeper.mustSearch = false
     do throws(StorageError) {
       guard let lock = try uploadLock(.exclusive) else { return }
-      let found = try looseValues()
-      if !found.isEmpty { sweeper.search = LooseSearch(found) }
+      let found = try orphans()
+      if !found.isEmpty { sweeper.search = OrphanSearch(found) }
       _ = consume lock
     } catch {
       // Where somebody uploads, the next unlock searches again.
@@ -39,13 +39,13 @@ extension UnlockedVault {
     }
   }
 
-  private mutating func looseValues() throws(StorageError) -> Set<ValueID> {
+  private mutating func orphans() throws(StorageError) -> Set<ValueID> {
     try rows.storage.beginRead()
     defer { rows.storage.end() }
     var found: Set<ValueID> = []
     var last: [UInt8] = []
-    while found.count < LooseSearch.candidateLimit,
-      let next = try rows.storage.loose(after: last)
+    while found.count < OrphanSearch.candidateLimit,
+      let next = try rows.storage.orphan(after: last)
     {
       found.insert(ValueID(next.span))
       last = next
@@ -54,7 +54,7 @@ extension UnlockedVault {
   }
 
   /// Crosses out what the next items name.
-  mutating func continueLooseSearch() throws(VaultError) {
+  mutating func continueOrphanSearch() throws(VaultError) {
     guard var search = sweeper.search else { return }
     // Whatever comes of an error, nothing is deleted on half the evidence.
     sweeper.search = nil
@@ -63,13 +63,13 @@ extension UnlockedVault {
     if search.cursor == nil || search.candidates.isEmpty { sweeper.finishSearch() }
   }
 
-  private mutating func crossOut(_ search: inout LooseSearch) throws(VaultError) {
+  private mutating func crossOut(_ search: inout OrphanSearch) throws(VaultError) {
     guard let cursor = search.cursor else { return }
     let depth = trust.root.depth
     let first = Tree.bucket(of: cursor, depth: depth)
     var itemCount = 0
     for number in first..<(1 << (6 * UInt32(depth))) {
-      if itemCount >= LooseSearch.itemLimit || Int(number - first) >= LooseSearch.bucketLimit {
+      if itemCount >= OrphanSearch.itemLimit || Int(number - first) >= OrphanSearch.bucketLimit {
         search.cursor = Tree.firstTag(ofBucket: number, depth: depth)
         return
       }

@@ -12,7 +12,7 @@ extension ItemKind {
 }
 
 /// What a row says of an item in the clear; its sealed parts are bound to all of it.
-public struct ItemFacts: Equatable, Sendable {
+public struct RowFacts: Equatable, Sendable {
   /// The keyed hash of the name.
   public var tag: ItemTag
   /// The item's id, for life.
