@@ -2,7 +2,8 @@
 
 internal import CSodium
 
-/// XChaCha20-Poly1305-IETF as libsodium has it: not committing, so that only ``Seal`` may call it.
+/// Encrypts and authenticates by libsodium's XChaCha20-Poly1305-IETF, which does not commit to its key, so that
+/// only ``Seal`` may call it.
 enum AEAD {
   static let keyCount = 32
   static let nonceCount = 24

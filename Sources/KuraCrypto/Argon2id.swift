@@ -3,7 +3,8 @@
 internal import CSodium
 public import SecureMemory
 
-/// Argon2id, version 1.3, one lane (RFC 9106), by libsodium's `crypto_pwhash`.
+/// Makes a passcode expensive to guess: Argon2id, version 1.3, one lane (RFC 9106), by libsodium's
+/// `crypto_pwhash`.
 public enum Argon2id {
   /// The length of a salt, in bytes.
   public static let saltCount = 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What can go wrong with keys and ciphertexts.
+/// Says what went wrong with a key or a ciphertext.
 public enum CryptoError: Error, Equatable, Sendable {
   /// The ciphertext was sealed under another key, or for another place (its associated data).
   case wrongKey

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The result of a keyed hash that need not be secret: up to 32 bytes.
+/// Holds the result of a keyed hash that need not be secret: up to 32 bytes.
 public struct Digest: Sendable {
   /// The length of a full digest, in bytes.
   public static let byteCount = 32

@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// Work in parts on both cores, within one call.
+/// Does work in parts on both cores, within one call.
 ///
 /// The keys that it takes are lent for the length of the call: whoever owns them owns them alone again
 /// when it returns, and a lock never has to wait for a thread.

@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// A secret key of 32 bytes.
+/// Owns a secret key of 32 bytes, and derives others from it.
 public struct Key: ~Copyable, Sendable {
   /// The length of every key, in bytes.
   public static let byteCount = 32

@@ -3,7 +3,7 @@
 internal import CSodium
 public import SecureMemory
 
-/// BLAKE2b (RFC 7693), keyed, over parts that arrive one after the other.
+/// Hashes parts that arrive one after the other under a key: BLAKE2b (RFC 7693).
 ///
 /// The state, which the key can be computed from, is kept in guarded memory.
 public struct KeyedHash: ~Copyable, Sendable {

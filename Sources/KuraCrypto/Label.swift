@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Every label that keeps one use of a key apart from another: the one table of them.
+/// Keeps each use of a key apart from every other: the one table of labels.
 public enum Label: Sendable {
   /// One-use key and commitment of a ciphertext.
   case seal
@@ -50,7 +50,7 @@ public enum Label: Sendable {
   }
 }
 
-/// What a key derived from the vault key is for.
+/// Names what a key derived from the vault key is for.
 public enum KeyPurpose: CaseIterable, Sendable {
   /// Item names to tags.
   case name

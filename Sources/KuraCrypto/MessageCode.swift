@@ -3,7 +3,7 @@
 internal import CSodium
 public import SecureMemory
 
-/// HMAC (RFC 2104), as one-time codes are made with it.
+/// Makes the HMAC (RFC 2104) that a one-time code is cut out of.
 public enum MessageCode: Sendable {
   case sha1, sha256, sha512
 

@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// How plaintexts are rounded up, so that a ciphertext's length tells little of the plaintext's.
+/// Rounds plaintexts up, so that a ciphertext's length tells little of the plaintext's.
 ///
 /// A padded plaintext is `m ‖ 0x80 ‖ 0x00…` (ISO/IEC 7816-4).
 public enum Padding {

@@ -3,8 +3,8 @@
 internal import CSodium
 public import SecureMemory
 
-/// The X25519 pair (RFC 7748) of protected values: anyone who is unlocked can seal to its public half,
-/// only a fresh passcode opens the secret half.
+/// Lets anyone who is unlocked seal a protected value that only a fresh passcode opens again: an X25519 pair
+/// (RFC 7748), whose secret half waits in the key slots.
 public struct ProtectedPair: ~Copyable, Sendable {
   /// The length of either half, in bytes.
   public static let byteCount = 32
@@ -44,7 +44,7 @@ public struct ProtectedPair: ~Copyable, Sendable {
 // MARK: - Keys of values
 
 extension ProtectedPair {
-  /// The key that a value is sealed with for a pair, and what stands beside the sealed value for it.
+  /// Carries the key that one value is sealed with for a pair, and what stands beside the sealed value for it.
   public struct Sealing: ~Copyable, Sendable {
     /// The public half of a pair that was made for this one value; its secret half is gone.
     public let ephemeral: [UInt8]

@@ -2,7 +2,7 @@
 
 internal import CSodium
 
-/// Bytes from the kernel's random source (`getrandom`, through `randombytes_buf`).
+/// Draws bytes from the kernel's random source (`getrandom`, through `randombytes_buf`).
 public enum RandomBytes {
   /// Fills a view with random bytes.
   ///

@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// The nonce of one seal: random bytes that no other seal gets, since a seal consumes it.
+/// Carries the nonce of one seal: random bytes that no other seal gets, since a seal consumes it.
 public struct Nonce: ~Copyable, Sendable {
   var bytes = InlineArray<24, UInt8>(repeating: 0)
 
@@ -19,8 +19,8 @@ public struct Nonce: ~Copyable, Sendable {
   }
 }
 
-/// Random bytes for the seals and ids of one piece of work, asked of the kernel together: to ask it for
-/// each costs a third of a seal.
+/// Hands out random bytes for the seals and ids of one piece of work, drawn from the kernel together: to ask it
+/// for each costs a third of a seal.
 ///
 /// Each byte is given out once and overwritten; what is left over goes with the supply. It is kept no
 /// longer than a call: a copy of the process, or of the machine, would give out the same bytes.

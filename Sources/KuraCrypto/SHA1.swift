@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// SHA-1 (FIPS 180-4 §6.1), for the HMAC of one-time codes and nothing else: a collision of SHA-1 says
+/// Hashes by SHA-1 (FIPS 180-4 §6.1) for the HMAC of one-time codes and nothing else: a collision of SHA-1 says
 /// nothing about its HMAC (RFC 6194 §3.3).
 ///
 /// All that depends on the key stands in guarded memory.

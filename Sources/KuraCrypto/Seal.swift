@@ -3,7 +3,7 @@
 internal import CSodium
 public import SecureMemory
 
-/// The one sealing routine: key-committing authenticated encryption with associated data.
+/// Seals and opens everything there is: key-committing authenticated encryption with associated data.
 ///
 /// `nonce 24 ‖ commitment 32 ‖ XChaCha20-Poly1305-IETF(one-use key, nonce 0, AD, m)`. One-use key and
 /// commitment are BLAKE2b-512 of nonce and associated data under the key. Without the commitment a

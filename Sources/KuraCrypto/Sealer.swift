@@ -52,7 +52,7 @@ public struct Sealer: ~Copyable, Sendable {
   }
 }
 
-/// The one-use keys and commitments of ``Seal`` under one key, one after the other.
+/// Derives the one-use keys and commitments of ``Seal`` under one key, one after the other.
 struct OneUseKeys: ~Copyable, Sendable {
   private static let count = Key.byteCount + Seal.commitmentCount
 

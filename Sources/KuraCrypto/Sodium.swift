@@ -3,7 +3,7 @@
 internal import CSodium
 internal import SecureMemory
 
-/// libsodium, started once before its first use.
+/// Starts libsodium once, before its first use.
 enum Sodium {
   private static let isReady = sodium_init() >= 0
 

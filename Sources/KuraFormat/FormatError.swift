@@ -2,7 +2,7 @@
 
 internal import KuraCrypto
 
-/// Why bytes are not what vault format 1 says, or a person's input cannot become a part of it.
+/// Says why bytes are not what vault format 1 says, or why a person's input cannot become a part of it.
 public enum FormatError: Error, Equatable, Sendable {
   /// The file is none of ours.
   case notAVault

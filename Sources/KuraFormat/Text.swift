@@ -3,9 +3,9 @@
 internal import CUnicode
 internal import SecureMemory
 
-/// UTF-8 in guarded memory: checked and brought to Unicode's normal form C by libutf8proc.
+/// Checks UTF-8 in guarded memory, and brings it to Unicode's normal form C by libutf8proc.
 enum Text {
-  /// What a character may be replaced with before it is normalised.
+  /// Says what a character may be replaced with before it is normalised.
   enum Mapping {
     /// Nothing.
     case none
@@ -57,7 +57,7 @@ enum Text {
   }
 }
 
-/// Why a text could not be normalised.
+/// Says why a text could not be normalised.
 enum TextFailure: Error {
   case rule(TextRule)
   case outOfMemory

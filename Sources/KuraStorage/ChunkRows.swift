@@ -76,7 +76,7 @@ extension Storage {
   }
 }
 
-/// The two-part key of a row of `chunk` or `history`.
+/// Names a row of `chunk` or `history` by its two-part key.
 package struct KeyPair: Hashable, Sendable {
   /// A value id or an item id.
   package var id: [UInt8]

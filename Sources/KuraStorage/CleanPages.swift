@@ -36,7 +36,7 @@ enum CleanPages {
 
 // MARK: - What SQLite calls
 
-/// What a file can do, with SQLite's own behind it.
+/// Lists what a file can do, with SQLite's own behind it.
 @unsafe private struct Methods {
   var own: sqlite3_io_methods
   var original: UnsafePointer<sqlite3_io_methods>

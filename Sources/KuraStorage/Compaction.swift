@@ -3,7 +3,7 @@
 internal import CSQLite
 internal import Synchronization
 
-/// The work of giving the disk back what a vault file no longer needs, for another thread.
+/// Gives the disk back what a vault file no longer needs; the work is for another thread.
 ///
 /// SQLite's `VACUUM` copies all rows as they are into a temporary file, and from there over the file, as one
 /// transaction in the journal: until its commit the file is whole as it was, and after that whole and short. It
@@ -95,7 +95,7 @@ extension Storage {
   }
 }
 
-/// What the look at ``Compaction/stop()`` needs.
+/// Carries what the look at ``Compaction/stop()`` needs.
 @unsafe private struct Watch {
   let work: Compaction
   let db: OpaquePointer

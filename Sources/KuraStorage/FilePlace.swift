@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Which file it is, whatever path leads to it.
+/// Tells a file from every other, whatever path leads to it.
 package struct FileIdentity: Hashable, Sendable {
   /// The device's number.
   package let device: UInt64
@@ -10,7 +10,7 @@ package struct FileIdentity: Hashable, Sendable {
   package let inode: UInt64
 }
 
-/// Where a vault file stands, or is to stand: a directory without symbolic links, and a name in it.
+/// Says where a vault file stands, or is to stand: a directory without symbolic links, and a name in it.
 ///
 /// The vault file itself is only ever opened by SQLite: closing another descriptor of it would drop
 /// the POSIX locks that SQLite holds in the same process.

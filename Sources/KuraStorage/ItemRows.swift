@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What the rows of `item` and `history` have in common.
+/// Holds the numbers that the rows of `item` and `history` have in common.
 package struct RevisionFacts: Equatable, Sendable {
   /// Which change of the item this is; the first is 1.
   package let revision: UInt64
@@ -19,7 +19,7 @@ package struct RevisionFacts: Equatable, Sendable {
   }
 }
 
-/// A row of `item` or `history`, borrowed from the storage or from whoever writes it.
+/// Lends a row of `item` or `history` out of the storage, or from whoever writes it.
 package struct ItemRow: ~Escapable {
   /// Finds the item: 16 bytes made from its name.
   package let tag: Span<UInt8>
@@ -184,7 +184,7 @@ extension Storage {
 // MARK: - Sealing again
 
 extension Storage {
-  /// What a row says of who sealed it, before anything of it is verified.
+  /// Tells which data key a row says it is sealed under, before anything of it is verified.
   package struct SealedBy: Sendable {
     /// The item's id.
     package let id: [UInt8]

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// What the engine asks the machine: the time, and how much memory is left.
+/// Asks the machine for the time, and how much memory is left.
 package enum Machine {
   /// The wall clock, in milliseconds since 1970.
   package static func milliseconds() -> UInt64 {

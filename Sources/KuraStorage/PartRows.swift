@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The records that a vault has one of.
+/// Names the records that a vault has one of.
 package enum Part: Int64, Equatable, Sendable {
   /// What a reader needs before any key: format and vault id.
   case header = 0
@@ -29,7 +29,7 @@ extension Storage {
   }
 }
 
-/// A key slot as it stands in its row.
+/// Holds a key slot as it stands in its row.
 package struct SlotRow: Hashable, Sendable {
   /// Where it stands, 0 to 15.
   package let number: UInt8

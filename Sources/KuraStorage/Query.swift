@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Every statement that the storage ever runs on a vault, each prepared once and kept.
+/// Lists every statement that the storage ever runs on a vault, each prepared once and kept.
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
   case version, schema, pageCount, pageSize, freeCount

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The schema that a vault file has, and the numbers that mark the file.
+/// Lays down the schema that a vault file has, and the numbers that mark the file.
 package enum Schema {
   /// "KURA", in the header of the file.
   package static let applicationID: UInt32 = 0x4B55_5241
@@ -8,7 +8,7 @@ package enum Schema {
   /// The layout of the tables; a file with a greater number is left alone.
   package static let version: Int32 = 1
 
-  /// One table's name and the text that `sqlite_schema.sql` must hold, byte for byte.
+  /// Holds one table's name and the text that `sqlite_schema.sql` must hold, byte for byte.
   struct Definition {
     let name: StaticString
     let sql: StaticString
@@ -68,7 +68,7 @@ package enum Schema {
   ]
 }
 
-/// How many bytes each column may hold; anything else is a hostile or damaged row.
+/// Says how many bytes each column may hold; anything else is a hostile or damaged row.
 package enum Bounds {
   /// A record that stands for itself: header, ring, root.
   package static let part = 0...900_000

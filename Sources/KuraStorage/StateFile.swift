@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// A small file of this machine's state, held under a lock as long as this value lives.
+/// Reads and writes a small file of this machine's state, held under a lock as long as this value lives.
 package struct StateFile: ~Copyable, Sendable {
   private let descriptor: Int32
 
-  /// Who else may hold the file at the same time.
+  /// Says who else may hold the file at the same time.
   package enum Lock: Sendable {
     /// Others that share it.
     case shared

@@ -2,8 +2,8 @@
 
 internal import CSQLite
 
-/// A vault file as rows of opaque bytes: what stands in them, and whether it is true, is for the
-/// caller to find out.
+/// Keeps a vault file as rows of opaque bytes: what stands in them, and whether it is true, is for the caller
+/// to find out.
 ///
 /// SQLite is taken for what it is here, a parser of a file that an attacker may have written: it
 /// runs hardened, its schema must be the expected one to the byte, and a row whose columns are not

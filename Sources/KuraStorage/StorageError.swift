@@ -3,7 +3,7 @@
 internal import CSQLite
 internal import Glibc
 
-/// The tables of a vault file, to say which one held a row that cannot be right.
+/// Names the tables of a vault file, to say which one held a row that cannot be right.
 package enum Table: UInt8, Equatable, Sendable {
   case part
   case slot
@@ -15,7 +15,7 @@ package enum Table: UInt8, Equatable, Sendable {
   case node
 }
 
-/// Why other users could read or replace a vault.
+/// Says why other users could read or replace a vault.
 package enum Exposure: Equatable, Sendable {
   /// It belongs to another user.
   case owner
@@ -25,7 +25,7 @@ package enum Exposure: Equatable, Sendable {
   case kind
 }
 
-/// Why the storage could not do what it was asked; the transaction under way is to be rolled back.
+/// Says why the storage could not do what it was asked; the transaction under way is to be rolled back.
 package enum StorageError: Error, Equatable, Sendable {
   /// Nothing stands at the path.
   case missing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What reading an item's value takes.
+/// Says what reading an item's value takes: an unlocked vault, or a fresh passcode too.
 public enum ProtectionClass: UInt8, Sendable, CaseIterable {
   /// An unlocked vault.
   case standard = 0
@@ -16,7 +16,7 @@ public enum ProtectionClass: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What an item is.
+/// Says what an item is: a value, what one-time codes are made of, or what is left of a deleted item.
 public enum ItemKind: UInt8, Sendable, CaseIterable {
   case value = 0
   /// Deleted, and kept in the history until it is purged.

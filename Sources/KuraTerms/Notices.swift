@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What an unlock has to say beside that it worked.
+/// Tells what an unlock has to say beside that it worked.
 public struct Notice: OptionSet, Sendable {
   /// One bit a notice, as it stands in a reply.
   public let rawValue: UInt32
@@ -36,7 +36,7 @@ public struct Notice: OptionSet, Sendable {
   public static let seenGone = Notice(rawValue: 8_192)
 }
 
-/// What makes a vault or this machine weaker than it should be; shown by `status`.
+/// Lists what makes a vault or this machine weaker than it should be; shown by `status`.
 public struct Weaknesses: OptionSet, Sendable {
   /// One bit a weakness, as it stands in a reply.
   public let rawValue: UInt32

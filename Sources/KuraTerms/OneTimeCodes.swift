@@ -16,7 +16,7 @@ public enum OTPAlgorithm: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What an otpauth URI must not be; the detail of ``Failure/otpInvalid``.
+/// Names the rule that an otpauth URI breaks; the detail of ``Failure/otpInvalid``.
 public enum OTPRule: UInt8, Sendable, CaseIterable {
   case scheme = 1
   case kind = 2

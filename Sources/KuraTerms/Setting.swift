@@ -19,7 +19,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   /// Entries kept in the access log of each machine; 0 = none is kept.
   case logEntries = 8
 
-  /// What its number counts.
+  /// Says what a setting's number counts.
   public enum Unit: Sendable {
     case milliseconds
     case flag

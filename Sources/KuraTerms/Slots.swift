@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What opens a key slot.
+/// Names what opens a key slot.
 public enum SlotKind: UInt8, Sendable, CaseIterable {
   case passcode = 1
   case recoveryKey = 2
@@ -34,7 +34,7 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Whether a slot could be opened on this machine, apart from whether it is enabled.
+/// Says whether a slot could be opened on this machine, apart from whether it is enabled.
 public enum SlotAvailability: UInt8, Sendable, CaseIterable {
   /// Only whoever has the key file knows.
   case unknown = 0

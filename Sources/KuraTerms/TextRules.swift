@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a text must be.
+/// Names the rule that a text breaks before it becomes a passcode or a label.
 public enum TextRule: Error, Equatable, Sendable {
   /// It has no bytes.
   case empty
@@ -14,7 +14,7 @@ public enum TextRule: Error, Equatable, Sendable {
   case unassignedCharacter
 }
 
-/// What a name must not be; the detail of ``Failure/nameInvalid``.
+/// Names the rule that an item's name breaks; the detail of ``Failure/nameInvalid``.
 public enum NameRule: UInt8, Sendable, CaseIterable {
   case empty = 1
   case tooLong = 2
@@ -38,7 +38,7 @@ public enum NameRule: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What an attribute must not be; the detail of ``Failure/attributeInvalid``.
+/// Names the rule that an attribute breaks; the detail of ``Failure/attributeInvalid``.
 public enum AttributeRule: UInt8, Sendable, CaseIterable {
   /// The most attributes that an item has.
   public static let most = 256
@@ -70,7 +70,7 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What a passcode must not be; the detail of ``Failure/passcodeInvalid``.
+/// Names the rule that a passcode breaks; the detail of ``Failure/passcodeInvalid``.
 public enum PasscodeRule: UInt8, Sendable, CaseIterable {
   case empty = 1
   case tooLong = 2
@@ -97,7 +97,7 @@ public enum PasscodeRule: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// What a slot's label must not be; the detail of ``Failure/labelInvalid``.
+/// Names the rule that a slot's label breaks; the detail of ``Failure/labelInvalid``.
 public enum LabelRule: UInt8, Sendable, CaseIterable {
   case tooLong = 2
   case notUTF8 = 3

@@ -3,12 +3,12 @@
 internal import KuraStorage
 internal import Synchronization
 
-/// The work of making a vault's file as short as what is in it, for another thread; it takes no key.
+/// Makes a vault's file as short as what is in it; the work is for another thread, and takes no key.
 ///
 /// The vault is whole as it was until it is done, and whole after it, whatever happens in between. Others read
 /// meanwhile; what they write finds the vault busy.
 public final class Compaction: Sendable {
-  /// How long a vault's file was, and is, in bytes.
+  /// Says how long a vault's file was, and is, in bytes.
   public struct Sizes: Equatable, Sendable {
     /// Before the work began.
     public let before: UInt64
@@ -43,7 +43,7 @@ public final class Compaction: Sendable {
   /// changed.
   public var outcome: Result<Sizes?, VaultError>? { result.withLock { $0 } }
 
-  /// Whether it may still be at the file.
+  /// Whether the compaction may still read or write the file.
   public var isUnderWay: Bool { outcome == nil }
 }
 

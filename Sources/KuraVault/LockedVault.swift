@@ -4,7 +4,7 @@ internal import KuraCrypto
 public import KuraFormat
 internal import KuraStorage
 
-/// What a key slot says of itself before anything is known to be authentic.
+/// Holds what a key slot says of itself before anything is known to be authentic.
 public struct SlotSummary: Equatable, Sendable {
   /// Where it stands, 0 to 15.
   public let number: UInt8
@@ -14,7 +14,7 @@ public struct SlotSummary: Equatable, Sendable {
   public let kdf: KDFParameters?
 }
 
-/// A vault file that is open, and of which nothing secret is known.
+/// Holds a vault file open of which nothing secret is known, and unlocks it.
 ///
 /// One thread has it at a time; what is shared with a worker is ``attempt(availableMemory:)``.
 public struct LockedVault: ~Copyable, Sendable {

@@ -3,9 +3,9 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// Which values' chunks are to be deleted.
+/// Remembers which values' chunks are to be deleted.
 struct Sweeper {
-  /// Orphans that are known to belong to nobody.
+  /// Orphans that no upload claims and no item names.
   private(set) var queue: [ValueID] = []
   /// Whether the orphans of engines that are gone are still to be looked for.
   var mustSearch = true

@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// What is known to be true of a vault: its sealed root, and what stands in front of the items.
+/// Holds what is known to be true of a vault: its sealed root, and what stands in front of the items.
 struct Trust {
   /// The root.
   private(set) var root: RootRecord
@@ -29,7 +29,7 @@ struct Trust {
   }
 }
 
-/// What a write transaction is to end with.
+/// Gathers what a write transaction is to end with.
 struct Draft {
   /// The root; its tree root, counts and header digest follow what is written.
   var root: RootRecord
@@ -67,7 +67,7 @@ struct Draft {
   }
 }
 
-/// The records in front of the items, as a file holds them.
+/// Holds the records in front of the items, as a file has them.
 struct FrontRecords {
   let header: [UInt8]
   let ring: [UInt8]
@@ -85,7 +85,7 @@ struct FrontRecords {
 }
 
 extension Trust {
-  /// Trusts what a key that was just opened vouches for.
+  /// Takes the records in front of the items for true, if the sealed root vouches for them.
   init(
     _ front: FrontRecords, _ keys: borrowing Keyring, checks: IntegrityChecks
   ) throws(VaultError) {

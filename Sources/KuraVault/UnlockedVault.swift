@@ -4,7 +4,7 @@ internal import KuraCrypto
 public import KuraFormat
 internal import KuraStorage
 
-/// What a vault is as a whole.
+/// Tells what a vault is as a whole.
 public struct Summary: Equatable, Sendable {
   /// One more with every change.
   public let epoch: UInt64
@@ -18,7 +18,7 @@ public struct Summary: Equatable, Sendable {
   public let weaknesses: Weaknesses
 }
 
-/// A vault that is open for reading and writing, on the thread that unlocked it.
+/// Reads and writes a vault that is open, on the thread that unlocked it.
 ///
 /// Several engines may have the same file unlocked: each call works on the file as it is then. A
 /// call that throws has changed nothing.
@@ -34,16 +34,16 @@ public struct UnlockedVault: ~Copyable {
   let writer: WriterID
   /// The epoch that the seen file has.
   var seenEpoch: UInt64 = 0
-  /// The counter that its newest record had when it was last read or written.
+  /// The counter of the seen file's newest record when that was last read or written.
   var seenCounter: UInt64 = 0
-  /// The end of the access log that it had then.
+  /// The end of the access log that the seen file had then.
   var seenLogHead = Digest.zero
   /// The access log of this machine.
   var log = AccessLog()
-  /// Whether old pages still stand in the journal that should not.
+  /// Whether the journal still has old pages that should be gone.
   var mustTruncate = false
   var sweeper = Sweeper()
-  /// How far the last look over a rotation that has come to its end is.
+  /// How far the last look over all items is, once a rotation has sealed them again.
   var rotationCheck: RotationCheck?
   /// How often this engine put the vault under a new key since the unlock.
   var rekeyCount: UInt64 = 0

@@ -5,7 +5,7 @@ public import KuraFormat
 internal import KuraStorage
 public import SecureMemory
 
-/// A new vault that is complete, and has no name yet: it becomes one with ``commit()``, once its owner
+/// Holds a new vault that is complete, and has no name yet: it becomes one with ``commit()``, once its owner
 /// has written down the recovery key. Dropping it removes the file.
 public struct VaultDraft: ~Copyable, Sendable {
   private let file: DraftFile
@@ -87,7 +87,7 @@ extension VaultDraft {
   }
 }
 
-/// A file that goes with its owner, unless it was given another name before.
+/// Removes a file when it is dropped, unless that was given another name before.
 struct DraftFile: ~Copyable {
   let place: FilePlace
 
@@ -101,8 +101,7 @@ struct DraftFile: ~Copyable {
   }
 }
 
-/// This machine's secret for the first slot, where that takes one; it goes with its owner unless the vault
-/// was given its name.
+/// Removes this machine's secret for the first slot, where that takes one, unless the vault was given its name.
 struct DraftDevice: ~Copyable {
   private let devices: DeviceSecrets
   private var slot: SlotID?
@@ -132,7 +131,7 @@ extension PreparedSlot {
   }
 }
 
-/// The first rows of a vault.
+/// Makes the first rows of a vault.
 private struct FirstSlots: ~Copyable {
   let passcode: PreparedSlot
   let recovery: PreparedSlot?

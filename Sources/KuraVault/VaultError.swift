@@ -2,7 +2,7 @@
 
 public import KuraFormat
 
-/// What of a vault is not as its owner left it.
+/// Names what of a vault is not as its owner left it.
 public enum Damage: UInt8, Equatable, Sendable {
   /// The database itself is malformed.
   case pages = 1
@@ -30,7 +30,7 @@ public enum Damage: UInt8, Equatable, Sendable {
   case loose = 12
 }
 
-/// Why a directory or file is not fit for a vault.
+/// Says why a directory or file is not fit for a vault.
 public enum UnsafeReason: Equatable, Sendable {
   /// It belongs to another user.
   case owner
@@ -40,7 +40,7 @@ public enum UnsafeReason: Equatable, Sendable {
   case kind
 }
 
-/// The newer or other state of a vault that was seen before the one at hand.
+/// Describes the newer or other state of a vault that was seen before the one at hand.
 public struct SeenCopy: Equatable, Sendable {
   /// The epoch that it had.
   public let epoch: UInt64
@@ -50,8 +50,8 @@ public struct SeenCopy: Equatable, Sendable {
   public let path: [UInt8]
 }
 
-/// Why an operation on a vault did not happen. Unless a case says otherwise, nothing was changed and
-/// the vault can be used on.
+/// Says why an operation on a vault did not happen. Unless a case says otherwise, nothing was changed and the
+/// vault can be used on.
 public enum VaultError: Error, Equatable, Sendable {
   // MARK: The file
 

@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// What a process that holds secrets does first.
+/// Keeps a process that holds secrets out of core dumps and debuggers; it is the first thing that one does.
 public enum ProcessHardening {
   /// Makes the process undumpable, with no core file, umask 077 and crash signals back to default,
   /// so that no backtracer prints memory.
@@ -12,7 +12,7 @@ public enum ProcessHardening {
   public static func apply() -> UInt32 { kura_harden_process() }
 }
 
-/// How much of the arena the kernel keeps out of swap, for `status` and `doctor`.
+/// Says how much of the arena the kernel keeps out of swap, for `status` and `doctor`.
 public struct LockedMemory: Equatable, Sendable {
   /// Bytes that mlock(2) holds in memory.
   public let lockedByteCount: Int

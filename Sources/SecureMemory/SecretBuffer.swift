@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 
-/// A secret that grows; each block it outgrows is zeroed.
+/// Holds a secret that grows, and zeroes each block that it outgrows.
 @safe
 public struct SecretBuffer: ~Copyable {
   private var storage: SecretBytes

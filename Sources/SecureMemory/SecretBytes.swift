@@ -2,13 +2,13 @@
 
 internal import CKuraSystem
 
-/// Why a secret could not be held.
+/// Says why a secret could not be held.
 public enum SecureMemoryError: Error, Equatable, Sendable {
   /// The system has no memory left for a block of that many bytes; nothing was allocated.
   case allocationFailed(byteCount: Int)
 }
 
-/// Guarded memory that owns one secret and zeroes it when destroyed.
+/// Owns one secret in guarded memory, and zeroes it when destroyed.
 ///
 /// A secret cannot be copied by accident: it has one owner at a time. Its pages stay out of core
 /// dumps, of child processes and, where `RLIMIT_MEMLOCK` allows, out of swap.

@@ -80,7 +80,7 @@ import Testing
       file: "KuraVault/AccessLog/AccessLog", code: "static let mostWaitingBytes = N"),
     Limit(
       subject: "what is to be swept", words: "for N at a time",
-      file: "KuraVault/Check/LooseSearch", code: "static let candidateLimit = N"),
+      file: "KuraVault/Check/OrphanSearch", code: "static let candidateLimit = N"),
     Limit(
       subject: "wrong credentials", words: "last N at",
       file: "KuraVault/Machine/KnownMistakes", code: "static let limit = N"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Attributes as they stand encoded in guarded memory, to look at: `key=value` pairs, ascending by key.
+/// Shows attributes as they stand encoded in guarded memory: `key=value` pairs, ascending by key.
 ///
 /// Encoded they are `u16 count ‖ count × (u16 length ‖ key ‖ u32 length ‖ value)`.
 public struct AttributeList: ~Escapable {

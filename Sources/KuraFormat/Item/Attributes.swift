@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// Attributes that own their memory; in the engine keys and values are secrets alike.
+/// Owns an item's attributes; in the engine keys and values are secrets alike.
 public struct Attributes: ~Copyable, Sendable {
   /// The most bytes that attributes may have encoded; with the name they have to fit an item's meta.
   public static let longest = ItemMeta.longest

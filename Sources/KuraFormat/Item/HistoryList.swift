@@ -2,9 +2,9 @@
 
 public import KuraCrypto
 
-/// The kept previous revisions of an item, as its row's history column lists them.
+/// Lists the kept previous revisions of an item, as its row's history column has them.
 public struct HistoryList: Equatable, Sendable {
-  /// One kept revision.
+  /// Ties one kept revision to its leaf.
   public struct Entry: Equatable, Sendable {
     /// The revision's number.
     public let revision: UInt64

@@ -3,7 +3,7 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// Where the chunks of a long value are, and the key that opens them.
+/// Says where the chunks of a long value are, and holds the key that opens them.
 public struct Manifest: ~Copyable, Sendable {
   /// The bytes of every chunk but the last, which has 1 to as many.
   public static let chunkByteCount = 65_536
@@ -63,7 +63,7 @@ public struct Manifest: ~Copyable, Sendable {
   static func holds(_ length: UInt64) -> Bool { lengths.contains(length) }
 }
 
-/// What an item's body holds sealed: the value, or the manifest of a long one.
+/// Holds what an item's body has sealed: the value, or the manifest of a long one.
 public enum ItemBody: ~Copyable, Sendable {
   /// The value itself.
   case inline(SecretBytes)

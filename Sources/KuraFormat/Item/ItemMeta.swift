@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// What an item's meta holds sealed: name, times, size and attributes, over the opened bytes.
+/// Holds what an item's meta has sealed, over the opened bytes: name, times, size and attributes.
 public struct ItemMeta: ~Copyable, Sendable {
   /// The most bytes of a meta.
   public static let longest = 65_536

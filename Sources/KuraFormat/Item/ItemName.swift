@@ -3,7 +3,7 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// An item's name: UTF-8 in normal form C, components between slashes; a secret.
+/// Holds an item's name, checked: UTF-8 in normal form C, components between slashes; a secret.
 public struct ItemName: ~Copyable, Sendable {
   /// The longest name, in bytes.
   public static let longest = 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What an item's meta holds, in place over opened bytes that somebody else owns.
+/// Reads an item's meta in place, over opened bytes that somebody else owns.
 public struct MetaView: ~Escapable {
   static let layout: UInt8 = 1
   static let nameOffset = 27
@@ -59,7 +59,7 @@ public struct MetaView: ~Escapable {
   }
 }
 
-/// What a meta holds beside name and attributes, and where those are.
+/// Holds what a meta says beside name and attributes, and where those stand.
 public struct MetaFields: Sendable {
   let nameEnd: Int
   let created: UInt64

@@ -3,9 +3,9 @@
 internal import KuraCrypto
 public import SecureMemory
 
-/// What one-time codes are made of: HOTP (RFC 4226) or TOTP (RFC 6238), as an otpauth URI has it.
+/// Makes one-time codes out of an otpauth URI: HOTP (RFC 4226) or TOTP (RFC 6238).
 public struct OTPSeed: ~Copyable, Sendable {
-  /// What moves on from code to code.
+  /// Says what moves on from code to code: a counter, or time.
   public enum Factor: Equatable, Sendable {
     /// The time: a step has so many seconds.
     case time(period: UInt32)

@@ -18,7 +18,7 @@ extension OTPSeed {
   }
 }
 
-/// What was read of a URI so far.
+/// Reads an otpauth URI part by part, and holds what was read so far.
 private struct OTPSeedParser: ~Copyable {
   private var isCounting = false
   private var secret: SecretBytes?

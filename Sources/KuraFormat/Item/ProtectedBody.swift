@@ -3,10 +3,11 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// What the body of a protected item holds under its data key: a body that opens with the protected
-/// pair's secret half only, and what has to be known of it without that.
+/// Holds what the body of a protected item has under its data key: a body that opens with the protected pair's
+/// secret half only, and what has to be known of it without that.
 public struct ProtectedBody: ~Copyable, Sendable {
-  /// Others than those of a standard body, so that neither is ever taken for the other.
+  /// Marks a protected body's form by numbers that no standard body has, so that neither is ever taken for the
+  /// other.
   private enum Form: UInt8 {
     case inline = 2
     case chunked = 3

@@ -11,7 +11,7 @@ extension ItemKind {
   }
 }
 
-/// What a row says of an item in the clear; its sealed parts are bound to all of it.
+/// Holds what a row says of an item in the clear; its sealed parts are bound to all of it.
 public struct RowFacts: Equatable, Sendable {
   /// The keyed hash of the name.
   public var tag: ItemTag

@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// The tags of names, one after the other in memory that is taken once.
+/// Makes the tags of names, one after the other in memory that is taken once.
 public struct TagHasher: ~Copyable, Sendable {
   /// Under the key, with nothing added.
   private let start: KeyedHash

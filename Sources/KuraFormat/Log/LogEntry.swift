@@ -41,12 +41,12 @@ extension SecretBuffer {
 
 // MARK: - Reading
 
-/// Entries of the access log, as they were sealed together.
+/// Reads the entries of the access log that were sealed together.
 public struct LogEntries: ~Copyable, Sendable {
   private let plaintext: SecretBytes
   private var offset: Int
 
-  /// One entry: what it says, and where its names stand.
+  /// Holds one entry: what it says, and where its names stand.
   public struct Entry: Sendable {
     /// What was done, when, by whom, and how it ended.
     public let facts: LogFacts

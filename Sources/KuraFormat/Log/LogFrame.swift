@@ -2,9 +2,9 @@
 
 public import KuraCrypto
 
-/// What stands in front of each record of the access log: how long it is, and of what kind.
+/// Heads each record of the access log: how long it is, and of what kind.
 public struct LogFrame: Equatable, Sendable {
-  /// What a record is.
+  /// Says what a record is.
   public enum Kind: UInt8, Sendable {
     /// Entries, sealed by who had the vault unlocked.
     case entries = 1
@@ -72,7 +72,7 @@ public struct LogFrame: Equatable, Sendable {
   }
 }
 
-/// The chain of a log: each value fixes all frames before it.
+/// Chains a log: each value fixes all frames before it.
 public enum LogChain {
   /// The value behind a frame.
   ///

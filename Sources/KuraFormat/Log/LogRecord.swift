@@ -3,7 +3,7 @@
 public import KuraCrypto
 internal import SecureMemory
 
-/// The keys of a vault's access log on this machine.
+/// Holds the keys of a vault's access log on this machine.
 public struct LogKeys: ~Copyable, Sendable {
   fileprivate let vault: VaultID
   fileprivate let key: Key
@@ -48,7 +48,7 @@ public struct LogKeys: ~Copyable, Sendable {
   public borrowing func copy() throws(FormatError) -> LogKeys { try LogKeys(key, vault: vault) }
 }
 
-/// How a log begins.
+/// Begins a log: the head of its file.
 public struct LogStart: Equatable, Sendable {
   private static let magic: [UInt8] = Array("KURALOG1".utf8)
   private static let plaintextCount = 8 + Digest.byteCount + 8
@@ -138,7 +138,7 @@ public struct LogStart: Equatable, Sendable {
   }
 }
 
-/// Entries that were sealed together, and where they belong.
+/// Seals and opens entries that belong together, with their place in the chain.
 public struct LogBlock: ~Copyable, Sendable {
   private static let headCount = Digest.byteCount + 8
 

@@ -2,7 +2,7 @@
 
 internal import KuraCrypto
 
-/// After how many wrong codes in a row the secret of this machine for a slot is destroyed.
+/// Says after how many wrong codes in a row the secret of this machine for a slot is destroyed.
 ///
 /// A copy of the vault's setting that stands beside that secret, because it has to act while the vault is
 /// locked; authenticated under the secret, with which it would not be worth the trouble to forge it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a slot's cost is not paid.
+/// Says why a slot's cost is not paid.
 public enum KDFRefusal: Equatable, Sendable {
   /// No pass at all, or more passes than ``KDFLimits/mostPasses``.
   case passes(UInt32)
@@ -15,7 +15,7 @@ public enum KDFRefusal: Equatable, Sendable {
   case memoryNotThere(needed: UInt64, available: UInt64)
 }
 
-/// What a slot header may ask of a reader, judged before anything is allocated.
+/// Limits what a slot header may ask of a reader, before anything is allocated.
 ///
 /// Slot headers are read before anything is known to be authentic: a hostile one must not be able to
 /// take the machine's memory or hours of its time.
@@ -73,8 +73,7 @@ public enum KDFLimits {
   }
 }
 
-/// What one attempt may spend on the slots that it tries, judged slot by slot before anything is
-/// allocated.
+/// Limits what one attempt spends on the slots that it tries, slot by slot, before anything is allocated.
 ///
 /// One slot that costs too much must not shut out whoever can open another.
 public struct KDFBudget: Sendable {

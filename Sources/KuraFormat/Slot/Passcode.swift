@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// Passcodes as people type them, and as they are hashed.
+/// Prepares passcodes as people type them for the hash.
 public enum Passcode {
   /// The longest prepared passcode, in bytes.
   public static let longest = 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Crockford's base32 alphabet.
+/// Writes five bits as a symbol of Crockford's base32 alphabet, and reads it back as people write it.
 enum RecoveryAlphabet {
   private static let characters: [UInt8] = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
@@ -25,8 +25,8 @@ enum RecoveryAlphabet {
   }
 }
 
-/// The check symbols: two Reed-Solomon words over GF(32), one of the even data symbols and one of the
-/// odd ones, each of which locates one wrong symbol.
+/// Finds a symbol of a recovery key that was written down wrong: two Reed-Solomon words over GF(32), one of the
+/// even data symbols and one of the odd ones, each of which locates one wrong symbol.
 enum RecoveryCheck {
   private static let dataCount = 16
   private static let wordCount = 18

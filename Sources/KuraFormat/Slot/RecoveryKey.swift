@@ -3,7 +3,7 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// What is wrong with a recovery key as it was typed.
+/// Says what is wrong with a recovery key as it was typed.
 public enum RecoveryKeyRule: Equatable, Sendable {
   /// It has not 36 letters and digits, but this many.
   case length(Int)
@@ -15,7 +15,7 @@ public enum RecoveryKeyRule: Equatable, Sendable {
   case severalGroups
 }
 
-/// 160 random bits that open a vault in place of the passcode, written for paper.
+/// Opens a vault in place of the passcode: 160 random bits, written for paper.
 ///
 /// 32 symbols of base32 (Crockford's alphabet, most significant bit first) and 4 check symbols, in 9
 /// groups of 4. A mistyped symbol is located, so that a message can name its group; it is never

@@ -15,7 +15,7 @@ extension KDFParameters {
   }
 }
 
-/// What a key slot says of itself without a key: 48 bytes, all bound into its key.
+/// Holds what a key slot says of itself without a key: 48 bytes, all bound into its key.
 public struct SlotHeader: Equatable, Sendable {
   /// The encoded length, in bytes.
   public static let byteCount = 48

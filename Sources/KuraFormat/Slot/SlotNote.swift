@@ -3,7 +3,7 @@
 internal import KuraCrypto
 internal import SecureMemory
 
-/// What the sealed ring says of a key slot, for whoever opened the vault by another one.
+/// Holds what the sealed ring says of a key slot, for whoever opened the vault by another one.
 public struct SlotNote: Equatable, Sendable {
   /// The longest ``place``, in bytes.
   public static let longestPlace = 1024
@@ -62,7 +62,7 @@ public struct SlotNote: Equatable, Sendable {
   }
 }
 
-/// The notes of a vault's slots, ascending by slot id.
+/// Keeps the notes of a vault's slots, ascending by slot id.
 public struct SlotNotes: Equatable, Sendable {
   /// All of them.
   public private(set) var all: [SlotNote] = []
@@ -100,8 +100,8 @@ public struct SlotNotes: Equatable, Sendable {
   }
 }
 
-/// What an owner calls a slot: UTF-8 of at most 64 bytes in normal form C, without control
-/// characters. No secret.
+/// Prepares what an owner calls a slot: UTF-8 of at most 64 bytes in normal form C, without control characters.
+/// No secret.
 public enum SlotLabel {
   /// The longest label, in bytes.
   public static let longest = SlotPayload.longestLabel

@@ -3,7 +3,7 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// What a key slot holds sealed: the vault key, when the slot was made, and what its owner calls it.
+/// Holds what a key slot has sealed: the vault key, when the slot was made, and what its owner calls it.
 public struct SlotPayload: ~Copyable, Sendable {
   /// The longest label, in bytes of UTF-8.
   public static let longestLabel = 64

@@ -3,7 +3,7 @@
 public import KuraCrypto
 internal import SecureMemory
 
-/// The 32 bytes that a passcode, recovery key or key file comes to for one slot.
+/// Turns a passcode, recovery key or key file into the keys of one slot, by way of 32 bytes.
 ///
 /// Both keys of the slot come from it: one for the vault key, one for the protected half.
 public struct SlotSecret: ~Copyable, Sendable {

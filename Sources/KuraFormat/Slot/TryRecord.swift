@@ -12,7 +12,7 @@ extension TryKind {
   }
 }
 
-/// The wrong tries of one kind since the last right one.
+/// Counts the wrong tries of one kind since the last right one.
 public struct TryTally: Equatable, Sendable {
   /// How many there were.
   public var failures: UInt32
@@ -44,7 +44,7 @@ public struct TryTally: Equatable, Sendable {
   }
 }
 
-/// The wrong tries at a vault: public, and kept without a key, for they are counted while it is locked.
+/// Records the wrong tries at a vault: public, and kept without a key, for they are counted while it is locked.
 ///
 /// Two of them stand in the file and are written in turn, so that a torn write leaves one. The hash finds
 /// tearing, nothing more: who can write the file can also delete it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a ciphertext is and where it belongs, as its seal binds it.
+/// Says what a ciphertext is and where it belongs, as its seal binds it.
 ///
 /// The first byte says the kind of record and every kind has one length, so that no two records have
 /// the same associated data.

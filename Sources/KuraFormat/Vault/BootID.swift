@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a ``BootID`` names.
+/// Marks an identifier as one of a start of the machine.
 public enum BootSubject: Sendable {}
 
 /// Which start of the machine it is: the boot clock counts from there.

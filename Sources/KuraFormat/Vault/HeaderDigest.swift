@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// The digest of everything that stands in front of the items: header, ring and all slots.
+/// Makes the digest of everything that stands in front of the items: header, ring and all slots.
 ///
 /// It stands in the root, so that no slot or ring can be added, removed or reverted unnoticed.
 public struct HeaderDigest: ~Copyable {

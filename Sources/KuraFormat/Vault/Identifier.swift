@@ -5,7 +5,7 @@ public import KuraCrypto
 /// The length of every identifier, in bytes.
 let identifierByteCount = 16
 
-/// 16 bytes that name something; the subject keeps one kind of name from passing for another.
+/// Names something by 16 bytes; the subject keeps one kind of name from passing for another.
 ///
 /// They are ordered as their bytes are.
 public struct Identifier<Subject>: Sendable {
@@ -117,19 +117,19 @@ extension Identifier: Hashable, Comparable {
 
 // MARK: - Subjects
 
-/// What a ``VaultID`` names.
+/// Marks an identifier as a vault's.
 public enum VaultSubject: Sendable {}
-/// What a ``SlotID`` names.
+/// Marks an identifier as a key slot's.
 public enum SlotSubject: Sendable {}
-/// What a ``Salt`` belongs to.
+/// Marks 16 bytes as the salt of a key slot.
 public enum SaltSubject: Sendable {}
-/// What an ``ItemID`` names.
+/// Marks an identifier as an item's, for life.
 public enum ItemSubject: Sendable {}
-/// What an ``ItemTag`` stands for.
+/// Marks 16 bytes as the tag that stands for an item's name.
 public enum TagSubject: Sendable {}
-/// What a ``ValueID`` names.
+/// Marks an identifier as that of a large value's chunks.
 public enum ValueSubject: Sendable {}
-/// What a ``WriterID`` names.
+/// Marks an identifier as that of an engine that writes.
 public enum WriterSubject: Sendable {}
 
 /// A vault, for as long as it exists; public.

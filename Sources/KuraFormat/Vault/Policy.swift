@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A vault's settings, as the sealed ring keeps them.
+/// Holds a vault's settings, as the sealed ring keeps them.
 public struct Policy: Equatable, Sendable {
   /// How many entries the format allows.
   static let mostEntries = 255

@@ -3,10 +3,10 @@
 public import KuraCrypto
 public import SecureMemory
 
-/// The key ring: the data keys by generation, the protected pair's public half, work under way and
-/// the policy.
+/// Holds the key ring: the data keys by generation, the protected pair's public half, work under way and the
+/// policy.
 public struct Ring: ~Copyable, Sendable {
-  /// How far a data key is in its life.
+  /// Says how far a data key is in its life.
   public enum State: UInt8, Sendable {
     /// New records are sealed under it.
     case active = 1
@@ -14,7 +14,7 @@ public struct Ring: ~Copyable, Sendable {
     case retiring = 2
   }
 
-  /// What there is to say of a data key.
+  /// Describes a data key of the ring.
   public struct Generation: Equatable, Sendable {
     /// The number that rows name it by.
     public let number: UInt32
@@ -24,7 +24,7 @@ public struct Ring: ~Copyable, Sendable {
     public let created: UInt64
   }
 
-  /// Work that goes on over many transactions.
+  /// Names work that goes on over many transactions.
   public enum Work: UInt8, Sendable {
     /// None.
     case none = 0

@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// The sealed root: what the whole vault is, as of one commit.
+/// Vouches for the whole vault, as of one commit: the sealed root.
 public struct RootRecord: Equatable, Sendable {
   /// The encoded length, in bytes; it is sealed without padding.
   public static let byteCount = 224

@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// What a machine last saw of a vault: the anchor that an older copy is told by.
+/// Remembers what a machine last saw of a vault: the anchor that an older copy is told by.
 ///
 /// Two of them stand in the seen file and are written in turn, so that a torn write leaves one.
 public struct SeenRecord: Equatable, Sendable {
@@ -112,7 +112,7 @@ public struct SeenRecord: Equatable, Sendable {
   }
 }
 
-/// What a record in a seen file says, whoever wrote it.
+/// Reads what a record in a seen file says, whoever wrote it.
 public struct SeenClaim: Equatable, Sendable {
   /// The root's counter of writes.
   public let counter: UInt64

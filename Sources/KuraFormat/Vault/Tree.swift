@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// The bucketed, keyed Merkle tree over all items: its shape and its hashes.
+/// Lays out the bucketed, keyed Merkle tree over all items: its shape and its hashes.
 public enum Tree {
   /// Children of a node.
   public static let fanout = 64
@@ -31,7 +31,7 @@ public enum Tree {
   }
 }
 
-/// The tree's hashes under one vault's tree key.
+/// Makes the tree's hashes under one vault's tree key.
 public struct TreeHash: ~Copyable, Sendable {
   private let key: Key
   private let vault: VaultID

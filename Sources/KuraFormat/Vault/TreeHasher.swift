@@ -2,7 +2,7 @@
 
 public import KuraCrypto
 
-/// The hashes of ``TreeHash``, one after the other in memory that is taken once: what walks over many
+/// Makes the hashes of ``TreeHash``, one after the other in memory that is taken once: what walks over many
 /// rows would otherwise take and wipe some for each.
 public struct TreeHasher: ~Copyable, Sendable {
   /// Under the tree key, with nothing added.
@@ -45,7 +45,7 @@ public struct TreeHasher: ~Copyable, Sendable {
 // MARK: - What is hashed
 
 extension KeyedHash {
-  /// The first byte of each hash of the tree; 4 is the header digest's.
+  /// Keeps the hashes of the tree apart by their first byte; 4 is the header digest's.
   enum Domain: UInt8 {
     case leaf = 0
     case bucket = 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a vault file says of itself without a key: part 0, 24 bytes.
+/// Holds what a vault file says of itself without a key: part 0, 24 bytes.
 public struct VaultHeader: Equatable, Sendable {
   /// The format that this release reads and writes.
   public static let format: UInt16 = 1

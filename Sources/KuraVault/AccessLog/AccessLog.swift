@@ -10,12 +10,12 @@ extension LogRemark {
   func detail(_ number: UInt64 = 0) -> UInt64 { UInt64(rawValue) | number << 8 }
 }
 
-/// The writing end of the access log of an unlocked vault: entries that wait, in guarded memory, and where
+/// Keeps the entries that an unlocked vault has yet to write to its access log, in guarded memory, and where
 /// they go.
 struct AccessLog: ~Copyable {
   /// Entries that wait for a disk that takes none, before they are given up.
   static let mostWaiting = 1_024
-  /// What one of them takes at most.
+  /// The most bytes that all of them take.
   private static let mostWaitingBytes = 1_048_576
 
   private var waiting: SecretBuffer?
@@ -111,9 +111,9 @@ struct AccessLog: ~Copyable {
   mutating func addLost(_ count: UInt64) { lost += count }
 }
 
-/// Where a log ends.
+/// Remembers where a log ends.
 struct LogPosition {
-  /// The head of the file; another one is another file.
+  /// The head of the log's file, which tells it from any other log's.
   var head: [UInt8]
   var start: LogStart
   /// The file's length, in bytes.

@@ -4,13 +4,13 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// What is left to write of a vault that is being locked, sealed while the keys were there, so that it can
-/// be written when they are gone: the last entries of the access log, and the newest state.
+/// Writes what is left to write of a vault that was locked, sealed while the keys were there: the last entries
+/// of the access log, and the newest state.
 public struct LockNotes: Sendable {
   fileprivate let tail: LogTail?
-  /// With the log's end, where that is the end that was expected.
+  /// The seen file's record for a log that ends as was expected: it has the log's new end.
   fileprivate let note: SeenNote?
-  /// Without it.
+  /// The seen file's record for any other case, without the log's end.
   fileprivate let plainNote: SeenNote?
   /// Entries that were lost before.
   fileprivate let lost: UInt64
@@ -26,9 +26,9 @@ public struct LockNotes: Sendable {
   }
 }
 
-/// Frames that are sealed already.
+/// Holds frames that are sealed already, to be put at the end of a log.
 private struct LogTail: Sendable {
-  /// What came of the frames.
+  /// Says what came of the frames.
   enum Outcome {
     /// They are in the log, which ends as was expected.
     case atEnd
@@ -46,7 +46,7 @@ private struct LogTail: Sendable {
   let place: (head: [UInt8], offset: Int)?
   /// The frames for that place.
   let frames: [[UInt8]]
-  /// The same for any other.
+  /// The same entries sealed for any other place in the log.
   let unplaced: [[UInt8]]
   /// Which keys they are sealed under: a log with another half is under others.
   let publicHalf: [UInt8]

@@ -3,7 +3,7 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// The file of a vault's access log on this machine, held under its lock.
+/// Opens the file of a vault's access log on this machine, and holds it under its lock.
 struct LogFile: ~Copyable {
   let file: StateFile
   let place: FilePlace
@@ -70,7 +70,7 @@ struct LogFile: ~Copyable {
   }
 }
 
-/// What stands next in a log.
+/// Tells what a scan of a log comes to next.
 enum LogPart {
   /// A whole frame, and where it begins.
   case frame(LogFrame, at: Int)

@@ -122,7 +122,7 @@ extension Digest {
 
 // MARK: - A new vault key
 
-/// A log under the keys that a rekey is about to commit, and the old one under its lock.
+/// Holds a log under the keys that a rekey is about to commit, and the old one under its lock.
 struct RekeyedLog: ~Copyable {
   fileprivate let file: LogFile
   /// The end of its chain.
@@ -233,11 +233,11 @@ extension LogBlock {
 
 // MARK: - While the vault is locked
 
-/// Entries of a log whose vault is locked.
+/// Adds entries to a log whose vault is locked.
 public enum LockedLog {
-  /// So many of them wait for the next unlock at most.
+  /// The most entries that wait for the next unlock.
   static let mostEntries = 1_000
-  /// What says in a detail that there was no room for another.
+  /// The bit of a detail that says: there was no room for another entry.
   static let lastMark: UInt64 = 0x100
   /// How long another engine is waited for, in milliseconds.
   private static let patience = 50

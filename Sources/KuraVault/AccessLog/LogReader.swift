@@ -4,7 +4,7 @@ internal import KuraCrypto
 public import KuraFormat
 internal import KuraStorage
 
-/// A flaw, and where it is.
+/// Tells of a flaw in an access log, and where it is.
 public struct LogFinding: Equatable, Sendable {
   /// What is wrong.
   public let flaw: LogFlaw
@@ -14,7 +14,7 @@ public struct LogFinding: Equatable, Sendable {
   public let count: UInt64
 }
 
-/// Entries that were written together, as they are read.
+/// Hands out entries of an access log that were written together.
 public struct LogPage: ~Copyable, Sendable {
   /// The entries.
   public var entries: LogEntries
@@ -33,7 +33,7 @@ public struct LogPage: ~Copyable, Sendable {
   }
 }
 
-/// What stands next in an access log.
+/// Tells what the reader of an access log comes to next.
 public enum LogItem: ~Copyable, Sendable {
   /// Entries.
   case page(LogPage)

@@ -103,7 +103,7 @@ extension UnlockedVault {
     return position
   }
 
-  /// Goes behind frames of others.
+  /// Moves a position behind frames that other engines wrote.
   private mutating func follow(
     _ position: inout LogPosition, to end: Int, in file: borrowing LogFile
   ) throws(VaultError) {
@@ -178,7 +178,7 @@ extension UnlockedVault {
     return isKnown
   }
 
-  /// Takes a block's word for where it stands.
+  /// Moves a position to a block that names its own place in the chain.
   private func goTo(
     _ head: LogFrame, at start: Int, _ position: inout LogPosition, _ scanner: inout LogScanner,
     in file: borrowing LogFile

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// Normalised names, attributes and values of a batch that nothing more is added to.
+/// Holds the normalised names, attributes and values of a batch that nothing more is added to.
 final class BatchText: Sendable {
   let secret: SecretBytes
 
@@ -26,7 +26,7 @@ extension PutBatch.Entry {
   }
 }
 
-/// The row of an item that is new to the vault, sealed before it is written.
+/// Holds the row of an item that is new to the vault, sealed before it is written.
 struct SealedItem: Sendable {
   let facts: RowFacts
   let meta: [UInt8]
@@ -34,7 +34,7 @@ struct SealedItem: Sendable {
   let leaf: Digest
 }
 
-/// The next items of a batch, sealed as if they were new to the vault, as most are.
+/// Holds the next items of a batch, sealed as if they were new to the vault, as most are.
 struct SealedAhead {
   private var items: [SealedItem?] = []
   /// The place in the batch of the first.
@@ -110,7 +110,7 @@ extension PutBatch {
   }
 }
 
-/// Some items of a batch that one thread seals.
+/// Seals some items of a batch on one thread.
 ///
 /// Unchecked: that thread has it until all parts are done, and its maker before and after.
 private final class SealedPart: @unchecked Sendable {
@@ -118,7 +118,7 @@ private final class SealedPart: @unchecked Sendable {
   private let before: ItemTag?
   private let text: BatchText
   private let time: UInt64
-  /// What there is of each item; nil for one that has to be stored without.
+  /// The sealed row of each item; nil for one that is sealed when it is stored.
   private(set) var sealed: [SealedItem?] = []
 
   /// - Parameter before: The tag of the item in front of these.

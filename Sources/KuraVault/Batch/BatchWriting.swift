@@ -8,7 +8,7 @@ internal import SecureMemory
 extension UnlockedVault {
   /// How much a slice stores, at most: so many new items, or a quarter as many that take more.
   static let batchSlice = 256
-  /// What an item takes that was not sealed ahead, in new ones.
+  /// How many new items cost as much time as one that was not sealed ahead.
   private static let weightOfOther = 4
 
   /// Does the next part of storing a batch; the last part commits.

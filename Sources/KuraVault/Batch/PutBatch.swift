@@ -4,7 +4,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// Many values that are stored in one transaction, as if they had been put one after another.
+/// Stores many values in one transaction, as if they had been put one after another.
 ///
 /// It works on a connection of its own: until it is committed, everybody else reads the state
 /// before, and nobody else writes. Dropping it leaves nothing behind.
@@ -12,7 +12,7 @@ public struct PutBatch: ~Copyable {
   /// The most items of a batch.
   public static let mostItems = 16_384
 
-  /// An item on its way in; positions in ``text``.
+  /// Says where an item on its way in stands, by positions in ``text``.
   struct Entry {
     var tag: ItemTag
     let index: Int
@@ -24,16 +24,16 @@ public struct PutBatch: ~Copyable {
 
   let isReplacing: Bool
   private var tags: TagHasher
-  /// Under which of the vault's keys, one after the other, tags were made.
+  /// How often the vault had been rekeyed when the tags were made.
   private var rekeyCount: UInt64
   /// Normalised names, attributes and values, while more are added.
   var adding: SecretBuffer
-  /// The same once there are no more; nil before.
+  /// The text of all items once no more are added; nil before.
   var text: BatchText?
   var entries: [Entry] = []
   /// How far the writing has come.
   var next = 0
-  /// The items from there on that are sealed already.
+  /// Items from ``next`` on that are sealed already.
   var ahead = SealedAhead()
   /// Sealed items that are in the tree and whose rows are yet to be written: while others are sealed.
   var unwritten: [SealedItem] = []
@@ -169,7 +169,7 @@ extension PutBatch {
     }
   }
 
-  /// Puts the items in the order of the tree, those of one name in theirs.
+  /// Sorts the items as the tree is sorted; items of one name stay in the order in which they came.
   mutating func sortEntries() {
     entries.sort { $0.tag == $1.tag ? $0.index < $1.index : $0.tag < $1.tag }
   }

@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// One thing that is wrong with a vault, and where.
+/// Tells of one thing that is wrong with a vault, and where.
 public struct Finding: ~Copyable, Sendable {
   /// What is wrong.
   public let kind: FindingKind
@@ -19,7 +19,7 @@ public struct Finding: ~Copyable, Sendable {
   }
 }
 
-/// Findings that nobody took yet.
+/// Keeps findings until somebody takes them.
 struct FindingQueue: ~Copyable {
   /// A vault that is damaged all over needs no list of it all.
   private static let limit = 10_000

@@ -3,7 +3,7 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// A walk through all items, on which the orphans that some item names are crossed out.
+/// Walks through all items, and crosses out the orphans that some item names after all.
 ///
 /// The list of orphans is not authenticated: somebody without a key can write a living value's id
 /// there, and must not have its chunks deleted by it.

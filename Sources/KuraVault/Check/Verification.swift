@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// How far a verification is.
+/// Says how far a verification is.
 public struct VerifyProgress: Equatable, Sendable {
   /// Items and chunks looked at.
   public let done: UInt64
@@ -16,13 +16,13 @@ public struct VerifyProgress: Equatable, Sendable {
   public let isFinished: Bool
 }
 
-/// A proof that the whole vault is what its root says: every row is read and opened, every hash is made
-/// anew, and nothing may be left over.
+/// Proves that the whole vault is what its root says: every row is read and opened, every hash is made anew,
+/// and nothing may be left over.
 ///
 /// It looks at the vault as it was when it began, through a connection of its own, so that writing goes
 /// on meanwhile. Drop it before the vault is locked: until then the journal cannot be cleared.
 public struct Verification: ~Copyable {
-  /// What is looked at, one after the other.
+  /// Names what is looked at, one after the other.
   enum Phase {
     case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, orphans, done
   }
@@ -81,7 +81,7 @@ public struct Verification: ~Copyable {
   public mutating func takeFinding() throws(VaultError) -> Finding? { try findings.take() }
 }
 
-/// Keys that a walk borrows while it changes everything else of itself.
+/// Holds keys that a walk borrows while it changes everything else of itself.
 private final class SnapshotKeys {
   let keys: Keyring
 

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// A large value, its pieces being looked at.
+/// Checks a large value piece by piece.
 final class PieceCheck {
   let value: ValueID
   let length: UInt64

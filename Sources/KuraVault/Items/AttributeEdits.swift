@@ -3,7 +3,7 @@
 public import KuraFormat
 internal import SecureMemory
 
-/// Changes to an item's attributes; without any, they stay as they are.
+/// Gathers changes to an item's attributes; without any, they stay as they are.
 public struct AttributeEdits: ~Copyable, Sendable {
   private let replacesAll: Bool
   private var additions: Attributes?
@@ -54,7 +54,7 @@ public struct AttributeEdits: ~Copyable, Sendable {
     } catch { throw VaultError(error) }
   }
 
-  /// The attributes that come of a list.
+  /// Applies the edits to a list of attributes.
   borrowing func applied(to list: AttributeList) throws(VaultError) -> Attributes {
     do throws(FormatError) {
       var result = replacesAll ? try Attributes.empty() : try Attributes(copying: list)

@@ -3,7 +3,7 @@
 internal import KuraCrypto
 public import KuraFormat
 
-/// When a value is stored.
+/// Says when a value is stored, and when that is refused.
 public enum PutCondition: Equatable, Sendable {
   /// Only when there is no such item, or only a deleted one.
   case create
@@ -13,7 +13,7 @@ public enum PutCondition: Equatable, Sendable {
   case revision(UInt64)
 }
 
-/// What a stored value came to.
+/// Tells what a stored value came to.
 public struct PutResult: Equatable, Sendable {
   /// The item's revision now.
   public let revision: UInt64

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What became of a row when all of it was opened.
+/// Holds what a verification learns of a row by opening all of it.
 struct CheckedRow: ~Copyable {
   let facts: RowFacts
   /// The leaf that the row comes to.

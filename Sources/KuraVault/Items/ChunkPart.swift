@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// One chunk while it is opened. Its memory is used for one after the other.
+/// Opens one chunk after the other in the same memory.
 ///
 /// `@unchecked`: ``ForkJoin`` lends it to one thread at a time.
 final class ChunkPart: @unchecked Sendable {
@@ -19,7 +19,7 @@ final class ChunkPart: @unchecked Sendable {
   private var plain: SecretBuffer
   /// Why it did not open.
   private(set) var failure: VaultError?
-  /// Whether that is because there is no such row.
+  /// Whether it did not open because the vault has no such row.
   private(set) var isMissing = false
 
   init() throws(SecureMemoryError) {

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What was taken of a large value and is not sealed yet.
+/// Holds what was taken of a large value and is not sealed yet.
 ///
 /// ``ForkJoin`` lends it to a second thread while its chunks are sealed.
 struct PlainChunks: ~Copyable, Sendable {
@@ -14,25 +14,25 @@ struct PlainChunks: ~Copyable, Sendable {
   /// The bytes from some chunk's first one on.
   var bytes: SecretBuffer
 
-  /// The whole chunks among them.
+  /// How many whole chunks there are among the bytes.
   var wholeCount: Int { bytes.count / Manifest.chunkByteCount }
 
-  /// The chunks that they are when nothing follows.
+  /// How many chunks the bytes make when nothing follows.
   var count: Int { (bytes.count + Manifest.chunkByteCount - 1) / Manifest.chunkByteCount }
 }
 
-/// One chunk while it is sealed and until it is stored. Its memory is used for one after the other.
+/// Seals one chunk after the other in the same memory, and keeps each until it is stored.
 ///
 /// `@unchecked`: ``ForkJoin`` lends it to one thread at a time.
 final class SealedChunk: @unchecked Sendable {
-  /// Which of the chunks that were taken it is, and of the whole value.
+  /// Its place among the chunks that were taken together, and in the whole value.
   private var index = 0
   private var number: UInt64 = 0
   private var isLast = false
   private var sealed: [UInt8] = []
   private(set) var failure: CryptoError?
 
-  /// Says what it is to be.
+  /// Sets the place in the value that the next chunk has.
   func prepare(_ index: Int, number: UInt64, isLast: Bool) {
     (self.index, self.number, self.isLast) = (index, number, isLast)
   }

@@ -2,7 +2,7 @@
 
 public import KuraFormat
 
-/// An item but for its value: the opened meta, in guarded memory.
+/// Holds an item but for its value: the opened meta, in guarded memory.
 public struct Item: ~Copyable, Sendable {
   private let meta: ItemMeta
   let facts: RowFacts

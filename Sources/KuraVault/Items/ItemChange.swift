@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What is to become an item's body.
+/// Holds what is to become an item's body.
 struct NewContent: ~Copyable {
   /// The body's plaintext.
   let plaintext: SecretBytes
@@ -62,9 +62,9 @@ extension ItemBody {
   }
 }
 
-/// An item that is about to get another revision: its verified path, and what it is until now.
+/// Carries an item that is about to get another revision: its verified path, and what it is until now.
 struct ItemChange: ~Copyable {
-  /// The current revision.
+  /// Holds the current revision.
   struct Current: ~Copyable {
     let facts: RowFacts
     let meta: ItemMeta

@@ -4,10 +4,10 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// Some buckets with the rows that they name, copied out of the file: they can be looked at while the
+/// Holds some buckets with the rows that they name, copied out of the file: they can be looked at while the
 /// storage reads on, and by another thread. Nothing of it is verified but the buckets' digests.
 struct ItemSlice: Sendable {
-  /// A bucket, which has to come to its digest.
+  /// Ties a bucket to the digest that it has to come to.
   struct Bucket {
     let number: UInt32
     let digest: Digest
@@ -17,7 +17,7 @@ struct ItemSlice: Sendable {
     var rows = 0..<0
   }
 
-  /// A row; its bytes are history, meta and the ends of its body, one behind the other.
+  /// Says where a row's bytes stand: history, meta and the ends of its body, one behind the other.
   struct Row {
     let facts: RowFacts
     let history: Range<Int>
@@ -36,7 +36,7 @@ struct ItemSlice: Sendable {
   /// The bucket whose rows are being added.
   private var openBucket = 0
 
-  /// Forgets what it holds, but for the room.
+  /// Empties the slice, and keeps its memory.
   mutating func begin(under root: RootRecord) {
     epoch = root.epoch
     depth = root.depth
@@ -47,7 +47,7 @@ struct ItemSlice: Sendable {
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Says where it ends.
+  /// Sets the first tag behind the slice.
   mutating func end(before next: ItemTag?) { self.next = next }
 
   /// Adds a bucket.

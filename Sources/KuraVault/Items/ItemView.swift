@@ -2,7 +2,7 @@
 
 public import KuraFormat
 
-/// An item but for its value, in place over an opened meta that somebody else owns.
+/// Shows an item but for its value, in place over an opened meta that somebody else owns.
 public struct ItemView: ~Escapable {
   let meta: MetaView
   let facts: RowFacts

@@ -9,7 +9,7 @@ public import SecureMemory
 public typealias ItemWriter =
   @Sendable (_ item: ItemView, _ output: inout SecretBuffer) throws(VaultError) -> Bool
 
-/// What a walk is to do with items.
+/// Says what a walk is to do with items.
 struct ListingOrder: Sendable {
   let includesDeleted: Bool
   let checks: IntegrityChecks
@@ -17,7 +17,7 @@ struct ListingOrder: Sendable {
   let write: ItemWriter?
 }
 
-/// A walk through all items, in the order of their tags, which is no order that a person would see.
+/// Walks through all items, in the order of their tags, which is no order that a person would see.
 ///
 /// Each bucket is verified when it is come to, and each row. Between two calls other items may be stored: a
 /// walk shows each item as it was when it was come to. While items are opened, on both cores, what stands

@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import SecureMemory
 
-/// Some buckets of a slice, whose items one thread proves, opens and writes down.
+/// Proves, opens and writes down the items of some buckets of a slice, on one thread.
 // It belongs to one thread at a time: to the walk, and for the length of a fork to one of two.
 final class ListingPart: @unchecked Sendable {
   private var work: ListingWork
@@ -44,7 +44,7 @@ final class ListingPart: @unchecked Sendable {
   func takeItem() -> Item? { work.page.takeItem() }
 }
 
-/// What proves and opens, and what comes of it.
+/// Proves and opens items, and keeps what comes of it.
 private struct ListingWork: ~Copyable {
   private let order: ListingOrder
   private var desk: RowDesk
@@ -107,7 +107,7 @@ private struct ListingWork: ~Copyable {
   }
 }
 
-/// What came of some items, in their order.
+/// Collects what came of some items, in their order.
 private struct ListingPage: ~Copyable {
   /// What is written is cut behind the item that comes to this many bytes.
   private static let pieceBytes = 32_768
@@ -169,7 +169,7 @@ private struct ListingPage: ~Copyable {
   }
 }
 
-/// An opened item in an array, which holds no noncopyable values itself.
+/// Carries an opened item in an array, which holds no noncopyable values itself.
 private final class OpenedItem {
   private var item: Item?
 

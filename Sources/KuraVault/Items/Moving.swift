@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What a new name came to.
+/// Tells what a new name came to.
 public struct MoveResult: Equatable, Sendable {
   /// The item's revision, which stays.
   public let revision: UInt64

@@ -3,7 +3,7 @@
 public import KuraFormat
 public import SecureMemory
 
-/// A code that is good for once, or for some seconds; wiped when dropped.
+/// Holds a code that is good for once, or for some seconds; wiped when dropped.
 public struct OneTimeCode: ~Copyable, Sendable {
   /// The code: ASCII digits.
   public let text: SecretBytes

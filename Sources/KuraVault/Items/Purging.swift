@@ -3,7 +3,7 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// How much of an item goes for good.
+/// Says how much of an item goes for good.
 public enum PurgeScope: Equatable, Sendable {
   /// All of it, deleted or not.
   case item
@@ -13,7 +13,7 @@ public enum PurgeScope: Equatable, Sendable {
   case revision(UInt64)
 }
 
-/// A purge whose rows are gone, and whose large values are going.
+/// Carries a purge on whose rows are gone, and whose large values are going.
 public struct Purge: Sendable {
   private(set) var values: [ValueID]
   /// How many revisions went.

@@ -66,7 +66,7 @@ extension UnlockedVault {
 
 // MARK: - Within a write transaction
 
-/// A row that was sealed anew, to be written in the place of the old one.
+/// Holds a row that was sealed anew, to be written in the place of the old one.
 struct ResealedRow {
   let facts: RowFacts
   let meta: [UInt8]

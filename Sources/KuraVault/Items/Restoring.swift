@@ -65,7 +65,7 @@ extension UnlockedVault {
   }
 }
 
-/// What an earlier revision was.
+/// Holds what an earlier revision was.
 private struct FormerContent: ~Copyable {
   let content: NewContent
   let meta: ItemMeta

@@ -3,8 +3,8 @@
 internal import KuraCrypto
 internal import KuraFormat
 
-/// What it takes to prove and open rows one after the other, in memory that is taken once. It holds what
-/// keys can be computed from, and goes before the vault is locked.
+/// Proves and opens rows one after the other, in memory that is taken once. It holds what keys can be computed
+/// from, and goes before the vault is locked.
 struct RowDesk: ~Copyable {
   private let vault: VaultID
   private var tree: TreeHasher

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// A large value on its way in. Until it is committed, the item stays as it was.
+/// Takes a large value in, piece by piece. Until it is committed, the item stays as it was.
 ///
 /// Dropping it abandons the upload: what was staged is swept at a later unlock.
 public struct Upload: ~Copyable {

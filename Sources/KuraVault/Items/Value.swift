@@ -3,7 +3,7 @@
 internal import KuraFormat
 public import SecureMemory
 
-/// An item with its value: the bytes themselves, or a large value to be read piece by piece.
+/// Holds an item with its value: the bytes themselves, or a large value to be read piece by piece.
 public struct Value: ~Copyable {
   /// Everything but the value.
   public let item: Item

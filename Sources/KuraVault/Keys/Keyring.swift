@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// The keys of an unlocked vault, and what is done with them. The vault key itself is not kept.
+/// Holds the keys of an unlocked vault, and does all that is done with them. The vault key itself is not kept.
 struct Keyring: ~Copyable {
   let vault: VaultID
   /// For names to tags.

@@ -5,7 +5,7 @@ public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// What opens protected values; wiped when dropped.
+/// Opens protected values; wiped when dropped.
 ///
 /// An unlocked vault does not have it. The secret half of its protected pair, which opens all of them, comes
 /// out of a slot for somebody who has just shown what opens that slot, and should be gone as soon as what they
@@ -26,7 +26,7 @@ public struct ProtectedKey: ~Copyable, Sendable {
   }
 }
 
-/// What opens one protected value, as it is now, and no other; wiped when dropped.
+/// Opens one protected value, as it is now, and no other; wiped when dropped.
 public final class BodyKey: Sendable {
   private let item: ItemID
   private let ephemeral: [UInt8]

@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// A new vault key and a new protected pair for everything in a vault, under way.
+/// Puts everything in a vault under a new vault key and a new protected pair, step by step.
 ///
 /// It is one transaction of SQLite's on a connection of its own: until its last commit the vault is whole
 /// as it was, and after that whole under the new key, whatever happens in between. Others read meanwhile;
@@ -85,7 +85,7 @@ public struct Rekey: ~Copyable {
   }
 }
 
-/// What a rekey takes everything from, and to.
+/// Holds the keys that a rekey takes everything from, and those that it goes to.
 final class RekeyKeys {
   let old: Keyring
   let next: Keyring
@@ -120,7 +120,7 @@ final class RekeyKeys {
   }
 }
 
-/// What stands in front of the items under the new vault key.
+/// Holds what stands in front of the items under the new vault key.
 struct RekeyFront {
   let ring: [UInt8]
   let slots: [SlotRow]

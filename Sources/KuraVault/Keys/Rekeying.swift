@@ -5,7 +5,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// The slots that a vault is to have under its new key.
+/// Carries the slots that a vault is to have under its new key.
 public struct RekeySlots: ~Copyable, Sendable {
   let passcode: PreparedSlot
   let keyFile: PreparedSlot?
@@ -119,7 +119,7 @@ extension Storage {
   }
 }
 
-/// Slots being sealed for a new vault key.
+/// Collects slots as they are sealed for a new vault key.
 private struct RekeyPlan {
   let vault: VaultID
   let now: UInt64

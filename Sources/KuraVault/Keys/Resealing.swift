@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// How much one transaction or step does, so that nobody waits for it: a few milliseconds.
+/// Limits how much one transaction or step does, so that nobody waits for it: a few milliseconds.
 struct Slice {
   /// In bytes of ciphertext, or what costs as much.
   private static let budget = 262_144
@@ -23,7 +23,7 @@ struct Slice {
   mutating func countRow(_ byteCount: Int) { left -= Self.rowCost + byteCount }
 }
 
-/// Where rows of an old data key stand.
+/// Tells where rows of an old data key stand.
 enum StaleRow {
   case at(ItemTag)
   case notBefore(ItemTag)

@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// How far a rotation is. Tags are spread evenly, so that the place in their order tells it.
+/// Says how far a rotation is. Tags are spread evenly, so that the place in their order tells it.
 public struct RotationProgress: Equatable, Sendable {
   /// All of it.
   public static let total: UInt64 = 1 << 16
@@ -13,7 +13,8 @@ public struct RotationProgress: Equatable, Sendable {
   public let done: UInt64
 }
 
-/// A look at all items once they are sealed again: the old key goes only when no row needs it.
+/// Remembers how far a look over all items has come once they are sealed again: the old key goes only when no
+/// row needs it.
 struct RotationCheck {
   /// The data key of the rotation that it belongs to.
   let generation: UInt32

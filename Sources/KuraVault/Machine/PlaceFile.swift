@@ -16,7 +16,7 @@ struct PlaceFile {
   private static let patience = 50
 
   private let directory: String
-  /// What is known; nil for a record that was torn.
+  /// The records of the file; nil for one that was torn.
   private var records: [PlaceRecord?] = []
 
   /// Reads the file; one that is missing remembers nothing.

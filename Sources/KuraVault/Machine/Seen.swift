@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// The file that remembers what this machine last saw of a vault, held under its lock.
+/// Remembers what this machine last saw of a vault: a file, held under its lock.
 struct SeenFile: ~Copyable {
   /// A lock holder has a read, a write and a sync to do; who takes longer was stopped.
   private static let patience = 50
@@ -55,7 +55,7 @@ struct SeenFile: ~Copyable {
     try StatePlace.lock(name(of: vault), in: directory, patience: patience)
   }
 
-  /// What it claims beyond an epoch where none of its records is valid.
+  /// A record that claims a later epoch than this, where none is valid.
   borrowing func newerClaim(than epoch: UInt64) -> SeenRecord? {
     guard let claim, claim.epoch > epoch else { return nil }
     return claim
@@ -68,7 +68,7 @@ struct SeenFile: ~Copyable {
   }
 }
 
-/// What a machine remembers of a vault that was made on it.
+/// Begins what a machine remembers of a vault that was made on it.
 struct FirstSight: Sendable {
   private let record: SeenRecord
   private let bytes: [UInt8]
@@ -93,8 +93,8 @@ struct FirstSight: Sendable {
   }
 }
 
-/// What a vault that is being locked has yet to note in the seen file: whole records, made while the key
-/// was there, so that they can be written when it is gone.
+/// Writes what a vault that was locked had yet to note in the seen file: whole records, made while the key was
+/// there.
 public struct SeenNote: Sendable {
   /// How often another engine may have written meanwhile: there is a record for each counter.
   private static let spare: UInt64 = 4
@@ -245,7 +245,7 @@ extension UnlockedVault {
     }
   }
 
-  /// Runs a check that the vault's owner may have asked to go past.
+  /// Runs a check whose failure the vault's owner may have accepted.
   private mutating func accept(
     _ isAccepted: Bool, _ check: (borrowing UnlockedVault) throws(VaultError) -> Void
   ) throws(VaultError) {

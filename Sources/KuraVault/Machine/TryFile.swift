@@ -3,7 +3,7 @@
 public import KuraFormat
 internal import KuraStorage
 
-/// The file that counts wrong tries at a vault on this machine.
+/// Counts wrong tries at a vault on this machine, in a file.
 ///
 /// Who is about to derive a key from a passcode holds it meanwhile, so that all engines of a user make one
 /// try at a time, whichever of them was asked.

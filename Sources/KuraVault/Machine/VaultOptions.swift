@@ -2,7 +2,7 @@
 
 internal import KuraStorage
 
-/// What an engine is given from outside: where this machine's state stands, and the time.
+/// Hands an engine what it is given from outside: where this machine's state stands, and the time.
 public struct VaultOptions: Sendable {
   /// Where the seen file and the upload lock stand; absolute, made with mode 0700 when missing.
   public var stateDirectory: String
@@ -25,7 +25,7 @@ public struct VaultOptions: Sendable {
   }
 }
 
-/// The comparisons that tie what is read to the sealed root.
+/// Names the comparisons that tie what is read to the sealed root.
 package struct IntegrityChecks: OptionSet, Sendable {
   package let rawValue: UInt16
 
@@ -54,13 +54,13 @@ package struct IntegrityChecks: OptionSet, Sendable {
   package static let all = IntegrityChecks(rawValue: 511)
 }
 
-/// How much memory there is to derive keys with.
+/// Says how much memory there is to derive keys with.
 public enum MemoryBudget {
   /// What memory and control group leave to this process, in bytes; nil when neither says.
   public static func available() -> UInt64? { Machine.availableMemory() }
 }
 
-/// Which file a vault is, whatever path leads to it.
+/// Tells which file a vault is, whatever path leads to it.
 public struct FileID: Hashable, Sendable {
   /// The device's number.
   public let device: UInt64

@@ -6,7 +6,7 @@ internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// The secrets of this machine that `local` slots take beside their codes: one file a slot, read into
+/// Keeps the secrets of this machine that `local` slots take beside their codes: one file a slot, read into
 /// guarded memory and never written anywhere else.
 struct DeviceSecrets: Sendable {
   /// The length of each, in bytes.

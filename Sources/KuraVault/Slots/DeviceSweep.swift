@@ -4,7 +4,7 @@ internal import Glibc
 internal import KuraFormat
 internal import KuraStorage
 
-/// The note that a slot's device secret was stored and the slot may not be in the vault yet.
+/// Notes that a slot's device secret was stored and the slot may not be in the vault yet.
 ///
 /// It is locked as long as this value lives, so that nobody takes a slot that is being added for one
 /// whose engine was killed.
@@ -49,7 +49,7 @@ extension DeviceSecrets {
   }
 }
 
-/// A secret whose slot may never have come to be.
+/// Holds a secret whose slot may never have come to be.
 private final class LeftSecret {
   let slot: SlotID
   private var note: AddingNote?

@@ -80,14 +80,14 @@ extension Setting {
   }
 }
 
-/// Which slot a vault was opened by, and with what; no secret.
+/// Remembers which slot a vault was opened by, and with what; no secret.
 public struct KeyOrigin: Sendable {
   fileprivate let row: SlotRow
   fileprivate let credential: Credential
 }
 
 extension VaultKey {
-  /// What is left to tell of it once it was used.
+  /// Which slot and credential it came from, to be told once it was used.
   public var origin: KeyOrigin { KeyOrigin(row: row, credential: credential) }
 }
 

@@ -5,7 +5,7 @@ public import KuraFormat
 internal import KuraStorage
 public import SecureMemory
 
-/// A new key slot but for what it is to hold: its header, and the secret that opens it.
+/// Carries a new key slot but for what it is to hold: its header, and the secret that opens it.
 ///
 /// Made on a worker, since a passcode goes through Argon2id; put into the vault on its own thread.
 public struct PreparedSlot: ~Copyable, Sendable {
@@ -127,7 +127,7 @@ extension SlotSecret {
   }
 }
 
-/// What a slot is known by beside its number.
+/// Says what a slot is known by beside its number.
 public struct SlotNaming: Equatable, Sendable {
   let label: [UInt8]
   let place: [UInt8]

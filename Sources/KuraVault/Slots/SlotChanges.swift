@@ -148,7 +148,7 @@ extension UnlockedVault {
   }
 }
 
-/// What every new slot of a change is sealed with.
+/// Carries what every new slot of a change is sealed with.
 struct SlotWrap: ~Copyable {
   /// The protected pair's secret half; nil where no slot gets it.
   let half: SecretBytes?
@@ -156,7 +156,7 @@ struct SlotWrap: ~Copyable {
   let now: UInt64
 }
 
-/// The slots as they are to be.
+/// Plans the slots as they are to be.
 struct SlotPlan {
   private(set) var rows: [SlotRow]
   private(set) var notes: SlotNotes

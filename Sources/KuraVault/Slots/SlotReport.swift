@@ -4,7 +4,7 @@ internal import Glibc
 public import KuraFormat
 internal import KuraStorage
 
-/// What there is to say of a key slot.
+/// Tells what there is to say of a key slot.
 public struct SlotReport: Equatable, Sendable {
   /// Where it stands, 0 to 15.
   public let number: UInt8

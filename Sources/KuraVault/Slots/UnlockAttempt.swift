@@ -5,9 +5,9 @@ public import KuraFormat
 internal import KuraStorage
 public import SecureMemory
 
-/// A vault's slots, ready to be tried on any thread; holds neither file nor secret.
+/// Tries a vault's slots, on any thread; holds neither file nor secret.
 public struct UnlockAttempt: Sendable {
-  /// A slot with its header read.
+  /// Pairs a slot with its header, read.
   struct Slot: Sendable {
     let row: SlotRow
     let header: SlotHeader
@@ -136,7 +136,7 @@ public struct UnlockAttempt: Sendable {
     return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
   }
 
-  /// What a credential comes to for one slot; nil where this machine's part of it is missing.
+  /// Derives the secret of one slot; nil where this machine's part of it is missing.
   private func secret(
     of proof: borrowing Proof, for header: SlotHeader
   ) throws(VaultError) -> SlotSecret? {
@@ -200,7 +200,7 @@ extension Span<UInt8> {
   }
 }
 
-/// A credential, checked and prepared once for all slots.
+/// Holds a credential, checked and prepared once for all slots.
 private struct Proof: ~Copyable {
   private let credential: Credential
   private let bytes: SecretBytes
@@ -219,7 +219,7 @@ private struct Proof: ~Copyable {
     }
   }
 
-  /// What the credential comes to for one slot.
+  /// Derives the secret of one slot from the credential.
   borrowing func secret(for header: SlotHeader) throws(VaultError) -> SlotSecret {
     switch credential {
     case .passcode, .local:
@@ -234,7 +234,7 @@ private struct Proof: ~Copyable {
     }
   }
 
-  /// What a code comes to beside this machine's secret for one slot.
+  /// Derives the secret of one slot from a code and this machine's secret.
   borrowing func secret(
     for header: SlotHeader, _ device: borrowing SecretBytes
   ) throws(VaultError) -> SlotSecret {
@@ -246,7 +246,7 @@ private struct Proof: ~Copyable {
   }
 }
 
-/// The vault key out of a slot, with what that slot's own keys are made of; wiped when dropped.
+/// Carries the vault key out of a slot, with what that slot's own keys are made of; wiped when dropped.
 public struct VaultKey: ~Copyable, Sendable {
   let payload: SlotPayload
   let secret: SlotSecret

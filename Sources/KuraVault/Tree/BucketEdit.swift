@@ -3,14 +3,14 @@
 internal import KuraCrypto
 internal import KuraFormat
 
-/// The entries of a bucket, into which those of a batch are put, in ascending order.
+/// Puts the entries of a batch into those of a bucket, in ascending order.
 struct BucketEdit {
   let number: UInt32
   /// Its entries as they are.
   private let before: [UInt8]
-  /// How many of them were taken over.
+  /// How many of the old entries stand in the new ones.
   private var taken = 0
-  /// Its entries as they are to be, up to the one that was asked for last.
+  /// The new entries, up to the tag that ``leaf(of:)`` was asked for last.
   private(set) var after: [UInt8] = []
 
   init(_ number: UInt32, before: [UInt8]) {
@@ -27,7 +27,7 @@ struct BucketEdit {
     return last(is: tag)
   }
 
-  /// Gives the tag that was asked for last its leaf.
+  /// Sets the leaf of the tag that ``leaf(of:)`` was asked for last.
   mutating func set(_ tag: ItemTag, _ leaf: Digest) {
     if last(is: tag) != nil { after.removeLast(Tree.entryByteCount) }
     after += tag.bytes

@@ -3,7 +3,7 @@
 internal import KuraCrypto
 internal import KuraFormat
 
-/// The entries of a bucket, tag and leaf each, ascending by tag.
+/// Reads the entries of a bucket, tag and leaf each, ascending by tag.
 struct BucketLeaves: ~Escapable {
   let bytes: Span<UInt8>
 

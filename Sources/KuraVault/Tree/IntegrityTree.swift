@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// The Merkle tree over all items as it stands in the storage, read with verification.
+/// Reads and writes the Merkle tree over all items as it stands in the storage; what it reads is verified.
 ///
 /// It is told the root with every call; what it keeps was verified under the last one, and
 /// ``forget()`` has to be called when another comes.
@@ -130,7 +130,7 @@ extension IntegrityTree {
   }
 }
 
-/// Where a bucket's path crosses a level of the tree.
+/// Says where a bucket's path crosses a level of the tree.
 struct TreePlace {
   let level: UInt8
   let index: UInt32
@@ -158,7 +158,7 @@ extension [UInt8] {
 
 // MARK: - Writing
 
-/// A bucket with the nodes above it, verified and about to change.
+/// Holds a bucket with the nodes above it, verified and about to change.
 struct TreePath {
   let number: UInt32
   let depth: UInt8

@@ -3,19 +3,19 @@
 internal import KuraCrypto
 internal import KuraFormat
 
-/// Inner nodes of the tree that were verified under the root in hand.
+/// Keeps inner nodes of the tree that were verified under the root in hand.
 ///
 /// Each has a place of its own. Memory is taken for the 64 below one node at a time, when the first of them
 /// is kept: 130 KiB in all up to 262,144 items.
 struct NodeCache {
-  /// Nodes with places side by side.
+  /// Holds nodes with places side by side.
   private struct Group {
     /// Which of them are kept, one bit each.
     var kept: UInt64 = 0
     var digests: [UInt8] = []
   }
 
-  /// The top node, the 64 below it, and below each of those 64 more.
+  /// How many nodes fit: the top one, the 64 below it, and 64 below each of those.
   static let places = 4_161
 
   /// The top node, and those below each node, in their order.

@@ -4,8 +4,8 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// Changes of many buckets within one transaction, in ascending order: each bucket and each node is
-/// read, verified and written once.
+/// Changes many buckets within one transaction, in ascending order: each bucket and each node is read, verified
+/// and written once.
 struct TreeEdit {
   private let root: RootRecord
   /// The nodes above the bucket that was changed last, from the top down, as they are to be.
@@ -68,7 +68,7 @@ struct TreeEdit {
     }
   }
 
-  /// Gives the lowest open node, or the tree, what a child of it comes to.
+  /// Notes a child's digest in the lowest open node, or as the tree's root.
   private mutating func set(_ digest: Digest, _ index: UInt32) {
     guard let last = path.indices.last else {
       treeRoot = digest

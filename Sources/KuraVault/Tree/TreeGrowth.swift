@@ -87,7 +87,7 @@ extension IntegrityTree {
   }
 }
 
-/// An item's place in the tree.
+/// Holds an item's place in the tree.
 struct TreeEntry {
   let tag: ItemTag
   let leaf: Digest

@@ -4,9 +4,9 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// A walk through all buckets, in order, that makes every hash anew.
+/// Walks through all buckets, in order, and makes every hash anew.
 struct TreeWalk {
-  /// What a bucket holds.
+  /// Says what a bucket holds.
   enum Bucket: Equatable {
     /// These entries; proved.
     case leaves([UInt8])
@@ -14,7 +14,7 @@ struct TreeWalk {
     case broken
   }
 
-  /// A node on the path to the bucket at hand.
+  /// Holds a node on the path to the bucket at hand.
   fileprivate enum Node {
     case digests([UInt8])
     /// Nothing below it holds anything.

@@ -4,7 +4,7 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// The rows of a vault, and the tree that says whether they are true.
+/// Joins the rows of a vault with the tree that says whether they are true.
 struct VaultRows: ~Copyable {
   var storage: Storage
   var tree: IntegrityTree
@@ -20,7 +20,7 @@ struct VaultRows: ~Copyable {
   consuming func finish() -> Storage { storage }
 }
 
-/// A row that is what the tree says it is.
+/// Lends a row that is what the tree says it is.
 struct VerifiedRow: ~Escapable {
   let row: ItemRow
   let facts: RowFacts
