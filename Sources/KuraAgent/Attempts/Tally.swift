@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// It is the only way from a request to a key, and does its work on the worker's thread.
 struct Tally: Sendable {
-  /// What becomes of a code for this machine where a passcode is asked for.
+  /// Says what becomes of a code for this machine where a passcode is asked for.
   enum Codes: Sendable {
     /// It is tried, and before the passcode.
     case taken

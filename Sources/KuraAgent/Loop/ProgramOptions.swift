@@ -2,7 +2,7 @@
 
 /// Says what `kura-agent` is asked to do.
 public struct ProgramOptions: Equatable, Sendable {
-  /// How the agent lives.
+  /// Says how the agent lives.
   public enum Mode: Equatable, Sendable {
     /// In the background, with a process session of its own.
     case daemon
@@ -16,7 +16,7 @@ public struct ProgramOptions: Equatable, Sendable {
     case version
   }
 
-  /// What is wrong with the arguments.
+  /// Names what is wrong with the arguments.
   public enum Problem: Error, Equatable, Sendable {
     case unknown(String)
     case descriptor(String)

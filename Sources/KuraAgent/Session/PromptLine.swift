@@ -46,7 +46,7 @@ struct PromptLine: Sendable {
     }
   }
 
-  /// What an asker has to do.
+  /// Says what an asker has to do.
   enum Standing: Equatable, Sendable {
     /// Ask: it is its turn.
     case asks

@@ -57,12 +57,8 @@ struct FindingQueue: ~Copyable {
     guard var queue = buffer.take() else { return nil }
     guard queue.count > 0, let kind = FindingKind(rawValue: queue.bytes[0]) else { return nil }
     let count = Int(queue.bytes[1]) | Int(queue.bytes[2]) << 8
-    let text: SecretBytes
-    do {
-      text = try SecretBytes(copying: queue.bytes.extracting(3..<(3 + count)))
-    } catch {
-      throw .outOfMemory
-    }
+    let text = try fromMemory(
+      SecretBytes(copying: queue.bytes.extracting(3..<(3 + count))))
     queue.removeFirst(3 + count)
     buffer = consume queue
     return Finding(kind: kind, text: text)

@@ -81,7 +81,7 @@ extension Manifest {
       value: value, number: number, isLast: number == chunkCount - 1)
     plain.removeAll()
     let room = ChunkPart.roomBefore
-    do throws(SecureMemoryError) { try plain.reserve(room + count) } catch { throw .outOfMemory }
+    try fromMemory(plain.reserve(room + count))
     // It is zero, as all that is not held.
     plain.append(upTo: room) { _ in room }
     do {

@@ -125,7 +125,7 @@ private struct ListingPage: ~Copyable {
   private init(_ output: consuming SecretBuffer) { self.output = output }
 
   static func make() throws(VaultError) -> ListingPage {
-    do { return ListingPage(try SecretBuffer(capacity: 8_192)) } catch { throw .outOfMemory }
+    ListingPage(try fromMemory(SecretBuffer(capacity: 8_192)))
   }
 
   mutating func removeAll() {
