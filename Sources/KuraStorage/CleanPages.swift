@@ -7,7 +7,7 @@ internal import CSQLite
 /// `secure_delete` zeroes a cell that is deleted. But where cells go from page to page, SQLite lays a
 /// page out anew from its end, and what stood in front of the new cells stays (`rebuildPage` in
 /// btree.c): stale copies of rows, which nothing would overwrite when the rows themselves go. So they
-/// are cleared on the way into the database file, at a checkpoint. The journal is truncated as a whole.
+/// are cleared on the way into the database file, at a checkpoint. The WAL is truncated as a whole.
 enum CleanPages {
   /// The most pages of a file, 512 GiB: a page without cells may begin with the number of another, and
   /// from 2²⁵ on the first byte of such a number is the mark of a page with cells.
@@ -19,8 +19,8 @@ enum CleanPages {
   private static func register() -> UnsafePointer<CChar>? {
     kura_sqlite_count_no_memory()
     guard let original = unsafe sqlite3_vfs_find("unix") else { return nil }
-    // Else the disk rests while a journal is written or moved, and everything waits when it is synced:
-    // a long value took a third longer to store.
+    // Else the disk rests while the WAL is written or moved into the file, and everything waits when it is
+    // synced. Paid for by a value of 1 GiB: 3.4 s without, 2.5 s with it.
     unsafe kura_sqlite_write_early(original)
     let text: StaticString = "kura"
     let name = unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -42,8 +42,7 @@ enum CleanPages {
   var original: UnsafePointer<sqlite3_io_methods>
 }
 
-/// Opens a file as SQLite itself does, and puts ``write`` and ``close`` in front of a database's own, and
-/// ``JournalFile`` in front of a journal's.
+/// Opens a file as SQLite itself does, and puts ``write`` and ``close`` in front of a database's own.
 private let open:
   @convention(c) (
     UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?,
@@ -54,9 +53,6 @@ private let open:
     let isTemporary = flags & SQLITE_OPEN_TEMP_DB != 0
     let name = unsafe isTemporary ? path ?? TemporaryFile.current : path
     let code = unsafe open(original, name, file, flags, outFlags)
-    if code == SQLITE_OK, flags & SQLITE_OPEN_WAL != 0, let file = unsafe file {
-      unsafe JournalFile.take(file)
-    }
     guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file = unsafe file,
       let plain = unsafe file.pointee.pMethods
     else { return code }

@@ -19,24 +19,17 @@ package struct Storage: ~Copyable, @unchecked Sendable {
   private var prepared: [OpaquePointer?]
   /// Which statements have been started since the transaction began, one bit each.
   private var started: UInt64 = 0
-  /// What the hook of commits keeps.
-  let journal: UnsafeMutablePointer<JournalState>
-  /// What moves the journal on another thread.
-  var move: JournalMove?
 
   /// Takes over an open connection.
   init(owning db: OpaquePointer) {
     unsafe self.db = db
-    unsafe journal = .allocate(capacity: 1)
-    unsafe journal.initialize(to: JournalState())
     unsafe prepared = Array(repeating: nil, count: Query.allCases.count)
   }
 
   deinit {
     for index in unsafe prepared.indices { unsafe sqlite3_finalize(prepared[index]) }
-    // The last connection to close moves the journal into the file, which takes no key.
+    // The last connection to close moves the WAL into the file, which takes no key.
     unsafe sqlite3_close(db)
-    unsafe journal.deallocate()
   }
 }
 
@@ -83,30 +76,6 @@ extension Storage {
     resetStarted()
     // After some errors SQLite has rolled back by itself.
     if isInTransaction { try? run(.rollback) }
-  }
-
-  /// Moves what no reader needs any more from the journal into the file; others read and write meanwhile.
-  ///
-  /// - Throws: ``StorageError/busy`` when another connection does that already.
-  package func checkpoint() throws(StorageError) {
-    precondition(!isInTransaction, "a checkpoint stands outside of transactions")
-    let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    guard code == SQLITE_OK else { throw failure(code) }
-  }
-
-  /// Moves the journal into the file and leaves none, so that no older page is left behind.
-  ///
-  /// - Throws: ``StorageError/busy`` when another connection still reads an older state, writes, or moves
-  ///   the journal.
-  package mutating func truncateJournal() throws(StorageError) {
-    precondition(!isInTransaction, "a checkpoint stands outside of transactions")
-    let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    guard code == SQLITE_OK else { throw failure(code) }
-    unsafe journal.pointee.byteCount = 0
-    unsafe journal.pointee.isChanged = false
-    unsafe journal.pointee.peak = 0
-    // What the file no longer holds in the unused part of a page may not come back from a page in memory.
-    unsafe sqlite3_db_release_memory(db)
   }
 }
 

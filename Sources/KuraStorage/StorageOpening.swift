@@ -109,7 +109,7 @@ extension Storage {
     try storage.execute("PRAGMA journal_mode=WAL")
     try storage.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     try storage.fitCache()
-    storage.watchJournal()
+    try storage.watchWAL()
     return storage
   }
 }
@@ -147,7 +147,7 @@ extension Storage {
     try execute("PRAGMA secure_delete=ON")
     try execute("PRAGMA max_page_count=\(CleanPages.mostPages)")
     try execute("PRAGMA synchronous=FULL")
-    try execute("PRAGMA journal_size_limit=\(JournalState.longestFile)")
+    try execute("PRAGMA journal_size_limit=\(Self.longestWAL)")
   }
 
   private borrowing func setFlag(_ option: Int32, _ value: Int32) throws(StorageError) {

@@ -56,7 +56,6 @@ extension UnlockedVault {
       sweeper.mustLookAtDevices = false
       try sweepDeviceSecrets()
     }
-    if !sweeper.hasWork, rows.storage.hasLongJournal { try truncateJournal() }
     return sweeper.hasWork
   }
 

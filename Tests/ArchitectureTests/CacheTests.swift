@@ -34,9 +34,6 @@ import Testing
       subject: "pages of the file", words: "room for N bytes",
       file: "KuraStorage/PageCache", code: "static let batchBytes = N"),
     Limit(
-      subject: "pages of the file", words: "at most N bytes of its journal",
-      file: "KuraStorage/JournalFile", code: "let capacity = N"),
-    Limit(
       subject: "a list on its way", words: "At most N opened",
       file: "KuraVault/Items/Listing", code: "static let sizes = 64...N"),
     Limit(

@@ -65,7 +65,7 @@ import Testing
     #expect(try store(["a", "b", "e"], bench, wire, .replace).stored == 3)
   }
 
-  @Test func `is one file after a lock, whatever is left of its journal`() throws {
+  @Test func `is one file after a lock, whatever is left of its WAL`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
     for folder in ["a", "b", "c"] {
@@ -77,27 +77,8 @@ import Testing
       try bench.agent.turn(waitingAtMost: 5)
     }
     #expect(access(bench.vault + "-wal", F_OK) != 0)
-    #expect(bench.agent.sessions.allSatisfy { $0.move == nil })
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.ask(wire) { try $0.get("a/3999") }.isOK)
-  }
-
-  @Test func `of a row, the third waits until the journal is in the file`() throws {
-    let bench = try Bench()
-    let wire = try bench.unlocked()
-    let session = try #require(bench.agent.sessions.first)
-    // As if the worker were at the journal of one before.
-    session.move = Gate()
-    for number in 0..<2 { #expect(try store(["\(number)"], bench, wire).stored == 1) }
-    try send(["2"], on: wire)
-    for _ in 0..<20 { try bench.agent.turn(waitingAtMost: 5) }
-    wire.receive()
-    #expect(try wire.nextFrame() == nil)
-    let other = try bench.client()
-    #expect(try bench.ask(other) { try $0.put("3", "x") }.isOK)
-    session.move = nil
-    #expect(try answer(bench, wire).stored == 1)
-    #expect(try bench.ask(wire) { try $0.get("2") }.isOK)
   }
 
   @Test func `without items it tells whether the vault is unlocked`() throws {

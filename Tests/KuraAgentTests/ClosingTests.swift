@@ -16,7 +16,7 @@ import Testing
   /// The thread that closes, at something else, as behind a disk that hangs.
   private func occupy(_ bench: Bench) throws -> Gate {
     let gate = Gate()
-    try #require(bench.agent.startedMover()).start(gate)
+    try #require(bench.agent.startedCloser()).start(gate)
     gate.awaitBegin()
     return gate
   }

@@ -33,7 +33,7 @@ import Testing
     // What is behind the closing of this vault, such as another's, goes before it.
     let next = Gate()
     defer { next.open() }
-    try #require(bench.agent.startedMover()).start(next)
+    try #require(bench.agent.startedCloser()).start(next)
     next.awaitBegin()
     #expect(session.closing != nil && session.closing?.outcome == nil)
     next.open()

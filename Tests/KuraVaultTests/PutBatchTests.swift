@@ -202,51 +202,6 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
-  @Test func `leaves what it wrote in the journal to somebody else`() throws {
-    let file = try TestVault()
-    var vault = try file.unlock()
-    let before = try Data(contentsOf: URL(filePath: file.path)).count
-    var batch = try vault.beginBatch(replacing: false)
-    for number in 0..<12_000 { try vault.add(Given("\(number)", "x"), to: &batch) }
-    let early = vault.takeJournalMove()
-    while try vault.advance(batch: &batch) {}
-    #expect(try Data(contentsOf: URL(filePath: file.path)).count == before)
-    let (taken, again) = (vault.takeJournalMove(), vault.takeJournalMove())
-    #expect([early, again].allSatisfy { $0 == nil })
-    let move = try #require(taken)
-    move.run()
-    #expect(try Data(contentsOf: URL(filePath: file.path)).count > before + 1_000_000)
-    vault.lock().close()
-    #expect(file.files == ["test.kura"])
-    var unlocked = try file.unlock()
-    #expect(try unlocked.names().count == 12_000)
-  }
-
-  @Test func `of a few items leaves a short journal where it is`() throws {
-    let file = try TestVault()
-    var vault = try file.unlock()
-    var batch = try vault.beginBatch(replacing: false)
-    for number in 0..<100 { try vault.add(Given("\(number)", "x"), to: &batch) }
-    while try vault.advance(batch: &batch) {}
-    let move = vault.takeJournalMove()
-    let isLeft = move == nil
-    #expect(isLeft)
-    #expect(try vault.names().count == 100)
-  }
-
-  @Test func `that begins late keeps nobody out before`() throws {
-    let file = try TestVault()
-    var vault = try file.unlock()
-    var batch = try vault.beginBatch(replacing: true, late: true)
-    try vault.add(Given("a", "batch"), to: &batch)
-    try vault.put("a", "put")
-    let isBegun = batch.isBegun
-    #expect(!isBegun)
-    while try vault.advance(batch: &batch) {}
-    #expect(try vault.getText("a") == "batch")
-    #expect(try vault.getText("a", revision: 1) == "put")
-  }
-
   @Test func `waits for whoever writes when it begins anew`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

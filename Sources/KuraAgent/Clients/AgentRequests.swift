@@ -79,16 +79,11 @@ extension Agent {
   /// Lets a frame wait for the vault's writer; false when it has waited long enough.
   func postpone(_ connection: Connection) -> Bool {
     let now = configuration.clock().monotonic
-    guard let deadline = connection.busyDeadline, !isAwaitingMove(connection) else {
+    guard let deadline = connection.busyDeadline else {
       connection.busyDeadline = now + configuration.limits.busy
       return true
     }
     return now < deadline
-  }
-
-  /// Whether a client that sends a large value is ahead of the disk, which is no writer's fault.
-  private func isAwaitingMove(_ connection: Connection) -> Bool {
-    connection.phase.upload?.session.move != nil
   }
 }
 
@@ -246,7 +241,6 @@ extension Agent {
 
   /// Notes that the vault changed: within a second the newest state is kept beside it.
   func noteChange(of session: Session) {
-    moveJournal(of: session)
     guard session.upkeepDeadline == nil else { return }
     session.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
   }

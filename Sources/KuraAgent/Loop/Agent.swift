@@ -35,8 +35,8 @@ public final class Agent {
   var frameTime: UInt64 = 0
   /// Those that the worker has, or is about to have.
   var attempts: [Attempt] = []
-  /// The thread that moves journals; nil before the first.
-  var mover: Worker?
+  /// The thread that closes vaults; nil before the first.
+  var closer: Worker?
   /// Whether keys may be held for clients' words; found out anew where it says so.
   var mayHoldKeys = false
   /// The vaults that somebody asks the passcode of, or did a moment ago.
@@ -125,7 +125,7 @@ public final class Agent {
     case .signals: takeSignals()
     case .work:
       finishWork()
-      finishMoves()
+      finishClosings()
     case .directory: checkSocket()
     case .connection(let place, let tenant):
       guard tenants[place] == tenant, place < connections.count,
@@ -141,7 +141,6 @@ public final class Agent {
     listener?.unlink()
     for case let connection? in connections where connection.hasPending { _ = connection.send() }
     settle()
-    awaitMoves()
     awaitClosings()
     // The hang-up tells who asked for the end that every vault is one file.
     for case let connection? in connections { close(connection) }

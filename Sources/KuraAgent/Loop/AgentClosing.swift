@@ -6,24 +6,36 @@ internal import KuraVault
 
 /// What follows a lock: the vault's file is left whole, and then who asked for the lock is answered.
 extension Agent {
-  /// Begins what is to be closed; on the thread of moves, behind the vault's own, which would keep the WAL.
+  /// Begins what is to be closed, on a thread of its own: neither does an unlock wait for a disk, nor a disk for
+  /// a key derivation.
   func beginClosings() {
     var hasEnded = false
     for session in sessions {
       guard let closing = session.closing, !session.isClosingBegun else { continue }
       session.isClosingBegun = true
-      guard let mover = startedMover() else {
+      guard let closer = startedCloser() else {
         closing.run()
         hasEnded = true
         continue
       }
-      mover.start(closing)
+      closer.start(closing)
     }
     if hasEnded { finishClosings() }
   }
 
+  /// The thread for that: many agents never need it.
+  func startedCloser() -> Worker? {
+    if let closer { return closer }
+    guard let made = try? Worker(),
+      (try? poller.add(made.noticeDescriptor, for: .readable, as: .work)) != nil
+    else { return nil }
+    closer = made
+    return made
+  }
+
   /// Goes on with what waited for a vault to be closed.
   func finishClosings() {
+    _ = closer?.finished()
     for session in sessions where session.closing?.outcome != nil { session.endClosing() }
     for case let connection? in connections {
       guard let wait = connection.phase.closings, wait.isOver else { continue }
@@ -33,6 +45,7 @@ extension Agent {
 
   /// Closes what is not closed when the agent ends, however long that takes.
   func awaitClosings() {
+    closer?.stop()
     for session in sessions { session.closing?.run() }
     finishClosings()
   }

@@ -77,12 +77,15 @@ extension Agent {
   }
 
   private func keepUp(_ session: Session, at now: UInt64) {
+    if session.mustTrim {
+      session.mustTrim = false
+      kura_memory_trim()
+    }
     do throws(Denial) {
       let hasMore = try work(on: session) { vault throws(VaultError) in
         try vault.flushSeen()
         return try vault.sweep()
       }
-      moveJournal(of: session)
       // Who waits for a value goes before what nobody waits for.
       if hasMore { session.upkeepDeadline = isMovingValue(of: session) ? now + upkeep : now }
     } catch {
@@ -208,6 +211,5 @@ extension Agent {
     ended.removeAll(keepingCapacity: true)
     while case .some(nil) = connections.last { connections.removeLast() }
     beginClosings()
-    for session in sessions { session.mustServeWaiting = false }
   }
 }

@@ -37,16 +37,10 @@ final class Session {
   var isOutdated = false
   /// Entries of the access log that could not be written at a lock.
   private var lostEntries: UInt64 = 0
-  /// What moves the journal into the file; nil when nothing does.
-  var move: (any Job)? { didSet { if move == nil { isMovingAgain = false } } }
-  /// Whether that follows another move at once, with what was written beside it.
-  var isMovingAgain = false
-  /// Whether those who waited for moves have their turn before the next one.
-  var mustServeWaiting = false
+  /// Whether what a batch took of memory is still to be given back: no small part of what an agent at rest may have.
+  var mustTrim = false
   /// What makes the file short, which a lock waits for.
   weak var compaction: Compaction?
-  /// How many batches went into the journal since it could begin anew.
-  private var journalBatches = 0
   /// When a rotation of the vault goes on.
   var rotation = RotationPace()
 
@@ -117,23 +111,6 @@ final class Session {
 struct AskedTimes: Equatable {
   var idleTimeout: UInt64 = 0
   var maxSession: UInt64 = 0
-}
-
-// MARK: - The journal
-
-extension Session {
-  /// The most batches that go into a journal before what is in it is in the file.
-  private static let mostBatches = 2
-
-  /// Whether another batch may go into the journal as it is.
-  var isJournalShort: Bool { move == nil || journalBatches < Self.mostBatches }
-
-  /// Notes that a batch begins.
-  ///
-  /// - Parameter isAfterJournal: Whether it waits until all is in the file.
-  func noteBatch(isAfterJournal: Bool) {
-    journalBatches = isAfterJournal || move == nil ? 1 : journalBatches + 1
-  }
 }
 
 // MARK: - Unlocking and locking

@@ -23,14 +23,11 @@ final class BatchStore: Stream {
   /// When it is tried again to get hold of a busy vault, and until when.
   private var retry: UInt64 = 0
   private var busyDeadline: UInt64?
-  /// Whether it begins only once what earlier batches left in the journal is in the file.
-  private var isLate: Bool
 
   init(
     _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
-    to session: Session, late isLate: Bool, _ configuration: AgentConfiguration
+    to session: Session, _ configuration: AgentConfiguration
   ) {
-    self.isLate = isLate
     self.configuration = configuration
     self.batch = batch
     self.request = request
@@ -39,13 +36,14 @@ final class BatchStore: Stream {
     offset = request.start
   }
 
-  var due: UInt64 { isAwaitingJournal ? .max : retry }
+  var due: UInt64 { retry }
 
   func advance(
     _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     if try take(in: &vault) { return true }
     if try store(in: &vault) { return true }
+    session.mustTrim = true
     try write { () throws(ProtocolError) in
       try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
       guard let failure else { return try outbox.frames.putEnd() }
@@ -56,18 +54,11 @@ final class BatchStore: Stream {
 
   func end(in agent: Agent, for client: Connection) { agent.noteStored(self, by: client) }
 
-  /// Whether the journal is moved into the file first: in front of a late batch, and where it is to be
-  /// cleared after one. The end of that is an event of the loop's.
-  private var isAwaitingJournal: Bool {
-    session.move != nil && (isLate && !hasMoreToTake || batch.isCommitted)
-  }
-
   /// Stores the next items. What begins anew waits for others that write, as any request does.
   private func store(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
     do throws(VaultError) {
       let hasMore = try vault.advance(batch: &batch)
       (retry, busyDeadline) = (0, nil)
-      isLate = isLate && !batch.isBegun
       return hasMore
     } catch {
       let now = configuration.clock().monotonic
@@ -136,11 +127,9 @@ extension Agent {
     }
     // One batch after another would leave nobody else a turn.
     guard !isAwaited(before: connection) else { throw .busy }
-    let isLate = !session.isJournalShort
     let batch = try work(on: session) { vault throws(VaultError) in
-      try vault.beginBatch(replacing: request.flags.contains(.replace), late: isLate)
+      try vault.beginBatch(replacing: request.flags.contains(.replace))
     }
-    session.noteBatch(isAfterJournal: isLate)
     let copy = try wire { () throws(ProtocolError) in
       var copy: SecretBuffer
       do throws(SecureMemoryError) { copy = try SecretBuffer(capacity: payload.count) } catch {
@@ -149,8 +138,7 @@ extension Agent {
       try copy.put(payload)
       return copy
     }
-    connection.phase = .sending(
-      BatchStore(batch, request, copy, to: session, late: isLate, configuration))
+    connection.phase = .sending(BatchStore(batch, request, copy, to: session, configuration))
   }
 
   /// Whether somebody has waited for the vault's writer longer than this client.

@@ -14,9 +14,6 @@ final class PurgeSweep: Stream {
   private var purge: Purge
   private var refusals = 0
 
-  /// The journal is cleared after a move of it, the end of which is an event of the loop's.
-  var due: UInt64 { purge.isSwept && session.move != nil ? .max : 0 }
-
   init(_ purge: Purge, of session: Session) {
     self.purge = purge
     self.session = session

@@ -154,7 +154,6 @@ extension Agent {
       try vault.append(payload, to: &upload.upload)
     }
     if !payload.isEmpty { upload.isEmpty = false }
-    moveJournal(of: session)
     noteUse(of: session)
   }
 

@@ -47,8 +47,7 @@ extension UnlockedVault {
     rows.tree.forget()
     batch.storedCount = batch.entries.count
     batch.isCommitted = true
-    // What it left in the journal is the vault's to have moved.
-    if let own = batch.rows.take() { rows.storage.noteJournal(of: own.storage) }
+    batch.rows = nil
     // With as much room as before it works as well.
     try? rows.storage.fitCache()
     return mustTruncate

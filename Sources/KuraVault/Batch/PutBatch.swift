@@ -52,8 +52,6 @@ public struct PutBatch: ~Copyable {
   public internal(set) var storedCount = 0
   /// Whether it is committed.
   public internal(set) var isCommitted = false
-  /// Whether its transaction is under way.
-  public var isBegun: Bool { draft != nil }
 
   init(
     _ rows: consuming VaultRows, of vault: borrowing UnlockedVault, isReplacing: Bool
@@ -76,20 +74,16 @@ public struct PutBatch: ~Copyable {
 extension UnlockedVault {
   /// Begins a batch and keeps other writers out until it ends.
   ///
-  /// - Parameters:
-  ///   - isReplacing: Whether items of those names may exist; their values go to the history.
-  ///   - isLate: Whether others are kept out only from when its items are written.
+  /// - Parameter isReplacing: Whether items of those names may exist; their values go to the history.
   /// - Throws: ``VaultError/busy`` when somebody else writes, and those of the file.
-  public mutating func beginBatch(
-    replacing isReplacing: Bool, late isLate: Bool = false
-  ) throws(VaultError) -> PutBatch {
+  public mutating func beginBatch(replacing isReplacing: Bool) throws(VaultError) -> PutBatch {
     try reading { _ throws(VaultError) in }
     let storage = try fromStorage(Storage.openForBatch(at: place.path))
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
       VaultRows(storage, checks: options.checks), of: self, isReplacing: isReplacing)
-    if !isLate { try begin(&batch) }
+    try begin(&batch)
     return batch
   }
 

@@ -170,7 +170,6 @@ extension UnlockedVault {
     _ upload: inout Upload, sealing next: [SealedChunk]
   ) throws(VaultError) {
     try checkInPlace()
-    guard !rows.storage.isJournalFull else { throw .busy }
     if upload.lock == nil { upload.lock = try fromStorage(uploadLock(.shared)) }
     // The commit of the item syncs what was staged before it, too.
     try fromStorage(rows.storage.beginWrite(durable: false))
