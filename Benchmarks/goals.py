@@ -53,9 +53,9 @@ def goals(most, middle, value):
     """The goals at these sizes, which are the smaller ones in a run that leaves the large out."""
     many, some = f"{most:,}", f"{middle:,}"
     return [
-        Goal("get, 10 items, to the glibc floor", 1.15, "x", race(10, "get", "glibc")),
-        Goal(f"get, {many} items, to the glibc floor", 1.3, "x", race(most, "get", "glibc")),
-        Goal("--version, to a static glibc program", 1.1, "x", race(10, "version", "nop_glibc")),
+        Goal("get, 10 items, to the musl floor", 2.0, "x", race(10, "get", "musl")),
+        Goal(f"get, {many} items, to the musl floor", 2.3, "x", race(most, "get", "musl")),
+        Goal("--version, to a static musl program", 1.5, "x", race(10, "version", "nop_musl")),
         Goal(f"agent's share of a get, {many}", 60, "us", figure(f"agent/{most}/get-us")),
         Goal(f"gets over 8 connections, {many}", 20_000, "/s",
              figure(f"agent/{most}/gets-per-second"), least=True),
