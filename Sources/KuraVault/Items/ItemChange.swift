@@ -155,6 +155,11 @@ struct ItemChange: ~Copyable {
 }
 
 extension ItemMeta {
+  /// Reads an opened meta.
+  static func read(_ plaintext: consuming SecretBytes) throws(VaultError) -> ItemMeta {
+    do { return try decode(plaintext) } catch { throw VaultError(error, about: .item) }
+  }
+
   fileprivate static func made(
     _ name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
     _ attributes: borrowing Attributes

@@ -148,8 +148,7 @@ extension Keyring {
   ) throws(VaultError) -> ItemMeta {
     let plaintext = try AssociatedData.meta(vault: vault, facts: facts).openPadded(
       sealed, under: try dataKey(facts.generation, .item), .item)
-    let meta: ItemMeta
-    do { meta = try ItemMeta.decode(plaintext) } catch { throw VaultError(error, about: .item) }
+    let meta = try ItemMeta.read(plaintext)
     // Only who has the keys can have put another item's name there.
     guard try tag(of: meta) == facts.tag else { throw .damaged(.item) }
     guard facts.kind.admits(size: meta.size) else { throw .damaged(.item) }
