@@ -6,7 +6,7 @@ internal import Synchronization
 /// Gives the disk back what a vault file no longer needs; the work is for another thread.
 ///
 /// SQLite's `VACUUM` copies all rows as they are into a temporary file, and from there over the file, as one
-/// transaction in the journal: until its commit the file is whole as it was, and after that whole and short. It
+/// transaction in the WAL: until its commit the file is whole as it was, and after that whole and short. It
 /// takes a connection of its own, and no key. Others read meanwhile; what they write finds the file busy.
 package final class Compaction: Sendable {
   /// How many steps of SQLite's lie between two looks at ``stop()``: a millisecond's or so.
@@ -36,8 +36,8 @@ package final class Compaction: Sendable {
 
   /// Does it.
   ///
-  /// - Returns: How long file and journal were, and are now, in bytes; nil where another connection reads an
-  ///   older state, so that the file becomes shorter when the journal is moved the next time.
+  /// - Returns: How long file and WAL were, and are now, in bytes; nil where another connection reads an
+  ///   older state, so that the file becomes shorter when the WAL is moved the next time.
   /// - Throws: ``StorageError/busy`` when another connection writes, and after ``stop()``;
   ///   ``StorageError/diskFull`` and others of the file. Nothing is changed then.
   package func run() throws(StorageError) -> (before: UInt64, after: UInt64)? {
@@ -48,11 +48,11 @@ package final class Compaction: Sendable {
     pageCount.store((space.all - space.free) / space.pageSize, ordering: .relaxed)
     pageSize.store(space.pageSize, ordering: .relaxed)
     do throws(StorageError) { try storage.compact(at: path, for: self) } catch {
-      // What was written of it to the journal takes room that somebody else needs, perhaps.
-      try? storage.truncateJournal()
+      // What was written of it to the WAL takes room that somebody else needs, perhaps.
+      try? storage.truncateWAL()
       throw isStopped.load(ordering: .relaxed) ? .busy : error
     }
-    do throws(StorageError) { try storage.truncateJournal() } catch {
+    do throws(StorageError) { try storage.truncateWAL() } catch {
       guard error == .busy else { throw error }
       return nil
     }

@@ -77,7 +77,7 @@ extension FilePlace {
   /// Checks that nobody else can change what stands in the directory. Others may look around in it: what is
   /// private has a mode of its own.
   ///
-  /// One that all may write and that keeps everybody's files, such as `/tmp`, is no exception: a journal that
+  /// One that all may write and that keeps everybody's files, such as `/tmp`, is no exception: a WAL that
   /// somebody else put beside the vault would be written to.
   ///
   /// - Throws: ``StorageError/exposedDirectory(_:)``.
@@ -117,8 +117,8 @@ extension FilePlace {
     unsafe access(directory, W_OK) == 0 && access(path, W_OK) == 0
   }
 
-  /// Whether a journal stands there without its file: SQLite would play it into a new one.
-  package var hasJournal: Bool {
+  /// Whether a WAL stands there without its file: SQLite would play it into a new one.
+  package var hasWAL: Bool {
     ["-wal", "-shm", "-journal"].contains { suffix in
       (try? sibling(name + suffix).identity()) != nil
     }
@@ -190,7 +190,7 @@ extension FilePlace {
     try syncDirectory()
   }
 
-  /// Removes the file and its journal; what is not there needs no removing.
+  /// Removes the file and its WAL; what is not there needs no removing.
   package func remove() {
     for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
   }

@@ -89,7 +89,7 @@ extension Storage {
     return StorageError(code: code, systemError: isKnown ? number : lastFileError)
   }
 
-  /// The `errno` that the database file or its journal last met: by the time that SQLite asks the system
+  /// The `errno` that the database file or its WAL last met: by the time that SQLite asks the system
   /// for it, a later call may have cleared it.
   private var lastFileError: Int32 {
     for pointer in [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER] {
@@ -146,7 +146,7 @@ extension Storage {
     unsafe sqlite3_clear_bindings(statement)
   }
 
-  /// A statement left in the middle would keep its state of the file, and the journal, alive.
+  /// A statement left in the middle would keep its state of the file, and the WAL, alive.
   private mutating func resetStarted() {
     while started != 0 {
       if let statement = unsafe prepared[started.trailingZeroBitCount] {

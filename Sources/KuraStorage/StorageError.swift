@@ -63,7 +63,7 @@ package enum StorageError: Error, Equatable, Sendable {
   /// The file, its directory, or the file system, cannot be written.
   case readOnly
 
-  /// The journal beside the file cannot be read where nothing can be written.
+  /// The WAL beside the file cannot be read where nothing can be written.
   case journalOutOfReach
 
   /// The system refused access to the file or its directory.

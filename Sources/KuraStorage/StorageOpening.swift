@@ -6,13 +6,13 @@ extension Storage {
   /// Opens a vault file.
   ///
   /// The first bytes are read before SQLite looks at anything, so that a file of a later layout
-  /// stays as it is, its journal included.
+  /// stays as it is, its WAL included.
   ///
-  /// Where nothing can be written it is read as it stands, without locks and journal: both would have to be
+  /// Where nothing can be written it is read as it stands, without locks and WAL: both would have to be
   /// made beside it.
   ///
   /// - Parameter path: Absolute and without symbolic links; nothing is created.
-  /// - Throws: ``StorageError/journalOutOfReach`` where what was written last is in a journal that such a
+  /// - Throws: ``StorageError/journalOutOfReach`` where what was written last is in a WAL that such a
   ///   place lets nobody read.
   package static func open(at path: String) throws(StorageError) -> Storage {
     let place = try? FilePlace.resolve(path)
@@ -130,7 +130,7 @@ extension Storage {
       (SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0),
       (SQLITE_DBCONFIG_DQS_DML, 0),
       (SQLITE_DBCONFIG_DQS_DDL, 0),
-      // A file that is refused keeps its journal, too.
+      // A file that is refused keeps its WAL, too.
       (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1),
     ]
     for (option, value) in flags { try setFlag(option, value) }
@@ -213,7 +213,7 @@ extension Storage {
     guard version == Schema.version else { throw .notADatabase }
   }
 
-  /// Reads the version again, where a journal may have another than the file's first bytes.
+  /// Reads the version again, where a WAL may have another than the file's first bytes.
   private mutating func checkVersion() throws(StorageError) {
     _ = unsafe try start(.version)
     defer { finish(.version) }

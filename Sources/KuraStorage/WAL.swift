@@ -28,7 +28,7 @@ extension Storage {
   ///
   /// - Throws: ``StorageError/busy`` when another connection still reads an older state, writes, or moves
   ///   the WAL.
-  package mutating func truncateJournal() throws(StorageError) {
+  package mutating func truncateWAL() throws(StorageError) {
     precondition(!isInTransaction, "a checkpoint stands outside of transactions")
     let code = unsafe sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }

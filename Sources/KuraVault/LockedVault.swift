@@ -106,7 +106,7 @@ public struct LockedVault: ~Copyable, Sendable {
   /// - Throws: ``VaultError/busy`` while another process reads or writes, and those of the disk; the WAL
   ///   then holds what the file does not.
   public mutating func checkpoint() throws(VaultError) {
-    try fromStorage(storage.truncateJournal())
+    try fromStorage(storage.truncateWAL())
   }
 
   /// Whether a WAL with something in it stands beside a vault's file: of an engine that has the vault open,
@@ -118,9 +118,9 @@ public struct LockedVault: ~Copyable, Sendable {
     return Storage.hasWAL(at: place.path)
   }
 
-  /// Closes the file. When nobody else has it open, the journal is moved into it first, which needs
+  /// Closes the file. When nobody else has it open, the WAL is moved into it first, which needs
   /// no key, so that the vault is one file.
-  public consuming func close() { try? storage.truncateJournal() }
+  public consuming func close() { try? storage.truncateWAL() }
 }
 
 extension SlotSummary {

@@ -45,11 +45,11 @@ extension UnlockedVault {
     return result
   }
 
-  /// Clears the journal of what a change of slots or of a class left in it; where another reader or a
-  /// move of the journal is in the way, ``flushSeen()`` does it later.
-  public mutating func clearJournal() throws(VaultError) {
+  /// Clears the WAL of what a change of slots or of a class left in it; where another reader
+  /// is in the way, ``flushSeen()`` does it later.
+  public mutating func clearWAL() throws(VaultError) {
     guard mustTruncate else { return }
-    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+    do { try truncateWAL() } catch { guard error == .busy else { throw error } }
   }
 
   /// Seals the draft as the new root and commits.
@@ -96,9 +96,9 @@ extension UnlockedVault {
     return try rows.storage.record(.root, .root).isEqual(to: known.span)
   }
 
-  /// Leaves no old page in the journal.
-  mutating func truncateJournal() throws(VaultError) {
-    try fromStorage(rows.storage.truncateJournal())
+  /// Leaves no old page in the WAL.
+  mutating func truncateWAL() throws(VaultError) {
+    try fromStorage(rows.storage.truncateWAL())
     mustTruncate = false
   }
 }

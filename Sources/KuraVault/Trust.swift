@@ -39,7 +39,7 @@ struct Draft {
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
   var orphaned: [ValueID] = []
-  /// Whether the journal is to be cleared of what readable rows stood there before.
+  /// Whether the WAL is to be cleared of what readable rows stood there before.
   var leavesOldBodies = false
   /// Whether the owner's proof was given for this change.
   var isByOwner = false

@@ -40,7 +40,7 @@ public struct UnlockedVault: ~Copyable {
   var seenLogHead = Digest.zero
   /// The access log of this machine.
   var log = AccessLog()
-  /// Whether the journal still has old pages that should be gone.
+  /// Whether the WAL still has old pages that should be gone.
   var mustTruncate = false
   var sweeper = Sweeper()
   /// How far the last look over all items is, once a rotation has sealed them again.

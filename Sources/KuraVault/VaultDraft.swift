@@ -34,7 +34,7 @@ public struct VaultDraft: ~Copyable, Sendable {
   }
 
   private borrowing func publish() throws(VaultError) {
-    guard !target.hasJournal else { throw .journalLeftBehind }
+    guard !target.hasWAL else { throw .journalLeftBehind }
     try fromStorage(target.publish(file.place))
     // A machine that keeps no state will say that it sees the vault for the first time.
     try? seen.write()
@@ -82,7 +82,7 @@ extension VaultDraft {
     let target = try fromStorage(FilePlace.resolve(path, makingDirectory: true))
     try fromStorage(target.checkDirectory())
     guard (try? target.identity()) == nil else { throw .pathTaken }
-    guard !target.hasJournal else { throw .journalLeftBehind }
+    guard !target.hasWAL else { throw .journalLeftBehind }
     return target
   }
 }
@@ -208,7 +208,7 @@ private struct FirstSlots: ~Copyable {
       try storage.storePart(.root, root.span)
       for slot in slots { try storage.storeSlot(slot) }
       try storage.commit()
-      try storage.truncateJournal()
+      try storage.truncateWAL()
     } catch { throw VaultError(error) }
   }
 }

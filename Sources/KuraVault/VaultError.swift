@@ -63,7 +63,7 @@ public enum VaultError: Error, Equatable, Sendable {
   case newerFormat(UInt32)
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
-  /// A vault cannot be created beside the journal of another: it would be played into the new one.
+  /// A vault cannot be created beside the WAL of another: it would be played into the new one.
   case journalLeftBehind
   /// The directory is open to other users.
   case directoryUnsafe(UnsafeReason)
@@ -80,7 +80,7 @@ public enum VaultError: Error, Equatable, Sendable {
   case permissionDenied
   /// File, directory or file system cannot be written.
   case readOnly
-  /// What was written last is in a journal that cannot be read where nothing can be written.
+  /// What was written last is in a WAL that cannot be read where nothing can be written.
   case journalOutOfReach
   /// No space is left.
   case diskFull

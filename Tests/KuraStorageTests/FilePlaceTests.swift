@@ -80,9 +80,9 @@ import Testing
   @Test func `knows a journal without its file`() throws {
     let file = try TestFile(creating: false)
     let place = try FilePlace.resolve(file.path)
-    #expect(!place.hasJournal)
+    #expect(!place.hasWAL)
     try Data().write(to: URL(filePath: file.path + "-journal"))
-    #expect(place.hasJournal)
+    #expect(place.hasWAL)
   }
 }
 

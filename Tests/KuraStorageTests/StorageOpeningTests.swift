@@ -122,7 +122,7 @@ import Testing
       #expect(try storage.slots().isEmpty)
       storage.end()
       #expect(throws: StorageError.readOnly) { try storage.beginWrite() }
-      try storage.truncateJournal()
+      try storage.truncateWAL()
     }
     #expect(file.files.count == 6 && !file.files.contains { $0.hasSuffix("-wal") })
   }

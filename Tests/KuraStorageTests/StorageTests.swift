@@ -75,7 +75,7 @@ import Testing
     try reader.scanItems(from: Span())
     #expect(try reader.nextTag() != nil)
     reader.end()
-    try writer.truncateJournal()
+    try writer.truncateWAL()
     #expect(try Data(contentsOf: URL(filePath: file.path + "-wal")).isEmpty)
   }
 
@@ -99,9 +99,9 @@ import Testing
     try writer.beginWrite()
     try writer.storePart(.root, bytes(7, 296).span)
     try writer.commit()
-    #expect(throws: StorageError.busy) { try writer.truncateJournal() }
+    #expect(throws: StorageError.busy) { try writer.truncateWAL() }
     reader.end()
-    try writer.truncateJournal()
+    try writer.truncateWAL()
   }
 
   @Test func `the last one to close leaves one file`() throws {
@@ -127,7 +127,7 @@ import Testing
       try storage.storeSlot(row)
       try storage.commit()
     }
-    try storage.truncateJournal()
+    try storage.truncateWAL()
     for name in file.files where !name.hasSuffix("-shm") {
       let content = try Data(contentsOf: URL(filePath: file.directory + "/" + name))
       for value: UInt8 in [0xA1, 0xA2, 0xA3] {
@@ -147,7 +147,7 @@ import Testing
       try storage.beginWrite()
       try storage.storePart(.ring, bytes(1, 400).span)
       try storage.commit()
-      try storage.truncateJournal()
+      try storage.truncateWAL()
       var limit = rlimit(rlim_cur: 200_000, rlim_max: .max)
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
       #expect(throws: StorageError.diskFull) {

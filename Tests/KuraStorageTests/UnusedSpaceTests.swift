@@ -36,7 +36,7 @@ import Testing
         }
       }
       try storage.commit()
-      try storage.truncateJournal()
+      try storage.truncateWAL()
     }
     return kept
   }

@@ -155,7 +155,7 @@ import Testing
     let file = try TestVault()
     var vault = try file.unlock()
     try vault.put("a", "ours")
-    try vault.truncateJournal()
+    try vault.truncateWAL()
     let copy = try file.copied()
     try copy.fill { try $0.put("a", "theirs") }
     try file.overwrite(with: copy)
@@ -191,7 +191,7 @@ import Testing
     var vault = try file.unlock(without: skipped)
     try vault.put("a", "ours")
     // What stands in the journal, or in memory, would hide what stands in the file.
-    try vault.truncateJournal()
+    try vault.truncateWAL()
     try file.overwrite(with: copy)
     try body(&vault)
   }

@@ -4,7 +4,7 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Ends a purge: wipes the pieces of its large values, some of them a slice, then the journal.
+/// Ends a purge: wipes the pieces of its large values, some of them a slice, then the WAL.
 final class PurgeSweep: Stream {
   /// How often another writer is waited for, a slice each.
   private static let patience = 200

@@ -24,7 +24,7 @@ final class VaultCompaction: Stream {
   private(set) var due: UInt64 = 0
   private let compaction: Compaction
   private let clock: AgentConfiguration
-  /// No other vault's lock or journal waits for it, so it has none of the agent's threads.
+  /// No other vault's lock or WAL waits for it, so it has none of the agent's threads.
   private let worker: Worker
 
   init(

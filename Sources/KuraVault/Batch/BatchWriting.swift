@@ -26,8 +26,8 @@ extension UnlockedVault {
     }
     if batch.entries.isEmpty { return false }
     if batch.isCommitted {
-      // It is stored, whatever becomes of the journal: what is left to clear there is cleared later.
-      try? clearJournal()
+      // It is stored, whatever becomes of the WAL: what is left to clear there is cleared later.
+      try? clearWAL()
       return false
     }
     if batch.draft == nil {

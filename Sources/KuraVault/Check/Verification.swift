@@ -20,7 +20,7 @@ public struct VerifyProgress: Equatable, Sendable {
 /// and nothing may be left over.
 ///
 /// It looks at the vault as it was when it began, through a connection of its own, so that writing goes
-/// on meanwhile. Drop it before the vault is locked: until then the journal cannot be cleared.
+/// on meanwhile. Drop it before the vault is locked: until then the WAL cannot be cleared.
 public struct Verification: ~Copyable {
   /// Names what is looked at, one after the other.
   enum Phase {

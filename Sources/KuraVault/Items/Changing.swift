@@ -49,7 +49,7 @@ extension UnlockedVault {
       return try vault.put(
         content, name, attributes, condition, protecting: protecting, change, &draft, kind)
     }
-    try clearJournal()
+    try clearWAL()
     return result
   }
 

@@ -21,7 +21,7 @@ public struct Purge: Sendable {
   /// How many of them were damaged, so that nobody could have read them.
   public let damagedCount: UInt64
 
-  /// Whether only the journal is left to be cleared.
+  /// Whether only the WAL is left to be cleared.
   public var isSwept: Bool { values.isEmpty }
 
   mutating func removeLast() { values.removeLast() }
@@ -29,7 +29,7 @@ public struct Purge: Sendable {
 
 extension UnlockedVault {
   /// Takes an item, or earlier revisions of it, out of the vault for good. The rows are gone with this
-  /// call; ``advance(_:)`` and `clearJournal()` do the rest, at once.
+  /// call; ``advance(_:)`` and `clearWAL()` do the rest, at once.
   ///
   /// What is damaged goes, too, as long as the tree says where it belongs: an item whose row is damaged or missing
   /// as a whole, and a damaged earlier revision also by itself.
@@ -71,10 +71,10 @@ extension UnlockedVault {
     return !purge.isSwept
   }
 
-  /// Leaves nothing of what was purged in the journal.
+  /// Leaves nothing of what was purged in the WAL.
   ///
   /// - Throws: ``VaultError/busy`` while another reader is in the way; ``flushSeen()`` does it later.
-  public mutating func finishPurge() throws(VaultError) { try truncateJournal() }
+  public mutating func finishPurge() throws(VaultError) { try truncateWAL() }
 }
 
 // MARK: - Within a write transaction

@@ -9,7 +9,7 @@ extension UnlockedVault {
   /// Protects an item: from now on its value, and each earlier one that is kept, takes a fresh passcode.
   ///
   /// All its rows are sealed anew in one transaction; what they were is overwritten in the file, and the
-  /// journal is cleared. It is no new revision. A copy of the file from before is as readable as it was.
+  /// WAL is cleared. It is no new revision. A copy of the file from before is as readable as it was.
   ///
   /// - Parameter name: The name as given; normalised here.
   /// - Returns: The item's revision.
@@ -49,7 +49,7 @@ extension UnlockedVault {
       if protection == .standard { try draft.checkRelease(of: change) }
       return try vault.reclass(change, as: protection, key, &draft)
     }
-    try clearJournal()
+    try clearWAL()
     return revision
   }
 

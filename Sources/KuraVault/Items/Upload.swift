@@ -134,7 +134,7 @@ extension UnlockedVault {
         change, &draft)
     }
     upload.lock = nil
-    try clearJournal()
+    try clearWAL()
     return result
   }
 

@@ -153,7 +153,7 @@ private struct RekeyPlan {
 extension UnlockedVault {
   /// Commits a rekey that has nothing left to do; the vault stays unlocked, under the new keys.
   ///
-  /// What stood under the old ones is overwritten in the file, and the journal is cleared.
+  /// What stood under the old ones is overwritten in the file, and the WAL is cleared.
   ///
   /// - Throws: Errors of the file, after which the vault is as it was.
   public mutating func finish(_ rekey: consuming Rekey) throws(VaultError) {
@@ -173,7 +173,7 @@ extension UnlockedVault {
     // The vault is under the new keys whatever happens now: what is left to clear, the next flush
     // clears, and so does the last one who closes the file.
     mustTruncate = true
-    try? truncateJournal()
+    try? truncateWAL()
   }
 
   /// Writes all but the items.

@@ -52,7 +52,7 @@ extension UnlockedVault {
   }
 
   /// Seals some rows again, under the new data key; when there are none left, drops the old one, and
-  /// clears the journal. Call it when there is nothing else to do: each call takes a few milliseconds.
+  /// clears the WAL. Call it when there is nothing else to do: each call takes a few milliseconds.
   ///
   /// It can be interrupted between any two calls: what is done is in the vault, and the next one goes on
   /// with it, of whatever engine it is.
@@ -135,7 +135,7 @@ extension UnlockedVault {
     keys.ring = next
     mustTruncate = true
     // Another reader may be in the way; the next flush tries again.
-    do { try truncateJournal() } catch { guard error == .busy else { throw error } }
+    do { try truncateWAL() } catch { guard error == .busy else { throw error } }
   }
 }
 

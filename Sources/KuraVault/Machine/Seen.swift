@@ -146,7 +146,7 @@ extension SeenCopy {
 }
 
 extension UnlockedVault {
-  /// Whether the seen file is behind, or something is left to clear from the journal.
+  /// Whether the seen file is behind, or something is left to clear from the WAL.
   public var needsFlush: Bool { trust.root.epoch > seenEpoch || mustTruncate }
 
   /// What is left to note once the keys are gone; nil when the file is up to date.
@@ -167,18 +167,18 @@ extension UnlockedVault {
     locked.close()
   }
 
-  /// Notes the vault's epoch in the seen file, never backward, and clears the journal when a slot was
+  /// Notes the vault's epoch in the seen file, never backward, and clears the WAL when a slot was
   /// replaced and another engine was in the way then.
   ///
   /// - Throws: ``VaultError/busy``: later again. ``VaultError/rolledBack(_:epoch:)`` and
   ///   ``VaultError/forked(_:epoch:)`` when another engine of this machine saw something else: lock.
   public mutating func flushSeen() throws(VaultError) {
     do { try noteSeen() } catch {
-      if mustTruncate { try? truncateJournal() }
+      if mustTruncate { try? truncateWAL() }
       throw error
     }
-    // A move of the journal is in the way of this alone.
-    if mustTruncate { try truncateJournal() }
+    // Another reader is in the way of this alone.
+    if mustTruncate { try truncateWAL() }
   }
 
   private mutating func noteSeen() throws(VaultError) {

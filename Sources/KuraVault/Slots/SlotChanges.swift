@@ -10,7 +10,7 @@ extension UnlockedVault {
   ///
   /// The new passcode takes the slot that `fresh` opened, or the first passcode slot when `fresh` is a
   /// recovery key. The new recovery key takes the place of the old one, or a free slot. What stood there
-  /// is overwritten in the file, and the journal is cleared.
+  /// is overwritten in the file, and the WAL is cleared.
   ///
   /// A copy of the file from before still opens with the old passcode: this is no revocation.
   ///
@@ -133,7 +133,7 @@ extension UnlockedVault {
     }
     isCommitted = true
     mustTruncate = true
-    try clearJournal()
+    try clearWAL()
     return result
   }
 
