@@ -14,7 +14,7 @@ struct VaultAccess {
   let isPrivate: Bool
   /// How long to wait for somebody to unlock the vault, in ms; nil: not at all.
   private let patience: UInt64?
-  private let messages: Messages
+  let messages: Messages
 
   init(
     _ arguments: Arguments, _ variables: Variables, _ messages: Messages, vault: VaultPath
@@ -166,8 +166,19 @@ extension VaultAccess {
   func unlocked<Value>(
     authorizing: Bool = false, _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
+    var held: Connection?
+    return try unlocked(authorizing: authorizing, holding: &held, body)
+  }
+
+  /// The same for a command that does more than one thing.
+  ///
+  /// - Parameter held: The connection, from one thing to the next.
+  func unlocked<Value>(
+    authorizing: Bool = false, holding held: inout Connection?,
+    _ body: (inout Connection) throws(ClientError) -> Value
+  ) throws(CommandError) -> Value {
     var kept = KeptSecret(isWanted: false)
-    return try unlocked(authorizing: authorizing, keeping: &kept, body) {
+    return try unlocked(authorizing: authorizing, holding: &held, keeping: &kept, body) {
       connection, refused, _ throws(CommandError) in
       guard case .protected(let item) = refused else { throw .client(.refused(refused)) }
       return try authorized(&connection, item, body)
@@ -178,47 +189,66 @@ extension VaultAccess {
   ///
   /// - Parameters:
   ///   - attempts: How often the connection was lost before.
+  ///   - held: The connection, from one thing to the next.
   ///   - kept: What unlocked the vault.
   ///   - recover: Does it again in another way.
   func unlocked<Value>(
-    after attempts: Int32 = 0, authorizing: Bool = false, keeping kept: inout KeptSecret,
-    _ body: (inout Connection) throws(ClientError) -> Value,
+    after attempts: Int32 = 0, authorizing: Bool = false, holding held: inout Connection?,
+    keeping kept: inout KeptSecret, _ body: (inout Connection) throws(ClientError) -> Value,
     recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
-    guard var connection = try connectRunning() else {
+    guard var connection = try lasting(&held) else {
       guard vault.isThere else { throw .noVault(vault.path) }
-      var connection = try unlock(nil, LockFacts(), authorizing, &kept)
-      return try again(&connection, &kept, body, recover)
+      return try unlockedAnew(nil, LockFacts(), authorizing, &held, &kept, body, recover)
     }
     let facts: LockFacts
-    do throws(ClientError) { return try body(&connection) } catch {
+    do throws(ClientError) {
+      let value = try body(&connection)
+      held = consume connection
+      return value
+    } catch {
       // As in ``connectAnswering()``, at no cost for an agent that is there.
       if error == .noAgent {
         // An agent that ends is gone in a moment; what hangs up again and again is none.
         guard attempts < 5 else { throw .client(.hungUp) }
         kura_pause(20 << attempts)
         return try unlocked(
-          after: attempts + 1, authorizing: authorizing, keeping: &kept, body, recovering: recover)
+          after: attempts + 1, authorizing: authorizing, holding: &held, keeping: &kept, body,
+          recovering: recover)
       }
       guard case .refused(let refused) = error else { throw .client(error) }
       guard case .locked(let note) = refused else {
-        return try recover(&connection, refused, &kept)
+        let value = try recover(&connection, refused, &kept)
+        held = consume connection
+        return value
       }
       facts = LockFacts(note)
     }
-    connection = try unlock(connection, facts, authorizing, &kept)
-    return try again(&connection, &kept, body, recover)
+    return try unlockedAnew(connection, facts, authorizing, &held, &kept, body, recover)
   }
 
-  private func again<Value>(
-    _ connection: inout Connection, _ kept: inout KeptSecret,
+  /// The connection that is held, or another one where its agent has ended it meanwhile; nil where no
+  /// agent is running.
+  private func lasting(_ held: inout Connection?) throws(CommandError) -> Connection? {
+    if let connection = held.take(), !connection.isCut { return connection }
+    return try connectRunning()
+  }
+
+  /// Unlocks the vault, and does it then.
+  private func unlockedAnew<Value>(
+    _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool,
+    _ held: inout Connection?, _ kept: inout KeptSecret,
     _ body: (inout Connection) throws(ClientError) -> Value,
     _ recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
-    do throws(ClientError) { return try body(&connection) } catch {
+    var connection = try unlock(existing, facts, authorizing, &kept)
+    let value: Value
+    do throws(ClientError) { value = try body(&connection) } catch {
       guard case .refused(let refused) = error else { throw .client(error) }
-      return try recover(&connection, refused, &kept)
+      value = try recover(&connection, refused, &kept)
     }
+    held = consume connection
+    return value
   }
 }
 
@@ -282,88 +312,6 @@ extension VaultAccess {
     }
     return facts
   }
-
-  /// Has a person asked for a credential, here or by another command that wants the same unlock, and
-  /// tries it, three times at most.
-  ///
-  /// - Parameter body: Unlocks the vault.
-  /// - Returns: A connection to an engine with the vault unlocked.
-  func ask(
-    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
-  ) throws(CommandError) -> Connection {
-    if isPrivate { return try askAlone(&questioner, kind, connection, body) }
-    var turn = try Turn.begin(
-      connection, at: questioner.place, seesKeys: questioner.hasTerminal)
-    var hadTurn = false
-    while true {
-      switch turn.state {
-      case .unlocked: return turn.finish()
-      case .elsewhere(let place):
-        try questioner.wait(for: place, &turn, hadTurn: hadTurn, messages)
-      case .ours:
-        hadTurn = true
-        if let engine = try ask(&questioner, kind, &turn, body) { return engine }
-      }
-      try turn.update()
-    }
-  }
-
-  /// Asks in this command's turn; nil when the turn is over first.
-  private func ask(
-    _ questioner: inout Questioner, _ kind: Credential, _ turn: inout Turn,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
-  ) throws(CommandError) -> Connection? {
-    var engine = try connect()
-    let question = try question(kind, &engine)
-    do throws(CommandError) {
-      let notices = try questioner.attempts(question, watch: &turn) {
-        secret throws(ClientError) in try body(secret, &engine)
-      }
-      note(notices, after: kind)
-      return engine
-    } catch {
-      if error == .prompt(.answeredElsewhere) { return nil }
-      turn.end(with: error)
-      throw error
-    }
-  }
-
-  /// Asks without regard to other commands: they want something else.
-  func askAlone(
-    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
-  ) throws(CommandError) -> Connection {
-    let question = try question(kind, &connection)
-    let notices = try questioner.attempts(question) { secret throws(ClientError) in
-      try body(secret, &connection)
-    }
-    note(notices, after: kind)
-    return connection
-  }
-
-  /// The question for what unlocks the vault, and how long it has to wait.
-  ///
-  /// - Parameter purpose: What it is for, where that is not the unlock.
-  func question(
-    _ kind: Credential, _ connection: inout Connection, to purpose: Purpose? = nil
-  ) throws(CommandError) -> Question {
-    guard kind == .passcode || kind == .local else { return question(kind, to: purpose) }
-    let report = try running { () throws(ClientError) in try connection.status() }
-    let isCode =
-      kind == .local || report.takesOnlyCodes
-      || (report.passcodeWait > 0 && report.takesCodesNow)
-    var question = question(isCode ? .local : .passcode, to: purpose)
-    question.isCode = isCode
-    question.wait = isCode ? report.wait(.local) : report.passcodeWait
-    question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
-    return question
-  }
-
-  /// Says what an unlock by a credential had to say.
-  func note(_ notices: Notice, after kind: Credential) {
-    for text in Notice.texts(notices, after: kind) { messages.note(text) }
-  }
 }
 
 extension Optional where Wrapped == Connection {
@@ -373,16 +321,4 @@ extension Optional where Wrapped == Connection {
     if let connection = consume self { return connection }
     return try access.connect()
   }
-}
-
-extension StatusReport {
-  /// Whether what is typed at the prompt can only be a code for this machine.
-  var takesOnlyCodes: Bool {
-    tries.contains { $0.kind == .local } && !tries.contains { $0.kind == .passcode }
-  }
-
-  /// Whether a code for this machine does not have to wait.
-  var takesCodesNow: Bool { tries.contains { $0.kind == .local && $0.wait == 0 } }
-
-  func wait(_ kind: TryKind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
 }

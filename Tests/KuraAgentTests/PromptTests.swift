@@ -34,6 +34,53 @@ import Testing
     }
   }
 
+  @Test
+  func `who has the turn unlocks on the same connection, and a wrong passcode leaves the turn`()
+    throws
+  {
+    let bench = try Bench()
+    try bench.create()
+    let (first, second) = try (bench.client(), bench.client())
+    _ = try bench.ask(first, asking("pts/1"))
+    _ = try bench.ask(second, asking("pts/2"))
+    #expect(try bench.status(first)?.state == .locked)
+    #expect(try bench.ask(first) { try $0.unlock("wrong") }.failure == .wrongPasscode)
+    let third = try bench.client()
+    #expect(try bench.ask(third, asking("pts/3")).elsewhere == "pts/1")
+    let end = try bench.ask(first) { try $0.unlock(Bench.passcode) }
+    #expect(end.type == .end && end.isOK)
+    #expect(try bench.reply(on: first).type == .reply)
+    for wire in [second, third] { #expect(try bench.reply(on: wire).type == .end) }
+    #expect(try bench.ask(first) { try $0.put("a", "1") }.isOK)
+  }
+
+  @Test func `a try that is under way when another client unlocks is answered behind the end`()
+    throws
+  {
+    let bench = try Bench()
+    try bench.create()
+    let (first, second) = try (bench.client(), bench.client())
+    _ = try bench.ask(first, asking("pts/1"))
+    #expect(try bench.ask(second) { try $0.unlock(Bench.passcode) }.isOK)
+    try first.send { try $0.unlock("wrong") }
+    #expect(try bench.reply(on: first).type == .end)
+    #expect(try bench.reply(on: first).failure == .wrongPasscode)
+    #expect(try bench.status(first)?.state == .unlocked)
+  }
+
+  @Test func `who asks a person takes no other request meanwhile`() throws {
+    let bench = try Bench()
+    try bench.create()
+    let requests: [(inout SecretBuffer) throws -> Void] = [
+      { try $0.get("a") }, { try $0.putLock(.asked, scope: .vault) }, asking("pts/1"),
+    ]
+    for request in requests {
+      let wire = try bench.client()
+      #expect(try bench.ask(wire, asking("pts/1")).news == .yours)
+      #expect(try bench.ask(wire, request).failure == .malformed)
+    }
+  }
+
   @Test func `an unlocked vault needs no prompt`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()

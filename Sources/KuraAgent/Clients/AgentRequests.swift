@@ -43,8 +43,8 @@ extension Agent {
     case (.confirming(let attempt, _), .confirm):
       try checkThere(connection)
       try confirm(attempt, of: connection)
-    case (.prompting, .clientData): try hear(payload, connection)
-    case (.ready, .clientData) where connection.mayCrossEnd: try hear(payload, connection)
+    case (.ready, .clientData) where connection.prompting != nil || connection.mayCrossEnd:
+      try hear(payload, connection)
     default: throw .malformed
     }
   }
@@ -96,8 +96,11 @@ extension Agent {
     guard !connection.isForeign || mayServeForeign(request) else {
       throw .otherVersion(newest: ProtocolVersion.current)
     }
+    guard connection.prompting == nil || request.verb == .status || request.verb == .unlock else {
+      throw .malformed
+    }
     try takeSeat(connection, for: request.verb)
-    connection.mayCrossEnd = false
+    connection.mayCrossEnd = connection.prompting != nil
     if request.verb.diesWithClient { try checkThere(connection) }
     connection.verb = request.verb
     if let word = request.word {

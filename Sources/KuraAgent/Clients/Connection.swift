@@ -13,6 +13,8 @@ final class Connection {
   var outbox: Outbox
 
   var phase = Phase.greeting
+  /// Its place among those who ask a person to unlock the vault: it may ask how the vault is, and try.
+  var prompting: Prompting?
   /// The process that connected, as the kernel tells it.
   var process: Int32 = 0
   /// When it was there: what has its number now and is younger is another one.
@@ -89,7 +91,9 @@ final class Connection {
   var isClosing: Bool { if case .closing = phase { true } else { false } }
 
   /// Whether it has nothing under way.
-  var isIdle: Bool { phase.isIdle && busyDeadline == nil && !isUnfinished && !hasPending }
+  var isIdle: Bool {
+    phase.isIdle && prompting == nil && busyDeadline == nil && !isUnfinished && !hasPending
+  }
 
   /// Whether bytes wait to be sent.
   var hasPending: Bool { outbox.hasPending }

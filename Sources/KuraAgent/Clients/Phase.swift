@@ -10,8 +10,6 @@ enum Phase {
   case uploading(ValueUpload)
   /// The same, but the upload was refused already: they are thrown away.
   case draining
-  /// Words come about the prompt that the client shows or waits for.
-  case prompting(Prompting)
   /// Nothing: the worker proves and prepares, or what came of that finds the vault busy.
   case attempting(Attempt)
   /// The word comes that a recovery key was written down; keys are held for it.
@@ -32,7 +30,7 @@ enum Phase {
   /// Whether frames are read.
   var isReading: Bool {
     switch self {
-    case .greeting, .ready, .uploading, .draining, .prompting, .confirming: true
+    case .greeting, .ready, .uploading, .draining, .confirming: true
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
       .awaitingClosings, .closing:
       false
@@ -45,7 +43,7 @@ enum Phase {
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
       .awaitingClosings:
       true
-    case .greeting, .ready, .uploading, .draining, .prompting, .confirming, .closing: false
+    case .greeting, .ready, .uploading, .draining, .confirming, .closing: false
     }
   }
 
@@ -53,7 +51,7 @@ enum Phase {
   var isIdle: Bool {
     switch self {
     case .greeting, .ready, .draining: true
-    case .uploading, .prompting, .attempting, .confirming, .sending, .awaitingUnlock,
+    case .uploading, .attempting, .confirming, .sending, .awaitingUnlock,
       .awaitingLock, .awaitingRotation, .awaitingClosings, .closing:
       false
     }
@@ -63,7 +61,7 @@ enum Phase {
   var isEndless: Bool {
     switch self {
     case .awaitingUnlock, .awaitingLock: true
-    case .greeting, .ready, .uploading, .draining, .prompting, .attempting, .confirming, .sending,
+    case .greeting, .ready, .uploading, .draining, .attempting, .confirming, .sending,
       .awaitingRotation, .awaitingClosings, .closing:
       false
     }
@@ -77,7 +75,7 @@ enum Phase {
     case .sending(let stream): stream.session
     case .awaitingLock(let session): session
     case .awaitingRotation(let watch): watch.session
-    case .greeting, .ready, .draining, .prompting, .awaitingUnlock, .awaitingClosings, .closing:
+    case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .closing:
       nil
     }
   }
@@ -88,7 +86,7 @@ enum Phase {
     case .sending(let stream): stream.due
     case .awaitingUnlock(let deadline): deadline
     case .awaitingClosings(let wait): wait.deadline
-    case .greeting, .ready, .uploading, .draining, .prompting, .attempting, .confirming,
+    case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
       .awaitingLock, .awaitingRotation, .closing:
       nil
     }
@@ -100,9 +98,6 @@ enum Phase {
 extension Phase {
   /// The reply that is being sent.
   var stream: (any Stream)? { if case .sending(let stream) = self { stream } else { nil } }
-
-  /// What asks a person, or waits for its turn to.
-  var prompting: Prompting? { if case .prompting(let prompting) = self { prompting } else { nil } }
 
   /// The value that comes in.
   var upload: ValueUpload? { if case .uploading(let upload) = self { upload } else { nil } }

@@ -46,7 +46,7 @@ extension Agent {
     guard wait == 0 else { throw .cancelled(lasting: wait) }
     guard hasRoomToWait else { throw .tooBusy }
     desk.line.join(asker, at: now)
-    connection.phase = .prompting(Prompting(lastAsker, at: desk))
+    connection.prompting = Prompting(lastAsker, at: desk)
     tell(desk)
   }
 
@@ -56,8 +56,8 @@ extension Agent {
   /// Whether one more may ask, or wait for a lock or an unlock.
   var hasRoomToWait: Bool {
     let count = connections.count { connection in
-      guard let phase = connection?.phase else { return false }
-      return phase.isEndless || phase.prompting != nil
+      guard let connection else { return false }
+      return connection.phase.isEndless || connection.prompting != nil
     }
     return count + Self.spared < configuration.limits.seats
   }
@@ -79,7 +79,7 @@ extension Agent {
   /// Hears what a client that asks or waits has to say.
   func hear(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
     let word = try wire { () throws(ProtocolError) in try PromptWord(payload) }
-    guard let prompting = connection.phase.prompting else { return }
+    guard let prompting = connection.prompting else { return }
     let desk = prompting.desk
     let now = configuration.clock()
     switch word {
@@ -99,8 +99,8 @@ extension Agent {
 extension Agent {
   /// Lets the next one ask when a client that did is gone.
   func leavePrompt(_ connection: Connection) {
-    guard let prompting = connection.phase.prompting else { return }
-    connection.phase = .ready
+    guard let prompting = connection.prompting else { return }
+    connection.prompting = nil
     prompting.desk.line.leave(prompting.id, at: configuration.clock())
     tell(prompting.desk)
   }
@@ -114,8 +114,8 @@ extension Agent {
 
   private func endPrompts(_ desk: PromptDesk, with denial: Denial?) {
     for case let connection? in connections {
-      guard connection.phase.prompting?.desk === desk else { continue }
-      connection.phase = .ready
+      guard connection.prompting?.desk === desk else { continue }
+      connection.prompting = nil
       if let denial {
         refuse(connection, denial, as: .end)
       } else {
@@ -141,7 +141,7 @@ extension Agent {
   /// Tells each client whose turn it is, where that has changed.
   private func tell(_ desk: PromptDesk) {
     for case let connection? in connections {
-      guard let prompting = connection.phase.prompting, prompting.desk === desk else { continue }
+      guard let prompting = connection.prompting, prompting.desk === desk else { continue }
       let standing = desk.line.standing(of: prompting.id)
       guard standing != prompting.told else { continue }
       prompting.told = standing

@@ -36,7 +36,8 @@ extension VaultAccess {
     _ body: (inout Connection, borrowing Word?) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var kept = KeptSecret(isWanted: true)
-    return try unlocked(keeping: &kept) { connection throws(ClientError) in
+    var held: Connection?
+    return try unlocked(holding: &held, keeping: &kept) { connection throws(ClientError) in
       try body(&connection, nil)
     } recovering: { connection, refused, kept throws(CommandError) in
       guard refused.failure == .ownerNeeded else { throw .client(.refused(refused)) }

@@ -5,6 +5,9 @@ protocol PromptWatch: ~Copyable {
   /// Has something to read as soon as the question is of no use any more; -1: never.
   var descriptor: Int32 { get }
 
+  /// Whether the question was found to be of no use any more while an answer to it was tried.
+  var isOver: Bool { get }
+
   /// A key was pressed.
   mutating func noteKey()
 
@@ -20,6 +23,7 @@ protocol PromptWatch: ~Copyable {
 /// Watches nothing, for a question that nobody else cares about.
 struct NobodyElse: PromptWatch {
   let descriptor: Int32 = -1
+  let isOver = false
   func noteKey() {}
   func stepAside() {}
   func comeBack() -> Bool { true }

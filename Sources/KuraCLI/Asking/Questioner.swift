@@ -50,11 +50,11 @@ extension Questioner {
   ///   - body: Tries it. A refusal as wrong asks again; anything else ends.
   mutating func attempts<Value, Watch: PromptWatch & ~Copyable>(
     _ question: Question, watch: inout Watch,
-    _ body: (borrowing SecretBytes) throws(ClientError) -> Value
+    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var value: Value?
-    _ = try answer(to: question, watch: &watch) { secret throws(ClientError) in
-      value = try body(secret)
+    _ = try answer(to: question, watch: &watch) { secret, watch throws(ClientError) in
+      value = try body(secret, &watch)
       return nil
     }
     guard let value else { throw .prompt(.failed) }
@@ -66,7 +66,9 @@ extension Questioner {
     _ question: Question, _ body: (borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var nobody = NobodyElse()
-    return try attempts(question, watch: &nobody, body)
+    return try attempts(question, watch: &nobody) { secret, _ throws(ClientError) in
+      try body(secret)
+    }
   }
 
   /// Asks for a credential until it will do, three times at most; nobody is asked while none may be tried.
@@ -76,7 +78,7 @@ extension Questioner {
   /// - Returns: What was typed.
   mutating func answer<Watch: PromptWatch & ~Copyable>(
     to question: Question, watch: inout Watch,
-    _ body: (borrowing SecretBytes) throws(ClientError) -> String?
+    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
     if question.wait > 0 { try waitToAsk(question, &watch) }
     while true {
@@ -88,6 +90,7 @@ extension Questioner {
         endProgram()
         return secret
       }
+      if watch.isOver { throw .prompt(.answeredElsewhere) }
       prompt?.say(complaint.text)
       self.complaint = complaint.textWithWait
       if complaint.wait > 0, hasTerminal { try countDown(complaint.wait, &watch) }
@@ -99,11 +102,11 @@ extension Questioner {
   /// - Returns: Why it will not do; nil when it does.
   private mutating func attempt<Watch: PromptWatch & ~Copyable>(
     _ secret: borrowing SecretBytes, _ question: Question, _ watch: inout Watch,
-    _ body: (borrowing SecretBytes) throws(ClientError) -> String?
+    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> Complaint? {
     while true {
       let text: String?
-      do throws(ClientError) { text = try body(secret) } catch {
+      do throws(ClientError) { text = try body(secret, &watch) } catch {
         guard let wait = error.wait, canWait(wait) else {
           return try complaint(of: error, question)
         }

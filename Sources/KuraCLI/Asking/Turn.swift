@@ -42,6 +42,21 @@ struct Turn: ~Copyable, PromptWatch {
     return Turn(connection, isKept: false, .ours)
   }
 
+  /// Asks the agent something in this command's turn, which may be found to be over meanwhile.
+  mutating func conversing<Value, Failure: Error>(
+    _ body: (inout Connection) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    defer {
+      if connection.hasTurnNews { note() }
+    }
+    return try body(&connection)
+  }
+
+  private mutating func note() {
+    do throws(ClientError) { state = try connection.nextTurn() } catch { failure = error }
+    isUpdated = true
+  }
+
   /// Gives the connection back when the vault is unlocked.
   consuming func finish() -> Connection { connection }
 }
@@ -50,6 +65,8 @@ struct Turn: ~Copyable, PromptWatch {
 
 extension Turn {
   var descriptor: Int32 { isKept ? connection.watched : -1 }
+
+  var isOver: Bool { isUpdated && state != .ours }
 
   /// Whether there are news to be read by ``update()``.
   var hasNews: Bool { kura_terminal_await(descriptor, 0) }

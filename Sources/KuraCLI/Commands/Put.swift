@@ -277,15 +277,16 @@ extension Put {
     _ order: PutOrder, _ access: VaultAccess, allowsEmpty: Bool
   ) throws(CommandError) {
     var order = order
+    var held: Connection?
     let isConditional = !order.flags.isDisjoint(with: [.replace, .ifRevision])
-    if !isConditional, let revision = try revision(of: order.name, access) {
+    if !isConditional, let revision = try revision(of: order.name, access, &held) {
       order = order.replacing(revision)
     }
     var questioner = try access.asking.questioner()
     let value = try typed(order, &questioner, allowsEmpty: allowsEmpty)
     // The terminal is given back before anything else asks.
     questioner.prompt = nil
-    _ = try access.unlocked { connection throws(ClientError) in
+    _ = try access.unlocked(holding: &held) { connection throws(ClientError) in
       try connection.put(order, value: value.bytes)
     }
   }
@@ -310,19 +311,16 @@ extension Put {
 
   /// The revision to be replaced, after the person agreed; nil when there is no such item.
   private static func revision(
-    of name: String, _ access: VaultAccess
+    of name: String, _ access: VaultAccess, _ held: inout Connection?
   ) throws(CommandError) -> UInt64? {
-    let revision: UInt64
-    do throws(CommandError) {
-      revision = try access.unlocked { connection throws(ClientError) in
-        try connection.show(name).item.facts.revision
+    let revision = try access.unlocked(holding: &held) {
+      connection throws(ClientError) -> UInt64? in
+      do throws(ClientError) { return try connection.show(name).item.facts.revision } catch {
+        guard case .refused(.notFound) = error else { throw error }
+        return nil
       }
-    } catch {
-      guard case .client(.refused(let refused)) = error, refused.failure == .notFound else {
-        throw error
-      }
-      return nil
     }
+    guard let revision else { return nil }
     guard try confirms(name, access, .noInteraction(.value)) else { throw .prompt(.cancelled) }
     return revision
   }

@@ -40,11 +40,10 @@ enum Unlock {
       var connection = try access.connect()
       let notices = try running { () throws(ClientError) in try order.send(secret, &connection) }
       access.note(notices, after: order.kind)
-    } else if order.changesNothing, try isUnlocked(access) {
-      messages.note("the vault is unlocked already")
-    } else {
-      try ask(order, access)
+    } else if try ask(order, access) {
       messages.done(access.title + " is unlocked")
+    } else {
+      messages.note("the vault is unlocked already")
     }
   }
 
@@ -61,17 +60,23 @@ enum Unlock {
     access.note(notices, after: asked.kind)
   }
 
-  private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) {
+  /// - Returns: Whether there was anything to do.
+  private static func ask(_ order: Order, _ access: VaultAccess) throws(CommandError) -> Bool {
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else {
-      throw .noInteraction(try isUnlocked(access) ? .unlockAgain : .unlock)
+      guard try isUnlocked(access) else { throw .noInteraction(.unlock) }
+      guard order.changesNothing else { throw .noInteraction(.unlockAgain) }
+      return false
     }
-    let connection = try access.connect()
+    var connection = try access.connect()
     guard order.changesNothing else {
       _ = try access.askAlone(&questioner, order.kind, connection, order.send)
-      return
+      return true
     }
+    let report = try running { () throws(ClientError) in try connection.status() }
+    if report.state == .unlocked { return false }
     _ = try access.ask(&questioner, order.kind, connection, order.send)
+    return true
   }
 
   private static func isUnlocked(_ access: VaultAccess) throws(CommandError) -> Bool {

@@ -19,6 +19,10 @@ public struct Connection: ~Copyable {
   private let terminal: String
   private var hasGreeted = false
   private var isGreeted = false
+  /// Whether it has or awaits its turn to ask, so that news of that may come before an answer.
+  var isPrompting = false
+  /// News of the turn that came before an answer.
+  var news: PromptTurn?
   /// Where an agent listens that was there before: it may be just ending.
   private let listener: AgentSocket?
 
@@ -102,6 +106,9 @@ extension Connection {
   /// Whether the agent has said something that was not yet read.
   var hasNews: Bool { channel.hasNews }
 
+  /// Whether the agent has ended the conversation, where it has nothing to answer.
+  public var isCut: Bool { hasNews }
+
   /// Whether a part of that is here already, where no poll(2) sees it.
   var isAhead: Bool { channel.isAhead }
 
@@ -138,7 +145,11 @@ extension Connection {
   mutating func answer(
     _ type: FrameType = .reply, patience: Int32? = nil
   ) throws(ClientError) -> Range<Int> {
-    let frame = try next(patience: patience ?? self.patience.answer)
+    var frame = try next(patience: patience ?? self.patience.answer)
+    while isPrompting, frame.type == .data || frame.type == .end {
+      news = try turn(in: frame)
+      frame = try next(patience: patience ?? self.patience.answer)
+    }
     guard frame.type == type else { throw .broken(.frameType(frame.type.rawValue)) }
     try accept(frame)
     return frame.payload

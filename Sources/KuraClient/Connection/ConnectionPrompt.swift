@@ -15,9 +15,10 @@ public enum PromptTurn: Equatable, Sendable {
 extension Connection {
   /// Asks for the turn to ask a person: a vault has one prompt at a time.
   ///
-  /// Until ``PromptTurn/unlocked`` the connection takes only ``say(_:)`` and
-  /// ``nextTurn()``; ``watched`` has something to read when the turn has changed. Its end gives
-  /// the turn away.
+  /// Until ``PromptTurn/unlocked`` the connection takes only ``say(_:)``, ``nextTurn()``, ``status()`` and
+  /// ``unlock(_:secret:idleTimeout:maxSession:authorizing:acceptRollback:acceptExchange:)``; ``watched`` has
+  /// something to read when the turn has changed. An unlock ends it, a refused one does not. The
+  /// connection's end gives the turn away.
   ///
   /// - Parameters:
   ///   - place: Where this client would ask, for people at other prompts to read.
@@ -31,6 +32,7 @@ extension Connection {
     try send { output throws(ProtocolError) in
       try output.putPrompt(at: name.span, flags: seesKeys ? .seesKeys : [])
     }
+    isPrompting = true
     return try nextTurn()
   }
 
@@ -38,10 +40,14 @@ extension Connection {
   ///
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.cancelled` when somebody cancelled.
   public mutating func nextTurn() throws(ClientError) -> PromptTurn {
+    if let news = news.take() { return news }
     var turn = try readTurn()
     while isAhead, turn != .unlocked { turn = try readTurn() }
     return turn
   }
+
+  /// Whether the turn has changed while something else was answered.
+  public var hasTurnNews: Bool { news != nil }
 
   /// Says something about the prompt that is shown or waited for.
   public mutating func say(_ word: PromptWord) throws(ClientError) {
@@ -49,8 +55,13 @@ extension Connection {
   }
 
   private mutating func readTurn() throws(ClientError) -> PromptTurn {
-    let frame = try next(patience: patience.answer)
+    try turn(in: try next(patience: patience.answer))
+  }
+
+  /// Whose turn it is by a frame; after an end it is nobody's.
+  mutating func turn(in frame: Frame) throws(ClientError) -> PromptTurn {
     guard frame.type == .data else {
+      isPrompting = false
       try accept(frame)
       guard frame.type == .end else { throw .broken(.frameType(frame.type.rawValue)) }
       return .unlocked

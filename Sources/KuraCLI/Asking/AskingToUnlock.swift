@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Asking a person for what unlocks the vault.
+extension VaultAccess {
+  /// Has a person asked for a credential, here or by another command that wants the same unlock, and
+  /// tries it, three times at most.
+  ///
+  /// - Parameter body: Unlocks the vault.
+  /// - Returns: A connection to an engine with the vault unlocked.
+  func ask(
+    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Connection {
+    if isPrivate { return try askAlone(&questioner, kind, connection, body) }
+    var turn = try Turn.begin(
+      connection, at: questioner.place, seesKeys: questioner.hasTerminal)
+    var hadTurn = false
+    while true {
+      switch turn.state {
+      case .unlocked: return turn.finish()
+      case .elsewhere(let place):
+        try questioner.wait(for: place, &turn, hadTurn: hadTurn, messages)
+      case .ours:
+        hadTurn = true
+        if try ask(&questioner, kind, &turn, body) { return turn.finish() }
+      }
+      try turn.update()
+    }
+  }
+
+  /// Asks in this command's turn.
+  ///
+  /// - Returns: Whether the vault was unlocked; false where the turn is over first.
+  private func ask(
+    _ questioner: inout Questioner, _ kind: Credential, _ turn: inout Turn,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Bool {
+    let question = try turn.conversing { connection throws(CommandError) -> Question in
+      try self.question(kind, &connection)
+    }
+    if turn.isOver { return false }
+    do throws(CommandError) {
+      let notices = try questioner.attempts(question, watch: &turn) {
+        (secret: borrowing SecretBytes, turn: inout Turn) throws(ClientError) -> Notice in
+        try turn.conversing { connection throws(ClientError) in try body(secret, &connection) }
+      }
+      note(notices, after: kind)
+      return true
+    } catch {
+      if error == .prompt(.answeredElsewhere) { return false }
+      turn.end(with: error)
+      throw error
+    }
+  }
+
+  /// Asks without regard to other commands: they want something else.
+  func askAlone(
+    _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
+    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+  ) throws(CommandError) -> Connection {
+    let question = try question(kind, &connection)
+    let notices = try questioner.attempts(question) { secret throws(ClientError) in
+      try body(secret, &connection)
+    }
+    note(notices, after: kind)
+    return connection
+  }
+
+  /// The question for what unlocks the vault, and how long it has to wait.
+  ///
+  /// - Parameter purpose: What it is for, where that is not the unlock.
+  func question(
+    _ kind: Credential, _ connection: inout Connection, to purpose: Purpose? = nil
+  ) throws(CommandError) -> Question {
+    guard kind == .passcode || kind == .local else { return question(kind, to: purpose) }
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let isCode =
+      kind == .local || report.takesOnlyCodes
+      || (report.passcodeWait > 0 && report.takesCodesNow)
+    var question = question(isCode ? .local : .passcode, to: purpose)
+    question.isCode = isCode
+    question.wait = isCode ? report.wait(.local) : report.passcodeWait
+    question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
+    return question
+  }
+
+  /// Says what an unlock by a credential had to say.
+  func note(_ notices: Notice, after kind: Credential) {
+    for text in Notice.texts(notices, after: kind) { messages.note(text) }
+  }
+}
+
+extension StatusReport {
+  /// Whether what is typed at the prompt can only be a code for this machine.
+  var takesOnlyCodes: Bool {
+    tries.contains { $0.kind == .local } && !tries.contains { $0.kind == .passcode }
+  }
+
+  /// Whether a code for this machine does not have to wait.
+  var takesCodesNow: Bool { tries.contains { $0.kind == .local && $0.wait == 0 } }
+
+  func wait(_ kind: TryKind) -> UInt64 { tries.first { $0.kind == kind }?.wait ?? 0 }
+}
