@@ -63,10 +63,10 @@ extension Agent {
   /// The path as a text, an unlocked vault's own where it is one; empty when it cannot be a path.
   private func path(_ bytes: Span<UInt8>) -> String {
     for session in sessions where session.isUnlocked && session.isAt(bytes) { return session.path }
-    return unsafe bytes.withUnsafeBytes { bytes in
-      guard unsafe !bytes.contains(0) else { return "" }
-      return unsafe String(validating: bytes, as: UTF8.self) ?? ""
-    }
+    guard !bytes.indices.contains(where: { bytes[$0] == 0 }),
+      let text = try? UTF8Span(validating: bytes)
+    else { return "" }
+    return String(copying: text)
   }
 
   private func deny(_ denial: Denial, _ frame: Frame, on connection: Connection) {
