@@ -39,7 +39,7 @@ import Testing
     defer { gate.open() }
     // It has begun, and runs to its end without its client.
     let gone = try bench.client()
-    let client = try #require(bench.agent.connections[0])
+    let client = try #require(bench.agent.connections.first { _ in true })
     let occupation = Attempt(Occupation(gate), try SecretBytes(count: 1), for: client)
     bench.agent.start(occupation, for: client)
     gate.awaitBegin()

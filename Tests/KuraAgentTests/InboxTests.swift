@@ -10,10 +10,7 @@ import Testing
 @Suite struct InboxTests {
   /// Whether the agent holds anything that a client sent.
   private func holdsSomething(_ bench: Bench) -> Bool {
-    bench.agent.connections.contains { connection in
-      guard let connection else { return false }
-      return !connection.inbox.isEmpty
-    }
+    bench.agent.connections.contains { !$0.inbox.isEmpty }
   }
 
   /// The bytes of a request, less so many at its end.

@@ -278,7 +278,7 @@ private func link(
     #expect(session.windows.count == 1)
     bench.clock.pass(milliseconds: 60_000)
     try bench.turn()
-    #expect(bench.agent.connections.allSatisfy { $0?.grant == nil })
+    #expect(bench.agent.connections.allSatisfy { $0.grant == nil })
     #expect(session.windows.count == 1)
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)

@@ -67,7 +67,7 @@ import Testing
     let sleeper = try bench.client()
     // One at a time, until a reply does not fit into the socket.
     var asked = 0
-    while !bench.agent.connections.contains(where: { $0?.hasPending == true }) {
+    while !bench.agent.connections.contains(where: { $0.hasPending }) {
       try sleeper.send { try $0.get("value") }
       try bench.turn(2)
       asked += 1

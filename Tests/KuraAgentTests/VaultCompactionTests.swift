@@ -93,7 +93,7 @@ import Testing
     // Its thread has begun, and waits for whoever writes.
     while compaction.progress.total == 0, compaction.isUnderWay { usleep(500) }
     _ = shutdown(client.raw, Int32(SHUT_RDWR))
-    while bench.agent.connections.contains(where: { $0?.phase.stream != nil }) { try bench.turn() }
+    while bench.agent.connections.contains(where: { $0.phase.stream != nil }) { try bench.turn() }
     _ = writer.take()
     while compaction.isUnderWay { usleep(500) }
     #expect(throws: VaultError.busy) { _ = try compaction.outcome?.get() }

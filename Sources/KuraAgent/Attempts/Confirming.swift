@@ -21,18 +21,18 @@ extension Agent {
   /// Wipes what was held for clients that did not say their word in time.
   func expireWords(at now: Moment) {
     guard mayHoldKeys else { return }
-    for case let connection? in connections {
+    for connection in connections {
       if connection.phase.keyHold?.isOver(at: now) == true { giveUpWord(connection) }
     }
     mayHoldKeys = nextWordDeadline != nil
   }
 
   /// When keys that are held are wiped next, in milliseconds since boot.
-  var nextWordDeadline: UInt64? { connections.compactMap { $0?.phase.keyHold?.deadline }.min() }
+  var nextWordDeadline: UInt64? { connections.compactMap { $0.phase.keyHold?.deadline }.min() }
 
   /// Wipes what is held for the words of clients, whatever it opens.
   func giveUpWords() {
-    for case let connection? in connections where connection.phase.keyHold != nil {
+    for connection in connections where connection.phase.keyHold != nil {
       giveUpWord(connection)
     }
   }

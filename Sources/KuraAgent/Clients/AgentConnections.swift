@@ -12,7 +12,7 @@ extension Agent {
   /// none is silent.
   func accept() {
     guard let socket = listeningSocket else { return }
-    guard freePlace != nil || dropSilent() else { return pauseAccepting() }
+    guard connections.free != nil || dropSilent() else { return pauseAccepting() }
     var user: UInt32 = 0
     var process: Int32 = 0
     let result = unsafe kura_server_accept(socket, &user, &process)
@@ -33,21 +33,14 @@ extension Agent {
   func admit(
     _ descriptor: consuming Descriptor, of user: UInt32, _ process: Int32
   ) throws(AgentError) -> Connection? {
-    guard user == owner, let place = freePlace else { return nil }
-    let connection = try Connection(descriptor, place: place, tenant: tenants[place])
+    guard user == owner, let (place, tenant) = connections.free else { return nil }
+    let connection = try Connection(descriptor, place: place, tenant: tenant)
     connection.process = process
     try poller.add(connection.raw, for: .readable, as: connection.source)
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
     noteHeard(connection)
-    if place == connections.count { connections.append(nil) }
-    connections[place] = connection
+    connections.take(place, for: connection)
     return connection
-  }
-
-  /// The first place that nobody has; nil when there is none.
-  private var freePlace: Int? {
-    if let place = connections.firstIndex(where: { $0 == nil }) { return place }
-    return connections.count < tenants.count ? connections.count : nil
   }
 
   /// Ends a connection. Its buffers are wiped when nobody borrows them any more: ``settle()``.
@@ -60,8 +53,7 @@ extension Agent {
     abandonAttempts(of: connection)
     noteRest(of: connection)
     leaveSeat(connection)
-    connections[connection.place] = nil
-    tenants[connection.place] &+= 1
+    connections.leave(connection.place)
     ended.append(connection)
     if queueDeadline != nil { resumeAccepting() }
   }

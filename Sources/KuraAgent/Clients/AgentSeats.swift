@@ -69,7 +69,7 @@ extension Agent {
   /// Ends the connection that was silent longest, after a look at what it has just sent; false
   /// when all have something under way.
   func dropSilent() -> Bool {
-    for _ in connections.indices {
+    for _ in 0..<connections.count {
       guard let connection = longestSilent else { return false }
       let before = connection.lastHeard
       serve(connection, .readable)
@@ -88,7 +88,7 @@ extension Agent {
   /// Who waits for a seat has said something, and goes after all who have not.
   private var longestSilent: Connection? {
     var first: Connection?
-    for case let connection? in connections where isDroppable(connection) {
+    for connection in connections where isDroppable(connection) {
       guard let other = first else {
         first = connection
         continue

@@ -19,12 +19,10 @@ public final class Agent {
   let memory = VaultMemory()
 
   var sessions: [Session] = []
-  var connections: [Connection?] = []
+  var connections: PlaceTable<Connection>
   /// How many of them have a seat, and how often a client was heard.
   var seated = 0
   var heard: UInt64 = 0
-  /// Which tenant of its place a connection is, so that a late event finds nobody.
-  var tenants: [UInt32]
   /// Connections that ended in this turn: their buffers may still be lent to a caller.
   var ended: [Connection] = []
   /// Connections that may have whole frames waiting since something else let them go on.
@@ -58,8 +56,6 @@ public final class Agent {
 
   /// Whose agent it is: the only user it serves.
   let owner = geteuid()
-  /// The place whose stream is served next, so that each gets its turn.
-  var nextStream = 0
   /// When the agent began: no vault was unlocked before.
   let began: Moment
   /// Why the loop ends.
@@ -79,7 +75,7 @@ public final class Agent {
       signals = consume caught
     }
     worker = try Worker()
-    tenants = Array(repeating: 0, count: configuration.limits.connections)
+    connections = PlaceTable(count: configuration.limits.connections)
     deadlineTimer = try Descriptor("timerfd_create", kura_timer_create())
     wakeup = try Descriptor("timerfd_create", kura_wakeup_create())
     began = configuration.clock()
@@ -93,7 +89,7 @@ public final class Agent {
   public func run() throws(AgentError) {
     while ending == nil {
       try turn(waitingAtMost: -1)
-      if endsWithClients && connections.allSatisfy({ $0 == nil }) { break }
+      if endsWithClients && connections.isEmpty { break }
     }
     end()
   }
@@ -128,9 +124,8 @@ public final class Agent {
       finishClosings()
     case .directory: checkSocket()
     case .connection(let place, let tenant):
-      guard tenants[place] == tenant, place < connections.count,
-        let connection = connections[place]
-      else { return }
+      // Late ones find nobody.
+      guard let connection = connections[place, tenant] else { return }
       serve(connection, event.ready)
     }
   }
@@ -139,11 +134,11 @@ public final class Agent {
   private func end() {
     for session in sessions { lock(session, ending ?? .signal) }
     listener?.unlink()
-    for case let connection? in connections where connection.hasPending { _ = connection.send() }
+    for connection in connections where connection.hasPending { _ = connection.send() }
     settle()
     awaitClosings()
     // The hang-up tells who asked for the end that every vault is one file.
-    for case let connection? in connections { close(connection) }
+    for connection in connections { close(connection) }
     settle()
     worker.stop()
     attempts = []

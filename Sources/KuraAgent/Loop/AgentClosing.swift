@@ -37,7 +37,7 @@ extension Agent {
   func finishClosings() {
     _ = closer?.finished()
     for session in sessions where session.closing?.outcome != nil { session.endClosing() }
-    for case let connection? in connections {
+    for connection in connections {
       guard let wait = connection.phase.closings, wait.isOver else { continue }
       answer(wait, connection)
     }

@@ -39,7 +39,7 @@ extension Agent {
   /// Takes everything from the clients that are at work on a vault.
   private func interrupt(_ session: Session) -> [Interrupted] {
     var interrupted: [Interrupted] = []
-    for case let connection? in connections {
+    for connection in connections {
       connection.mustBeServed = true
       let isStream = connection.phase.stream != nil
       guard connection.phase.session === session else {
@@ -57,7 +57,7 @@ extension Agent {
 
   /// A reply from before a lock may hold a value: it goes out in this turn, or not at all.
   func letGoOfReplies() {
-    for case let connection? in connections where connection.mustBeTaken {
+    for connection in connections where connection.mustBeTaken {
       connection.mustBeTaken = false
       guard connection.hasPending else { continue }
       if connection.send() == .ended || connection.hasPending { close(connection) }
@@ -67,7 +67,7 @@ extension Agent {
   /// What a client of a vault that is locked sent before the lock, and what was not served in this turn,
   /// may be half a value, or a passcode behind an attempt: its connection ends.
   func letGoOfRequests() {
-    for case let connection? in connections where connection.mustBeServed {
+    for connection in connections where connection.mustBeServed {
       // Who asked for the lock is served when the file is whole, in a moment.
       guard !connection.isUnfinished, connection.phase.closings == nil else { continue }
       connection.mustBeServed = false
@@ -99,7 +99,7 @@ extension Agent {
   /// Answers those who wait for a vault that has just been unlocked.
   func answerWaiting(_ session: Session) {
     endPrompts(for: session)
-    for case let connection? in connections {
+    for connection in connections {
       guard case .awaitingUnlock = connection.phase,
         (try? identity(of: connection.vaultPath)) == session.id
       else { continue }

@@ -14,12 +14,10 @@ extension Agent {
 
   /// Serves one slice of each stream whose client has taken the one before, as time allows.
   func advanceStreams() {
-    guard connections.contains(where: { $0?.phase.stream != nil }) else { return }
+    guard connections.contains(where: { $0.phase.stream != nil }) else { return }
     let start = configuration.clock().monotonic
-    for _ in connections.indices {
-      let place = nextStream % connections.count
-      nextStream = place + 1
-      guard let connection = connections[place], let stream = connection.phase.stream,
+    for _ in 0..<connections.count {
+      guard let connection = connections.nextInTurn(), let stream = connection.phase.stream,
         !connection.hasPending, stream.due <= start, hasRoom(connection)
       else { continue }
       advance(stream, of: connection)
@@ -99,8 +97,8 @@ extension Agent {
   /// Whether a large value of a vault is on its way, in or out.
   func isMovingValue(of session: Session) -> Bool {
     connections.contains { connection in
-      guard let phase = connection?.phase, phase.session === session else { return false }
-      return phase.upload != nil || phase.stream?.isLongValue == true
+      connection.phase.session === session
+        && (connection.phase.upload != nil || connection.phase.stream?.isLongValue == true)
     }
   }
 }
@@ -120,7 +118,7 @@ extension Agent {
   private func nextDeadline() -> UInt64? {
     var next = min(queueDeadline ?? .max, promptDeadline)
     for session in sessions { next = min(next, deadline(of: session)) }
-    for case let connection? in connections { next = min(next, deadline(of: connection)) }
+    for connection in connections { next = min(next, deadline(of: connection)) }
     return next == .max ? nil : next
   }
 
@@ -145,7 +143,7 @@ extension Agent {
     let now = configuration.clock().monotonic
     if let deadline = queueDeadline, now >= deadline { refuseQueue() }
     expirePrompts()
-    for case let connection? in connections { expire(connection, at: now) }
+    for connection in connections { expire(connection, at: now) }
   }
 
   private func expire(_ connection: Connection, at now: UInt64) {
@@ -209,7 +207,6 @@ extension Agent {
     letGoOfRequests()
     // Before anything waits for a disk: the work of a client that ended may hold keys, and the file open.
     ended.removeAll(keepingCapacity: true)
-    while case .some(nil) = connections.last { connections.removeLast() }
     beginClosings()
   }
 }

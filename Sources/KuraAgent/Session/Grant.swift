@@ -105,7 +105,7 @@ extension Agent {
   func expireGrants() {
     guard hasGrants else { return }
     let now = configuration.clock().boot
-    for case let connection? in connections {
+    for connection in connections {
       if connection.grant?.isFresh(for: AuthorizeRequest.lifetime, at: now) == false {
         connection.grant = nil
       }
@@ -118,7 +118,7 @@ extension Agent {
   /// Takes from all clients what opens a vault's protected values.
   func revokeGrants(of session: Session) {
     session.windows = []
-    for case let connection? in connections where connection.grant?.session === session {
+    for connection in connections where connection.grant?.session === session {
       connection.grant = nil
     }
   }
@@ -126,7 +126,7 @@ extension Agent {
   /// When the next of them is too old, in milliseconds since boot.
   var nextGrantDeadline: UInt64? {
     guard hasGrants else { return nil }
-    let own = connections.compactMap { $0?.grant.map { $0.since + AuthorizeRequest.lifetime } }
+    let own = connections.compactMap { $0.grant.map { $0.since + AuthorizeRequest.lifetime } }
     let shared = sessions.flatMap { session in
       session.windows.map { $0.since + session.reuseWindow }
     }
@@ -134,7 +134,7 @@ extension Agent {
   }
 
   private var hasGrants: Bool {
-    sessions.contains { !$0.windows.isEmpty } || connections.contains { $0?.grant != nil }
+    sessions.contains { !$0.windows.isEmpty } || connections.contains { $0.grant != nil }
   }
 }
 

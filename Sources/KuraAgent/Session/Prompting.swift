@@ -55,10 +55,7 @@ extension Agent {
 
   /// Whether one more may ask, or wait for a lock or an unlock.
   var hasRoomToWait: Bool {
-    let count = connections.count { connection in
-      guard let connection else { return false }
-      return connection.phase.isEndless || connection.prompting != nil
-    }
+    let count = connections.count { $0.phase.isEndless || $0.prompting != nil }
     return count + Self.spared < configuration.limits.seats
   }
 
@@ -113,7 +110,7 @@ extension Agent {
   }
 
   private func endPrompts(_ desk: PromptDesk, with denial: Denial?) {
-    for case let connection? in connections {
+    for connection in connections {
       guard connection.prompting?.desk === desk else { continue }
       connection.prompting = nil
       if let denial {
@@ -140,7 +137,7 @@ extension Agent {
 
   /// Tells each client whose turn it is, where that has changed.
   private func tell(_ desk: PromptDesk) {
-    for case let connection? in connections {
+    for connection in connections {
       guard let prompting = connection.prompting, prompting.desk === desk else { continue }
       let standing = desk.line.standing(of: prompting.id)
       guard standing != prompting.told else { continue }

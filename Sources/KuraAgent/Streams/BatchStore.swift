@@ -144,7 +144,7 @@ extension Agent {
   /// Whether somebody has waited for the vault's writer longer than this client.
   private func isAwaited(before connection: Connection) -> Bool {
     connections.contains { other in
-      guard let other, other !== connection, let deadline = other.busyDeadline,
+      guard other !== connection, let deadline = other.busyDeadline,
         other.vaultPath == connection.vaultPath
       else { return false }
       return deadline < connection.busyDeadline ?? .max

@@ -85,9 +85,7 @@ extension Agent {
   }
 
   private func watchers(of session: Session) -> [Connection] {
-    connections.compactMap { connection in
-      connection?.phase.rotation?.session === session ? connection : nil
-    }
+    connections.filter { $0.phase.rotation?.session === session }
   }
 
   private func release(_ watcher: Connection) {
