@@ -70,7 +70,7 @@ private final class Occupation: Act {
   init(_ gate: Gate) { self.gate = gate }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) { gate.run() }
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {}
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {}
 }
 
 // MARK: - Busy vaults

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
@@ -13,14 +14,14 @@ protocol Act: AnyObject, Sendable {
   /// Writes the recovery key that the client has to have before anything is done.
   ///
   /// - Returns: Whether there is one, so that the client's word is waited for.
-  func showKey(to client: Connection) throws(Denial) -> Bool
+  func showKey(to client: Connection) throws(Refusal) -> Bool
 
   /// Does it, and answers; done again when it finds the vault busy.
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial)
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal)
 }
 
 extension Act {
-  func showKey(to client: Connection) throws(Denial) -> Bool { false }
+  func showKey(to client: Connection) throws(Refusal) -> Bool { false }
 }
 
 /// Has the worker prepare an act.

@@ -49,25 +49,25 @@ final class Attempt {
   }
 
   /// Uses what the worker found, for the client that still waits.
-  func finish(in agent: Agent, for client: Connection) throws(Denial) {
+  func finish(in agent: Agent, for client: Connection) throws(Refusal) {
     try judge(client)
     // Nothing changes before somebody has the key.
     guard try !act.showKey(to: client) else { return agent.awaitWord(self, of: client) }
     try perform(in: agent, for: client)
   }
 
-  func perform(in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(in agent: Agent, for client: Connection) throws(Refusal) {
     try act.perform(self, in: agent, for: client)
   }
 
-  private func judge(_ client: Connection) throws(Denial) {
+  private func judge(_ client: Connection) throws(Refusal) {
     let tally = job.tally
     if let failure = job.failure {
       if tally?.isCounted == true { client.mistakes += 1 }
-      let denial =
-        tally?.denial(failure, at: client.vaultPath) ?? Denial(failure, at: client.vaultPath)
+      let refusal =
+        tally?.refusal(failure, at: client.vaultPath) ?? Refusal(failure, at: client.vaultPath)
       // The try took what it was made with: the client may ask again.
-      throw denial.final(when: true)
+      throw refusal.final(when: true)
     }
     notices = tally?.notice(afterMistakes: client.mistakes) ?? []
     if tally != nil { client.mistakes = 0 }
@@ -103,7 +103,7 @@ extension Attempt {
 
 extension Agent {
   /// Opens the file of a client's vault, unless no attempt can be made at it now.
-  func openForAttempt(_ connection: Connection) throws(Denial) -> LockedVault {
+  func openForAttempt(_ connection: Connection) throws(Refusal) -> LockedVault {
     try checkMemory()
     try checkAttempts()
     return try openLocked(connection)
@@ -113,12 +113,12 @@ extension Agent {
   func begin(
     _ act: any Act, by credential: Credential, _ shown: Span<UInt8>, codes: Tally.Codes,
     at vault: consuming LockedVault, of session: Session, for connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let secret = try secret(shown)
     let tally: Tally
     do throws(VaultError) {
       tally = Tally(try vault.attempt(), of: vault.id, for: credential, codes, tallies)
-    } catch { throw Denial(error, at: connection.vaultPath) }
+    } catch { throw Refusal(error, at: connection.vaultPath) }
     try checkWait(tally, secret, at: vault, session)
     var file: LockedVault? = consume vault
     // The session has what a change of an unlocked vault takes.
@@ -134,7 +134,7 @@ extension Agent {
   }
 
   /// Refuses more attempts than there can be clients; those of clients that went are under way.
-  func checkAttempts() throws(Denial) {
+  func checkAttempts() throws(Refusal) {
     guard attempts.count < configuration.limits.seats else { throw .busy }
   }
 
@@ -165,24 +165,24 @@ extension Agent {
     guard counts, let client = attempt.client, case .attempting(let current) = client.phase,
       current === attempt
     else { return }
-    conclude(attempt, for: client) { () throws(Denial) in
+    conclude(attempt, for: client) { () throws(Refusal) in
       try attempt.finish(in: self, for: client)
     }
   }
 
   /// Performs an attempt again that found its vault busy.
   func performAgain(_ attempt: Attempt, for client: Connection) {
-    conclude(attempt, for: client) { () throws(Denial) in
+    conclude(attempt, for: client) { () throws(Refusal) in
       try attempt.perform(in: self, for: client)
     }
   }
 
   private func conclude(
-    _ attempt: Attempt, for client: Connection, _ body: () throws(Denial) -> Void
+    _ attempt: Attempt, for client: Connection, _ body: () throws(Refusal) -> Void
   ) {
     client.phase = .ready
     let written = client.outbox.frames.count
-    do throws(Denial) {
+    do throws(Refusal) {
       try body()
       client.busyDeadline = nil
       if case .ready = client.phase { noteDone(client) }
@@ -201,12 +201,12 @@ extension Agent {
 
 extension Agent {
   /// Opens the file of a client's vault; nothing in it is secret yet.
-  func openLocked(_ connection: Connection) throws(Denial) -> LockedVault {
+  func openLocked(_ connection: Connection) throws(Refusal) -> LockedVault {
     let path = connection.vaultPath
     guard !path.isEmpty else { throw .pathInvalid }
     try checkNotClosing(path)
     do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
-      throw Denial(error, at: path)
+      throw Refusal(error, at: path)
     }
   }
 
@@ -232,14 +232,14 @@ extension Agent {
   }
 
   /// A secret of the request, to outlive it.
-  func secret(_ bytes: Span<UInt8>) throws(Denial) -> SecretBytes {
+  func secret(_ bytes: Span<UInt8>) throws(Refusal) -> SecretBytes {
     do throws(SecureMemoryError) { return try SecretBytes(copying: bytes) } catch {
       throw .outOfMemory
     }
   }
 
   /// Refuses to hold keys that may reach swap, where that was asked for.
-  func checkMemory() throws(Denial) {
+  func checkMemory() throws(Refusal) {
     guard configuration.requiresLockedMemory else { return }
     if LockedMemory.status.unlockedByteCount > 0 { throw .memoryNotLocked }
   }

@@ -16,10 +16,10 @@ final class Authorization: Act, @unchecked Sendable {
     key = try job.prove(secret)
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
-    guard session.isUnlocked else { throw session.lockedDenial() }
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    guard session.isUnlocked else { throw session.lockedRefusal() }
     guard let key = key.take() else { throw .outOfMemory }
-    do throws(Denial) {
+    do throws(Refusal) {
       let half = try agent.work(on: session) { vault throws(VaultError) in
         try vault.protectedKey(from: key)
       }
@@ -37,7 +37,7 @@ final class Authorization: Act, @unchecked Sendable {
 extension Agent {
   func authorize(
     _ request: AuthorizeRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     try begin(
       Authorization(session), by: request.credential, payload.extracting(request.secret),

@@ -11,7 +11,7 @@ extension Agent {
   }
 
   /// The client has the recovery key: what it opens may be there.
-  func confirm(_ attempt: Attempt, of connection: Connection) throws(Denial) {
+  func confirm(_ attempt: Attempt, of connection: Connection) throws(Refusal) {
     try attempt.perform(in: self, for: connection)
     noteDone(connection)
     // What goes on in slices answers by itself.

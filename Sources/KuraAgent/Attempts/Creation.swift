@@ -29,7 +29,7 @@ final class Creation: Act, @unchecked Sendable {
   }
 
   /// Without the client's word that it has the key, the draft goes with it.
-  func showKey(to client: Connection) throws(Denial) -> Bool {
+  func showKey(to client: Connection) throws(Refusal) -> Bool {
     switch draft {
     case .some(let draft): try show(draft, to: client)
     case .none: throw .outOfMemory
@@ -37,15 +37,15 @@ final class Creation: Act, @unchecked Sendable {
     return true
   }
 
-  private func show(_ draft: borrowing VaultDraft, to client: Connection) throws(Denial) {
+  private func show(_ draft: borrowing VaultDraft, to client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
       try client.outbox.frames.putRecoveryKeyReply(draft.recoveryKeyText)
     }
   }
 
   /// Gives the vault its name.
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
-    do throws(VaultError) { try draft.take()?.commit() } catch { throw Denial(error, at: path) }
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    do throws(VaultError) { try draft.take()?.commit() } catch { throw Refusal(error, at: path) }
     try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
   }
 }
@@ -53,7 +53,7 @@ final class Creation: Act, @unchecked Sendable {
 extension Agent {
   func create(
     _ request: CreateRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     try checkAttempts()
     let path = connection.vaultPath
     guard !path.isEmpty else { throw .pathInvalid }

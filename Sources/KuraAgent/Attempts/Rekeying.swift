@@ -50,12 +50,12 @@ final class Rekeying: Act, @unchecked Sendable {
     return try SlotNaming(label: note.label.span, place: note.place.span)
   }
 
-  func showKey(to client: Connection) throws(Denial) -> Bool {
+  func showKey(to client: Connection) throws(Refusal) -> Bool {
     try show(slots, client)
     return true
   }
 
-  private func show(_ slots: borrowing RekeySlots?, _ client: Connection) throws(Denial) {
+  private func show(_ slots: borrowing RekeySlots?, _ client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
       switch slots {
       case .some(let slots): try client.outbox.frames.putRecoveryKeyReply(slots.recoveryKeyText)
@@ -64,8 +64,8 @@ final class Rekeying: Act, @unchecked Sendable {
     }
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
-    guard session.isUnlocked else { throw session.lockedDenial() }
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    guard session.isUnlocked else { throw session.lockedRefusal() }
     let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
     agent.revokeGrants(of: session)
     client.phase = .sending(RekeyWork(rekey, of: session))
@@ -127,7 +127,7 @@ final class RekeyWork: Stream {
 extension Agent {
   func rekey(
     _ request: RekeyRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     guard request.authority.credential == .passcode else {
       throw .rekeyTakesPasscode
     }

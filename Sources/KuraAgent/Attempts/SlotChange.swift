@@ -37,7 +37,7 @@ final class SlotChange: Act, @unchecked Sendable {
     unlocks = !session.isUnlocked
   }
 
-  func showKey(to client: Connection) throws(Denial) -> Bool {
+  func showKey(to client: Connection) throws(Refusal) -> Bool {
     switch task {
     case .add(let request, _) where request.kind == .recoveryKey:
       try answer(key: slot, client)
@@ -49,13 +49,13 @@ final class SlotChange: Act, @unchecked Sendable {
     }
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     let number: UInt8
     do throws(VaultError) {
       number = try attempt.change(unlockedBy: &unlockKey) { vault throws(VaultError) in
         try change(&vault)
       }
-    } catch { throw Denial(error, at: session.path).final(when: attempt.isSpent) }
+    } catch { throw Refusal(error, at: session.path).final(when: attempt.isSpent) }
     // What a slot proved that is gone reads no more.
     if endsSlot { agent.revokeGrants(of: session) }
     if session.isUnlocked { agent.noteChange(of: session) }
@@ -102,7 +102,7 @@ final class SlotChange: Act, @unchecked Sendable {
     return 0
   }
 
-  private func answer(_ number: UInt8, _ client: Connection) throws(Denial) {
+  private func answer(_ number: UInt8, _ client: Connection) throws(Refusal) {
     switch task {
     case .passcode where recovery == nil: try answer(key: recovery, client)
     case .remove, .passcode:
@@ -114,7 +114,7 @@ final class SlotChange: Act, @unchecked Sendable {
     }
   }
 
-  private func answer(key: borrowing PreparedSlot?, _ client: Connection) throws(Denial) {
+  private func answer(key: borrowing PreparedSlot?, _ client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
       switch key {
       case .some(let slot): try client.outbox.frames.putRecoveryKeyReply(slot.recoveryKeyText)

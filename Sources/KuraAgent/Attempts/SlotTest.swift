@@ -18,7 +18,7 @@ final class SlotTest: Act, @unchecked Sendable {
     opened = (key.slot, key.credential.slotKind)
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     guard let opened else { throw .outOfMemory }
     try wire { () throws(ProtocolError) in
       try client.outbox.frames.putSlotReply(number: opened.slot, kind: opened.kind)

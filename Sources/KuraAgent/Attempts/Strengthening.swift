@@ -31,7 +31,7 @@ final class Strengthening: Act, @unchecked Sendable {
     } catch { slot = nil }
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     var told = notices
     if session.isUnlocked, strengthen() {
       told.remove(.weakSlot)

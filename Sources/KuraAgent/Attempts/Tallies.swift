@@ -84,7 +84,7 @@ extension Agent {
   func checkWait(
     _ tally: borrowing Tally, _ secret: borrowing SecretBytes, at vault: borrowing LockedVault,
     _ session: Session
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let record = tallies.look(at: vault.id)
     if tally.mayBeCode(secret), tallies.standing(.local, record).isAllowed { return }
     // A try under way is counted already, and may be right.

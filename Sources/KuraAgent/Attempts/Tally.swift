@@ -306,12 +306,12 @@ extension Tally {
 
 extension Tally {
   /// What an error of the try means to a client.
-  func denial(_ error: VaultError, at path: String) -> Denial {
+  func refusal(_ error: VaultError, at path: String) -> Refusal {
     let hasRecoveryKey = slots.slotCount(for: .recoveryKey) > 0
     if case .throttled(let wait) = error {
       return .throttled(wait: wait, hasRecoveryKey: hasRecoveryKey)
     }
-    guard error == .wrongPasscode else { return Denial(error, at: path) }
+    guard error == .wrongPasscode else { return Refusal(error, at: path) }
     if credential == .recoveryKey || credential == .keyFile {
       return .wrongKey(credential)
     }

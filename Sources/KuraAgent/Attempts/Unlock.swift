@@ -25,14 +25,14 @@ final class Unlock: Act, @unchecked Sendable {
     if request.credential == .passcode { passcode = consume secret }
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     let now = agent.configuration.clock()
     let notices: Notice
     do throws(VaultError) {
       notices = try unlock(attempt.file.take(), by: client.vaultPath, at: now)
     } catch {
       // The first try took the key and the vault: the client may ask again.
-      throw Denial(error, at: client.vaultPath).final(when: true)
+      throw Refusal(error, at: client.vaultPath).final(when: true)
     }
     agent.noteUnlock(of: session, by: client, request.credential, notices)
     if let half = half.take() { client.grant = Grant(half, of: session, since: now.boot) }
@@ -97,7 +97,7 @@ final class Unlock: Act, @unchecked Sendable {
 extension Agent {
   func unlock(
     _ request: UnlockRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     try checkMemory()
     try checkAttempts()
     // A copy in the place of an unlocked vault ends its session first, so that it is accepted at the first go.

@@ -24,15 +24,15 @@ final class VouchedRequest: Act, @unchecked Sendable {
     proof = try OwnerProof(try job.prove(secret))
   }
 
-  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Denial) {
-    guard session.isUnlocked else { throw session.lockedDenial() }
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    guard session.isUnlocked else { throw session.lockedRefusal() }
     try serve(payload, in: agent, for: client)
   }
 
   private func serve(
     _ payload: borrowing SecretBytes, in agent: Agent, for client: Connection
-  ) throws(Denial) {
-    do throws(Denial) {
+  ) throws(Refusal) {
+    do throws(Refusal) {
       try agent.serve(request, payload.bytes, client, by: proof)
       agent.noteServed(request, payload.bytes, client)
     } catch {
@@ -49,7 +49,7 @@ extension Agent {
   /// Has the owner's word of a request proved, which is served after that.
   func vouch(
     _ word: OwnerWord, for request: Request, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let rest = try secret(payload.extracting(0..<word.secret.lowerBound))
     try begin(

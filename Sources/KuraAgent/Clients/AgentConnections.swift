@@ -142,7 +142,7 @@ extension Agent {
         guard serve(frame, on: connection) else { return }
         connection.inbox.drop(frame)
         guard isFirst || !connection.isWithinFrame || hasFrameTime else { return }
-      } catch { end(connection, with: Denial(message: error)) }
+      } catch { end(connection, with: Refusal(message: error)) }
     }
   }
 
@@ -252,14 +252,14 @@ extension Agent {
   }
 
   /// Refuses and ends a connection that is of no further use.
-  func end(_ connection: Connection, with denial: Denial) {
-    refuse(connection, denial)
+  func end(_ connection: Connection, with refusal: Refusal) {
+    refuse(connection, refusal)
     leavePrompt(connection)
     connection.phase = .closing
   }
 
   /// Writes a refusal of a request that is not at hand any more: no field of it is named.
-  func refuse(_ connection: Connection, _ denial: Denial, as type: FrameType = .reply) {
-    try? connection.outbox.frames.putRefusal(denial, as: type)
+  func refuse(_ connection: Connection, _ refusal: Refusal, as type: FrameType = .reply) {
+    try? connection.outbox.frames.putRefusal(refusal, as: type)
   }
 }

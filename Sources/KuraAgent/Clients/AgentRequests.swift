@@ -13,7 +13,7 @@ extension Agent {
   ///   vault is busy.
   func serve(_ frame: Frame, on connection: Connection) -> Bool {
     let written = connection.outbox.frames.count
-    do throws(Denial) {
+    do throws(Refusal) {
       // Before anything is served, so that a machine that wakes up locks first.
       lockDue()
       try dispatch(
@@ -30,7 +30,7 @@ extension Agent {
 
   private func dispatch(
     _ type: FrameType, _ payload: Span<UInt8>, on connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     switch (connection.phase, type) {
     case (.greeting, .clientHello): try greet(payload, connection)
     case (.ready, .request): try serve(payload, connection)
@@ -50,7 +50,7 @@ extension Agent {
   }
 
   /// Answers a hello; the requests that follow are about the vault it names.
-  private func greet(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+  private func greet(_ payload: Span<UInt8>, _ connection: Connection) throws(Refusal) {
     let hello = try wire { () throws(ProtocolError) in try Hello(payload) }
     connection.vaultPath = path(payload.extracting(hello.vault))
     connection.isForeign = !ProtocolVersion.isSpoken(hello.version)
@@ -69,11 +69,11 @@ extension Agent {
     return String(copying: text)
   }
 
-  private func deny(_ denial: Denial, _ frame: Frame, on connection: Connection) {
-    if denial == .malformed { return end(connection, with: denial) }
+  private func deny(_ refusal: Refusal, _ frame: Frame, on connection: Connection) {
+    if refusal == .malformed { return end(connection, with: refusal) }
     let hasRest = connection.phase.upload != nil && frame.type == .clientData
     connection.phase = hasRest ? .draining : .ready
-    try? connection.inbox.refuse(denial, frame, into: &connection.outbox)
+    try? connection.inbox.refuse(refusal, frame, into: &connection.outbox)
   }
 
   /// Lets a frame wait for the vault's writer; false when it has waited long enough.
@@ -90,7 +90,7 @@ extension Agent {
 // MARK: - Requests
 
 extension Agent {
-  private func serve(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+  private func serve(_ payload: Span<UInt8>, _ connection: Connection) throws(Refusal) {
     let request = try wire { () throws(ProtocolError) in try Request(payload) }
     guard ending == nil else { throw .stopping }
     guard !connection.isForeign || mayServeForeign(request) else {
@@ -112,7 +112,7 @@ extension Agent {
 
   /// Does nothing for a client that is gone: it has told its person that nothing was done. An
   /// agent that was stopped finds the requests of many such clients.
-  private func checkThere(_ connection: Connection) throws(Denial) {
+  private func checkThere(_ connection: Connection) throws(Refusal) {
     if connection.hasHungUp { throw .stopping }
   }
 
@@ -125,7 +125,7 @@ extension Agent {
   func serve(
     _ request: Request, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     switch request {
     case .get(let request): try get(request, payload, connection)
     case .getAttribute(let request): try getAttribute(request, payload, connection)
@@ -172,7 +172,7 @@ extension Agent {
 
 extension Agent {
   /// The session of the vault a client means; nil when it was never unlocked here.
-  func session(of connection: Connection) throws(Denial) -> Session? {
+  func session(of connection: Connection) throws(Refusal) -> Session? {
     let path = connection.vaultPath
     if let session = sessions.first(where: { $0.isUnlocked && $0.path == path }) { return session }
     let id = try identity(of: path)
@@ -180,16 +180,16 @@ extension Agent {
   }
 
   /// The session of an unlocked vault.
-  func unlocked(_ connection: Connection) throws(Denial) -> Session {
+  func unlocked(_ connection: Connection) throws(Refusal) -> Session {
     guard let session = try unlockedSession(of: connection) else {
-      throw try lockedDenial(connection)
+      throw try lockedRefusal(connection)
     }
     return session
   }
 
   /// The session of a client's vault while that is unlocked; nil when it is locked. A file that was unlocked
   /// by another path may have come into another vault's place since.
-  func unlockedSession(of connection: Connection) throws(Denial) -> Session? {
+  func unlockedSession(of connection: Connection) throws(Refusal) -> Session? {
     guard let session = try session(of: connection), session.isUnlocked else { return nil }
     let path = connection.vaultPath
     if session.path != path {
@@ -199,14 +199,14 @@ extension Agent {
   }
 
   /// Why requests about a client's vault are refused.
-  func lockedDenial(_ connection: Connection) throws(Denial) -> Denial {
+  func lockedRefusal(_ connection: Connection) throws(Refusal) -> Refusal {
     let note = try lockNote(of: connection)
     return .locked(note)
   }
 
   /// Why and since when a client's vault is locked. Another file in the place of one that was
   /// locked for that has the reason of that one.
-  func lockNote(of connection: Connection) throws(Denial) -> LockNote {
+  func lockNote(of connection: Connection) throws(Refusal) -> LockNote {
     if let note = try session(of: connection)?.state.lockNote { return note }
     let path = connection.vaultPath
     let before = sessions.first { session in
@@ -215,10 +215,10 @@ extension Agent {
     return before?.state.lockNote ?? .neverUnlocked(since: began)
   }
 
-  func identity(of path: String) throws(Denial) -> FileID {
+  func identity(of path: String) throws(Refusal) -> FileID {
     guard !path.isEmpty else { throw .pathInvalid }
     do throws(VaultError) { return try FileID.of(path: path) } catch {
-      throw Denial(error, at: path)
+      throw Refusal(error, at: path)
     }
   }
 
@@ -230,12 +230,12 @@ extension Agent {
   func work<Result: ~Copyable>(
     on session: Session, item name: Range<Int>? = nil, at path: String? = nil,
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
-  ) throws(Denial) -> Result {
+  ) throws(Refusal) -> Result {
     do throws(VaultError) { return try session.withVault(body) } catch {
       if error.isOfAnotherVault { lock(session, .vaultChanged) }
-      if error == .replaced { throw session.lockedDenial() }
+      if error == .replaced { throw session.lockedRefusal() }
       if error == .busy, session.isCompacting { throw .compacting }
-      throw Denial(error, at: path ?? session.path, item: name)
+      throw Refusal(error, at: path ?? session.path, item: name)
     }
   }
 

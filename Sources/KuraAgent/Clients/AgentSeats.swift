@@ -8,7 +8,7 @@ internal import KuraProtocol
 /// nothing has none, and what asks for a lock needs none: nobody can keep the owner from locking.
 extension Agent {
   /// Gives a client a seat for a request; throws while there is none, to be asked again.
-  func takeSeat(_ connection: Connection, for verb: Verb) throws(Denial) {
+  func takeSeat(_ connection: Connection, for verb: Verb) throws(Refusal) {
     if !connection.isSeated, verb.takesSeat {
       guard hasSeat else {
         let now = configuration.clock().monotonic

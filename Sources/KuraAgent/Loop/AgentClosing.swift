@@ -60,8 +60,8 @@ extension Agent {
   /// Tells whether the files are whole.
   func answer(_ wait: ClosingWait, _ connection: Connection) {
     connection.phase = .ready
-    if let denial = wait.closings.lazy.compactMap(Denial.init).first {
-      refuse(connection, denial)
+    if let refusal = wait.closings.lazy.compactMap(Refusal.init).first {
+      refuse(connection, refusal)
     } else {
       try? connection.outbox.frames.putReply()
     }
@@ -71,7 +71,7 @@ extension Agent {
 
   /// Lets a request wait that would open a file which is being closed. It goes by the path, too: what stands
   /// there now would be read with the WAL of what stood there before.
-  func checkNotClosing(_ path: String) throws(Denial) {
+  func checkNotClosing(_ path: String) throws(Refusal) {
     let closing = sessions.filter { $0.closing != nil }
     guard !closing.isEmpty else { return }
     let id = try identity(of: path)
@@ -82,7 +82,7 @@ extension Agent {
 
   /// Has the WAL moved into its file that an engine left which was killed, or which another one was in the
   /// way of: whoever locks means that the file is the vault.
-  func takeUpLeftWAL(of connection: Connection) throws(Denial) -> Closing? {
+  func takeUpLeftWAL(of connection: Connection) throws(Refusal) -> Closing? {
     let path = connection.vaultPath
     guard !path.isEmpty, LockedVault.hasWAL(at: path) else { return nil }
     if let session = try session(of: connection), session.isUnlocked || session.closing != nil {

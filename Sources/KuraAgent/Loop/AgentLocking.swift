@@ -27,7 +27,7 @@ extension Agent {
     let interrupted = interrupt(session)
     session.lock(reason, at: configuration.clock())
     kura_stack_wipe()
-    for work in interrupted { answer(work, session.lockedDenial()) }
+    for work in interrupted { answer(work, session.lockedRefusal()) }
   }
 
   /// A client that was at work when its vault was locked.
@@ -77,21 +77,21 @@ extension Agent {
         (try? session(of: connection))?.isUnlocked != true
       else { continue }
       connection.inbox.wipe()
-      do throws(Denial) {
-        let denial = try lockedDenial(connection)
+      do throws(Refusal) {
+        let refusal = try lockedRefusal(connection)
         // The rest of an upload was answered by the lock.
-        if case .draining = connection.phase {} else { refuse(connection, denial) }
+        if case .draining = connection.phase {} else { refuse(connection, refusal) }
       } catch { refuse(connection, error) }
       _ = connection.send()
       close(connection)
     }
   }
 
-  private func answer(_ work: Interrupted, _ denial: Denial) {
+  private func answer(_ work: Interrupted, _ refusal: Refusal) {
     let connection = work.connection
     // Where a socket's buffer is small, a part of a slice is left, which may not stay here.
     if connection.hasPending && work.wasStream { return close(connection) }
-    refuse(connection, denial, as: work.wasStream ? .end : .reply)
+    refuse(connection, refusal, as: work.wasStream ? .end : .reply)
     flush(connection)
     resumed.append(connection)
   }

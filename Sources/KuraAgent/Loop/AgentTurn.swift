@@ -42,7 +42,7 @@ extension Agent {
     lockDue()
     guard connection.phase.stream === stream else { return }
     let written = connection.outbox.frames.count
-    do throws(Denial) {
+    do throws(Refusal) {
       let hasMore = try work(on: stream.session) { vault throws(VaultError) in
         try stream.advance(&connection.outbox, in: &vault)
       }
@@ -79,7 +79,7 @@ extension Agent {
       session.mustTrim = false
       kura_memory_trim()
     }
-    do throws(Denial) {
+    do throws(Refusal) {
       let hasMore = try work(on: session) { vault throws(VaultError) in
         try vault.flushSeen()
         return try vault.sweep()
@@ -175,7 +175,7 @@ extension Agent {
   /// Nobody unlocked the vault in time.
   private func giveUp(_ connection: Connection) {
     connection.phase = .ready
-    do throws(Denial) { refuse(connection, try lockedDenial(connection)) } catch {
+    do throws(Refusal) { refuse(connection, try lockedRefusal(connection)) } catch {
       refuse(connection, error)
     }
     pump(connection)

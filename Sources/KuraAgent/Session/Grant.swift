@@ -50,11 +50,11 @@ extension Agent {
   /// - Parameter body: Reads with what there is; it is called again where that is not enough.
   func opening<Result: ~Copyable>(
     _ connection: Connection, on session: Session,
-    _ body: (Grant?) throws(Denial) -> Result
-  ) throws(Denial) -> Result {
+    _ body: (Grant?) throws(Refusal) -> Result
+  ) throws(Refusal) -> Result {
     expireGrants()
     let own = connection.grant.flatMap { $0.session === session ? $0 : nil }
-    do throws(Denial) { return try body(own) } catch {
+    do throws(Refusal) { return try body(own) } catch {
       guard error.failure == .protected, own == nil,
         let grant = grant(byWindowsOf: session, for: connection)
       else { throw error }

@@ -30,7 +30,7 @@ extension Agent {
   /// Gives a client its turn to ask for the vault's passcode, or lets it wait.
   func prompt(
     _ request: PromptRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     connection.mayCrossEnd = true
     if try session(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putEnd() }
@@ -63,7 +63,7 @@ extension Agent {
     bytes.indices.map { bytes[$0] }
   }
 
-  private func desk(of connection: Connection) throws(Denial) -> PromptDesk {
+  private func desk(of connection: Connection) throws(Refusal) -> PromptDesk {
     let vault = try identity(of: connection.vaultPath)
     let now = configuration.clock()
     desks.removeAll { $0.line.isIdle(at: now) }
@@ -74,7 +74,7 @@ extension Agent {
   }
 
   /// Hears what a client that asks or waits has to say.
-  func hear(_ payload: Span<UInt8>, _ connection: Connection) throws(Denial) {
+  func hear(_ payload: Span<UInt8>, _ connection: Connection) throws(Refusal) {
     let word = try wire { () throws(ProtocolError) in try PromptWord(payload) }
     guard let prompting = connection.prompting else { return }
     let desk = prompting.desk
@@ -109,12 +109,12 @@ extension Agent {
     endPrompts(desk, with: nil)
   }
 
-  private func endPrompts(_ desk: PromptDesk, with denial: Denial?) {
+  private func endPrompts(_ desk: PromptDesk, with refusal: Refusal?) {
     for connection in connections {
       guard connection.prompting?.desk === desk else { continue }
       connection.prompting = nil
-      if let denial {
-        refuse(connection, denial, as: .end)
+      if let refusal {
+        refuse(connection, refusal, as: .end)
       } else {
         try? connection.outbox.frames.putEnd()
       }

@@ -102,7 +102,7 @@ final class Session {
   }
 
   /// Why requests are refused while the vault is locked.
-  func lockedDenial() -> Denial {
+  func lockedRefusal() -> Refusal {
     .locked(state.lockNote ?? LockNote())
   }
 }

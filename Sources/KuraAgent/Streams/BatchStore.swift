@@ -106,8 +106,8 @@ final class BatchStore: Stream {
   private var isRefused: Bool { hasEmptyValue || batch.failure != nil }
 
   /// Why the item behind those that are stored is not; nothing of it is named.
-  private var failure: Denial? {
-    if let failure = batch.failure { return Denial(failure.error, at: session.path) }
+  private var failure: Refusal? {
+    if let failure = batch.failure { return Refusal(failure.error, at: session.path) }
     return hasEmptyValue ? .valueEmpty : nil
   }
 }
@@ -116,7 +116,7 @@ extension Agent {
   /// Begins to store many values in one transaction.
   func putBatch(
     _ request: PutBatchRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     guard request.count > 0 else {
       try wire { () throws(ProtocolError) in

@@ -54,6 +54,6 @@ func write<Result: ~Copyable>(
 /// Reads or writes a message as part of serving a request.
 func wire<Result: ~Copyable>(
   _ body: () throws(ProtocolError) -> Result
-) throws(Denial) -> Result {
-  do throws(ProtocolError) { return try body() } catch { throw Denial(message: error) }
+) throws(Refusal) -> Result {
+  do throws(ProtocolError) { return try body() } catch { throw Refusal(message: error) }
 }

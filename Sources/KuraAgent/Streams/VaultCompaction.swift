@@ -63,7 +63,7 @@ final class VaultCompaction: Stream {
 
 extension Agent {
   /// Begins to make a vault's file short.
-  func compact(_ connection: Connection) throws(Denial) {
+  func compact(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     guard !session.isCompacting else { throw .compacting }
     let compaction = try work(on: session) { vault throws(VaultError) in try vault.compaction() }

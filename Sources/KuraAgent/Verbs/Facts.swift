@@ -8,7 +8,7 @@ internal import SecureMemory
 
 extension Agent {
   /// Tells what protects this process.
-  func agentFacts(_ connection: Connection) throws(Denial) {
+  func agentFacts(_ connection: Connection) throws(Refusal) {
     var limits = kura_limits()
     unsafe kura_limits_read(&limits)
     let (memory, now) = (LockedMemory.status, configuration.clock())

@@ -9,10 +9,10 @@ extension Agent {
   func move(
     _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let result: MoveResult
-    do throws(Denial) {
+    do throws(Refusal) {
       result = try work(on: session, item: request.name) { vault throws(VaultError) in
         try vault.move(
           payload.extracting(request.name), to: payload.extracting(request.new),
@@ -32,7 +32,7 @@ extension Agent {
 
   func history(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     // What is not there is refused with a reply.
     _ = try work(on: session, item: name) { vault throws(VaultError) in
@@ -47,7 +47,7 @@ extension Agent {
 
   func restore(
     _ request: RestoreRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.restore(
@@ -65,7 +65,7 @@ extension Agent {
   func purge(
     _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let scope: PurgeScope =
       switch request.scope {

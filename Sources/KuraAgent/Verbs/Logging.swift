@@ -215,7 +215,7 @@ extension Agent {
   }
 
   /// Tells what the log of this machine has.
-  func readLog(_ connection: Connection) throws(Denial) {
+  func readLog(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     // Served again since the file was busy, it is noted already.
     if connection.busyDeadline == nil { noteEntry(.log, of: session, by: connection) }

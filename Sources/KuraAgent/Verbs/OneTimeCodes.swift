@@ -9,10 +9,10 @@ internal import SecureMemory
 extension Agent {
   func makeCode(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let item = payload.extracting(name)
-    let code = try opening(connection, on: session) { grant throws(Denial) in
+    let code = try opening(connection, on: session) { grant throws(Refusal) in
       try work(on: session, item: name) { vault throws(VaultError) in
         guard let grant else { return try vault.oneTimeCode(item) }
         return try vault.oneTimeCode(item, with: grant.key)

@@ -8,7 +8,7 @@ internal import SecureMemory
 extension Agent {
   func protect(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let revision = try work(on: session, item: name) { vault throws(VaultError) in
       try vault.protect(payload.extracting(name))
@@ -19,7 +19,7 @@ extension Agent {
   func unprotect(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection,
     by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let revision = try work(on: session, item: name) { vault throws(VaultError) in
       try vault.unprotect(payload.extracting(name), by: owner)
@@ -29,7 +29,7 @@ extension Agent {
 
   private func answer(
     _ revision: UInt64, _ session: Session, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     noteChange(of: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
   }

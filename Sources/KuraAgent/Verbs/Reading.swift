@@ -9,10 +9,10 @@ internal import SecureMemory
 extension Agent {
   func get(
     _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let (name, revision) = (payload.extracting(request.name), request.revision)
-    let value = try opening(connection, on: session) { grant throws(Denial) in
+    let value = try opening(connection, on: session) { grant throws(Refusal) in
       try work(on: session, item: request.name) { vault throws(VaultError) in
         try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
       }
@@ -32,7 +32,7 @@ extension Agent {
 
   func getAttribute(
     _ request: GetAttributeRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let item = try item(request.name, payload, connection)
     let key = try attributeKey(payload.extracting(request.key))
     let isThere = try wire { () throws(ProtocolError) in
@@ -44,7 +44,7 @@ extension Agent {
   }
 
   /// The key in normal form C, as keys are kept.
-  func attributeKey(_ text: Span<UInt8>) throws(Denial) -> SecretBytes {
+  func attributeKey(_ text: Span<UInt8>) throws(Refusal) -> SecretBytes {
     do throws(FormatError) { return try Attributes.normalize(key: text) } catch {
       guard case .attributesInvalid(let rule) = error else { throw .outOfMemory }
       throw .attributeInvalid(rule)
@@ -53,7 +53,7 @@ extension Agent {
 
   func show(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let item = try item(name, payload, connection)
     let revisions = try work(on: try unlocked(connection), item: name) { vault throws(VaultError) in
       try vault.revisions(payload.extracting(name))
@@ -67,7 +67,7 @@ extension Agent {
 
   func list(
     _ request: ListRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let listing = try work(on: session) { vault throws(VaultError) in
       do throws(SecureMemoryError) {
@@ -77,7 +77,7 @@ extension Agent {
     begin(ItemList(listing, of: session), on: connection)
   }
 
-  func verify(_ connection: Connection) throws(Denial) {
+  func verify(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     let check = try work(on: session) { vault throws(VaultError) in try vault.beginVerify() }
     begin(VaultCheck(check, of: session), on: connection)
@@ -85,7 +85,7 @@ extension Agent {
 
   func item(
     _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) -> Item {
+  ) throws(Refusal) -> Item {
     let session = try unlocked(connection)
     return try work(on: session, item: name) { vault throws(VaultError) in
       try vault.item(payload.extracting(name))

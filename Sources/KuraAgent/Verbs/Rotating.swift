@@ -26,7 +26,7 @@ extension Agent {
   /// Begins a rotation, or joins the one under way.
   ///
   /// The work itself does not belong to the client: it goes on without it, and after each unlock.
-  func rotate(_ connection: Connection) throws(Denial) {
+  func rotate(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     try work(on: session) { vault throws(VaultError) in try vault.beginRotation() }
     noteChange(of: session)
@@ -45,7 +45,7 @@ extension Agent {
   }
 
   private func continueRotation(_ session: Session) {
-    do throws(Denial) {
+    do throws(Refusal) {
       _ = try work(on: session) { vault throws(VaultError) in try vault.rotate() }
       session.rotation.pause(at: configuration.clock().monotonic)
       noteChange(of: session)

@@ -8,7 +8,7 @@ internal import SecureMemory
 
 /// Verbs about the session and the agent.
 extension Agent {
-  func status(_ connection: Connection) throws(Denial) {
+  func status(_ connection: Connection) throws(Refusal) {
     let now = configuration.clock()
     var report: StatusReport
     if let session = try unlockedInPlace(connection), let clocks = session.state.clocks(at: now) {
@@ -21,7 +21,7 @@ extension Agent {
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putStatusReply(report) }
   }
 
-  func lock(_ request: LockRequest, _ connection: Connection) throws(Denial) {
+  func lock(_ request: LockRequest, _ connection: Connection) throws(Refusal) {
     let meant: [Session]
     switch request.scope {
     case .all: meant = sessions
@@ -36,7 +36,7 @@ extension Agent {
     awaitClosings(closings, for: connection, until: deadline)
   }
 
-  func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Denial) {
+  func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Refusal) {
     if try session(of: connection)?.isUnlocked == true {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
@@ -47,13 +47,13 @@ extension Agent {
   }
 
   /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
-  func awaitLock(_ connection: Connection) throws(Denial) {
+  func awaitLock(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     guard hasRoomToWait else { throw .tooBusy }
     connection.phase = .awaitingLock(session)
   }
 
-  func agentStatus(_ connection: Connection) throws(Denial) {
+  func agentStatus(_ connection: Connection) throws(Refusal) {
     let memory = LockedMemory.status
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putAgentReply(
@@ -65,7 +65,7 @@ extension Agent {
   }
 
   /// Locks every vault, and ends; answered when every vault is one file, however long that takes.
-  func stop(_ connection: Connection) throws(Denial) {
+  func stop(_ connection: Connection) throws(Refusal) {
     for session in sessions { lock(session, .asked, for: connection) }
     giveUpWords()
     ending = .asked
@@ -75,7 +75,7 @@ extension Agent {
   /// Reads the settings of the vault, or changes one; new limits apply at once.
   func configure(
     _ request: ConfigRequest, _ connection: Connection, by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     if request.operation == .set { try set(request, session, by: owner) }
     let keys = try keys(of: request)
@@ -88,7 +88,7 @@ extension Agent {
 
   private func set(
     _ request: ConfigRequest, _ session: Session, by owner: borrowing OwnerProof?
-  ) throws(Denial) {
+  ) throws(Refusal) {
     guard let key = try keys(of: request).first else { return }
     guard key.range.contains(request.value) else { throw .settingInvalid(key) }
     try work(on: session) { vault throws(VaultError) in
@@ -100,7 +100,7 @@ extension Agent {
     session.adjust(at: configuration.clock())
   }
 
-  private func keys(of request: ConfigRequest) throws(Denial) -> [Setting] {
+  private func keys(of request: ConfigRequest) throws(Refusal) -> [Setting] {
     if request.operation == .list { return Setting.allCases }
     guard let key = Setting(rawValue: request.key) else {
       throw .settingUnknown(request.key)
@@ -113,9 +113,9 @@ extension Agent {
 
 extension Agent {
   /// The session of an unlocked vault whose file is still the one at the path.
-  private func unlockedInPlace(_ connection: Connection) throws(Denial) -> Session? {
+  private func unlockedInPlace(_ connection: Connection) throws(Refusal) -> Session? {
     guard let session = try unlockedSession(of: connection) else { return nil }
-    do throws(Denial) {
+    do throws(Refusal) {
       try work(on: session) { vault throws(VaultError) in try vault.checkInPlace() }
     } catch  where !session.isUnlocked { return nil }
     return session
@@ -143,7 +143,7 @@ extension Agent {
   }
 
   /// What can be told without a key; the file is looked at, so that damage shows.
-  private func lockedReport(_ connection: Connection) throws(Denial) -> StatusReport {
+  private func lockedReport(_ connection: Connection) throws(Refusal) -> StatusReport {
     let session = try session(of: connection)
     let id: VaultID
     let slots: [SlotSummary]

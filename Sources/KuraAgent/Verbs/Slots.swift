@@ -7,7 +7,7 @@ internal import SecureMemory
 
 /// Verbs about the ways to open a vault.
 extension Agent {
-  func slots(_ connection: Connection) throws(Denial) {
+  func slots(_ connection: Connection) throws(Refusal) {
     let session = try session(of: connection)
     if let session, session.isUnlocked {
       let id = try work(on: session) { vault throws(VaultError) in vault.id }
@@ -23,7 +23,7 @@ extension Agent {
   private func answer(
     _ reports: [SlotReport], of vault: VaultID, opened: UInt8?, isAuthentic: Bool,
     _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let suspended = suspendedKinds(of: vault)
     try wire { () throws(ProtocolError) in
       let list = try connection.outbox.frames.openSlotList(isAuthentic: isAuthentic)
@@ -54,12 +54,12 @@ extension Agent {
 extension Agent {
   func addSlot(
     _ request: SlotAddRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let naming: SlotNaming
     do throws(VaultError) {
       naming = try SlotNaming(
         label: payload.extracting(request.label), place: payload.extracting(request.place))
-    } catch { throw Denial(error, at: connection.vaultPath) }
+    } catch { throw Refusal(error, at: connection.vaultPath) }
     try request.authority.credential.checkMayChangeSlots()
     let vault = try openForAttempt(connection)
     try request.checkRoom(in: vault)
@@ -71,7 +71,7 @@ extension Agent {
 
   func removeSlot(
     _ request: SlotRemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     try request.authority.credential.checkMayChangeSlots()
     try begin(
       .remove(request.number), by: request.authority.credential,
@@ -81,7 +81,7 @@ extension Agent {
 
   func changePasscode(
     _ request: PasscodeRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let vault = try openForAttempt(connection)
     let new = try secret(payload.extracting(request.new))
     try begin(
@@ -92,7 +92,7 @@ extension Agent {
   private func begin(
     _ task: SlotChange.Task, by credential: Credential, _ shown: Span<UInt8>,
     _ new: consuming SecretBytes?, at vault: consuming LockedVault, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = session(of: vault, at: connection.vaultPath)
     try begin(
       SlotChange(task, by: credential, new, of: session), by: credential, shown, codes: .refused,
@@ -101,7 +101,7 @@ extension Agent {
 
   func testSlot(
     _ request: SlotTestRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let number = request.number == SlotTestRequest.anySlot ? nil : request.number
     let vault = try openForAttempt(connection)
     let session = session(of: vault, at: connection.vaultPath)
@@ -115,7 +115,7 @@ extension Agent {
 extension SlotAddRequest {
   /// Refuses at once what could not be added: a recovery key must not be shown, or written to a file, and
   /// then never come into force.
-  fileprivate func checkRoom(in vault: borrowing LockedVault) throws(Denial) {
+  fileprivate func checkRoom(in vault: borrowing LockedVault) throws(Refusal) {
     let slots = vault.slots
     if kind == .recoveryKey, slots.contains(where: { $0.kind == .recoveryKey }) {
       guard flags.contains(.replace) else { throw .recoveryKeyExists }
@@ -129,7 +129,7 @@ extension SlotAddRequest {
 
 extension Credential {
   /// A way in that nobody has to know or to read off paper does not make or end another.
-  fileprivate func checkMayChangeSlots() throws(Denial) {
+  fileprivate func checkMayChangeSlots() throws(Refusal) {
     switch self {
     case .passcode, .recoveryKey: return
     case .keyFile, .local:

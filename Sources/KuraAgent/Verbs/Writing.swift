@@ -9,7 +9,7 @@ internal import SecureMemory
 extension Agent {
   func put(
     _ request: PutRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     let edits = try self.edits(request, payload, session)
     switch request.source {
@@ -24,7 +24,7 @@ extension Agent {
   private func put(
     _ request: PutRequest, _ payload: Span<UInt8>, _ value: Span<UInt8>,
     _ edits: borrowing AttributeEdits, _ session: Session, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw .valueEmpty }
     let result = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.put(
@@ -37,7 +37,7 @@ extension Agent {
 
   func changeAttributes(
     _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     try checkDeleted(request, payload, connection)
     let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
@@ -58,10 +58,10 @@ extension Agent {
   /// not used up for nothing.
   private func checkDeleted(
     _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     guard request.delete.count > 0 else { return }
     let item = try item(request.name, payload, connection)
-    try request.delete.forEachField(in: payload) { field throws(Denial) in
+    try request.delete.forEachField(in: payload) { field throws(Refusal) in
       let key = try attributeKey(payload.extracting(field))
       guard item.attributes.value(of: key.bytes) == nil else { return }
       throw .attributeNotFound(.field(field))
@@ -70,7 +70,7 @@ extension Agent {
 
   func remove(
     _ request: RemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = try unlocked(connection)
     try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.remove(
@@ -83,20 +83,20 @@ extension Agent {
 
   private func edits(
     _ request: PutRequest, _ payload: Span<UInt8>, _ session: Session
-  ) throws(Denial) -> AttributeEdits {
+  ) throws(Refusal) -> AttributeEdits {
     do throws(VaultError) {
       var edits = AttributeEdits(replacingAll: request.flags.contains(.replaceAttributes))
       try request.attributes.forEach(in: payload) { key, value throws(VaultError) in
         try edits.set(key, to: value)
       }
       return edits
-    } catch { throw Denial(error, at: session.path) }
+    } catch { throw Refusal(error, at: session.path) }
   }
 
   /// Says which revision a stored value has.
   func answer(
     _ result: PutResult, _ session: Session, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     noteUse(of: session)
     noteChange(of: session)
     try wire { () throws(ProtocolError) in
@@ -131,7 +131,7 @@ extension Agent {
   private func beginUpload(
     _ request: PutRequest, _ payload: Span<UInt8>, _ edits: consuming AttributeEdits,
     _ session: Session, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     var edits: AttributeEdits? = consume edits
     let upload = try work(on: session, item: request.name) { vault throws(VaultError) in
       try vault.beginUpload(
@@ -148,7 +148,7 @@ extension Agent {
   /// Takes a chunk of a value.
   func append(
     _ payload: Span<UInt8>, to upload: ValueUpload, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let session = upload.session
     try work(on: session) { vault throws(VaultError) in
       try vault.append(payload, to: &upload.upload)
@@ -160,7 +160,7 @@ extension Agent {
   /// Makes what was uploaded an item's value, or throws it away.
   func end(
     _ upload: ValueUpload, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Denial) {
+  ) throws(Refusal) {
     let end = try wire { () throws(ProtocolError) in try UploadEnd(payload) }
     let session = upload.session
     guard end == .commit, !upload.isEmpty || upload.allowsEmpty else {

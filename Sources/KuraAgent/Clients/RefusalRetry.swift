@@ -2,8 +2,6 @@
 
 internal import KuraProtocol
 
-typealias Denial = Refusal
-
 extension Refusal {
   /// Whether to serve the request again, a little later, before it is refused.
   var isWorthAnotherTry: Bool { self == .busy || self == .compacting }
