@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How a command ended: a contract with scripts, stable.
+/// Tells a script how a command ended: a contract, stable.
 public enum ExitStatus: UInt8, Sendable, CaseIterable {
   case ok = 0
   case failure = 1

@@ -15,7 +15,7 @@ public struct ItemReference: Equatable, Sendable {
   /// The attribute meant, or nil for the value.
   public let attribute: String?
 
-  /// Why a text that means to be a reference is none.
+  /// Says why a text that means to be a reference is none.
   public enum Flaw: Error, Equatable, Sendable {
     /// It does not begin with `kura://` in lower case.
     case scheme

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why the vault is locked.
+/// Says why the vault is locked.
 public enum LockReason: UInt8, Sendable, CaseIterable {
   /// Not unlocked since the agent started.
   case neverUnlocked = 1

@@ -32,8 +32,6 @@ private func riddles(in file: SourceTree.File) -> [Int] {
 @Suite struct SentenceTests {
   @Test(arguments: SourceTree.sources)
   func `a type's first sentence says what it is for`(_ file: SourceTree.File) {
-    // The messages and the journal say it as they are redrawn.
-    guard !["KuraProtocol", "KuraStorage"].contains(file.target) else { return }
     for line in riddles(in: file) {
       Issue.record("\(file.path):\(line): \(file.lines[line - 1])")
     }

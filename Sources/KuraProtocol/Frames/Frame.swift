@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// Where one whole frame stands in a buffer of received bytes.
+/// Finds one whole frame in a buffer of received bytes.
 public struct Frame: Equatable, Sendable {
   /// The bytes before a frame's type: its length.
   public static let prefix = 4

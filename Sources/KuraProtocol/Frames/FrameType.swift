@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Who wrote a frame.
+/// Says who wrote a frame.
 public enum Side: Sendable {
   /// `kura` and other clients.
   case client
@@ -8,7 +8,7 @@ public enum Side: Sendable {
   case agent
 }
 
-/// What a frame holds; the byte after its length. Bit 7 is set in what an agent sends.
+/// Says what a frame holds; the byte after its length. Bit 7 is set in what an agent sends.
 public enum FrameType: UInt8, Sendable, CaseIterable {
   /// A client's first frame: magic, version, vault, terminal.
   case clientHello = 0x01

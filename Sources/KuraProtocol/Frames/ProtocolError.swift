@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a message could not be read or written.
+/// Says why a message could not be read or written.
 public enum ProtocolError: Error, Equatable, Sendable {
   /// A frame's length is zero or over the limit of its type; nothing was read of its body.
   case frameLength(UInt32)

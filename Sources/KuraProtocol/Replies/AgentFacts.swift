@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// What protects an engine's memory on this machine, as it finds it in itself.
+/// Tells what protects an engine's memory on this machine, as it finds it in itself.
 public struct AgentFacts: Equatable, Sendable {
   /// A limit that is none.
   public static let unlimited = UInt64.max

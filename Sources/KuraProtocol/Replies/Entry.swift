@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// What is known of an item beside its name, attributes and value.
+/// Tells of an item what is known beside its name, attributes and value.
 public struct ItemFacts: Equatable, Sendable {
   /// 1 at first, one more at each change.
   public var revision: UInt64
@@ -29,7 +29,7 @@ public struct ItemFacts: Equatable, Sendable {
   }
 }
 
-/// An item in a reply: all but its value.
+/// Tells of an item in a reply: all but its value.
 public struct Entry: Equatable, Sendable {
   /// Where the name stands in the payload.
   public let name: Range<Int>

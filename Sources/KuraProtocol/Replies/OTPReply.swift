@@ -4,7 +4,7 @@ public import SecureMemory
 
 /// The answer to `otp`: a code, and what a person has to know of it.
 public struct OTPReply: Equatable, Sendable {
-  /// What moves on from code to code.
+  /// Says what moves on from code to code.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// TOTP (RFC 6238).
     case time = 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The code at the head of a reply or of an agent's end, and what stands behind it.
+/// Tells by the head of a reply or of an agent's end whether it was done, and why not.
 public enum Reply: Equatable, Sendable {
   /// Done; where the verb's fields stand in the payload.
   case ok(fields: Range<Int>)
@@ -17,7 +17,7 @@ public enum Reply: Equatable, Sendable {
 
 /// The answer to `get`.
 public struct GetReply: Equatable, Sendable {
-  /// How the value travels.
+  /// Says how the value travels.
   public enum Source: Equatable, Sendable {
     /// In the reply: where it stands in the payload.
     case inline(Range<Int>)
@@ -87,7 +87,7 @@ public struct PutReply: Equatable, Sendable {
   }
 }
 
-/// Replies of one field.
+/// Reads the replies that have one field, or none.
 public enum FieldReply {
   /// The answers to `create` and `passcode`: the recovery key's text, empty for none.
   public static func recoveryKey(_ payload: Span<UInt8>) throws(ProtocolError) -> Range<Int> {

@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// What of a vault's file was given back to the disk, or could be.
+/// Tells what of a vault's file was given back to the disk, or could be.
 public struct SpaceReport: Equatable, Sendable {
   /// Bytes that were given back, or in which nothing stands.
   public let count: UInt64

@@ -2,7 +2,7 @@
 
 public import SecureMemory
 
-/// Whether a vault's keys are in the agent.
+/// Says whether a vault's keys are in the agent.
 public enum SessionState: UInt8, Sendable, CaseIterable {
   case locked = 0
   /// A key is being derived from a passcode.

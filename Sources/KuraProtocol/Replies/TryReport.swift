@@ -2,7 +2,7 @@
 
 internal import SecureMemory
 
-/// How wrong tries of one kind slow down the next ones.
+/// Tells how wrong tries of one kind slow down the next ones.
 public struct TryReport: Equatable, Sendable {
   /// The ``wait`` of what no time helps: until the passcode has worked.
   public static let untilPasscode = UInt64.max

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How far long work has come.
+/// Tells how far long work has come.
 public struct ProgressReport: Equatable, Sendable {
   public let done: UInt64
   /// Zero while it is not known.

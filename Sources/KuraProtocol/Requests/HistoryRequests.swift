@@ -42,7 +42,7 @@ public struct RestoreRequest: Equatable, Sendable {
 
 /// Take an item, or earlier revisions of it, out of the vault for good.
 public struct PurgeRequest: Equatable, Sendable {
-  /// What goes.
+  /// Says what goes.
   public enum Scope: UInt8, Sendable, CaseIterable {
     /// All of the item, deleted or not.
     case item = 0

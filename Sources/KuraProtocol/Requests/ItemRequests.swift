@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a client says a value is for. Nothing depends on it: the access log repeats it.
+/// Says what a client wants a value for. Nothing depends on it: the access log repeats it.
 public enum ReadPurpose: UInt8, Sendable, CaseIterable {
   /// To be handed out as it is.
   case get = 0
@@ -91,7 +91,7 @@ public struct PutRequest: Equatable, Sendable {
     ]
   }
 
-  /// How the value travels.
+  /// Says how the value travels.
   public enum Source: Equatable, Sendable {
     /// In the request: at most 65,536 bytes.
     case inline(Range<Int>)

@@ -25,7 +25,7 @@ public struct PromptRequest: Equatable, Sendable {
   }
 }
 
-/// What a client says while it asks or waits: the one byte of a frame of type
+/// Tells the agent of a prompt that is shown or waited for: the one byte of a frame of type
 /// ``FrameType/clientData``.
 public enum PromptWord: UInt8, Sendable, CaseIterable {
   /// A key was pressed at its prompt.
@@ -46,7 +46,7 @@ public enum PromptWord: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Whose turn it is to ask; the payload of a data frame of the answer to `prompt`.
+/// Tells a client whose turn it is to ask; the payload of a data frame of the answer to `prompt`.
 public enum PromptNews: Equatable, Sendable {
   /// The client that is told.
   case yours

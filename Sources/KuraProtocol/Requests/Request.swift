@@ -150,7 +150,7 @@ public enum Request: Equatable, Sendable {
   }
 }
 
-/// Whether an upload's last frame keeps it.
+/// Says whether an upload's last frame keeps it.
 public enum UploadEnd: UInt8, Sendable, CaseIterable {
   case commit = 0
   case abandon = 1

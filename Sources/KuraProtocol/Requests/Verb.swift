@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// What a client asks of the agent; the first byte of a request.
+/// Names what a client asks of the agent; the first byte of a request.
 public enum Verb: UInt8, Sendable, CaseIterable {
   case status = 1
   case create = 2
