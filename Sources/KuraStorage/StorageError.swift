@@ -64,7 +64,7 @@ package enum StorageError: Error, Equatable, Sendable {
   case readOnly
 
   /// The WAL beside the file cannot be read where nothing can be written.
-  case journalOutOfReach
+  case walOutOfReach
 
   /// The system refused access to the file or its directory.
   case permissionDenied

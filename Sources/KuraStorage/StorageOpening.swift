@@ -12,7 +12,7 @@ extension Storage {
   /// made beside it.
   ///
   /// - Parameter path: Absolute and without symbolic links; nothing is created.
-  /// - Throws: ``StorageError/journalOutOfReach`` where what was written last is in a WAL that such a
+  /// - Throws: ``StorageError/walOutOfReach`` where what was written last is in a WAL that such a
   ///   place lets nobody read.
   package static func open(at path: String) throws(StorageError) -> Storage {
     let place = try? FilePlace.resolve(path)
@@ -21,7 +21,7 @@ extension Storage {
     }
     guard hasWAL(at: path) else { return try openAsItStands(path) }
     do { return try openToWrite(at: path) } catch {
-      throw error == .busy || error == .outOfMemory ? error : .journalOutOfReach
+      throw error == .busy || error == .outOfMemory ? error : .walOutOfReach
     }
   }
 

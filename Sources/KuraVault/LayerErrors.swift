@@ -23,7 +23,7 @@ extension VaultError {
     case .busy: self = .busy
     case .diskFull: self = .diskFull
     case .readOnly: self = .readOnly
-    case .journalOutOfReach: self = .journalOutOfReach
+    case .walOutOfReach: self = .walOutOfReach
     case .permissionDenied: self = .permissionDenied
     case .outOfMemory: self = .outOfMemory
     case .io(let number): self = .io(number)
@@ -43,7 +43,7 @@ extension VaultError {
     case .exposedFile: self = .stateFile(0, path: path)
     case .io(let number): self = .stateFile(number, path: path)
     case .missing, .exists, .notADatabase, .newerFormat, .schema, .damaged, .corrupt, .busy,
-      .diskFull, .readOnly, .journalOutOfReach, .permissionDenied, .outOfMemory:
+      .diskFull, .readOnly, .walOutOfReach, .permissionDenied, .outOfMemory:
       self.init(error)
     }
   }

@@ -34,7 +34,7 @@ public struct VaultDraft: ~Copyable, Sendable {
   }
 
   private borrowing func publish() throws(VaultError) {
-    guard !target.hasWAL else { throw .journalLeftBehind }
+    guard !target.hasWAL else { throw .walLeftBehind }
     try fromStorage(target.publish(file.place))
     // A machine that keeps no state will say that it sees the vault for the first time.
     try? seen.write()
@@ -55,7 +55,7 @@ extension VaultDraft {
   ///   - wantsRecoveryKey: Whether there is to be a recovery key.
   ///   - isCode: Whether the passcode is a code for this machine alone; the recovery key opens the vault
   ///     on others, and must be wanted.
-  /// - Throws: ``VaultError/pathTaken``, ``VaultError/journalLeftBehind``,
+  /// - Throws: ``VaultError/pathTaken``, ``VaultError/walLeftBehind``,
   ///   ``VaultError/directoryUnsafe(_:)``, ``VaultError/passcodeInvalid(_:)``,
   ///   ``VaultError/kdfTooWeak`` and other errors of the file; nothing is left behind.
   public static func make(
@@ -82,7 +82,7 @@ extension VaultDraft {
     let target = try fromStorage(FilePlace.resolve(path, makingDirectory: true))
     try fromStorage(target.checkDirectory())
     guard (try? target.identity()) == nil else { throw .pathTaken }
-    guard !target.hasWAL else { throw .journalLeftBehind }
+    guard !target.hasWAL else { throw .walLeftBehind }
     return target
   }
 }

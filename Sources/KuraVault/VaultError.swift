@@ -64,7 +64,7 @@ public enum VaultError: Error, Equatable, Sendable {
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
   /// A vault cannot be created beside the WAL of another: it would be played into the new one.
-  case journalLeftBehind
+  case walLeftBehind
   /// The directory is open to other users.
   case directoryUnsafe(UnsafeReason)
   /// The file is open to other users.
@@ -81,7 +81,7 @@ public enum VaultError: Error, Equatable, Sendable {
   /// File, directory or file system cannot be written.
   case readOnly
   /// What was written last is in a WAL that cannot be read where nothing can be written.
-  case journalOutOfReach
+  case walOutOfReach
   /// No space is left.
   case diskFull
   /// Another engine holds the lock that is needed; trying again makes sense.

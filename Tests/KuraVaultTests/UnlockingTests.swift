@@ -55,13 +55,13 @@ import Testing
       atPath: file.directory + "/vault", withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
     try Data([1]).write(to: URL(filePath: file.path + "-wal"))
-    #expect(throws: VaultError.journalLeftBehind) { _ = try file.draft() }
+    #expect(throws: VaultError.walLeftBehind) { _ = try file.draft() }
   }
 
   @Test(arguments: ["-wal", "-shm", "-journal"])
   func `stops before a journal that appears ahead of the commit`(suffix: String) throws {
     let file = try TestVault(creating: false)
-    #expect(throws: VaultError.journalLeftBehind) {
+    #expect(throws: VaultError.walLeftBehind) {
       let draft = try file.draft()
       try Data([1]).write(to: URL(filePath: file.path + suffix))
       try draft.commit()

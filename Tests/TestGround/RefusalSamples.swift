@@ -35,7 +35,7 @@ extension Refusal {
     case .inputOutput: .inputOutput(errno: 5, subject)
     case .stateUnusable: .stateUnusable(errno: 5, subject)
     case .pathInvalid: .pathInvalid
-    case .journalKept: .journalKept
+    case .walKept: .walKept
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)
     case .wrongPasscode: .wrongPasscode(wrong)

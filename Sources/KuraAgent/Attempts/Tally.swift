@@ -341,9 +341,9 @@ extension VaultError {
     case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
       .codesSpent, .kdfRefused, .wrongOrRefused:
       true
-    case .noVault, .notAVault, .newerFormat, .pathTaken, .journalLeftBehind, .directoryUnsafe,
+    case .noVault, .notAVault, .newerFormat, .pathTaken, .walLeftBehind, .directoryUnsafe,
       .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,
-      .journalOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,
+      .walOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,
       .rolledBack, .forked, .exchanged, .passcodeInvalid, .recoveryKeyTypo, .keyFileTooShort,
       .codeTooShort, .codeTooLong, .deviceSecretUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooWeak,
       .credentialStale, .ownerNeeded, .otpInvalid, .notOTP, .slotNotFound, .labelInvalid,

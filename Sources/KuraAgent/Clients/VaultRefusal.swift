@@ -22,7 +22,7 @@ extension Refusal {
     case .noVault: .noVault(path)
     case .notAVault: .notAVault(path)
     case .newerFormat(let format): .newerFormat(format, path)
-    case .pathTaken, .journalLeftBehind: .vaultExists(path)
+    case .pathTaken, .walLeftBehind: .vaultExists(path)
     case .fileUnsafe(.kind): .notAVault(path)
     case .directoryUnsafe(let reason): .placeUnsafe(reason.ofDirectory, directory)
     case .fileUnsafe(let reason): .placeUnsafe(reason.ofFile, path)
@@ -31,7 +31,7 @@ extension Refusal {
     case .stateFile(let errno, let file): .stateUnusable(errno: errno, .text(file))
     case .permissionDenied: .permissionDenied(.rights, path)
     case .readOnly: .permissionDenied(.readOnly, directory)
-    case .journalOutOfReach: .permissionDenied(.walOutOfReach, path)
+    case .walOutOfReach: .permissionDenied(.walOutOfReach, path)
     case .diskFull: .diskFull(path)
     case .busy: .busy
     case .outOfMemory: .outOfMemory

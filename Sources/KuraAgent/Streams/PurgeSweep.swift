@@ -32,7 +32,7 @@ final class PurgeSweep: Stream {
       guard error == .busy else { throw error }
       refusals += 1
       if refusals < Self.patience { return true }
-      try write { () throws(ProtocolError) in try outbox.frames.putRefusal(.journalKept, as: .end) }
+      try write { () throws(ProtocolError) in try outbox.frames.putRefusal(.walKept, as: .end) }
       return false
     }
     let free = try vault.worthwhileSpace

@@ -52,7 +52,7 @@ final class VaultCompaction: Stream {
     }
     let sizes = try outcome.get()
     try write { () throws(ProtocolError) in
-      guard let sizes else { return try outbox.frames.putRefusal(.journalKept, as: .end) }
+      guard let sizes else { return try outbox.frames.putRefusal(.walKept, as: .end) }
       let count = sizes.before - min(sizes.before, sizes.after)
       try outbox.frames.putSpace(SpaceReport(count: count, length: sizes.after))
       try outbox.frames.putEnd()

@@ -54,7 +54,7 @@ enum Verify {
     _ connection: inout Connection, _ bar: inout ProgressBar
   ) throws(ClientError) -> Given {
     do throws(ClientError) { return .back(try connection.compact { bar.show($0) }) } catch {
-      guard case .refused(let refused) = error, refused.failure == .journalKept else {
+      guard case .refused(let refused) = error, refused.failure == .walKept else {
         throw error
       }
       return .later

@@ -98,7 +98,7 @@ extension Diagnostic {
     )
   }
 
-  static var journalKeptWords: Words {
+  static var walKeptWords: Words {
     (
       "it is gone from the vault, but not yet from its journal, which another program reads",
       "it goes when the vault is locked; 'kura lock' does that"

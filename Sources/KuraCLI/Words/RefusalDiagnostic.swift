@@ -49,7 +49,7 @@ extension Diagnostic {
     case .inputOutput(let errno, let path): inputOutputWords(errno, path)
     case .stateUnusable(let errno, let path): stateWords(errno, path)
     case .pathInvalid: ("the vault's path cannot be used", "name another with --vault")
-    case .journalKept: journalKeptWords
+    case .walKept: walKeptWords
     case .notWhole(let isHeld, let path): notWholeWords(path, isHeld: isHeld)
     case .wholeFailed(let errno, let path): wholeFailedWords(errno, path)
 

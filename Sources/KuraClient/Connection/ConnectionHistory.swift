@@ -68,8 +68,8 @@ extension Connection {
   ///   - scope: What is to go.
   ///   - revision: Which one; 0 for every other scope.
   ///   - word: The owner's word, which a protected item takes.
-  /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when all is gone but for what the
-  ///   journal keeps until another reader ends, with `Failure.ownerNeeded`, among others.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.walKept` when all is gone but for what the
+  ///   WAL keeps until another reader ends, with `Failure.ownerNeeded`, among others.
   /// - Returns: How many of the revisions that went were damaged, and how many went; nil for none that was. And
   ///   how much of the file is free; nil where it is little.
   @discardableResult

@@ -101,7 +101,7 @@ extension Connection {
   ///
   /// - Parameter progress: Called now and then.
   /// - Returns: How much that is, and how long the file is now.
-  /// - Throws: ``ClientError/refused(_:)`` with `Failure.journalKept` when another reader is in the way: the file
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.walKept` when another reader is in the way: the file
   ///   becomes shorter later.
   public mutating func compact(
     progress: (ProgressReport) -> Void

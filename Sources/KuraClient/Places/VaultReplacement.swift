@@ -47,7 +47,7 @@ public struct VaultReplacement: Sendable {
     return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Moves the old vault aside, with its journal, and the new one in its place. Nobody may have
+  /// Moves the old vault aside, with its WAL, and the new one in its place. Nobody may have
   /// either open.
   ///
   /// - Throws: ``FileError``, `EEXIST` among them: nothing is overwritten. What was moved is moved
@@ -57,7 +57,7 @@ public struct VaultReplacement: Sendable {
     do throws(FileError) {
       try Self.move(path, to: old)
       moved.append("")
-      // SQLite would play a journal that stayed into the new file.
+      // SQLite would play a WAL that stayed into the new file.
       for suffix in ["-wal", "-shm", "-journal"] {
         let failed = System.move(path + suffix, to: old + suffix)
         if failed == -ENOENT { continue }

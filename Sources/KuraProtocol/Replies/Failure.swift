@@ -76,7 +76,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
 
   case notDeleted = 88
   case revisionCurrent = 89
-  case journalKept = 90
+  case walKept = 90
   case notWhole = 91
   case wholeFailed = 92
   case exchanged = 93
@@ -87,7 +87,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .fault, .malformed, .unsupported, .outOfMemory, .newerFormat, .slotsFull, .tooLarge:
       .failure
     case .otherVersion, .stopping: .agent
-    case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .journalKept, .notWhole: .busy
+    case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole: .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .slotTaken, .recoveryKeyExists, .revisionConflict,
@@ -141,7 +141,7 @@ extension Refusal {
     case .inputOutput: .inputOutput
     case .stateUnusable: .stateUnusable
     case .pathInvalid: .pathInvalid
-    case .journalKept: .journalKept
+    case .walKept: .walKept
     case .notWhole: .notWhole
     case .wholeFailed: .wholeFailed
     case .wrongPasscode: .wrongPasscode

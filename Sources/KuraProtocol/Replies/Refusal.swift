@@ -70,7 +70,7 @@ public enum Refusal: Error, Equatable, Sendable {
   /// The path of the vault cannot be used: not absolute, too long, or with a NUL.
   case pathInvalid
   /// What was purged is gone from the vault, but not yet from its WAL, which another reader holds.
-  case journalKept
+  case walKept
   /// The keys are wiped and the vault is locked, but its file is not whole yet.
   case notWhole(isHeld: Bool, Subject)
   /// The same, and it will not be before the next lock, as writing failed: errno.

@@ -73,7 +73,7 @@ extension SecretBuffer {
       .attributeNotFound(let subject), .notOTP(let subject):
       try put(subject, of: request)
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
-      .memoryNotLocked, .pathInvalid, .journalKept, .triesNotKept, .eraseRuleDamaged,
+      .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
       .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .opensNoProtected,
       .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty:
       break
@@ -166,7 +166,7 @@ extension Refusal {
     case .inputOutput: .inputOutput(errno: try reader.errno(), try reader.subject())
     case .stateUnusable: .stateUnusable(errno: try reader.errno(), try reader.subject())
     case .pathInvalid: .pathInvalid
-    case .journalKept: .journalKept
+    case .walKept: .walKept
     case .notWhole: .notWhole(isHeld: try reader.flag(), try reader.subject())
     case .wholeFailed: .wholeFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
