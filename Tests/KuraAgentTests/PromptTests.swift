@@ -68,6 +68,26 @@ import Testing
     #expect(try bench.status(first)?.state == .unlocked)
   }
 
+  @Test func `another file in the vault's place while a person types does not keep the turn`()
+    throws
+  {
+    let bench = try Bench()
+    try bench.create()
+    let other = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: other)
+    let wire = try bench.client()
+    #expect(try bench.ask(wire, asking("pts/1")).news == .yours)
+    #expect(rename(other, bench.vault) == 0)
+    let end = try bench.ask(wire) {
+      try $0.putUnlock(
+        .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
+        flags: .acceptExchange)
+    }
+    #expect(end.type == .end)
+    #expect(try bench.reply(on: wire).isOK)
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+  }
+
   @Test func `who asks a person takes no other request meanwhile`() throws {
     let bench = try Bench()
     try bench.create()

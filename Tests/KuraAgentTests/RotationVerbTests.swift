@@ -2,8 +2,11 @@
 
 import Glibc
 import KuraProtocol
+import KuraVault
 import SecureMemory
 import Testing
+
+@testable import KuraAgent
 
 @Suite struct `Rotation of a vault` {
   @Test func `is done when its end comes, after progress`() throws {
@@ -83,17 +86,24 @@ import Testing
     #expect(try bench.status(one)?.rotation == nil)
   }
 
-  @Test func `of a busy vault keeps nobody waiting for long, and goes on afterwards`() throws {
+  @Test(arguments: [false, true])
+  func `of a busy vault keeps nobody waiting for long, and goes on afterwards`(
+    _ isCompacting: Bool
+  ) throws {
     let bench = try Bench()
     let wire = try bench.filled(120)
     try wire.send { try $0.putRequest(.rotate) }
     #expect(try bench.next(on: wire).type == .progress)
     do {
+      let session = try #require(bench.agent.sessions.first)
+      let compaction = try session.withVault { vault throws(VaultError) in try vault.compaction() }
+      if isCompacting { session.compaction = compaction }
       let writer = try VaultWriter(bench.vault)
       var frame = try bench.next(on: wire)
       while frame.type == .progress { frame = try bench.next(on: wire) }
       withExtendedLifetime(writer) {}
-      #expect(frame.failure == .busy)
+      #expect(frame.refusal == (isCompacting ? .compacting : .busy))
+      session.compaction = nil
     }
     try bench.finishRotation(wire)
   }

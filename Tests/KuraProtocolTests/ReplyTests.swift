@@ -22,6 +22,7 @@ struct ReplyTests {
       #expect(try Reply(payload.span) == .refused(refusal))
       #expect(Array(payload.prefix(2)) == [UInt8(failure.rawValue), 0])
       #expect(throws: ProtocolError.trailingBytes(1)) { try Reply((payload + [0]).span) }
+      #expect(Refusal.unknown(code: failure.rawValue).failure == failure)
     }
     #expect(failure.exitStatus != .ok)
   }
@@ -48,14 +49,16 @@ struct ReplyTests {
     }
   }
 
-  @Test func `a number without a meaning is no refusal`() throws {
+  @Test func `a fact that is not known leaves the code`() throws {
     let refusals: [Refusal] = [
       .nameInvalid(.empty), .noSuchSlot(.passcode), .settingInvalid(.logSync),
     ]
     for refusal in refusals {
       var payload = try agentPayload { try $0.putRefusal(refusal) }
       payload[2] = 0xEE
-      #expect(throws: ProtocolError.fieldValue) { try Reply(payload.span) }
+      #expect(try Reply(payload.span) == .refused(.unknown(code: refusal.failure.rawValue)))
+      let short = Array(payload.prefix(2))
+      #expect(throws: ProtocolError.truncated) { try Reply(short.span) }
     }
   }
 

@@ -37,6 +37,8 @@ final class Unlock: Act, @unchecked Sendable {
     agent.noteUnlock(of: session, by: client, request.credential, notices)
     if let half = half.take() { client.grant = Grant(half, of: session, since: now.boot) }
     agent.answerWaiting(session)
+    // Another file may stand at the path than when its client began to ask.
+    agent.endPrompt(of: client)
     let told = notices.union(attempt.notices)
     if session.mayBeStrengthened, let passcode = passcode.take(),
       let slots = attempt.job.tally?.slots

@@ -87,7 +87,7 @@ extension Agent {
       // Who waits for a value goes before what nobody waits for.
       if hasMore { session.upkeepDeadline = isMovingValue(of: session) ? now + upkeep : now }
     } catch {
-      guard session.isUnlocked, error.failure == .busy else { return }
+      guard session.isUnlocked, error.isWorthAnotherTry else { return }
       session.upkeepDeadline = now + upkeep
     }
   }

@@ -102,6 +102,13 @@ extension Agent {
     tell(prompting.desk)
   }
 
+  /// Tells a client that asks or waits that its vault is unlocked, if nothing else did.
+  func endPrompt(of connection: Connection) {
+    guard connection.prompting != nil else { return }
+    leavePrompt(connection)
+    try? connection.outbox.frames.putEnd()
+  }
+
   /// Answers those who ask and wait for a vault that has just been unlocked.
   func endPrompts(for session: Session) {
     guard let desk = desks.first(where: { $0.vault == session.id }) else { return }

@@ -54,7 +54,7 @@ extension Agent {
       guard session.isUnlocked else { return }
       let now = configuration.clock().monotonic
       let limits = configuration.limits
-      if error.failure == .busy {
+      if error.isWorthAnotherTry {
         guard session.rotation.isBusyFor(limits.busy, retry: limits.retry, at: now) else { return }
       } else {
         session.rotation.halt()

@@ -90,7 +90,6 @@ extension Questioner {
         endProgram()
         return secret
       }
-      if watch.isOver { throw .prompt(.answeredElsewhere) }
       prompt?.say(complaint.text)
       self.complaint = complaint.textWithWait
       if complaint.wait > 0, hasTerminal { try countDown(complaint.wait, &watch) }
@@ -107,6 +106,10 @@ extension Questioner {
     while true {
       let text: String?
       do throws(ClientError) { text = try body(secret, &watch) } catch {
+        if watch.isOver {
+          prompt?.clearLine()
+          throw .prompt(.answeredElsewhere)
+        }
         guard let wait = error.wait, canWait(wait) else {
           return try complaint(of: error, question)
         }

@@ -36,7 +36,8 @@ struct Turn: ~Copyable, PromptWatch {
     } catch {
       // Many who wait keep nobody from a prompt who sits at a terminal.
       guard case .refused(let refused) = error,
-        refused.failure == .unsupported || refused == .tooBusy && seesKeys
+        refused.failure == .unsupported
+          || seesKeys && (refused == .tooBusy || refused == .busy)
       else { throw .client(error) }
     }
     return Turn(connection, isKept: false, .ours)

@@ -141,7 +141,7 @@ struct BatchSender: ~Copyable {
     if isProtecting { alone.insert(.protect) }
     let order = try item.order(alone)
     do throws(ClientError) { _ = try connection.put(order, value: item.value.bytes) } catch {
-      throw failure(on: line, .client(error))
+      throw failure(on: line, .client(error.unnamed))
     }
     stored += 1
   }
@@ -163,7 +163,7 @@ struct BatchSender: ~Copyable {
     var count = 0
     do throws(ClientError) { try connection.batchAnswer(&count) } catch {
       stored += UInt64(count)
-      throw failure(on: sent[min(count, sent.count - 1)], .client(error))
+      throw failure(on: sent[min(count, sent.count - 1)], .client(error.unnamed))
     }
     stored += UInt64(count)
     sent.removeAll(keepingCapacity: true)
@@ -183,4 +183,17 @@ struct BatchFailure: Equatable, Sendable {
   let last: UInt64
   /// How many items are stored for good.
   let stored: UInt64
+}
+
+extension ClientError {
+  /// The same without the item's name: the line says which it is, and nothing of its content is told.
+  fileprivate var unnamed: ClientError {
+    guard case .refused(let refusal) = self else { return self }
+    if case .exists(let revision, _) = refusal {
+      return .refused(.exists(revision: revision, .none))
+    }
+    if case .historyFull = refusal { return .refused(.historyFull(.none)) }
+    if case .damaged = refusal { return .refused(.damaged(.none)) }
+    return self
+  }
 }

@@ -4,6 +4,9 @@
 struct TimeSpan: Equatable, Sendable {
   let milliseconds: UInt64
 
+  /// In ms; nothing that is counted down to is further away.
+  static let year: UInt64 = 366 * 86_400_000
+
   init(milliseconds: UInt64) { self.milliseconds = milliseconds }
 
   /// The units, largest first.

@@ -31,7 +31,7 @@ extension Questioner {
     _ milliseconds: UInt64, _ watch: inout Watch
   ) throws(CommandError) {
     // The agent counted from an earlier moment: what is rounded up is never too early.
-    let end = Clock.boot() + milliseconds
+    let end = Clock.boot() + min(milliseconds, TimeSpan.year)
     guard hasTerminal else {
       while Clock.boot() < end {
         let left = Int32(min(end - Clock.boot(), 1_000))

@@ -100,7 +100,7 @@ extension Diagnostic {
 
   static var walKeptWords: Words {
     (
-      "it is gone from the vault, but not yet from its journal, which another program reads",
+      "it is gone from the vault, but not yet from the WAL beside its file, which another program reads",
       "it goes when the vault is locked; 'kura lock' does that"
     )
   }
@@ -142,7 +142,7 @@ extension Diagnostic {
 
   /// A wait is rounded up: who tries a moment early would wait again.
   static func wait(_ milliseconds: UInt64) -> String {
-    TimeSpan(milliseconds: (milliseconds + 999) / 1_000 * 1_000).words
+    TimeSpan(milliseconds: (min(milliseconds, TimeSpan.year) + 999) / 1_000 * 1_000).words
   }
 
   static func noSlotMessage(_ kind: Credential) -> String {

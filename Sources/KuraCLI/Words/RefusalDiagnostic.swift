@@ -14,7 +14,11 @@ extension Diagnostic {
   static func words(_ refusal: Refusal) -> Words {
     switch refusal {
     case .fault(let doing): faultWords(named(doing))
-    case .unknown(let code): faultWords(" (code \(code))")
+    case .unknown(let code):
+      (
+        "the agent refused it for a reason that this release does not know (code \(code))",
+        "kura and kura-agent may be of two releases"
+      )
     case .malformed:
       ("the agent did not understand the request", "kura and kura-agent may be of two releases")
     case .otherVersion:

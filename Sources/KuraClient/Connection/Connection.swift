@@ -146,12 +146,17 @@ extension Connection {
     _ type: FrameType = .reply, patience: Int32? = nil
   ) throws(ClientError) -> Range<Int> {
     var frame = try next(patience: patience ?? self.patience.answer)
+    var cancel: ClientError?
     while isPrompting, frame.type == .data || frame.type == .end {
-      news = try turn(in: frame)
+      do throws(ClientError) { news = try turn(in: frame) } catch {
+        // What it is the answer to comes first: it may be done.
+        guard case .refused = error else { throw error }
+        cancel = error
+      }
       frame = try next(patience: patience ?? self.patience.answer)
     }
     guard frame.type == type else { throw .broken(.frameType(frame.type.rawValue)) }
-    try accept(frame)
+    do throws(ClientError) { try accept(frame) } catch { throw cancel ?? error }
     return frame.payload
   }
 

@@ -40,14 +40,14 @@ extension Connection {
   ///
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.cancelled` when somebody cancelled.
   public mutating func nextTurn() throws(ClientError) -> PromptTurn {
-    if let news = news.take() { return news }
-    var turn = try readTurn()
+    let kept = news.take()
+    var turn = if let kept { kept } else { try readTurn() }
     while isAhead, turn != .unlocked { turn = try readTurn() }
     return turn
   }
 
   /// Whether the turn has changed while something else was answered.
-  public var hasTurnNews: Bool { news != nil }
+  public var hasTurnNews: Bool { news != nil || isPrompting && isAhead }
 
   /// Says something about the prompt that is shown or waited for.
   public mutating func say(_ word: PromptWord) throws(ClientError) {

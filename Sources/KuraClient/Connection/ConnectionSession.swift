@@ -35,13 +35,8 @@ extension Connection {
       try output.putUnlock(
         kind, secret: bytes, idleTimeout: idleTimeout, maxSession: maxSession, flags: flags)
     }
-    let notices: Notice
-    do {
-      let payload = received(try answer(patience: patience.derivation))
-      notices = try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
-    }
-    isPrompting = false
-    return notices
+    let payload = received(try answer(patience: patience.derivation))
+    return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
   }
 
   /// Proves a credential afresh, so that protected values can be read on this connection, by any number

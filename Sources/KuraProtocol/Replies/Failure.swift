@@ -115,7 +115,8 @@ extension Refusal {
   /// The code that stands for it.
   public var failure: Failure {
     switch self {
-    case .fault, .unknown: .fault
+    case .fault: .fault
+    case .unknown(let code): Failure(rawValue: code) ?? .fault
     case .malformed: .malformed
     case .otherVersion: .otherVersion
     case .unsupported: .unsupported

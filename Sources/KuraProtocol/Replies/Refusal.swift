@@ -14,7 +14,7 @@ public enum Refusal: Error, Equatable, Sendable {
 
   /// A fault of the agent itself: what it was doing.
   case fault(Subject)
-  /// The code of a newer agent that is not known here.
+  /// The code of a newer agent, which is not known here, or comes with facts that are not.
   case unknown(code: UInt16)
   /// The request could not be read; the connection ends.
   case malformed

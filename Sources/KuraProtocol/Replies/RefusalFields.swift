@@ -132,7 +132,12 @@ extension Refusal {
       self = .unknown(code: code)
       return
     }
-    self = try Self.read(failure, &reader)
+    do throws(ProtocolError) { self = try Self.read(failure, &reader) } catch {
+      // A later agent may tell of a rule or a setting that is not known here.
+      guard error == .fieldValue else { throw error }
+      self = .unknown(code: code)
+      return
+    }
     try reader.finish()
   }
 
