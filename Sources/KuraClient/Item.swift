@@ -26,12 +26,12 @@ public struct Item: Equatable, Sendable {
   /// In the order of the vault: ascending by the bytes of their keys.
   public var attributes: [Attribute]
 
-  init(_ entry: Entry, in payload: Span<UInt8>) {
-    name = String(repairing: payload.extracting(entry.name))
+  init(_ entry: borrowing Entry) {
+    name = String(repairing: entry.name.bytes)
     facts = entry.facts
     var attributes: [Attribute] = []
     attributes.reserveCapacity(entry.attributes.count)
-    entry.attributes.forEach(in: payload) { key, value in
+    entry.attributes.forEach { key, value in
       attributes.append(Attribute(key: String(repairing: key), value: Array(copying: value)))
     }
     self.attributes = attributes

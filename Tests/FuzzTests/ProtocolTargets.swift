@@ -10,7 +10,7 @@ enum ProtocolTargets {
       stream("frames-from-client", .client, requests) { type, payload in
         switch type {
         case .clientHello: try inside(try Hello(payload), payload.count)
-        case .request: try inside(try Request(payload), payload.count)
+        case .request: try againAsIs(payload)
         case .clientEnd: try inside(try UploadEnd(payload), payload.count)
         case .clientData: try inside(try? PromptWord(payload), payload.count)
         default: return
@@ -21,7 +21,9 @@ enum ProtocolTargets {
         case .agentHello: try inside(try HelloReply(payload), payload.count)
         case .reply: try readAll(payload)
         case .data:
-          try inside(try? EntryBatch(payload), payload.count)
+          if let batch = try? EntryBatch(payload) {
+            batch.forEach { entry in entry.attributes.forEach { _, _ in } }
+          }
           if var reader = try? EntryReader(payload) { while (try? reader.next()) != nil {} }
           try inside(try? FindingBatch(payload), payload.count)
           try inside(try? PromptNews(payload), payload.count)
@@ -36,21 +38,29 @@ enum ProtocolTargets {
   private static func readAll(_ payload: Span<UInt8>) throws {
     let count = payload.count
     try inside(try Reply(payload), count)
-    try inside(try? PutReply(payload), count)
+    try inside(try? PutReply(reply: payload), count)
     try inside(try? StatusReport(payload), count)
     try inside(try? AgentReport(payload), count)
     try inside(try? AgentFacts(payload), count)
     try inside(try? SettingValue.all(payload), count)
     try inside(try? SlotList(payload), count)
-    try inside(try? SlotReply(payload), count)
-    try inside(try? OTPReply(payload), count)
-    try inside(try? FieldReply.recoveryKey(payload), count)
-    try inside(try? FieldReply.attribute(payload), count)
-    try inside(try? FieldReply.notices(payload), count)
-    if let shown = try? ShowReply(payload) {
-      try inside(shown, count)
-      _ = shown.revisionNumbers(in: payload)
+    try inside(try? SlotReply(reply: payload), count)
+    _ = try? OTPReply(reply: payload)
+    _ = try? RecoveryKeyReply(reply: payload)
+    _ = try? AttributeReply(reply: payload)
+    _ = try? UnlockReply(reply: payload)
+    if let shown = try? ShowReply(reply: payload) {
+      try hold(shown.revisionNumbers.count == shown.revisionCount, "a revision is missing")
     }
+  }
+
+  /// A request that is read is written as it stood.
+  private static func againAsIs(_ payload: Span<UInt8>) throws {
+    let request = try Request(payload)
+    var buffer = try SecretBuffer(capacity: 16)
+    try buffer.putRequest(request)
+    let again = buffer.bytes.extracting(droppingFirst: Frame.headByteCount)
+    try hold(copy(again) == copy(payload), "written again it is another request")
   }
 
   /// Complains of a range in what was read that is not in what it was read from.
@@ -114,37 +124,53 @@ extension ProtocolTargets {
     return copy(buffer.bytes)
   }
 
+  private static func pairs(_ key: String, _ value: String) throws -> SecretBuffer {
+    var pairs = try SecretBuffer(capacity: 16)
+    try pairs.putPair(key: key.utf8.span, value: value.utf8.span)
+    return pairs
+  }
+
   private static var requests: [[UInt8]] {
     [
       written { try $0.putHello(vault: "/home/u/a.kura".utf8.span, terminal: "pts/3".utf8.span) },
       written { try $0.putRequest(.status) },
       written {
-        try $0.putUnlock(
-          .passcode, secret: "secret".utf8.span, idleTimeout: 3_000, maxSession: 0, flags: [])
+        try $0.putRequest(
+          .unlock(
+            .init(
+              .passcode, secret: "secret".utf8.span, idleTimeout: 3_000, maxSession: 0, flags: [])))
       },
-      written { try $0.putGet(name: "a/b".utf8.span, revision: 2) },
+      written { try $0.putRequest(.get(.init(name: "a/b".utf8.span, revision: 2))) },
       written {
-        try $0.putPut(
-          name: "a/b".utf8.span, flags: .replace, revision: 0, value: "hello".utf8.span,
-          attributeCount: 1
-        ) { buffer throws(ProtocolError) in
-          try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
-        }
+        let pairs = try pairs("url", "x.org")
+        try $0.putRequest(
+          .put(
+            .init(
+              name: "a/b".utf8.span, flags: .replace,
+              attributes: AttributeFields(pairs.bytes, count: 1), value: "hello".utf8.span)))
       },
       written {
-        try $0.putAttributes(
-          name: "a/b".utf8.span, ifRevision: 0, setCount: 1,
-          set: { buffer throws(ProtocolError) in
-            try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
-          }, deleteCount: 1,
-          delete: { buffer throws(ProtocolError) in try buffer.put16(text: "old") })
+        let pairs = try pairs("url", "x.org")
+        var keys = try SecretBuffer(capacity: 16)
+        try keys.put16(text: "old")
+        try $0.putRequest(
+          .attributes(
+            .init(
+              name: "a/b".utf8.span, set: AttributeFields(pairs.bytes, count: 1),
+              delete: KeyFields(keys.bytes, count: 1))))
       },
       written {
         var order = SlotOrder(.keyFile)
         (order.label, order.place) = ("usb", "/m/key")
-        try $0.putSlotAdd(.passcode, current: "secret".utf8.span, order, secret: "b".utf8.span)
+        try $0.putRequest(
+          .slotAdd(
+            .init(
+              SlotAuthority(.passcode, secret: "secret".utf8.span), order, secret: "b".utf8.span,
+              label: order.label.utf8.span, place: order.place.utf8.span)))
       },
-      written { try $0.putMove(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace) },
+      written {
+        try $0.putRequest(.move(.init(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace)))
+      },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },
     ]
@@ -157,12 +183,12 @@ extension ProtocolTargets {
       written { try $0.putHelloReply(release: "0.1.0") },
       written { try $0.putReply() },
       written { try $0.putRefusal(.locked(LockNote(.idle, since: 2, idleTimeout: 3))) },
-      written { try $0.putRecoveryKeyReply("0123-4567".utf8.span) },
+      written { try $0.putReply(RecoveryKeyReply("0123-4567".utf8.span)) },
       written { try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "x".utf8.span) },
       written { try $0.putConfigReply([SettingValue(key: 1, value: 60_000)]) },
       written {
-        try $0.putOTPReply(
-          .time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span)
+        try $0.putReply(
+          OTPReply(.time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span))
       },
       written { buffer in
         let batch = try buffer.openBatch()

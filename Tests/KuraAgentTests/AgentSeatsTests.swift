@@ -142,7 +142,7 @@ extension AgentSeatsTests {
     }
     let status = try call { try $0.putRequest(.agentStatus) }
     #expect(try hears(status).isOK)
-    let lock = try call { try $0.putLock(.asked, scope: .all) }
+    let lock = try call { try $0.putRequest(.lock(.init(.asked, scope: .all))) }
     #expect(try hears(lock).isOK)
     _ = try? first.send { try $0.get("a") }
     #expect(try bench.status(lock)?.state == .locked)
@@ -156,7 +156,7 @@ extension AgentSeatsTests {
     let wires = try busy()
     let waiting = try call { try $0.get("a") }
     try bench.turn(2)
-    let lock = try call { try $0.putLock(.asked, scope: .all) }
+    let lock = try call { try $0.putRequest(.lock(.init(.asked, scope: .all))) }
     #expect(try hears(lock).isOK)
     for wire in wires { #expect(try bench.reply(on: wire).lockReason == .asked) }
     #expect(try hears(waiting).failure == .locked)

@@ -15,11 +15,11 @@ import Testing
   ) throws {
     var items = try SecretBuffer(capacity: 4_096)
     for name in names {
-      try items.putBatchItem(
-        name: name.utf8.span, flags: [], value: name.utf8.span, attributes: Span(),
-        attributeCount: 0)
+      try items.putItem(BatchItem(name: name.utf8.span, flags: [], value: name.utf8.span))
     }
-    try wire.send { try $0.putPutBatch(flags: flags, items: items.bytes, count: names.count) }
+    try wire.send {
+      try $0.putRequest(.putBatch(.init(flags: flags, items: items.bytes, count: names.count)))
+    }
   }
 
   /// What became of one: how many are stored, and why not the next.
@@ -71,7 +71,7 @@ import Testing
     for folder in ["a", "b", "c"] {
       #expect(try store(names(folder), bench, wire).end.isOK)
     }
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let deadline = ContinuousClock.now + .seconds(30)
     while access(bench.vault + "-wal", F_OK) == 0, ContinuousClock.now < deadline {
       try bench.agent.turn(waitingAtMost: 5)
@@ -85,7 +85,7 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try store([], bench, wire).stored == 0)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let told = try store([], bench, wire)
     #expect(told.stored == nil)
     #expect(told.end.failure == .locked)
@@ -141,7 +141,7 @@ import Testing
     try send(names("b"), on: wire)
     try bench.turn(middle)
     #expect(try !isAnswered(wire))
-    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let told = try answer(bench, wire)
     #expect(told.stored == nil)
     #expect(told.end.failure == .locked)

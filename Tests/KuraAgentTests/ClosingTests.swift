@@ -28,7 +28,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
     let gate = try occupy(bench)
     defer { gate.open() }
-    try wire.send { try $0.putLock(.asked, scope: .vault) }
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn(3)
     let session = try #require(bench.agent.sessions.first)
     #expect(!session.isUnlocked)
@@ -49,7 +49,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
     let gate = try occupy(bench)
     defer { gate.open() }
-    try wire.send { try $0.putLock(.asked, scope: .vault) }
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn(3)
     bench.clock.pass(milliseconds: 4_999)
     try bench.turn(3)
@@ -59,7 +59,7 @@ import Testing
     let told = try bench.reply(on: wire)
     #expect(told.refusal == .notWhole(isHeld: false, .text(bench.vault)))
     // Asked again, it waits for the same end.
-    try wire.send { try $0.putLock(.asked, scope: .vault) }
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn(3)
     gate.open()
     #expect(try bench.reply(on: wire).isOK)
@@ -73,7 +73,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
     let gate = try occupy(bench)
     defer { gate.open() }
-    try wire.send { try $0.putLock(.asked, scope: .vault) }
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn()
     try other.send { try $0.unlock(Bench.passcode) }
     try slots.send { try $0.putRequest(.slots) }
@@ -96,11 +96,11 @@ import Testing
     // A reader of its own state, as another process is.
     let reader = try VaultReader(bench.vault)
     #expect(try bench.ask(wire) { try $0.put("b", "2") }.isOK)
-    let told = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    let told = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(told.refusal == .notWhole(isHeld: true, .text(bench.vault)))
     #expect(fileSize(bench.vault + "-wal") > 0)
     reader.end()
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(fileSize(bench.vault + "-wal") < 0)
   }
 
@@ -109,14 +109,14 @@ import Testing
     try bench.create()
     let wire = try bench.client()
     #expect(chmod(bench.vault, 0o644) == 0)
-    let lock = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    let lock = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(lock.isOK)
     #expect(bench.agent.sessions.isEmpty)
     // With one the file is what it moves into, and must be fit for that.
     let file = open(bench.vault + "-wal", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     #expect(write(file, "W", 1) == 1)
     close(file)
-    let refused = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    let refused = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(refused.failure == .placeUnsafe)
   }
 

@@ -17,7 +17,7 @@ import Testing
     #expect(try bench.add(SlotOrder(.local), "2468", on: wire).isOK)
     let set = try bench.ask(wire) { try $0.set(.eraseLocalAfter, limit) }
     #expect(set.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     return (bench, wire)
   }
 
@@ -59,7 +59,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let change = try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "short") }
     #expect(change.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.ask(wire) { try $0.unlock("short") }.isOK)
     #expect(secrets(bench).count == 2)
     #expect(try bench.ask(wire) { try $0.unlock("short") }.isOK)
@@ -94,7 +94,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(
       try bench.ask(wire) { try $0.set(.eraseLocalAfter, 0) }.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.ask(wire) { try $0.unlock("1111") }.failure == .wrongPasscode)
     #expect(try bench.ask(wire) { try $0.unlock("2468") }.isOK)
   }
@@ -107,14 +107,16 @@ import Testing
     #expect(pwrite(file, [9], 1, 24) == 1)
     close(file)
     let refused = try bench.ask(wire) {
-      try $0.putSlotTest(.local, secret: "1111".utf8.span, number: nil)
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.local, secret: "1111".utf8.span), number: nil)))
     }
     #expect(refused.refusal == .eraseRuleDamaged)
     // An unlock by the passcode writes it anew.
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     let spent = try bench.ask(wire) {
-      try $0.putSlotTest(.local, secret: "1111".utf8.span, number: nil)
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.local, secret: "1111".utf8.span), number: nil)))
     }
     #expect(spent.failure == .localErased)
     #expect(secrets(bench) == [])
@@ -124,7 +126,7 @@ import Testing
     let (bench, wire) = try bench()
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let refused = try bench.ask(wire) {
-      try $0.putConfig(.set, key: .eraseLocalAfter, value: 101)
+      try $0.putRequest(.config(.init(.set, key: .eraseLocalAfter, value: 101)))
     }
     #expect(refused.refusal == .settingInvalid(.eraseLocalAfter))
   }

@@ -28,7 +28,7 @@ import Testing
     try half.send(bytes: bytes(less: 5) { try $0.put("a", "secret value") })
     try bench.turn(2)
     #expect(holdsSomething(bench))
-    #expect(try bench.ask(user) { try $0.putLock(.asked, scope: .all) }.isOK)
+    #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
     try bench.turn()
     #expect(!holdsSomething(bench))
     #expect(try bench.reply(on: half).lockReason == .asked)
@@ -43,7 +43,7 @@ import Testing
     try upload.send(bytes: bytes(less: 5) { try $0.data(Array(repeating: 7, count: 100)) })
     try bench.turn(2)
     #expect(holdsSomething(bench))
-    #expect(try bench.ask(user) { try $0.putLock(.asked, scope: .all) }.isOK)
+    #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
     try bench.turn()
     #expect(!holdsSomething(bench))
     #expect(try bench.reply(on: upload).lockReason == .asked)
@@ -65,7 +65,7 @@ import Testing
     }
     try bench.turn(2)
     #expect(holdsSomething(bench))
-    #expect(try bench.ask(user) { try $0.putLock(.asked, scope: .all) }.isOK)
+    #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
     try bench.turn()
     #expect(!holdsSomething(bench))
     #expect(try bench.reply(on: eager).failure == .locked)
@@ -83,7 +83,7 @@ import Testing
     let whole = try bytes(less: 0) { try $0.put("a", "secret value") }
     try half.send(bytes: Array(whole.dropLast(5)))
     try bench.turn(2)
-    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     try half.send(bytes: Array(whole.suffix(5)))
     #expect(try bench.reply(on: half).isOK)
     #expect(try bench.ask(user) { try $0.get("a") }.value == "secret value")
@@ -93,7 +93,7 @@ import Testing
     let bench = try Bench()
     let (user, eager) = (try bench.unlocked(), try bench.client())
     try user.send { buffer in
-      try buffer.putLock(.asked, scope: .all)
+      try buffer.putRequest(.lock(.init(.asked, scope: .all)))
       try buffer.get("a")
       try buffer.putRequest(.agentStatus)
     }
@@ -112,10 +112,16 @@ import Testing
   func `nothing is kept behind a request that may wait for ever`(isWatch: Bool) throws {
     let bench = try Bench()
     let user = try bench.unlocked()
-    if !isWatch { #expect(try bench.ask(user) { try $0.putLock(.asked, scope: .all) }.isOK) }
+    if !isWatch {
+      #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
+    }
     let eager = try bench.client()
     try eager.send { buffer in
-      if isWatch { try buffer.putRequest(.watch) } else { try buffer.putWait(milliseconds: 9_999) }
+      if isWatch {
+        try buffer.putRequest(.watch)
+      } else {
+        try buffer.putRequest(.wait(.init(milliseconds: 9_999)))
+      }
       try buffer.put("a", "secret value")
       try buffer.unlock(Bench.passcode)
     }
@@ -128,9 +134,9 @@ import Testing
   @Test func `what is sent later behind a wait is not read before it is over`() throws {
     let bench = try Bench()
     let user = try bench.unlocked()
-    #expect(try bench.ask(user) { try $0.putLock(.asked, scope: .all) }.isOK)
+    #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
     let waiting = try bench.client()
-    try waiting.send { try $0.putWait(milliseconds: 1_000) }
+    try waiting.send { try $0.putRequest(.wait(.init(milliseconds: 1_000))) }
     try bench.turn(2)
     try waiting.send { try $0.unlock(Bench.passcode) }
     try bench.turn(2)

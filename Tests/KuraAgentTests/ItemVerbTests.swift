@@ -2,6 +2,7 @@
 
 import KuraAgent
 import KuraProtocol
+import SecureMemory
 import Testing
 
 @Suite struct ItemVerbTests {
@@ -26,7 +27,7 @@ import Testing
     _ = try bench.ask(wire) { try $0.put("a", "1") }
     #expect(try bench.ask(wire) { try $0.put("a", "2") }.failure == .exists)
     let reply = try bench.ask(wire) { try $0.put("a", "2", flags: .replace) }
-    let put = try PutReply(reply.payload.span)
+    let put = try PutReply(reply: reply.payload.span)
     #expect(put.revision == 2 && put.replaced == 1)
     #expect(try bench.ask(wire) { try $0.get("a") }.value == "2")
     #expect(try bench.ask(wire) { try $0.get("a", revision: 1) }.value == "1")
@@ -58,14 +59,17 @@ import Testing
     let reply = try bench.ask(wire) { try $0.attribute("user", of: "a") }
     #expect(reply.payload.suffix(2) == Array("me".utf8)[...])
     let changed = try bench.ask(wire) {
-      try $0.putAttributes(
-        name: "a".utf8.span, ifRevision: 1, setCount: 1,
-        set: { buffer throws(ProtocolError) in
-          try buffer.putPair(key: "user".utf8.span, value: "you".utf8.span)
-        }, deleteCount: 1,
-        delete: { buffer throws(ProtocolError) in try buffer.put16("url".utf8.span) })
+      var set = try SecretBuffer(capacity: 16)
+      var delete = try SecretBuffer(capacity: 16)
+      try set.putPair(key: "user".utf8.span, value: "you".utf8.span)
+      try delete.put16("url".utf8.span)
+      try $0.putRequest(
+        .attributes(
+          .init(
+            name: "a".utf8.span, ifRevision: 1, set: AttributeFields(set.bytes, count: 1),
+            delete: KeyFields(delete.bytes, count: 1))))
     }
-    #expect(try FieldReply.revision(changed.payload.span) == 2)
+    #expect(try RevisionReply(reply: changed.payload.span).revision == 2)
     #expect(try bench.ask(wire) { try $0.attribute("url", of: "a") }.failure == .attributeNotFound)
     let gone = try bench.ask(wire) { try $0.attribute("url", of: "a") }
     #expect(gone.refusal == .attributeNotFound(.text("url")))
@@ -78,11 +82,11 @@ import Testing
     _ = try bench.ask(wire) { try $0.put("a", "one", attributes: [("k", "v")]) }
     _ = try bench.ask(wire) { try $0.put("a", "second", flags: .replace) }
     let reply = try bench.ask(wire) { try $0.show("a") }
-    let show = try ShowReply(reply.payload.span)
+    let show = try ShowReply(reply: reply.payload.span)
     #expect(show.entry.facts.revision == 2)
     #expect(show.entry.facts.size == 6)
     #expect(show.entry.attributes.count == 1)
-    #expect(show.revisionNumbers(in: reply.payload.span) == [1])
+    #expect(show.revisionNumbers == [1])
     #expect(!String(decoding: reply.payload, as: UTF8.self).contains("second"))
   }
 
@@ -99,7 +103,7 @@ import Testing
   @Test func `every setting is told`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let reply = try bench.ask(wire) { try $0.putConfig(.list, key: nil) }
+    let reply = try bench.ask(wire) { try $0.putRequest(.config(.init(.list, key: nil))) }
     let settings = try SettingValue.all(reply.payload.span)
     #expect(settings.map(\.key) == Setting.allCases.map(\.rawValue))
     #expect(settings.first?.value == Setting.idleTimeout.standard)

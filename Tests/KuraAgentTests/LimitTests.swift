@@ -155,7 +155,7 @@ extension LimitTests {
     let writer = try VaultWriter(bench.vault)
     try wire.send { try $0.put("a", "1") }
     try bench.turn(3)
-    try other.send { try $0.putLock(.asked, scope: .vault) }
+    try other.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.reply(on: wire).lockReason == .asked)
     // The writer may still change the file.
     #expect(try bench.reply(on: other).failure == .notWhole)

@@ -18,7 +18,7 @@ import Testing
     bench.agent.lock(session, .asked)
     #expect(!session.isUnlocked)
     #expect(try seen(bench) == before)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try seen(bench) != before)
   }
 
@@ -33,7 +33,7 @@ import Testing
     let held = open(try path(bench), O_RDWR | O_CLOEXEC)
     defer { close(held) }
     #expect(flock(held, LOCK_EX) == 0)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try seen(bench) == before)
     #expect(flock(held, LOCK_UN) == 0)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
@@ -43,12 +43,12 @@ import Testing
   @Test func `leaves a note that an older copy is told by`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn()
     let old = try bytes(bench.vault)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn()
     try write(old, to: bench.vault)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.failure == .rolledBack)
@@ -60,7 +60,7 @@ import Testing
 extension `A lock` {
   @Test func `of a vault that was locked already wipes what waits for a person's word`() throws {
     try whileAsked { bench, wire, other in
-      _ = try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }
+      _ = try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
       #expect(try bench.reply(on: wire).failure == .locked)
     }
   }
@@ -86,7 +86,7 @@ extension `A lock` {
     let shown = try bench.ask(wire) { try $0.create("x", flags: [.weakKDF, .recoveryKey]) }
     #expect(shown.recoveryKey != nil)
     let other = try bench.client()
-    #expect(try bench.ask(other) { try $0.putLock(.asked, scope: .all) }.isOK)
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .all))) }.isOK)
     #expect(try bench.reply(on: wire).failure == .unconfirmed)
     #expect(access(bench.vault, F_OK) != 0)
     #expect(bench.agent.nextWordDeadline == nil)

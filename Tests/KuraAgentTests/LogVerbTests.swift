@@ -54,7 +54,7 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try bench.ask(wire) { try $0.unlock("wrong") }.failure == .wrongPasscode)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.ask(wire) { try $0.unlock("wrong, too") }.failure == .wrongPasscode)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     let refused = try lines(bench, wire).filter { $0.code != 0 }
@@ -70,11 +70,11 @@ import Testing
     for names in [["a", "b", "c"], ["b"]] {
       var items = try SecretBuffer(capacity: 4_096)
       for name in names {
-        try items.putBatchItem(
-          name: name.utf8.span, flags: [], value: name.utf8.span, attributes: Span(),
-          attributeCount: 0)
+        try items.putItem(BatchItem(name: name.utf8.span, flags: [], value: name.utf8.span))
       }
-      try wire.send { try $0.putPutBatch(flags: [], items: items.bytes, count: names.count) }
+      try wire.send {
+        try $0.putRequest(.putBatch(.init(flags: [], items: items.bytes, count: names.count)))
+      }
       while try bench.reply(on: wire).type == .progress {}
     }
     let batches = try lines(bench, wire).filter { $0.verb == .putBatch }
@@ -88,7 +88,7 @@ import Testing
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".log") })
     let held = open(bench.scratch.path + "/state/" + name, O_RDWR | O_CLOEXEC)
     #expect(flock(held, LOCK_EX) == 0)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     try bench.turn(2)
     #expect(flock(held, LOCK_UN) == 0)
     close(held)
@@ -106,7 +106,8 @@ import Testing
   {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    #expect(try bench.ask(wire) { try $0.putConfig(.set, key: .logSync, value: 1) }.isOK)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.config(.init(.set, key: .logSync, value: 1))) }.isOK)
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
     try bench.turn(3)
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".log") })
@@ -118,7 +119,7 @@ import Testing
     let before = size()
     bench.agent.lock(try #require(bench.agent.sessions.first), .asked)
     #expect(size() == before)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(size() > before)
   }
 

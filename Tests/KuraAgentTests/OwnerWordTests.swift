@@ -16,18 +16,27 @@ private enum Owned: CaseIterable {
     let name = "a".utf8.span
     switch self {
     case .config:
-      try frames.putConfig(.set, key: .reuseWindow, value: 5_000, by: kind, word: word)
-    case .unprotect: try frames.putUnprotect(name: name, by: kind, word: word)
-    case .purge: try frames.putPurge(name: name, .item, by: kind, word: word)
-    case .purgeHistory: try frames.putPurge(name: name, .history, by: kind, word: word)
+      try frames.putRequest(
+        .config(.init(.set, key: .reuseWindow, value: 5_000, word: OwnerWord(kind, word))))
+    case .unprotect:
+      try frames.putRequest(.unprotect(.init(name: name, word: OwnerWord(kind, word))))
+    case .purge:
+      try frames.putRequest(.purge(.init(name: name, .item, word: OwnerWord(kind, word))))
+    case .purgeHistory:
+      try frames.putRequest(.purge(.init(name: name, .history, word: OwnerWord(kind, word))))
     case .purgeRevision:
-      try frames.putPurge(name: name, .revision, revision: 1, by: kind, word: word)
-    case .move: try frames.putMove(name: name, to: "z".utf8.span, flags: [], by: kind, word: word)
+      try frames.putRequest(
+        .purge(.init(name: name, .revision, revision: 1, word: OwnerWord(kind, word))))
+    case .move:
+      try frames.putRequest(
+        .move(.init(name: name, to: "z".utf8.span, flags: [], word: OwnerWord(kind, word))))
     case .moveOnto:
-      try frames.putMove(name: "x".utf8.span, to: name, flags: .replace, by: kind, word: word)
+      try frames.putRequest(
+        .move(.init(name: "x".utf8.span, to: name, flags: .replace, word: OwnerWord(kind, word))))
     case .moveOntoDeleted:
-      try frames.putMove(
-        name: "x".utf8.span, to: "d".utf8.span, flags: [], by: kind, word: word)
+      try frames.putRequest(
+        .move(.init(name: "x".utf8.span, to: "d".utf8.span, flags: [], word: OwnerWord(kind, word)))
+      )
     }
   }
 }
@@ -53,7 +62,9 @@ private enum Owned: CaseIterable {
     let refused = try bench.ask(wire) { try owned.write(&$0) }
     #expect(refused.failure == .ownerNeeded)
     #expect(
-      try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: Bench.passcode.utf8.span) }.isOK)
+      try bench.ask(wire) {
+        try $0.putRequest(.authorize(.init(.passcode, secret: Bench.passcode.utf8.span)))
+      }.isOK)
     #expect(try bench.ask(wire) { try owned.write(&$0) }.failure == .ownerNeeded)
     let wrong = try bench.ask(wire) { try owned.write(&$0, .passcode, "wrong") }
     #expect(wrong.wrong?.failures == 1)
@@ -61,7 +72,7 @@ private enum Owned: CaseIterable {
     #expect(try bench.ask(wire) { try owned.write(&$0, .passcode, Bench.passcode) }.isOK)
     #expect(try bench.status(wire)?.epoch == (epoch ?? 0) + 1)
     let another = try bench.ask(wire) {
-      try $0.putConfig(.set, key: .idleTimeout, value: 1_000_000)
+      try $0.putRequest(.config(.init(.set, key: .idleTimeout, value: 1_000_000)))
     }
     #expect(another.failure == .ownerNeeded)
   }
@@ -101,18 +112,18 @@ private enum Owned: CaseIterable {
     let (bench, wire) = try bench()
     let other = try bench.client()
     try wire.send { try Owned.config.write(&$0, .passcode, Bench.passcode) }
-    try other.send { try $0.putLock(.asked, scope: .vault) }
+    try other.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.reply(on: other).isOK)
     #expect(try bench.reply(on: wire).failure == .locked)
     try bench.settle(other)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
-    let reply = try bench.ask(wire) { try $0.putConfig(.get, key: .reuseWindow) }
+    let reply = try bench.ask(wire) { try $0.putRequest(.config(.init(.get, key: .reuseWindow))) }
     #expect(try SettingValue.all(reply.payload.span) == [SettingValue(key: 5, value: 0)])
   }
 
   @Test func `takes an unlocked vault`() throws {
     let (bench, wire) = try bench()
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let refused = try bench.ask(wire) { try Owned.config.write(&$0, .passcode, Bench.passcode) }
     #expect(refused.failure == .locked)
   }
@@ -120,9 +131,11 @@ private enum Owned: CaseIterable {
   @Test func `names what it is about where it does not help`() throws {
     let (bench, wire) = try bench()
     let refused = try bench.ask(wire) {
-      try $0.putMove(
-        name: "none".utf8.span, to: "z".utf8.span, flags: [], by: .passcode,
-        word: Bench.passcode.utf8.span)
+      try $0.putRequest(
+        .move(
+          .init(
+            name: "none".utf8.span, to: "z".utf8.span, flags: [],
+            word: OwnerWord(.passcode, Bench.passcode.utf8.span))))
     }
     #expect(refused.refusal == .notFound(.text("none")))
   }
@@ -139,7 +152,10 @@ private enum Owned: CaseIterable {
     #expect(try bench.add(SlotOrder(.local), "4711", on: wire).isOK)
     for isLocked in [false, true] {
       for (kind, secret) in [(Credential.keyFile, Self.key), (.passcode, "4711")] {
-        if isLocked { #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK) }
+        if isLocked {
+          #expect(
+            try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+        }
         let refused = try bench.ask(wire) {
           try $0.unlock(secret, kind: kind, idle: idle, max: max)
         }

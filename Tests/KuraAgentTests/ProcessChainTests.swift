@@ -176,7 +176,8 @@ private func link(
     #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
     let asker = try bench.client()
     let word = Bench.passcode.utf8.span
-    #expect(try bench.ask(asker) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(
+      try bench.ask(asker) { try $0.putRequest(.authorize(.init(.passcode, secret: word))) }.isOK)
     #expect(try bench.ask(asker) { try $0.get("a") }.isOK)
     return (bench, processes)
   }
@@ -211,7 +212,8 @@ private func link(
     processes.set(link(Self.own, below: 5, at: 0, "kura"))
     let wire = try bench.client()
     let word = Bench.passcode.utf8.span
-    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.authorize(.init(.passcode, secret: word))) }.isOK)
     #expect(try bench.ask(wire) { try $0.get("b") }.isOK)
     let other = try bench.client()
     #expect(try bench.ask(other) { try $0.get("b") }.failure == .protected)
@@ -240,7 +242,8 @@ private func link(
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
     #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
     let word = Bench.passcode.utf8.span
-    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.authorize(.init(.passcode, secret: word))) }.isOK)
     #expect(try bench.ask(wire) { try $0.get("b") }.isOK)
     #expect(looks.withLock { $0 } == 0)
     #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
@@ -261,7 +264,8 @@ private func link(
     let session = try #require(bench.agent.sessions.first)
     let wire = try bench.client()
     let word = Bench.passcode.utf8.span
-    #expect(try bench.ask(wire) { try $0.putAuthorize(.passcode, secret: word) }.isOK)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.authorize(.init(.passcode, secret: word))) }.isOK)
     for number in 1...Window.most {
       #expect(try bench.ask(wire) { try $0.put("n\(number)", "1", flags: .protect) }.isOK)
       #expect(try bench.ask(wire) { try $0.get("n\(number)") }.isOK)
@@ -283,7 +287,7 @@ private func link(
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
     #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(session.windows.isEmpty)
   }
 }

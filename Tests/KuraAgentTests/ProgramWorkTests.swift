@@ -16,7 +16,7 @@ import Testing
 
   @Test func `a lock is not held up by a key that is derived`() throws {
     let isLocked = try isFirst { other in
-      try other.send { try $0.putLock(.asked, scope: .vault) }
+      try other.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
       #expect(try other.frame().isOK)
     }
     #expect(isLocked)
@@ -35,8 +35,11 @@ import Testing
       let slow = try home.connect()
       try slow.send { buffer in
         try buffer.hello(home.path + "/data/slow.kura")
-        try buffer.putCreate(
-          passcode: "x".utf8.span, cost: KDFParameters(memory: 256 << 20, passes: 3), flags: [])
+        try buffer.putRequest(
+          .create(
+            .init(
+              passcode: "x".utf8.span, cost: KDFParameters(memory: 256 << 20, passes: 3), flags: [])
+          ))
       }
       #expect(try slow.frame().type == .agentHello)
       try ask(other)
@@ -58,7 +61,7 @@ import Testing
     let late = try home.client()
     try late.send { try $0.get("a") }
     #expect(try late.frame().failure == .notFound)
-    try late.send { try $0.putLock(.asked, scope: .all) }
+    try late.send { try $0.putRequest(.lock(.init(.asked, scope: .all))) }
     #expect(try late.frame().isOK)
     try late.send { try $0.get("a") }
     #expect(try late.frame().failure == .locked)
@@ -158,8 +161,10 @@ extension ProgramWorkTests {
     let wire = try home.connect()
     try wire.send { buffer in
       try buffer.hello(home.vault)
-      try buffer.putCreate(
-        passcode: "x".utf8.span, cost: KDFParameters(memory: 64 << 20, passes: 3), flags: [])
+      try buffer.putRequest(
+        .create(
+          .init(
+            passcode: "x".utf8.span, cost: KDFParameters(memory: 64 << 20, passes: 3), flags: [])))
     }
     #expect(try wire.frame().type == .agentHello)
     agent.signal(SIGTERM)

@@ -79,9 +79,11 @@ import Testing
     #expect(try bench.ask(wire, asking("pts/1")).news == .yours)
     #expect(rename(other, bench.vault) == 0)
     let end = try bench.ask(wire) {
-      try $0.putUnlock(
-        .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
-        flags: .acceptExchange)
+      try $0.putRequest(
+        .unlock(
+          .init(
+            .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
+            flags: .acceptExchange)))
     }
     #expect(end.type == .end)
     #expect(try bench.reply(on: wire).isOK)
@@ -92,7 +94,8 @@ import Testing
     let bench = try Bench()
     try bench.create()
     let requests: [(inout SecretBuffer) throws -> Void] = [
-      { try $0.get("a") }, { try $0.putLock(.asked, scope: .vault) }, asking("pts/1"),
+      { try $0.get("a") }, { try $0.putRequest(.lock(.init(.asked, scope: .vault))) },
+      asking("pts/1"),
     ]
     for request in requests {
       let wire = try bench.client()
@@ -219,7 +222,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
     do {
       let gone = try bench.client()
-      try gone.send { try $0.putLock(.screenLock, scope: .vault) }
+      try gone.send { try $0.putRequest(.lock(.init(.screenLock, scope: .vault))) }
     }
     try bench.turn(3)
     #expect(try bench.status(wire)?.lockReason == .screenLock)
@@ -236,7 +239,7 @@ import Testing
   }
 
   private func asking(_ place: String) -> (inout SecretBuffer) throws -> Void {
-    { try $0.putPrompt(at: place.utf8.span, flags: .seesKeys) }
+    { try $0.putRequest(.prompt(.init(at: place.utf8.span, flags: .seesKeys))) }
   }
 }
 

@@ -68,7 +68,7 @@ import Testing
     let (bench, wire) = try bench(window: 300_000)
     #expect(try bench.authorize(wire).isOK)
     #expect(try refusal(bench, wire) == nil)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try refusal(bench, wire) == .locked)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try refusal(bench, wire) == .protected)
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `takes an unlocked vault`() throws {
     let (bench, wire) = try bench()
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try bench.authorize(wire).failure == .locked)
   }
 
@@ -84,13 +84,15 @@ import Testing
     let (bench, wire) = try bench()
     for isLocked in [true, false] {
       if isLocked {
-        #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+        #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
       }
       let fresh = try bench.client()
       let reply = try bench.ask(fresh) {
-        try $0.putUnlock(
-          .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
-          flags: .authorize)
+        try $0.putRequest(
+          .unlock(
+            .init(
+              .passcode, secret: Bench.passcode.utf8.span, idleTimeout: 0, maxSession: 0,
+              flags: .authorize)))
       }
       #expect(reply.isOK)
       #expect(try refusal(bench, fresh) == nil)
@@ -113,16 +115,21 @@ import Testing
   @Test func `loses its protection with the passcode only`() throws {
     let (bench, wire) = try bench()
     let name = "a".utf8.span
-    #expect(try bench.ask(wire) { try $0.putUnprotect(name: name) }.failure == .ownerNeeded)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.unprotect(.init(name: name))) }.failure
+        == .ownerNeeded)
     #expect(try bench.authorize(wire).isOK)
     // What was proved for reading is no word for that.
-    let refused = try bench.ask(wire) { try $0.putUnprotect(name: name) }
+    let refused = try bench.ask(wire) { try $0.putRequest(.unprotect(.init(name: name))) }
     #expect(refused.refusal == .ownerNeeded(.text("a")))
     let word = Bench.passcode.utf8.span
-    #expect(try bench.ask(wire) { try $0.putUnprotect(name: name, by: .passcode, word: word) }.isOK)
+    #expect(
+      try bench.ask(wire) {
+        try $0.putRequest(.unprotect(.init(name: name, word: OwnerWord(.passcode, word))))
+      }.isOK)
     let other = try bench.client()
     #expect(try refusal(bench, other) == nil)
-    #expect(try bench.ask(other) { try $0.putProtect(name: name) }.isOK)
+    #expect(try bench.ask(other) { try $0.putRequest(.protect(.init(name: name))) }.isOK)
     #expect(try refusal(bench, other) == .protected)
   }
 }
@@ -178,7 +185,9 @@ import Testing
   @Test func `has five minutes at most`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let reply = try bench.ask(wire) { try $0.putConfig(.set, key: .reuseWindow, value: 300_001) }
+    let reply = try bench.ask(wire) {
+      try $0.putRequest(.config(.init(.set, key: .reuseWindow, value: 300_001)))
+    }
     #expect(reply.failure == .settingInvalid)
   }
 }
@@ -187,7 +196,7 @@ extension Bench {
   fileprivate func authorize(
     _ wire: Wire, _ secret: String = Bench.passcode, _ kind: Credential = .passcode
   ) throws -> Received {
-    try ask(wire) { try $0.putAuthorize(kind, secret: secret.utf8.span) }
+    try ask(wire) { try $0.putRequest(.authorize(.init(kind, secret: secret.utf8.span))) }
   }
 
   fileprivate func set(_ key: Setting, _ value: UInt64, _ wire: Wire) throws {

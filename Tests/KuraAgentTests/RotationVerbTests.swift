@@ -58,7 +58,7 @@ import Testing
     let wire = try bench.client()
     try wire.send { try $0.putRequest(.rotate) }
     #expect(try bench.next(on: wire).type == .progress)
-    _ = try bench.ask(other) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     var frame = try bench.next(on: wire)
     while frame.type == .progress { frame = try bench.next(on: wire) }
     #expect(frame.type == .reply && frame.failure == .locked)

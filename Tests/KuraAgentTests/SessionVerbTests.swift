@@ -17,7 +17,7 @@ private let minute: UInt64 = 60_000
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.ask(wire) { try $0.put("a/b", "secret") }.isOK)
     #expect(try bench.ask(wire) { try $0.get("a/b") }.value == "secret")
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let refused = try bench.ask(wire) { try $0.get("a/b") }
     #expect(refused.failure == .locked)
     #expect(refused.lockReason == .asked)
@@ -28,7 +28,7 @@ private let minute: UInt64 = 60_000
     let bench = try Bench()
     let wire = try bench.unlocked()
     _ = try bench.ask(wire) { try $0.put("a", "1") }
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     _ = try bench.ask(wire) { try $0.unlock(Bench.passcode) }
     #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
   }
@@ -37,7 +37,7 @@ private let minute: UInt64 = 60_000
     let bench = try Bench()
     let wire = try bench.unlocked()
     _ = try bench.ask(wire) { try $0.put("a", "1") }
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(bench.scratch.names(in: "data") == ["default.kura"])
   }
 
@@ -68,8 +68,8 @@ private let minute: UInt64 = 60_000
   @Test func `locking is needed by nobody twice`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    #expect(try bench.ask(wire) { try $0.putLock(.suspend, scope: .vault) }.isOK)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.suspend, scope: .vault))) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try bench.status(wire)?.lockReason == .suspend)
   }
 }
@@ -140,7 +140,9 @@ extension SessionVerbTests {
   @Test func `a new idle timeout holds at once and after the next unlock`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    _ = try bench.ask(wire) { try $0.putConfig(.set, key: .idleTimeout, value: 2_000) }
+    _ = try bench.ask(wire) {
+      try $0.putRequest(.config(.init(.set, key: .idleTimeout, value: 2_000)))
+    }
     #expect(try bench.status(wire)?.idleTimeout == 2_000)
     bench.clock.pass(milliseconds: 2_000)
     #expect(try bench.ask(wire) { try $0.get("a") }.lockReason == .idle)
@@ -151,7 +153,9 @@ extension SessionVerbTests {
   @Test func `a setting out of range is refused with its range`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    let refused = try bench.ask(wire) { try $0.putConfig(.set, key: .idleTimeout, value: 1) }
+    let refused = try bench.ask(wire) {
+      try $0.putRequest(.config(.init(.set, key: .idleTimeout, value: 1)))
+    }
     #expect(refused.refusal == .settingInvalid(.idleTimeout))
   }
 
@@ -163,7 +167,7 @@ extension SessionVerbTests {
     #expect(try #require(bench.agent.sessions.first).isUnlocked == false)
     #expect(try bench.status(wire)?.lockReason == .idle)
     // Who locks what is locked already is answered when the file is whole, too.
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(bench.scratch.names(in: "data") == ["default.kura"])
   }
 }
@@ -181,7 +185,7 @@ extension SessionVerbTests {
     try asker.send { try $0.unlock(Bench.passcode) }
     try bench.turn()
     #expect(try bench.status(locker)?.state == .unlocking)
-    #expect(try bench.ask(locker) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(locker) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try bench.reply(on: asker).failure == .locked)
     gate.open()
     try bench.settle(locker)
@@ -219,7 +223,7 @@ extension SessionVerbTests {
     try second.send { try $0.unlock(Bench.passcode) }
     #expect(try bench.reply(on: first).isOK)
     let reply = try bench.reply(on: second)
-    #expect(try FieldReply.notices(reply.payload.span).contains(.alreadyUnlocked))
+    #expect(try UnlockReply(reply: reply.payload.span).notices.contains(.alreadyUnlocked))
   }
 
   @Test func `unlocking again sets new limits`() throws {
@@ -233,7 +237,7 @@ extension SessionVerbTests {
     let bench = try Bench()
     try bench.create()
     let (waiter, other) = (try bench.client(), try bench.client())
-    try waiter.send { try $0.putWait(milliseconds: 60_000) }
+    try waiter.send { try $0.putRequest(.wait(.init(milliseconds: 60_000))) }
     #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try bench.reply(on: waiter).isOK)
   }
@@ -242,7 +246,7 @@ extension SessionVerbTests {
     let bench = try Bench()
     try bench.create()
     let waiter = try bench.client()
-    try waiter.send { try $0.putWait(milliseconds: 60_000) }
+    try waiter.send { try $0.putRequest(.wait(.init(milliseconds: 60_000))) }
     try bench.turn(3)
     bench.clock.pass(milliseconds: 60_000)
     #expect(try bench.reply(on: waiter).failure == .locked)
@@ -251,7 +255,7 @@ extension SessionVerbTests {
   @Test func `waiting for an unlocked vault takes no time`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
-    #expect(try bench.ask(wire) { try $0.putWait(milliseconds: 0) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.wait(.init(milliseconds: 0))) }.isOK)
   }
 }
 
@@ -296,7 +300,7 @@ extension SessionVerbTests {
     let wire = try bench.unlocked()
     #expect(try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "new") }.isOK)
     #expect(try bench.status(wire)?.state == .unlocked)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.failure == .wrongPasscode)
     #expect(try bench.ask(wire) { try $0.unlock("new") }.isOK)
   }
@@ -324,7 +328,7 @@ extension SessionVerbTests {
     let wire = try bench.unlocked()
     let refused = try bench.ask(wire) { try $0.changePasscode("wrong", to: "new") }
     #expect(refused.failure == .wrongPasscode)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
 }

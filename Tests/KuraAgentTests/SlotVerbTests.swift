@@ -16,7 +16,7 @@ import Testing
     #expect(open.labels == ["", "work"])
     #expect(open.list.slots.map { $0.flags.contains(.opened) } == [true, false])
     #expect(open.list.slots.allSatisfy { $0.flags.isSuperset(of: [.enabled, .withProtected]) })
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     let locked = try list(on: wire, bench)
     #expect(!locked.list.isAuthentic)
     #expect(locked.labels == ["", ""])
@@ -31,7 +31,8 @@ import Testing
     #expect(wrong.failure == .wrongPasscode)
     for kind in [Credential.keyFile, .local] {
       let reply = try bench.ask(wire) {
-        try $0.putSlotRemove(kind, current: Bench.passcode.utf8.span, number: 0)
+        try $0.putRequest(
+          .slotRemove(.init(SlotAuthority(kind, secret: Bench.passcode.utf8.span), number: 0)))
       }
       #expect(reply.refusal == .slotsTakeOwner)
     }
@@ -71,7 +72,7 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try add(SlotOrder(.local), "2468", on: wire, bench).isOK)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try bench.ask(wire) { try $0.unlock("1357") }.failure == .wrongPasscode)
     let tries = try #require(try bench.status(wire)).tries
     #expect(tries.map(\.kind) == [.passcode, .local])
@@ -91,14 +92,15 @@ import Testing
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try add(SlotOrder(.local), "2468", on: wire, bench).isOK)
-    #expect(try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     for number in 0..<5 {
       let wrong = try bench.ask(wire) { try $0.unlock("much too long for a code \(number)") }
       #expect(wrong.failure == .wrongPasscode)
     }
     #expect(try bench.ask(wire) { try $0.unlock("too long, and sixth") }.failure == .throttled)
     let tested = try bench.ask(wire) {
-      try $0.putSlotTest(.passcode, secret: "2468".utf8.span, number: nil)
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.passcode, secret: "2468".utf8.span), number: nil)))
     }
     #expect(tested.slot == SlotAnswer(number: 1, kind: .local))
     #expect(try bench.ask(wire) { try $0.unlock("1357") }.failure == .throttled)
@@ -111,11 +113,13 @@ import Testing
     try bench.create()
     let wire = try bench.client()
     let right = try bench.ask(wire) {
-      try $0.putSlotTest(.passcode, secret: Bench.passcode.utf8.span, number: nil)
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.passcode, secret: Bench.passcode.utf8.span), number: nil)))
     }
     #expect(right.slot == SlotAnswer(number: 0, kind: .passcode))
     let other = try bench.ask(wire) {
-      try $0.putSlotTest(.passcode, secret: Bench.passcode.utf8.span, number: 3)
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.passcode, secret: Bench.passcode.utf8.span), number: 3)))
     }
     #expect(other.failure == .slotNotFound)
     #expect(try bench.status(wire)?.state == .locked)
@@ -130,7 +134,8 @@ import Testing
     #expect(try add(SlotOrder(.keyFile), "short", on: wire, bench).failure == .keyFileTooShort)
     #expect(try add(SlotOrder(.local), "123", on: wire, bench).failure == .passcodeInvalid)
     let last = try bench.ask(wire) {
-      try $0.putSlotRemove(.passcode, current: Bench.passcode.utf8.span, number: 0)
+      try $0.putRequest(
+        .slotRemove(.init(SlotAuthority(.passcode, secret: Bench.passcode.utf8.span), number: 0)))
     }
     #expect(last.failure == .lastSlot)
   }
@@ -160,6 +165,6 @@ private struct SlotAnswer: Equatable {
 
 extension Received {
   fileprivate var slot: SlotAnswer? {
-    (try? SlotReply(payload.span)).map { SlotAnswer(number: $0.number, kind: $0.kind) }
+    (try? SlotReply(reply: payload.span)).map { SlotAnswer(number: $0.number, kind: $0.kind) }
   }
 }

@@ -182,7 +182,7 @@ extension TryTests {
 extension TryTests {
   private func notices(_ bench: Bench, _ wire: Wire) throws -> Notice {
     let reply = try bench.ask(wire) { try $0.unlock(Bench.passcode) }
-    return try FieldReply.notices(reply.payload.span)
+    return try UnlockReply(reply: reply.payload.span).notices
   }
 
   @Test func `mistakes of others are told at the next unlock, own ones are not`() throws {
@@ -215,7 +215,7 @@ extension TryTests {
     let bench = try Bench()
     let wire = try bench.unlocked()
     #expect(try bench.add(SlotOrder(.local), "2468", on: wire).isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     let name = try #require(bench.scratch.names(in: "state").first { $0.hasSuffix(".tries") })
     let path = bench.scratch.path + "/state/" + name
     #expect(remove(path) == 0)
@@ -305,7 +305,7 @@ extension TryTests {
     #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
     // A lock takes back what has not begun.
     let third = try bench.client()
-    _ = try bench.ask(third) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(third) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.reply(on: wire).failure == .locked)
     try bench.settle(third)
     #expect(try bench.status(third)?.state == .locked)
@@ -325,7 +325,7 @@ extension TryTests {
     let maker = try bench.client()
     let slow = KDFParameters(memory: 64 << 20, passes: 16)
     let created = try bench.ask(maker) {
-      try $0.putCreate(passcode: "x".utf8.span, cost: slow, flags: [])
+      try $0.putRequest(.create(.init(passcode: "x".utf8.span, cost: slow, flags: [])))
     }
     #expect(created.isOK)
     #expect(try bench.ask(maker) { try $0.putConfirm() }.isOK)

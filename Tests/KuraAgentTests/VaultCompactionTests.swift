@@ -26,7 +26,7 @@ import Testing
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
     let session = try #require(bench.agent.sessions.first)
     let compaction = try begin(bench)
-    try wire.send { try $0.putLock(.asked, scope: .vault) }
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn(3)
     #expect(!session.isUnlocked)
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .locked)

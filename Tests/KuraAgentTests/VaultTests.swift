@@ -18,7 +18,7 @@ import Testing
     _ = try bench.ask(first) { try $0.put("a", "first") }
     _ = try bench.ask(second) { try $0.put("a", "second") }
     #expect(try bench.ask(first) { try $0.get("a") }.value == "first")
-    #expect(try bench.ask(first) { try $0.putLock(.asked, scope: .vault) }.isOK)
+    #expect(try bench.ask(first) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     #expect(try bench.ask(second) { try $0.get("a") }.value == "second")
   }
 
@@ -29,7 +29,7 @@ import Testing
     try bench.create(at: path)
     let second = try bench.client(of: path)
     _ = try bench.ask(second) { try $0.unlock(Bench.passcode) }
-    #expect(try bench.ask(first) { try $0.putLock(.screenLock, scope: .all) }.isOK)
+    #expect(try bench.ask(first) { try $0.putRequest(.lock(.init(.screenLock, scope: .all))) }.isOK)
     #expect(try bench.ask(first) { try $0.get("a") }.lockReason == .screenLock)
     #expect(try bench.ask(second) { try $0.get("a") }.lockReason == .screenLock)
   }
@@ -99,7 +99,7 @@ import Testing
     #expect(try bench.status(wire)?.lockReason == .vaultChanged)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK == false)
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode, flags: .acceptExchange) }.isOK)
-    _ = try bench.ask(wire) { try $0.putLock(.asked, scope: .vault) }
+    _ = try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     #expect(try bench.status(wire)?.lockReason == .asked)
   }
 

@@ -13,7 +13,7 @@ import Testing
     try watcher.send { try $0.putRequest(.watch) }
     try bench.turn(3)
     #expect(!watcher.waitReadable(milliseconds: 50))
-    #expect(try bench.ask(user) { try $0.putLock(.asked, scope: scope) }.isOK)
+    #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: scope))) }.isOK)
     let told = try bench.reply(on: watcher)
     #expect(told.failure == .locked)
     #expect(told.lockReason == .asked)

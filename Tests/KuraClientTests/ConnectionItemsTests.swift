@@ -140,7 +140,7 @@ struct ConnectionItemsTests {
     try conversation { agent in
       let request = try agent.greet()
       #expect(request.first == Verb.getAttribute.rawValue)
-      try agent.say { try $0.putAttributeReply("x.org".utf8.span) }
+      try agent.say { try $0.putReply(AttributeReply("x.org".utf8.span)) }
     } client: { connection in
       let value = try connection.attribute("url", of: "a")
       #expect(array(value.bytes) == Array("x.org".utf8))

@@ -19,9 +19,9 @@ private func store(_ agent: inout FakeAgent) throws -> Stored {
   let bytes = try agent.greet()
   let request = try Request(bytes.span)
   guard case .put(let put) = request else { throw FakeAgent.Failure.end }
-  switch put.source {
-  case .inline(let field): stored.value = Array(bytes[field])
-  case .stream:
+  if !put.isStream {
+    stored.value = put.value.bytes.indices.map { put.value.bytes[$0] }
+  } else {
     stored.isStream = true
     try agent.say { try $0.putReply() }
     while let part = try? agent.next(.clientData) {
@@ -29,7 +29,7 @@ private func store(_ agent: inout FakeAgent) throws -> Stored {
       stored.largestPart = max(stored.largestPart, part.count)
     }
   }
-  try agent.say { try $0.putPutReply(revision: 3, replaced: 2) }
+  try agent.say { try $0.putReply(PutReply(revision: 3, replaced: 2)) }
   return stored
 }
 
@@ -117,7 +117,7 @@ struct ConnectionPutTests {
       attributes: [Attribute(key: "k", value: [1, 2])])
     let request = try conversation { agent in
       let request = try agent.greet()
-      try agent.say { try $0.putPutReply(revision: 8, replaced: 7) }
+      try agent.say { try $0.putReply(PutReply(revision: 8, replaced: 7)) }
       return request
     } client: {
       _ = try $0.put(order, value: "v".utf8.span)
@@ -125,7 +125,7 @@ struct ConnectionPutTests {
     guard case .put(let put) = try Request(request.span) else { return #expect(Bool(false)) }
     #expect(put.flags == order.flags)
     #expect(put.revision == 7)
-    put.attributes.forEach(in: request.span) { key, value in
+    put.attributes.forEach { key, value in
       #expect(array(key) == [0x6B])
       #expect(array(value) == [1, 2])
     }

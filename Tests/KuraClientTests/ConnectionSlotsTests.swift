@@ -34,10 +34,10 @@ struct ConnectionSlotsTests {
       try conversation { agent in
         try agent.greet()
         if kind == .recoveryKey {
-          try agent.say { try $0.putRecoveryKeyReply(Self.key.utf8.span) }
+          try agent.say { try $0.putReply(RecoveryKeyReply(Self.key.utf8.span)) }
           _ = try agent.next(.confirm)
         }
-        try agent.say { try $0.putSlotReply(number: 5, kind: .passcode) }
+        try agent.say { try $0.putReply(SlotReply(number: 5, kind: .passcode)) }
       } client: { connection in
         var shown = ""
         let number = try connection.addSlot(
@@ -55,7 +55,7 @@ struct ConnectionSlotsTests {
   @Test func `no confirm is sent for a key that was not written down`() throws {
     let next = try conversation { agent in
       try agent.greet()
-      try agent.say { try $0.putRecoveryKeyReply(Self.key.utf8.span) }
+      try agent.say { try $0.putReply(RecoveryKeyReply(Self.key.utf8.span)) }
       return try? agent.read()
     } client: { connection in
       let error = failure {
@@ -82,7 +82,7 @@ struct ConnectionSlotsTests {
     #expect(remove.number == 2)
     try conversation { agent in
       try agent.greet()
-      try agent.say { try $0.putSlotReply(number: 4, kind: .local) }
+      try agent.say { try $0.putReply(SlotReply(number: 4, kind: .local)) }
     } client: { connection in
       let number = try connection.testSlot(nil, .local, secret: secret("1234"))
       #expect(number == 4)

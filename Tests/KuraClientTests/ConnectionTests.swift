@@ -22,7 +22,7 @@ struct ConnectionTests {
     }
     let expected = try frames {
       try $0.putHello(vault: "/tmp/test.kura".utf8.span, terminal: "pts/9".utf8.span)
-      try $0.putRemove(name: "a/b".utf8.span, ifRevision: 0)
+      try $0.putRequest(.remove(.init(name: "a/b".utf8.span, ifRevision: 0)))
     }
     #expect(written == expected)
   }
@@ -47,7 +47,7 @@ struct ConnectionTests {
       _ = try agent.next(.request)
       let answer = try frames {
         try $0.putHelloReply(release: "1")
-        try $0.putRevisionReply(7)
+        try $0.putReply(RevisionReply(7))
       }
       for byte in answer { agent.say(bytes: [byte]) }
     } client: {

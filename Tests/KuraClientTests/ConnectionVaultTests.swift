@@ -13,7 +13,7 @@ struct ConnectionVaultTests {
   @Test func `a vault is created when the key was written down`() throws {
     let request = try conversation { agent in
       let request = try agent.greet()
-      try agent.say { try $0.putRecoveryKeyReply(Self.key.utf8.span) }
+      try agent.say { try $0.putReply(RecoveryKeyReply(Self.key.utf8.span)) }
       _ = try agent.next(.confirm)
       try agent.say { try $0.putReply() }
       return request
@@ -26,7 +26,7 @@ struct ConnectionVaultTests {
       #expect(shown == Self.key)
     }
     guard case .create(let create) = try Request(request.span) else { return #expect(Bool(false)) }
-    #expect(Array(request[create.passcode]) == Array("pass".utf8))
+    #expect(array(create.passcode.bytes) == Array("pass".utf8))
     #expect(create.flags == .recoveryKey)
     #expect(create.cost == .calibrated)
   }
@@ -34,7 +34,7 @@ struct ConnectionVaultTests {
   @Test func `no confirm is sent when the key was not written down`() throws {
     let next = try conversation { agent in
       try agent.greet()
-      try agent.say { try $0.putRecoveryKeyReply("".utf8.span) }
+      try agent.say { try $0.putReply(RecoveryKeyReply("".utf8.span)) }
       return try? agent.read()
     } client: { connection in
       let error = failure {
@@ -51,7 +51,7 @@ struct ConnectionVaultTests {
       try conversation { agent in
         try agent.greet()
         try agent.say {
-          try $0.putRecoveryKeyReply((flags == [] ? "" : Self.key).utf8.span)
+          try $0.putReply(RecoveryKeyReply((flags == [] ? "" : Self.key).utf8.span))
         }
         if flags != [] { try agent.say { try $0.putReply() } }
       } client: { connection in
@@ -125,7 +125,7 @@ struct ConnectionVaultTests {
       var verbs = [try agent.greet()[0]]
       try agent.say { try $0.putStatusReply(told) }
       verbs.append(try agent.next(.request)[0])
-      try agent.say { try $0.putUnlockReply(.firstSeen) }
+      try agent.say { try $0.putReply(UnlockReply(.firstSeen)) }
       for _ in 0..<2 {
         verbs.append(try agent.next(.request)[0])
         try agent.say { try $0.putReply() }

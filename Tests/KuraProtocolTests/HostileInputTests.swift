@@ -62,7 +62,7 @@ struct HostileInputTests {
 
   @Test func `a count without its entries is refused`() {
     let claimed: [UInt8] = [0xFF, 0xFF]
-    #expect(throws: ProtocolError.truncated) { try EntryBatch(claimed.span) }
+    #expect(throws: ProtocolError.truncated) { _ = try EntryBatch(claimed.span) }
     #expect(throws: ProtocolError.truncated) { try FindingBatch(claimed.span) }
   }
 
@@ -70,42 +70,42 @@ struct HostileInputTests {
     let bytes: [UInt8] =
       [UInt8(Verb.put.rawValue), 0] + [UInt8](repeating: 0, count: 8)
       + [1, 0, 0x61] + [0x01, 0x04]
-    #expect(throws: ProtocolError.fieldValue) { try Request(bytes.span) }
+    #expect(throws: ProtocolError.fieldValue) { _ = try Request(bytes.span) }
   }
 
   @Test func `an inline value over 64 KiB is neither written nor read`() throws {
     let value = [UInt8](repeating: 1, count: ProtocolLimit.inlineValue + 1)
     func put(_ value: [UInt8]) throws -> [UInt8] {
       try written {
-        try $0.putPut(
-          name: "a".utf8.span, flags: [], revision: 0, value: value.span, attributeCount: 0
-        ) { _ throws(ProtocolError) in }
+        try $0.putRequest(.put(.init(name: "a".utf8.span, value: value.span)))
       }
     }
     #expect(throws: ProtocolError.self) { try put(value) }
     var largest = try payload(put(value.dropLast()), sentBy: .client)
-    #expect(throws: Never.self) { try Request(largest.span) }
+    #expect(throws: Never.self) { _ = try Request(largest.span) }
     let length = largest.count - value.count + 1 - 4
     largest[length] = 1
     largest.append(1)
-    #expect(throws: ProtocolError.fieldValue) { try Request(largest.span) }
+    #expect(throws: ProtocolError.fieldValue) { _ = try Request(largest.span) }
   }
 
   @Test func `an unknown verb is named`() {
     for raw in [0, 22, 99, 255] as [UInt8] {
-      #expect(throws: ProtocolError.unknownVerb(raw)) { try Request([raw].span) }
+      #expect(throws: ProtocolError.unknownVerb(raw)) { _ = try Request([raw].span) }
     }
   }
 
   @Test func `an unknown flag is refused`() throws {
     var lists = try payload(
       try written {
-        try $0.putList(
-          flags: [], prefix: "".utf8.span, filterKey: "".utf8.span, filterValue: "".utf8.span,
-          text: "".utf8.span)
+        try $0.putRequest(
+          .list(
+            .init(
+              flags: [], prefix: "".utf8.span, filterKey: "".utf8.span, filterValue: "".utf8.span,
+              text: "".utf8.span)))
       }, sentBy: .client)
     lists[1] = 4
-    #expect(throws: ProtocolError.fieldValue) { try Request(lists.span) }
+    #expect(throws: ProtocolError.fieldValue) { _ = try Request(lists.span) }
   }
 
   @Test func `a hello of another program or with a relative path is refused`() throws {

@@ -26,7 +26,7 @@ extension Examples {
         reply("reply: done") {
           try $0.putReply()
         } reading: { payload throws(ProtocolError) in
-          try FieldReply.done(payload)
+          _ = try DoneReply(reply: payload)
         },
         reply("reply: refused") {
           try $0.putRefusal(
@@ -35,14 +35,14 @@ extension Examples {
           _ = try Reply(payload)
         },
         reply("reply to create and passcode") {
-          try $0.putRecoveryKeyReply(key.utf8.span)
+          try $0.putReply(RecoveryKeyReply(key.utf8.span))
         } reading: { payload throws(ProtocolError) in
-          _ = payload.extracting(try FieldReply.recoveryKey(payload))
+          _ = try RecoveryKeyReply(reply: payload)
         },
         reply("reply to unlock") {
-          try $0.putUnlockReply([.firstSeen, .memoryNotLocked])
+          try $0.putReply(UnlockReply([.firstSeen, .memoryNotLocked]))
         } reading: { payload throws(ProtocolError) in
-          _ = try FieldReply.notices(payload)
+          _ = try UnlockReply(reply: payload)
         },
       ]
     }
@@ -54,36 +54,34 @@ extension Examples {
         reply("reply to get") {
           try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: "hello".utf8.span)
         } reading: { payload throws(ProtocolError) in
-          try getReply(payload)
+          _ = try GetReply(reply: payload)
         },
         reply("reply to get, streamed") {
           try $0.putGetReply(name: "a/b".utf8.span, facts: facts, value: nil)
         } reading: { payload throws(ProtocolError) in
-          try getReply(payload)
+          _ = try GetReply(reply: payload)
         },
         reply("reply to get-attribute") {
-          try $0.putAttributeReply("x.org".utf8.span)
+          try $0.putReply(AttributeReply("x.org".utf8.span))
         } reading: { payload throws(ProtocolError) in
-          _ = payload.extracting(try FieldReply.attribute(payload))
+          _ = try AttributeReply(reply: payload)
         },
         reply("reply to put") {
-          try $0.putPutReply(revision: 4, replaced: 3)
+          try $0.putReply(PutReply(revision: 4, replaced: 3))
         } reading: { payload throws(ProtocolError) in
-          _ = try PutReply(payload)
+          _ = try PutReply(reply: payload)
         },
         reply("reply to attributes") {
-          try $0.putRevisionReply(4)
+          try $0.putReply(RevisionReply(4))
         } reading: { payload throws(ProtocolError) in
-          _ = try FieldReply.revision(payload)
+          _ = try RevisionReply(reply: payload)
         },
         reply("reply to show") { buffer in
           let frame = try buffer.openReply()
           try entry(&buffer)
           try buffer.closeShowReply(frame, revisions: ([1, 2] as [UInt64]).span)
         } reading: { payload throws(ProtocolError) in
-          let reply = try ShowReply(payload)
-          _ = payload.extracting(reply.entry.name)
-          _ = reply.revisionNumbers(in: payload)
+          _ = try ShowReply(reply: payload).revisionNumbers
         },
       ]
     }
@@ -129,15 +127,15 @@ extension Examples {
           }
         },
         reply("reply to slot-add and slot-test") {
-          try $0.putSlotReply(number: 2, kind: .keyFile)
+          try $0.putReply(SlotReply(number: 2, kind: .keyFile))
         } reading: { payload throws(ProtocolError) in
-          _ = try SlotReply(payload)
+          _ = try SlotReply(reply: payload)
         },
         reply("reply to otp") {
-          try $0.putOTPReply(
-            .time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span)
+          try $0.putReply(
+            OTPReply(.time, .sha1, period: 30, left: 17_000, counter: 0, code: "755224".utf8.span))
         } reading: { payload throws(ProtocolError) in
-          _ = payload.extracting(try OTPReply(payload).code)
+          _ = try OTPReply(reply: payload)
         },
       ]
     }
@@ -161,10 +159,7 @@ extension Examples {
           try entry(&buffer)
           try buffer.closeBatch(batch, count: 1)
         } reading: { payload throws(ProtocolError) in
-          try EntryBatch(payload).forEach(in: payload) { entry in
-            _ = payload.extracting(entry.name)
-            entry.attributes.forEach(in: payload) { _, _ in }
-          }
+          try EntryBatch(payload).forEach { entry in entry.attributes.forEach { _, _ in } }
         },
         reply("data: whose turn it is to ask") {
           try $0.putPromptNews(elsewhere: "pts/3".utf8.span)
@@ -203,7 +198,7 @@ extension Examples {
         reply("end") {
           try $0.putEnd()
         } reading: { payload throws(ProtocolError) in
-          try FieldReply.done(payload)
+          _ = try DoneReply(reply: payload)
         },
         reply("end: refused") {
           try $0.putRefusal(.damaged(.text("a/b")), as: .end)
@@ -238,11 +233,5 @@ extension Examples {
     let attributes = try buffer.openEntry(name: "a/b".utf8.span, facts: facts)
     try buffer.putPair(key: "url".utf8.span, value: "x.org".utf8.span)
     try buffer.closeCount(attributes, 1)
-  }
-
-  private static func getReply(_ payload: Span<UInt8>) throws(ProtocolError) {
-    let reply = try GetReply(payload)
-    _ = payload.extracting(reply.entry.name)
-    if case .inline(let value) = reply.source { _ = payload.extracting(value) }
   }
 }

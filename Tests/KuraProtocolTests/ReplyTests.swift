@@ -91,11 +91,11 @@ struct ReplyTests {
     let payload = try agentPayload {
       try $0.putGetReply(name: "a/b".utf8.span, facts: Examples.facts, value: value.span)
     }
-    let reply = try GetReply(payload.span)
+    let reply = try GetReply(reply: payload.span)
     #expect(reply.entry.facts == Examples.facts)
-    #expect(Array(payload[reply.entry.name]) == bytes("a/b"))
-    guard case .inline(let field) = reply.source else { return #expect(Bool(false)) }
-    #expect(Array(payload[field]) == value)
+    #expect(array(reply.entry.name.bytes) == bytes("a/b"))
+    #expect(reply.isStream == false)
+    #expect(array(reply.value.bytes) == value)
   }
 
   @Test func `entries in a batch`() throws {
@@ -111,14 +111,14 @@ struct ReplyTests {
     let batch = try EntryBatch(payload.span)
     #expect(batch.count == 3)
     var names: [[UInt8]] = []
-    batch.forEach(in: payload.span) { entry in
-      names.append(Array(payload[entry.name]))
-      entry.attributes.forEach(in: payload.span) { key, _ in names.append(array(key)) }
+    batch.forEach { entry in
+      names.append(array(entry.name.bytes))
+      entry.attributes.forEach { key, _ in names.append(array(key)) }
     }
     #expect(names == ["a", "a", "b", "b", "c", "c"].map(bytes))
     var reader = try EntryReader(payload.span)
     var same: [[UInt8]] = []
-    while let entry = try reader.next() { same.append(Array(payload[entry.name])) }
+    while let entry = try reader.next() { same.append(array(entry.name.bytes)) }
     #expect(same == ["a", "b", "c"].map(bytes))
   }
 
@@ -170,9 +170,9 @@ struct ReplyTests {
       try buffer.putEntry(name: "a".utf8.span, facts: Examples.facts)
       try buffer.closeShowReply(frame, revisions: ([1, .max] as [UInt64]).span)
     }
-    let reply = try ShowReply(payload.span)
+    let reply = try ShowReply(reply: payload.span)
     #expect(reply.revisionCount == 2)
-    #expect(reply.revisionNumbers(in: payload.span) == [1, .max])
+    #expect(reply.revisionNumbers == [1, .max])
   }
 
   @Test func `settings`() throws {
@@ -196,15 +196,15 @@ struct ReplyTests {
 
   @Test func `one field`() throws {
     let notices: Notice = [.firstSeen, .triesNotKept]
-    let unlock = try agentPayload { try $0.putUnlockReply(notices) }
-    #expect(try FieldReply.notices(unlock.span) == notices)
-    let attributes = try agentPayload { try $0.putRevisionReply(9) }
-    #expect(try FieldReply.revision(attributes.span) == 9)
+    let unlock = try agentPayload { try $0.putReply(UnlockReply(notices)) }
+    #expect(try UnlockReply(reply: unlock.span).notices == notices)
+    let attributes = try agentPayload { try $0.putReply(RevisionReply(9)) }
+    #expect(try RevisionReply(reply: attributes.span).revision == 9)
     let progress = try agentPayload { try $0.putProgress(done: 1, total: 2) }
     #expect(try ProgressReport(progress.span).done == 1)
     #expect(try ProgressReport(progress.span).total == 2)
-    let put = try agentPayload { try $0.putPutReply(revision: 2, replaced: 1) }
-    #expect(try PutReply(put.span).revision == 2)
-    #expect(try PutReply(put.span).replaced == 1)
+    let put = try agentPayload { try $0.putReply(PutReply(revision: 2, replaced: 1)) }
+    #expect(try PutReply(reply: put.span).revision == 2)
+    #expect(try PutReply(reply: put.span).replaced == 1)
   }
 }

@@ -6,72 +6,81 @@ import Testing
 
 /// What a client wrote is what the agent reads.
 struct RequestTests {
-  private func read(
-    _ write: (inout SecretBuffer) throws -> Void
-  ) throws -> (Request, [UInt8]) {
-    let payload = try payload(written(write), sentBy: .client)
-    return (try Request(payload.span), payload)
+  private func read(_ write: (inout SecretBuffer) throws -> Void) throws -> [UInt8] {
+    try payload(written(write), sentBy: .client)
   }
 
   @Test(arguments: [
-    Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch, .log,
+    Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch, .log, .rotate,
+    .compact,
   ])
   func `a request without fields`(_ verb: Verb) throws {
-    let (request, payload) = try read { try $0.putRequest(verb) }
-    #expect(request.verb == verb)
-    #expect(payload == [verb.rawValue])
+    let bytes = [verb.rawValue]
+    #expect(try Request(bytes.span).verb == verb)
+    #expect(try read { try $0.putRequest(Request(bytes.span)) } == bytes)
   }
 
   @Test func `create`() throws {
-    let (request, payload) = try read {
-      try $0.putCreate(
-        passcode: "pass".utf8.span, cost: KDFParameters(memory: 1 << 40, passes: 7),
-        flags: [.recoveryKey, .weakKDF])
+    let payload = try read {
+      try $0.putRequest(
+        .create(
+          .init(
+            passcode: "pass".utf8.span, cost: KDFParameters(memory: 1 << 40, passes: 7),
+            flags: [.recoveryKey, .weakKDF])))
     }
+    let request = try Request(payload.span)
     guard case .create(let create) = request else { return #expect(Bool(false)) }
     #expect(create.cost == KDFParameters(memory: 1 << 40, passes: 7))
     #expect(create.flags == [.recoveryKey, .weakKDF])
-    #expect(Array(payload[create.passcode]) == bytes("pass"))
+    #expect(array(create.passcode.bytes) == bytes("pass"))
   }
 
   @Test(arguments: Credential.allCases)
   func `unlock`(_ kind: Credential) throws {
-    let (request, payload) = try read {
-      try $0.putUnlock(
-        kind, secret: "pass".utf8.span, idleTimeout: 3_000, maxSession: 9, flags: .acceptRollback)
+    let payload = try read {
+      try $0.putRequest(
+        .unlock(
+          .init(
+            kind, secret: "pass".utf8.span, idleTimeout: 3_000, maxSession: 9,
+            flags: .acceptRollback)))
     }
+    let request = try Request(payload.span)
     guard case .unlock(let unlock) = request else { return #expect(Bool(false)) }
     #expect(unlock.credential == kind)
     #expect(unlock.idleTimeout == 3_000)
     #expect(unlock.maxSession == 9)
     #expect(unlock.flags == .acceptRollback)
-    #expect(Array(payload[unlock.secret]) == bytes("pass"))
+    #expect(array(unlock.secret.bytes) == bytes("pass"))
   }
 
   @Test(arguments: LockReason.allCases, LockRequest.Scope.allCases)
   func `lock`(_ reason: LockReason, _ scope: LockRequest.Scope) throws {
-    let (request, _) = try read { try $0.putLock(reason, scope: scope) }
+    let payload = try read { try $0.putRequest(.lock(.init(reason, scope: scope))) }
+    let request = try Request(payload.span)
     guard case .lock(let lock) = request else { return #expect(Bool(false)) }
     #expect(lock.reason == reason)
     #expect(lock.scope == scope)
   }
 
   @Test func `get`() throws {
-    let (request, payload) = try read {
-      try $0.putGet(name: Examples.name.utf8.span, revision: .max)
+    let payload = try read {
+      try $0.putRequest(.get(.init(name: Examples.name.utf8.span, revision: .max)))
     }
+    let request = try Request(payload.span)
     guard case .get(let get) = request else { return #expect(Bool(false)) }
     #expect(get.revision == .max)
     #expect(get.flags.isEmpty)
     #expect(get.purpose == .get)
-    #expect(Array(payload[get.name]) == bytes(Examples.name))
+    #expect(array(get.name.bytes) == bytes(Examples.name))
   }
 
   @Test(arguments: ReadPurpose.allCases)
   func `get says what for, and the log keeps it`(_ purpose: ReadPurpose) throws {
-    let (request, _) = try read {
-      try $0.putGet(name: "a".utf8.span, revision: 7, flags: .attributes, for: purpose)
+    let payload = try read {
+      try $0.putRequest(
+        .get(.init(name: "a".utf8.span, revision: 7, flags: .attributes, for: purpose)))
     }
+    let request = try Request(payload.span)
     guard case .get(let get) = request else { return #expect(Bool(false)) }
     #expect(get.flags == .attributes)
     #expect(get.purpose == purpose)
@@ -83,7 +92,7 @@ struct RequestTests {
   @Test(arguments: [8, 9]) func `get with a flag or purpose that is not known is refused`(
     _ offset: Int
   ) throws {
-    var frame = try written { try $0.putGet(name: "a".utf8.span, revision: 7) }
+    var frame = try written { try $0.putRequest(.get(.init(name: "a".utf8.span, revision: 7))) }
     // Behind length, type and verb.
     frame[6 + offset] = 0x40
     let payload = try payload(frame, sentBy: .client)
@@ -91,103 +100,114 @@ struct RequestTests {
   }
 
   @Test func `get-attribute`() throws {
-    let (request, payload) = try read {
-      try $0.putGetAttribute(name: "a".utf8.span, key: "k".utf8.span)
+    let payload = try read {
+      try $0.putRequest(.getAttribute(.init(name: "a".utf8.span, key: "k".utf8.span)))
     }
+    let request = try Request(payload.span)
     guard case .getAttribute(let get) = request else { return #expect(Bool(false)) }
-    #expect(Array(payload[get.name]) == bytes("a"))
-    #expect(Array(payload[get.key]) == bytes("k"))
+    #expect(array(get.name.bytes) == bytes("a"))
+    #expect(array(get.key.bytes) == bytes("k"))
   }
 
   @Test func `put with a value and attributes`() throws {
-    let (request, payload) = try read {
-      try $0.putPut(
-        name: "a".utf8.span, flags: [.replace, .ifRevision], revision: 5, value: "v".utf8.span,
-        attributeCount: 2
-      ) { buffer throws(ProtocolError) in
-        try buffer.putPair(key: "k".utf8.span, value: "1".utf8.span)
-        try buffer.putPair(key: "".utf8.span, value: "".utf8.span)
-      }
+    let attributes = try pairs(["k": "1", "": ""])
+    let payload = try read {
+      try $0.putRequest(
+        .put(
+          .init(
+            name: "a".utf8.span, flags: [.replace, .ifRevision], revision: 5,
+            attributes: AttributeFields(attributes.bytes, count: 2), value: "v".utf8.span)))
     }
+    let request = try Request(payload.span)
     guard case .put(let put) = request else { return #expect(Bool(false)) }
     #expect(put.flags == [.replace, .ifRevision])
     #expect(put.revision == 5)
-    #expect(Array(payload[put.name]) == bytes("a"))
+    #expect(array(put.name.bytes) == bytes("a"))
     var pairs: [[UInt8]] = []
-    put.attributes.forEach(in: payload.span) { key, value in pairs += [array(key), array(value)] }
+    put.attributes.forEach { key, value in pairs += [array(key), array(value)] }
     #expect(pairs == [bytes("k"), bytes("1"), [], []])
-    guard case .inline(let value) = put.source else { return #expect(Bool(false)) }
-    #expect(Array(payload[value]) == bytes("v"))
+    #expect(put.isStream == false)
+    #expect(array(put.value.bytes) == bytes("v"))
   }
 
   @Test func `put with a stream behind it`() throws {
-    let (request, _) = try read {
-      try $0.putPut(
-        name: "a".utf8.span, flags: [], revision: 0, value: nil, attributeCount: 0
-      ) { _ throws(ProtocolError) in }
+    let payload = try read {
+      try $0.putRequest(.put(.init(name: "a".utf8.span, revision: 0, value: nil)))
     }
+    let request = try Request(payload.span)
     guard case .put(let put) = request else { return #expect(Bool(false)) }
-    #expect(put.source == .stream)
+    #expect(put.isStream == true)
     #expect(put.attributes.count == 0)
   }
 
-  @Test func `put with a revision and no condition is refused`() throws {
-    let bytes = try payload(
-      written {
-        try $0.putPut(
-          name: "a".utf8.span, flags: [], revision: 1, value: nil, attributeCount: 0
-        ) { _ throws(ProtocolError) in }
-      }, sentBy: .client)
-    #expect(throws: ProtocolError.fieldValue) { try Request(bytes.span) }
+  @Test func `put with a revision and no condition is neither written nor read`() throws {
+    #expect(throws: ProtocolError.fieldValue) {
+      _ = try read { try $0.putRequest(.put(.init(name: "a".utf8.span, revision: 1, value: nil))) }
+    }
+    var bytes = try read {
+      try $0.putRequest(
+        .put(.init(name: "a".utf8.span, flags: .ifRevision, revision: 1, value: nil)))
+    }
+    bytes[1] = 0
+    #expect(throws: ProtocolError.fieldValue) { _ = try Request(bytes.span) }
   }
 
   @Test func `list`() throws {
-    let (request, payload) = try read {
-      try $0.putList(
-        flags: [.deleted, .attributes], prefix: "p".utf8.span, filterKey: "k".utf8.span,
-        filterValue: "v".utf8.span, text: "t".utf8.span)
+    let payload = try read {
+      try $0.putRequest(
+        .list(
+          .init(
+            flags: [.deleted, .attributes], prefix: "p".utf8.span, filterKey: "k".utf8.span,
+            filterValue: "v".utf8.span, text: "t".utf8.span)))
     }
+    let request = try Request(payload.span)
     guard case .list(let list) = request else { return #expect(Bool(false)) }
     #expect(list.flags == [.deleted, .attributes])
-    let fields = [list.prefix, list.filterKey, list.filterValue, list.text]
-    #expect(fields.map { Array(payload[$0]) } == ["p", "k", "v", "t"].map(bytes))
+    #expect(array(list.prefix.bytes) == bytes("p"))
+    #expect(array(list.filterKey.bytes) == bytes("k"))
+    #expect(array(list.filterValue.bytes) == bytes("v"))
+    #expect(array(list.text.bytes) == bytes("t"))
   }
 
   @Test func `attributes`() throws {
-    let (request, payload) = try read {
-      try $0.putAttributes(
-        name: "a".utf8.span, ifRevision: 2, setCount: 1,
-        set: { buffer throws(ProtocolError) in
-          try buffer.putPair(key: "k".utf8.span, value: "v".utf8.span)
-        }, deleteCount: 2,
-        delete: { buffer throws(ProtocolError) in
-          try buffer.put16(text: "x")
-          try buffer.put16(text: "y")
-        })
+    let pairs = try pairs(["k": "v"])
+    let keys = try keys("x", "y")
+    let payload = try read {
+      try $0.putRequest(
+        .attributes(
+          .init(
+            name: "a".utf8.span, ifRevision: 2, set: AttributeFields(pairs.bytes, count: 1),
+            delete: KeyFields(keys.bytes, count: 2))))
     }
+    let request = try Request(payload.span)
     guard case .attributes(let attributes) = request else { return #expect(Bool(false)) }
     #expect(attributes.ifRevision == 2)
     #expect(attributes.set.count == 1)
     var deleted: [[UInt8]] = []
-    attributes.delete.forEach(in: payload.span) { deleted.append(array($0)) }
+    attributes.delete.forEach { deleted.append(array($0.bytes)) }
     #expect(deleted == [bytes("x"), bytes("y")])
   }
 
   @Test func `passcode`() throws {
-    let (request, payload) = try read {
-      try $0.putPasscode(
-        .keyFile, current: "old".utf8.span, new: "new".utf8.span, cost: .calibrated, flags: [])
+    let payload = try read {
+      try $0.putRequest(
+        .passcode(
+          .init(
+            .keyFile, current: "old".utf8.span, new: "new".utf8.span, cost: .calibrated, flags: []))
+      )
     }
+    let request = try Request(payload.span)
     guard case .passcode(let passcode) = request else { return #expect(Bool(false)) }
-    #expect(passcode.credential == .keyFile)
-    #expect(Array(payload[passcode.current]) == bytes("old"))
-    #expect(Array(payload[passcode.new]) == bytes("new"))
+    #expect(passcode.authority.credential == .keyFile)
+    #expect(array(passcode.authority.secret.bytes) == bytes("old"))
+    #expect(array(passcode.new.bytes) == bytes("new"))
     #expect(passcode.cost == .calibrated)
   }
 
   @Test(arguments: Setting.allCases)
   func `config`(_ key: Setting) throws {
-    let (set, _) = try read { try $0.putConfig(.set, key: key, value: 9) }
+    let payload = try read { try $0.putRequest(.config(.init(.set, key: key, value: 9))) }
+    let set = try Request(payload.span)
     guard case .config(let config) = set else { return #expect(Bool(false)) }
     #expect(config.operation == .set)
     #expect(config.key == key.rawValue)
@@ -199,7 +219,7 @@ struct RequestTests {
   @Test func `a field that no length can tell is not written`() {
     let long = [UInt8](repeating: 0x61, count: 65_536)
     #expect(throws: ProtocolError.fieldTooLong(limit: 65_535)) {
-      _ = try written { try $0.putGet(name: long.span, revision: 0) }
+      _ = try written { try $0.putRequest(.get(.init(name: long.span, revision: 0))) }
     }
   }
 }

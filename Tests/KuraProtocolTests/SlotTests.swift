@@ -6,9 +6,8 @@ import Testing
 
 /// What the two halves say of slots.
 struct SlotTests {
-  private func request(_ write: (inout SecretBuffer) throws -> Void) throws -> (Request, [UInt8]) {
-    let payload = try payload(written(write), sentBy: .client)
-    return (try Request(payload.span), payload)
+  private func request(_ write: (inout SecretBuffer) throws -> Void) throws -> [UInt8] {
+    try payload(written(write), sentBy: .client)
   }
 
   @Test(arguments: Credential.allCases)
@@ -18,38 +17,50 @@ struct SlotTests {
     order.place = "/media/usb/key"
     order.cost = KDFParameters(memory: 1 << 30, passes: 4)
     order.flags = [.replace, .weakKDF, .withProtected]
-    let (request, payload) = try request {
-      try $0.putSlotAdd(.recoveryKey, current: "old".utf8.span, order, secret: "new".utf8.span)
+    let payload = try request {
+      try $0.putRequest(
+        .slotAdd(
+          .init(
+            SlotAuthority(.recoveryKey, secret: "old".utf8.span), order, secret: "new".utf8.span,
+            label: order.label.utf8.span, place: order.place.utf8.span)))
     }
+    let request = try Request(payload.span)
     guard case .slotAdd(let add) = request else { return #expect(Bool(false)) }
     #expect(add.authority.credential == .recoveryKey)
-    #expect(Array(payload[add.authority.secret]) == bytes("old"))
+    #expect(array(add.authority.secret.bytes) == bytes("old"))
     #expect(add.kind == kind)
-    #expect(Array(payload[add.secret]) == bytes("new"))
-    #expect(Array(payload[add.label]) == bytes("Büro"))
-    #expect(Array(payload[add.place]) == bytes("/media/usb/key"))
+    #expect(array(add.secret.bytes) == bytes("new"))
+    #expect(array(add.label.bytes) == bytes("Büro"))
+    #expect(array(add.place.bytes) == bytes("/media/usb/key"))
     #expect(add.cost == order.cost)
     #expect(add.flags == order.flags)
   }
 
   @Test func `a slot to be removed, or tried`() throws {
-    let (first, _) = try request {
-      try $0.putSlotRemove(.passcode, current: "old".utf8.span, number: 15)
+    let removal = try request {
+      try $0.putRequest(
+        .slotRemove(.init(SlotAuthority(.passcode, secret: "old".utf8.span), number: 15)))
     }
+    let first = try Request(removal.span)
     guard case .slotRemove(let remove) = first else { return #expect(Bool(false)) }
     #expect(remove.number == 15)
-    let (second, payload) = try request {
-      try $0.putSlotTest(.local, secret: "1234".utf8.span, number: nil)
+    let payload = try request {
+      try $0.putRequest(
+        .slotTest(.init(SlotAuthority(.local, secret: "1234".utf8.span), number: nil)))
     }
+    let second = try Request(payload.span)
     guard case .slotTest(let test) = second else { return #expect(Bool(false)) }
-    #expect(test.number == SlotTestRequest.anySlot)
-    #expect(Array(payload[test.authority.secret]) == bytes("1234"))
+    #expect(test.number == SlotRequest.anySlot)
+    #expect(array(test.authority.secret.bytes) == bytes("1234"))
   }
 
   @Test func `a flag that is not known is refused`() throws {
     var frame = try written {
-      try $0.putSlotAdd(
-        .passcode, current: "a".utf8.span, SlotOrder(.passcode), secret: "b".utf8.span)
+      try $0.putRequest(
+        .slotAdd(
+          .init(
+            SlotAuthority(.passcode, secret: "a".utf8.span), SlotOrder(.passcode),
+            secret: "b".utf8.span, label: Span(), place: Span())))
     }
     frame[frame.count - 1] = 8
     let payload = try payload(frame, sentBy: .client)

@@ -29,18 +29,18 @@ final class Authorization: Act, @unchecked Sendable {
       throw error.final(when: true)
     }
     try wire { () throws(ProtocolError) in
-      try client.outbox.frames.putUnlockReply(attempt.notices)
+      try client.outbox.frames.putReply(UnlockReply(attempt.notices))
     }
   }
 }
 
 extension Agent {
   func authorize(
-    _ request: AuthorizeRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: SlotAuthority, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
     try begin(
-      Authorization(session), by: request.credential, payload.extracting(request.secret),
+      Authorization(session), by: request.credential, request.secret.bytes,
       codes: .taken, at: try openForAttempt(connection), of: session, for: connection)
   }
 }

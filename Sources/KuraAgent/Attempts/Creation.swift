@@ -39,7 +39,7 @@ final class Creation: Act, @unchecked Sendable {
 
   private func show(_ draft: borrowing VaultDraft, to client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
-      try client.outbox.frames.putRecoveryKeyReply(draft.recoveryKeyText)
+      try client.outbox.frames.putReply(RecoveryKeyReply(draft.recoveryKeyText))
     }
   }
 
@@ -52,12 +52,12 @@ final class Creation: Act, @unchecked Sendable {
 
 extension Agent {
   func create(
-    _ request: CreateRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: CreateRequest, _ connection: Connection
   ) throws(Refusal) {
     try checkAttempts()
     let path = connection.vaultPath
     guard !path.isEmpty else { throw .pathInvalid }
-    let passcode = try secret(payload.extracting(request.passcode))
+    let passcode = try secret(request.passcode.bytes)
     start(
       Attempt(Creation(at: path, options, request), passcode, for: connection), for: connection)
   }

@@ -58,7 +58,9 @@ final class Rekeying: Act, @unchecked Sendable {
   private func show(_ slots: borrowing RekeySlots?, _ client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
       switch slots {
-      case .some(let slots): try client.outbox.frames.putRecoveryKeyReply(slots.recoveryKeyText)
+      case .some(let slots):
+        try client.outbox.frames.putReply(
+          RecoveryKeyReply(slots.recoveryKeyText))
       case .none: throw .outOfMemory
       }
     }
@@ -126,7 +128,7 @@ final class RekeyWork: Stream {
 
 extension Agent {
   func rekey(
-    _ request: RekeyRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: RekeyRequest, _ connection: Connection
   ) throws(Refusal) {
     guard request.authority.credential == .passcode else {
       throw .rekeyTakesPasscode
@@ -134,12 +136,12 @@ extension Agent {
     let session = try unlocked(connection)
     let vault = try openForAttempt(connection)
     let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
-    let file = payload.extracting(request.keyFile)
+    let file = request.keyFile.bytes
     let keyFile = file.isEmpty ? nil : try secret(file)
     try begin(
       Rekeying(
         session, known, keyFile: keyFile, wantsRecoveryKey: request.flags.contains(.recoveryKey)),
-      by: .passcode, payload.extracting(request.authority.secret), codes: .unknown, at: vault,
+      by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,
       of: session, for: connection)
   }
 }

@@ -9,10 +9,10 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class SlotChange: Act, @unchecked Sendable {
   enum Task {
-    case add(SlotAddRequest, SlotNaming)
+    case add(SlotOrder, SlotNaming)
     case remove(UInt8)
     /// The passcode, or a code for this machine, takes the place of the one that is shown or forgotten.
-    case passcode(PasscodeRequest)
+    case passcode(KDFParameters, PasscodeRequest.Flags)
   }
 
   private let task: Task
@@ -39,7 +39,7 @@ final class SlotChange: Act, @unchecked Sendable {
 
   func showKey(to client: Connection) throws(Refusal) -> Bool {
     switch task {
-    case .add(let request, _) where request.kind == .recoveryKey:
+    case .add(let order, _) where order.kind == .recoveryKey:
       try answer(key: slot, client)
       return true
     case .passcode where recovery != nil:
@@ -83,8 +83,8 @@ final class SlotChange: Act, @unchecked Sendable {
     case .remove(let number):
       try vault.removeSlot(number, authorizedBy: key)
       return number
-    case .add(let request, _):
-      let replaces = request.flags.contains(.replace)
+    case .add(let order, _):
+      let replaces = order.flags.contains(.replace)
       switch slot {
       case .some(let slot):
         return try vault.addSlot(slot, authorizedBy: key, replacing: replaces)
@@ -107,9 +107,9 @@ final class SlotChange: Act, @unchecked Sendable {
     case .passcode where recovery == nil: try answer(key: recovery, client)
     case .remove, .passcode:
       try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
-    case .add(let request, _):
+    case .add(let order, _):
       try wire { () throws(ProtocolError) in
-        try client.outbox.frames.putSlotReply(number: number, kind: request.kind.slotKind)
+        try client.outbox.frames.putReply(SlotReply(number: number, kind: order.kind.slotKind))
       }
     }
   }
@@ -117,8 +117,9 @@ final class SlotChange: Act, @unchecked Sendable {
   private func answer(key: borrowing PreparedSlot?, _ client: Connection) throws(Refusal) {
     try wire { () throws(ProtocolError) in
       switch key {
-      case .some(let slot): try client.outbox.frames.putRecoveryKeyReply(slot.recoveryKeyText)
-      case .none: try client.outbox.frames.putRecoveryKeyReply(Span())
+      case .some(let slot):
+        try client.outbox.frames.putReply(RecoveryKeyReply(slot.recoveryKeyText))
+      case .none: try client.outbox.frames.putReply(RecoveryKeyReply())
       }
     }
   }
@@ -132,16 +133,17 @@ extension SlotChange {
     if unlocks { unlockKey = try job.tally?.slots.open(credential, secret: secret) }
     switch task {
     case .remove: break
-    case .add(let request, let naming):
+    case .add(let order, let naming):
       guard let new = new.take() else { throw .outOfMemory }
-      if let number = try slot(openedBy: new, request.kind, beside: secret, at: key.slot, job) {
+      if let number = try slot(openedBy: new, order.kind, beside: secret, at: key.slot, job) {
         throw .credentialTaken(number)
       }
-      slot = try .added(request, new, naming)
-    case .passcode(let request):
+      slot = try .added(order, new, naming)
+    case .passcode(let cost, let flags):
       guard let new = new.take() else { throw .outOfMemory }
-      slot = try .replacing(request, new, withProtected: key.opensProtected)
-      if request.flags.contains(.recoveryKey) { recovery = try PreparedSlot.recoveryKey() }
+      slot = try .replacing(
+        credential, cost, flags, new, withProtected: key.opensProtected)
+      if flags.contains(.recoveryKey) { recovery = try PreparedSlot.recoveryKey() }
     }
     self.key = consume key
   }
@@ -161,31 +163,32 @@ extension SlotChange {
 extension PreparedSlot {
   /// The slot that a client wants; slow.
   fileprivate static func added(
-    _ request: SlotAddRequest, _ secret: borrowing SecretBytes, _ naming: SlotNaming
+    _ order: SlotOrder, _ secret: borrowing SecretBytes, _ naming: SlotNaming
   ) throws(VaultError) -> PreparedSlot {
-    let allowsWeak = request.flags.contains(.weakKDF)
-    let withProtected = request.flags.contains(.withProtected)
-    switch request.kind {
+    let allowsWeak = order.flags.contains(.weakKDF)
+    let withProtected = order.flags.contains(.withProtected)
+    switch order.kind {
     case .passcode:
       return try passcode(
-        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        secret, kdf: try KDFParameters.wanted(order.cost), allowsWeak: allowsWeak,
         naming: naming)
     case .recoveryKey: return try recoveryKey(naming: naming)
     case .keyFile: return try keyFile(secret, withProtected: withProtected, naming: naming)
     case .local:
       return try local(
-        secret, kdf: try KDFParameters.wanted(request.cost), allowsWeak: allowsWeak,
+        secret, kdf: try KDFParameters.wanted(order.cost), allowsWeak: allowsWeak,
         withProtected: withProtected, naming: naming)
     }
   }
 
   /// The slot for a new passcode; a code that was shown is changed for another code, which opens no more.
   fileprivate static func replacing(
-    _ request: PasscodeRequest, _ secret: borrowing SecretBytes, withProtected: Bool
+    _ credential: Credential, _ cost: KDFParameters, _ flags: PasscodeRequest.Flags,
+    _ secret: borrowing SecretBytes, withProtected: Bool
   ) throws(VaultError) -> PreparedSlot {
-    let kdf = try KDFParameters.wanted(request.cost)
-    let allowsWeak = request.flags.contains(.weakKDF)
-    guard request.credential == .local else {
+    let kdf = try KDFParameters.wanted(cost)
+    let allowsWeak = flags.contains(.weakKDF)
+    guard credential == .local else {
       return try passcode(secret, kdf: kdf, allowsWeak: allowsWeak)
     }
     return try local(secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected)

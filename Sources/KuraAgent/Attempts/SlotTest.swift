@@ -21,7 +21,7 @@ final class SlotTest: Act, @unchecked Sendable {
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     guard let opened else { throw .outOfMemory }
     try wire { () throws(ProtocolError) in
-      try client.outbox.frames.putSlotReply(number: opened.slot, kind: opened.kind)
+      try client.outbox.frames.putReply(SlotReply(number: opened.slot, kind: opened.kind))
     }
   }
 }

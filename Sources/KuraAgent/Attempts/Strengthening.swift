@@ -38,7 +38,7 @@ final class Strengthening: Act, @unchecked Sendable {
       told.insert(.slotStrengthened)
       agent.noteChange(of: session)
     }
-    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putReply(UnlockReply(told)) }
   }
 
   private func strengthen() -> Bool {

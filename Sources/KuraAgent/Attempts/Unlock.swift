@@ -8,7 +8,9 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Unlock: Act, @unchecked Sendable {
   private let session: Session
-  private let request: UnlockRequest
+  private let credential: Credential
+  private let asked: AskedTimes
+  private let flags: UnlockRequest.Flags
   private var key: VaultKey?
   /// A passcode that was right, in case its slot is to be wrapped anew.
   private var passcode: SecretBytes?
@@ -16,13 +18,15 @@ final class Unlock: Act, @unchecked Sendable {
   private var half: ProtectedKey?
 
   init(_ request: UnlockRequest, _ session: Session) {
-    self.request = request
+    credential = request.credential
+    asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
+    flags = request.flags
     self.session = session
   }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
     key = try job.prove(secret)
-    if request.credential == .passcode { passcode = consume secret }
+    if credential == .passcode { passcode = consume secret }
   }
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
@@ -34,7 +38,7 @@ final class Unlock: Act, @unchecked Sendable {
       // The first try took the key and the vault: the client may ask again.
       throw Refusal(error, at: client.vaultPath).final(when: true)
     }
-    agent.noteUnlock(of: session, by: client, request.credential, notices)
+    agent.noteUnlock(of: session, by: client, credential, notices)
     if let half = half.take() { client.grant = Grant(half, of: session, since: now.boot) }
     agent.answerWaiting(session)
     // Another file may stand at the path than when its client began to ask.
@@ -47,19 +51,19 @@ final class Unlock: Act, @unchecked Sendable {
       let act = Strengthening(slots, session, told)
       return agent.start(Attempt(act, passcode, of: session, for: client), for: client)
     }
-    try wire { () throws(ProtocolError) in try client.outbox.frames.putUnlockReply(told) }
+    try wire { () throws(ProtocolError) in try client.outbox.frames.putReply(UnlockReply(told)) }
   }
 
   private func unlock(
     _ file: consuming LockedVault?, by path: String, at now: Moment
   ) throws(VaultError) -> Notice {
     guard let key = key.take() else { throw .outOfMemory }
-    let isAuthorizing = request.flags.contains(.authorize) && key.holdsProtectedHalf
+    let isAuthorizing = flags.contains(.authorize) && key.holdsProtectedHalf
     let origin = key.origin
     if session.isUnlocked {
       let isAccepted = try session.withVault { vault throws(VaultError) in
         try check(&vault, origin)
-        return try vault.checkPlace(path, accepting: request.flags.contains(.acceptExchange))
+        return try vault.checkPlace(path, accepting: flags.contains(.acceptExchange))
       }
       if isAuthorizing {
         half = try session.withVault { vault throws(VaultError) in
@@ -73,8 +77,8 @@ final class Unlock: Act, @unchecked Sendable {
     // Of no use unless the unlock proves that the slot is the vault's.
     let half = isAuthorizing ? try key.protectedKey(of: file.id) : nil
     var opened = try file.unlock(
-      with: key, acceptingRollback: request.flags.contains(.acceptRollback),
-      acceptingExchange: request.flags.contains(.acceptExchange))
+      with: key, acceptingRollback: flags.contains(.acceptRollback),
+      acceptingExchange: flags.contains(.acceptExchange))
     do throws(VaultError) { try check(&opened, origin) } catch {
       opened.fold()
       throw error
@@ -83,10 +87,6 @@ final class Unlock: Act, @unchecked Sendable {
     self.half = consume half
     let memory: Notice = LockedMemory.status.unlockedByteCount > 0 ? .memoryNotLocked : []
     return session.notices.union(memory)
-  }
-
-  private var asked: AskedTimes {
-    AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
   }
 
   /// Longer times than the vault's take what the owner knows.
@@ -98,7 +98,7 @@ final class Unlock: Act, @unchecked Sendable {
 
 extension Agent {
   func unlock(
-    _ request: UnlockRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: UnlockRequest, _ connection: Connection
   ) throws(Refusal) {
     try checkMemory()
     try checkAttempts()
@@ -111,7 +111,7 @@ extension Agent {
     let vault = try openLocked(connection)
     let session = session(of: vault, at: connection.vaultPath)
     try begin(
-      Unlock(request, session), by: request.credential, payload.extracting(request.secret),
+      Unlock(request, session), by: request.credential, request.secret.bytes,
       codes: .taken, at: vault, of: session, for: connection)
   }
 }

@@ -8,14 +8,12 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class VouchedRequest: Act, @unchecked Sendable {
   private let session: Session
-  private let request: Request
-  /// The request's, up to the word.
+  /// The request's, without the word.
   private let payload: SecretBytes
   /// Kept while the vault is busy; it goes with the request.
   private var proof: OwnerProof?
 
-  init(_ request: Request, _ payload: consuming SecretBytes, _ session: Session) {
-    self.request = request
+  init(_ payload: consuming SecretBytes, _ session: Session) {
     self.payload = payload
     self.session = session
   }
@@ -33,8 +31,12 @@ final class VouchedRequest: Act, @unchecked Sendable {
     _ payload: borrowing SecretBytes, in agent: Agent, for client: Connection
   ) throws(Refusal) {
     do throws(Refusal) {
-      try agent.serve(request, payload.bytes, client, by: proof)
-      agent.noteServed(request, payload.bytes, client)
+      let request: Request
+      do throws(ProtocolError) { request = try Request(payload.bytes) } catch {
+        throw Refusal(message: error)
+      }
+      try agent.serve(request, client, by: proof)
+      agent.noteServed(request, client)
     } catch {
       guard !error.isWorthAnotherTry else { throw error }
       // The frame that it may name a part of is gone.
@@ -48,13 +50,23 @@ final class VouchedRequest: Act, @unchecked Sendable {
 extension Agent {
   /// Has the owner's word of a request proved, which is served after that.
   func vouch(
-    _ word: OwnerWord, for request: Request, _ payload: Span<UInt8>, _ connection: Connection
+    _ credential: Credential, _ word: Field, in payload: Span<UInt8>, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let rest = try secret(payload.extracting(0..<word.secret.lowerBound))
+    let rest = try withoutWord(payload, at: word.place.lowerBound - 3)
     try begin(
-      VouchedRequest(request, rest, session), by: word.credential,
-      payload.extracting(word.secret), codes: .refused, at: try openForAttempt(connection),
-      of: session, for: connection)
+      VouchedRequest(rest, session), by: credential, word.bytes, codes: .refused,
+      at: try openForAttempt(connection), of: session, for: connection)
+  }
+
+  /// The same request as one that carries no word: a zero in its place, behind all else.
+  private func withoutWord(_ payload: Span<UInt8>, at place: Int) throws(Refusal) -> SecretBytes {
+    let none: InlineArray<1, UInt8> = [0]
+    do throws(SecureMemoryError) {
+      var rest = try SecretBytes(count: place + 1)
+      rest.overwrite(at: 0, with: payload.extracting(first: place))
+      rest.overwrite(at: place, with: none.span)
+      return rest
+    } catch { throw .outOfMemory }
   }
 }

@@ -91,7 +91,10 @@ extension Agent {
 
 extension Agent {
   private func serve(_ payload: Span<UInt8>, _ connection: Connection) throws(Refusal) {
-    let request = try wire { () throws(ProtocolError) in try Request(payload) }
+    let request: Request
+    do throws(ProtocolError) { request = try Request(payload) } catch {
+      throw Refusal(message: error)
+    }
     guard ending == nil else { throw .stopping }
     guard !connection.isForeign || mayServeForeign(request) else {
       throw .otherVersion(newest: ProtocolVersion.current)
@@ -103,11 +106,12 @@ extension Agent {
     connection.mayCrossEnd = connection.prompting != nil
     if request.verb.diesWithClient { try checkThere(connection) }
     connection.verb = request.verb
-    if let word = request.word {
-      return try vouch(word, for: request, payload, connection)
+    let word = request.word
+    if let credential = word.credential {
+      return try vouch(credential, word.secret, in: payload, connection)
     }
-    try serve(request, payload, connection, by: nil)
-    noteServed(request, payload, connection)
+    try serve(request, connection, by: nil)
+    noteServed(request, connection)
   }
 
   /// Does nothing for a client that is gone: it has told its person that nothing was done. An
@@ -117,53 +121,53 @@ extension Agent {
   }
 
   /// A client of another version may end an agent that holds no keys, to start its own.
-  private func mayServeForeign(_ request: Request) -> Bool {
+  private func mayServeForeign(_ request: borrowing Request) -> Bool {
     request.verb == .agentStop && !sessions.contains { $0.isUnlocked }
   }
 
   /// Serves a request, whose owner's word was proved where it carries one.
   func serve(
-    _ request: Request, _ payload: Span<UInt8>, _ connection: Connection,
+    _ request: borrowing Request, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Refusal) {
     switch request {
-    case .get(let request): try get(request, payload, connection)
-    case .getAttribute(let request): try getAttribute(request, payload, connection)
-    case .put(let request): try put(request, payload, connection)
-    case .list(let request): try list(request, payload, connection)
-    case .show(let name): try show(name, payload, connection)
-    case .attributes(let request): try changeAttributes(request, payload, connection)
-    case .remove(let request): try remove(request, payload, connection)
-    case .move(let request): try move(request, payload, connection, by: owner)
-    case .history(let name): try history(name, payload, connection)
-    case .restore(let request): try restore(request, payload, connection)
-    case .purge(let request): try purge(request, payload, connection, by: owner)
+    case .get(let request): try get(request, connection)
+    case .getAttribute(let request): try getAttribute(request, connection)
+    case .put(let request): try put(request, connection)
+    case .list(let request): try list(request, connection)
+    case .show(let request): try show(request, connection)
+    case .attributes(let request): try changeAttributes(request, connection)
+    case .remove(let request): try remove(request, connection)
+    case .move(let request): try move(request, connection, by: owner)
+    case .history(let request): try history(request, connection)
+    case .restore(let request): try restore(request, connection)
+    case .purge(let request): try purge(request, connection, by: owner)
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
     case .compact: try compact(connection)
-    case .rekey(let request): try rekey(request, payload, connection)
+    case .rekey(let request): try rekey(request, connection)
     case .config(let request): try configure(request, connection, by: owner)
     case .status: try status(connection)
-    case .create(let request): try create(request, payload, connection)
-    case .unlock(let request): try unlock(request, payload, connection)
+    case .create(let request): try create(request, connection)
+    case .unlock(let request): try unlock(request, connection)
     case .lock(let request): try lock(request, connection)
-    case .passcode(let request): try changePasscode(request, payload, connection)
+    case .passcode(let request): try changePasscode(request, connection)
     case .agentStatus: try agentStatus(connection)
     case .agentStop: try stop(connection)
-    case .wait(let milliseconds): try wait(milliseconds, connection)
+    case .wait(let request): try wait(request.milliseconds, connection)
     case .slots: try slots(connection)
-    case .slotAdd(let request): try addSlot(request, payload, connection)
-    case .slotRemove(let request): try removeSlot(request, payload, connection)
-    case .slotTest(let request): try testSlot(request, payload, connection)
-    case .authorize(let request): try authorize(request, payload, connection)
-    case .protect(let name): try protect(name, payload, connection)
-    case .unprotect(let item): try unprotect(item.name, payload, connection, by: owner)
-    case .prompt(let request): try prompt(request, payload, connection)
+    case .slotAdd(let request): try addSlot(request, connection)
+    case .slotRemove(let request): try removeSlot(request, connection)
+    case .slotTest(let request): try testSlot(request, connection)
+    case .authorize(let request): try authorize(request, connection)
+    case .protect(let request): try protect(request, connection)
+    case .unprotect(let request): try unprotect(request, connection, by: owner)
+    case .prompt(let request): try prompt(request, connection)
     case .agentFacts: try agentFacts(connection)
-    case .otp(let name): try makeCode(name, payload, connection)
+    case .otp(let request): try makeCode(request, connection)
     case .watch: try awaitLock(connection)
     case .log: try readLog(connection)
-    case .putBatch(let request): try putBatch(request, payload, connection)
+    case .putBatch(let request): try putBatch(request, connection)
     }
   }
 }

@@ -106,7 +106,7 @@ extension Agent {
     guard hasGrants else { return }
     let now = configuration.clock().boot
     for connection in connections {
-      if connection.grant?.isFresh(for: AuthorizeRequest.lifetime, at: now) == false {
+      if connection.grant?.isFresh(for: SlotAuthority.lifetime, at: now) == false {
         connection.grant = nil
       }
     }
@@ -126,7 +126,7 @@ extension Agent {
   /// When the next of them is too old, in milliseconds since boot.
   var nextGrantDeadline: UInt64? {
     guard hasGrants else { return nil }
-    let own = connections.compactMap { $0.grant.map { $0.since + AuthorizeRequest.lifetime } }
+    let own = connections.compactMap { $0.grant.map { $0.since + SlotAuthority.lifetime } }
     let shared = sessions.flatMap { session in
       session.windows.map { $0.since + session.reuseWindow }
     }

@@ -29,7 +29,7 @@ final class Prompting {
 extension Agent {
   /// Gives a client its turn to ask for the vault's passcode, or lets it wait.
   func prompt(
-    _ request: PromptRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: PromptRequest, _ connection: Connection
   ) throws(Refusal) {
     connection.mayCrossEnd = true
     if try session(of: connection)?.isUnlocked == true {
@@ -38,7 +38,7 @@ extension Agent {
     let desk = try desk(of: connection)
     let now = configuration.clock()
     lastAsker += 1
-    let place = String(decoding: Self.copy(payload.extracting(request.place)), as: UTF8.self)
+    let place = String(decoding: Self.copy(request.place.bytes), as: UTF8.self)
     let asker = PromptLine.Asker(
       id: lastAsker, at: place, seesKeys: request.flags.contains(.seesKeys),
       from: .init(ofProcess: connection.process))

@@ -12,11 +12,13 @@ final class BatchStore: Stream {
   let session: Session
   let isUse = true
   let isChange = true
-  private let request: PutBatchRequest
-  private let payload: SecretBuffer
+  private let flags: PutBatchRequest.Flags
+  /// How many items there are.
+  private let count: Int
+  private let items: SecretBytes
   private var batch: PutBatch
   /// Where the next item stands, and how many stood before it.
-  private var offset: Int
+  private var offset = 0
   private var taken = 0
   /// The limits and the clock of the agent.
   private let configuration: AgentConfiguration
@@ -25,15 +27,14 @@ final class BatchStore: Stream {
   private var busyDeadline: UInt64?
 
   init(
-    _ batch: consuming PutBatch, _ request: PutBatchRequest, _ payload: consuming SecretBuffer,
+    _ batch: consuming PutBatch, _ request: PutBatchRequest, _ items: consuming SecretBytes,
     to session: Session, _ configuration: AgentConfiguration
   ) {
     self.configuration = configuration
     self.batch = batch
-    self.request = request
-    self.payload = payload
+    (flags, count) = (request.flags, request.count)
+    self.items = items
     self.session = session
-    offset = request.start
   }
 
   var due: UInt64 { retry }
@@ -45,7 +46,7 @@ final class BatchStore: Stream {
     if try store(in: &vault) { return true }
     session.mustTrim = true
     try write { () throws(ProtocolError) in
-      try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(request.count))
+      try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(count))
       guard let failure else { return try outbox.frames.putEnd() }
       try outbox.frames.putRefusal(failure, as: .end)
     }
@@ -72,30 +73,29 @@ final class BatchStore: Stream {
   /// Adds the next items of the request; false when there are none.
   private func take(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
     guard hasMoreToTake else { return false }
-    let end = min(taken + Self.slice, request.count)
+    let end = min(taken + Self.slice, count)
     while taken < end {
-      guard try add(payload, to: &vault) else { return false }
+      guard try add(items, to: &vault) else { return false }
       taken += 1
     }
     return true
   }
 
   private func add(
-    _ payload: borrowing SecretBuffer, to vault: inout UnlockedVault
+    _ items: borrowing SecretBytes, to vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
-    let bytes = payload.bytes
-    let item = PutBatchRequest.item(in: bytes, at: &offset)
-    guard !item.value.isEmpty || request.flags.contains(.allowEmpty) else {
+    let item = BatchItem(in: items.bytes, at: &offset)
+    guard !item.value.bytes.isEmpty || flags.contains(.allowEmpty) else {
       hasEmptyValue = true
       return false
     }
     return try vault.add(
-      bytes.extracting(item.name), value: bytes.extracting(item.value),
-      attributes: bytes.extracting(item.attributes),
+      item.name.bytes, value: item.value.bytes,
+      attributes: item.attributes.counted(in: items.bytes),
       protecting: item.flags.contains(.protect), to: &batch)
   }
 
-  private var hasMoreToTake: Bool { taken < request.count && !isRefused }
+  private var hasMoreToTake: Bool { taken < count && !isRefused }
 
   /// How many values were stored.
   var storedCount: Int { batch.storedCount }
@@ -115,7 +115,7 @@ final class BatchStore: Stream {
 extension Agent {
   /// Begins to store many values in one transaction.
   func putBatch(
-    _ request: PutBatchRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: PutBatchRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
     guard request.count > 0 else {
@@ -130,15 +130,8 @@ extension Agent {
     let batch = try work(on: session) { vault throws(VaultError) in
       try vault.beginBatch(replacing: request.flags.contains(.replace))
     }
-    let copy = try wire { () throws(ProtocolError) in
-      var copy: SecretBuffer
-      do throws(SecureMemoryError) { copy = try SecretBuffer(capacity: payload.count) } catch {
-        throw .outOfMemory
-      }
-      try copy.put(payload)
-      return copy
-    }
-    connection.phase = .sending(BatchStore(batch, request, copy, to: session, configuration))
+    let items = try secret(request.items.bytes)
+    connection.phase = .sending(BatchStore(batch, request, items, to: session, configuration))
   }
 
   /// Whether somebody has waited for the vault's writer longer than this client.

@@ -12,11 +12,11 @@ struct ItemFilter: ~Copyable {
   private let value: SecretBytes
   private let text: SecretBytes
 
-  init(_ request: ListRequest, _ payload: Span<UInt8>) throws(SecureMemoryError) {
-    let prefix = try composed(payload.extracting(request.prefix))
-    let key = try composed(payload.extracting(request.filterKey))
-    let value = try SecretBytes(copying: payload.extracting(request.filterValue))
-    let text = try composed(payload.extracting(request.text))
+  init(_ request: ListRequest) throws(SecureMemoryError) {
+    let prefix = try composed(request.prefix.bytes)
+    let key = try composed(request.filterKey.bytes)
+    let value = try SecretBytes(copying: request.filterValue.bytes)
+    let text = try composed(request.text.bytes)
     self.prefix = prefix
     self.key = key
     self.value = value

@@ -7,63 +7,59 @@ internal import SecureMemory
 /// Verbs that are about an item's name and its earlier revisions.
 extension Agent {
   func move(
-    _ request: MoveRequest, _ payload: Span<UInt8>, _ connection: Connection,
+    _ request: MoveRequest, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Refusal) {
     let session = try unlocked(connection)
     let result: MoveResult
     do throws(Refusal) {
-      result = try work(on: session, item: request.name) { vault throws(VaultError) in
+      result = try work(on: session, item: request.name.place) { vault throws(VaultError) in
         try vault.move(
-          payload.extracting(request.name), to: payload.extracting(request.new),
+          request.name.bytes, to: request.new.bytes,
           replacing: request.flags.contains(.replace), by: owner)
       }
     } catch {
       // What is in the way is called by the new name.
       guard case .exists(let revision, _) = error else { throw error }
-      throw .exists(revision: revision, .field(request.new))
+      throw .exists(revision: revision, .field(request.new.place))
     }
     if !result.isSame { noteChange(of: session) }
     try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putPutReply(
-        revision: result.revision, replaced: result.isSame ? result.revision : 0)
+      try connection.outbox.frames.putReply(
+        PutReply(revision: result.revision, replaced: result.isSame ? result.revision : 0))
     }
   }
 
   func history(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: NameRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
     // What is not there is refused with a reply.
-    _ = try work(on: session, item: name) { vault throws(VaultError) in
-      try vault.revisions(payload.extracting(name))
+    _ = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+      try vault.revisions(request.name.bytes)
     }
-    let copy: SecretBytes
-    do throws(SecureMemoryError) {
-      copy = try SecretBytes(copying: payload.extracting(name))
-    } catch { throw .outOfMemory }
-    connection.phase = .sending(RevisionList(copy, of: session))
+    connection.phase = .sending(RevisionList(try secret(request.name.bytes), of: session))
   }
 
   func restore(
-    _ request: RestoreRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: RestoreRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
+    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
       try vault.restore(
-        payload.extracting(request.name),
+        request.name.bytes,
         revision: request.revision == 0 ? nil : request.revision,
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
     noteUse(of: session)
     noteChange(of: session)
     try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putRevisionReply(revision)
+      try connection.outbox.frames.putReply(RevisionReply(revision))
     }
   }
 
   func purge(
-    _ request: PurgeRequest, _ payload: Span<UInt8>, _ connection: Connection,
+    _ request: PurgeRequest, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Refusal) {
     let session = try unlocked(connection)
@@ -73,8 +69,8 @@ extension Agent {
       case .history: .history
       case .revision: .revision(request.revision)
       }
-    let purge = try work(on: session, item: request.name) { vault throws(VaultError) in
-      try vault.purge(payload.extracting(request.name), scope, by: owner)
+    let purge = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+      try vault.purge(request.name.bytes, scope, by: owner)
     }
     noteChange(of: session)
     connection.phase = .sending(PurgeSweep(purge, of: session))

@@ -67,13 +67,13 @@ extension Agent {
   }
 
   /// Notes what a request came to that was served at once, or began to be.
-  func noteServed(_ request: Request, _ payload: Span<UInt8>, _ connection: Connection) {
-    guard let subject = LogSubject(request) else { return }
+  func noteServed(_ request: borrowing Request, _ connection: Connection) {
+    guard let subject = request.logSubject else { return }
     // Whatever path its client named the vault by.
     guard let session = try? session(of: connection) else { return }
     noteEntry(
-      request.verb, detail: subject.detail, name: payload.extracting(subject.name),
-      other: payload.extracting(subject.other), of: session, by: connection)
+      request.verb, detail: subject.detail, name: subject.name, other: subject.other, of: session,
+      by: connection)
   }
 
   /// Notes that a value was stored that came in parts.
@@ -128,37 +128,52 @@ extension Agent {
 }
 
 /// Says what a request is about that is served at once.
-private struct LogSubject {
-  var name = 0..<0
-  var other = 0..<0
-  var detail: UInt64 = 0
+private struct LogSubject: ~Escapable {
+  var name: Span<UInt8>
+  var other: Span<UInt8>
+  var detail: UInt64
 
+  @_lifetime(copy name, copy other)
+  init(_ name: Span<UInt8>, other: Span<UInt8>, detail: UInt64 = 0) {
+    self.name = name
+    self.other = other
+    self.detail = detail
+  }
+
+  @_lifetime(copy name)
+  init(_ name: Span<UInt8>, detail: UInt64 = 0) {
+    self.init(name, other: name.extracting(first: 0), detail: detail)
+  }
+}
+
+extension Request {
   /// Nil for what neither serves nor changes anything of a vault, or is noted when it is done.
-  init?(_ request: Request) {
-    switch request {
-    case .get(let request): (name, detail) = (request.name, request.logDetail)
-    case .getAttribute(let request): (name, other) = (request.name, request.key)
-    case .put(let request):
-      guard case .inline = request.source else { return nil }
-      name = request.name
-    case .show(let name), .protect(let name), .otp(let name), .history(let name):
-      self.name = name
-    case .unprotect(let item): name = item.name
-    case .attributes(let request): name = request.name
-    case .remove(let request): name = request.name
-    case .move(let request): (name, other) = (request.name, request.new)
-    case .restore(let request): (name, detail) = (request.name, request.revision)
-    case .purge(let request): (name, detail) = (request.name, request.revision)
-    case .config(let request):
-      guard request.operation == .set else { return nil }
-      detail = UInt64(request.key)
-    case .list, .rotate, .compact: break
-    // Noted when they are done.
-    case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey,
-      .putBatch, .log:
-      return nil
-    case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
-      return nil
+  fileprivate var logSubject: LogSubject? {
+    @_lifetime(copy self)
+    get {
+      switch self {
+      case .get(let request): LogSubject(request.name.bytes, detail: request.logDetail)
+      case .getAttribute(let request):
+        LogSubject(request.name.bytes, other: request.key.bytes)
+      case .put(let request): request.isStream ? nil : LogSubject(request.name.bytes)
+      case .show(let request), .protect(let request), .otp(let request), .history(let request):
+        LogSubject(request.name.bytes)
+      case .unprotect(let request): LogSubject(request.name.bytes)
+      case .attributes(let request): LogSubject(request.name.bytes)
+      case .remove(let request): LogSubject(request.name.bytes)
+      case .move(let request): LogSubject(request.name.bytes, other: request.new.bytes)
+      case .restore(let request): LogSubject(request.name.bytes, detail: request.revision)
+      case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
+      case .config(let request):
+        request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
+      case .list, .rotate, .compact: LogSubject(Span())
+      // Noted when they are done.
+      case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize,
+        .rekey, .putBatch, .log:
+        nil
+      case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
+        nil
+      }
     }
   }
 }

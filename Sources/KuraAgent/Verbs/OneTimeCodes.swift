@@ -8,12 +8,12 @@ internal import SecureMemory
 /// The verb that makes one-time codes: their seeds stay here.
 extension Agent {
   func makeCode(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: NameRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let item = payload.extracting(name)
+    let item = request.name.bytes
     let code = try opening(connection, on: session) { grant throws(Refusal) in
-      try work(on: session, item: name) { vault throws(VaultError) in
+      try work(on: session, item: request.name.place) { vault throws(VaultError) in
         guard let grant else { return try vault.oneTimeCode(item) }
         return try vault.oneTimeCode(item, with: grant.key)
       }
@@ -32,11 +32,14 @@ extension SecretBuffer {
   fileprivate mutating func putReply(_ code: borrowing OneTimeCode) throws(ProtocolError) {
     switch code.factor {
     case .time(let period):
-      try putOTPReply(
-        .time, code.algorithm, period: period, left: code.left, counter: 0, code: code.text.bytes)
+      try putReply(
+        OTPReply(
+          .time, code.algorithm, period: period, left: code.left, counter: 0,
+          code: code.text.bytes))
     case .counter(let counter):
-      try putOTPReply(
-        .counter, code.algorithm, period: 0, left: 0, counter: counter, code: code.text.bytes)
+      try putReply(
+        OTPReply(
+          .counter, code.algorithm, period: 0, left: 0, counter: counter, code: code.text.bytes))
     }
   }
 }

@@ -6,23 +6,21 @@ internal import SecureMemory
 
 /// Verbs that change how a value is kept.
 extension Agent {
-  func protect(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
-  ) throws(Refusal) {
+  func protect(_ request: NameRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    let revision = try work(on: session, item: name) { vault throws(VaultError) in
-      try vault.protect(payload.extracting(name))
+    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+      try vault.protect(request.name.bytes)
     }
     try answer(revision, session, connection)
   }
 
   func unprotect(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection,
+    _ request: OwnedNameRequest, _ connection: Connection,
     by owner: borrowing OwnerProof?
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let revision = try work(on: session, item: name) { vault throws(VaultError) in
-      try vault.unprotect(payload.extracting(name), by: owner)
+    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+      try vault.unprotect(request.name.bytes, by: owner)
     }
     try answer(revision, session, connection)
   }
@@ -31,6 +29,8 @@ extension Agent {
     _ revision: UInt64, _ session: Session, _ connection: Connection
   ) throws(Refusal) {
     noteChange(of: session)
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(RevisionReply(revision))
+    }
   }
 }

@@ -8,12 +8,12 @@ internal import SecureMemory
 /// Verbs that read items.
 extension Agent {
   func get(
-    _ request: GetRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: GetRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let (name, revision) = (payload.extracting(request.name), request.revision)
+    let (name, revision) = (request.name.bytes, request.revision)
     let value = try opening(connection, on: session) { grant throws(Refusal) in
-      try work(on: session, item: request.name) { vault throws(VaultError) in
+      try work(on: session, item: request.name.place) { vault throws(VaultError) in
         try vault.value(name, revision: revision == 0 ? nil : revision, with: grant)
       }
     }
@@ -31,16 +31,16 @@ extension Agent {
   }
 
   func getAttribute(
-    _ request: GetAttributeRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: GetAttributeRequest, _ connection: Connection
   ) throws(Refusal) {
-    let item = try item(request.name, payload, connection)
-    let key = try attributeKey(payload.extracting(request.key))
+    let item = try item(request.name, connection)
+    let key = try attributeKey(request.key.bytes)
     let isThere = try wire { () throws(ProtocolError) in
       guard let value = item.attributes.value(of: key.bytes) else { return false }
-      try connection.outbox.frames.putAttributeReply(value)
+      try connection.outbox.frames.putReply(AttributeReply(value))
       return true
     }
-    if !isThere { throw .attributeNotFound(.field(request.key)) }
+    if !isThere { throw .attributeNotFound(.field(request.key.place)) }
   }
 
   /// The key in normal form C, as keys are kept.
@@ -52,11 +52,11 @@ extension Agent {
   }
 
   func show(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: NameRequest, _ connection: Connection
   ) throws(Refusal) {
-    let item = try item(name, payload, connection)
-    let revisions = try work(on: try unlocked(connection), item: name) { vault throws(VaultError) in
-      try vault.revisions(payload.extracting(name))
+    let item = try item(request.name, connection)
+    let revisions = try work(on: try unlocked(connection), item: request.name.place) {
+      vault throws(VaultError) in try vault.revisions(request.name.bytes)
     }
     try wire { () throws(ProtocolError) in
       let frame = try connection.outbox.frames.openReply()
@@ -66,12 +66,12 @@ extension Agent {
   }
 
   func list(
-    _ request: ListRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: ListRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
     let listing = try work(on: session) { vault throws(VaultError) in
       do throws(SecureMemoryError) {
-        return vault.listing(try ItemFilter(request, payload), request.flags)
+        return vault.listing(try ItemFilter(request), request.flags)
       } catch { throw .outOfMemory }
     }
     begin(ItemList(listing, of: session), on: connection)
@@ -84,11 +84,11 @@ extension Agent {
   }
 
   func item(
-    _ name: Range<Int>, _ payload: Span<UInt8>, _ connection: Connection
+    _ name: Field, _ connection: Connection
   ) throws(Refusal) -> Item {
     let session = try unlocked(connection)
-    return try work(on: session, item: name) { vault throws(VaultError) in
-      try vault.item(payload.extracting(name))
+    return try work(on: session, item: name.place) { vault throws(VaultError) in
+      try vault.item(name.bytes)
     }
   }
 

@@ -53,39 +53,40 @@ extension Agent {
 
 extension Agent {
   func addSlot(
-    _ request: SlotAddRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: SlotAddRequest, _ connection: Connection
   ) throws(Refusal) {
     let naming: SlotNaming
     do throws(VaultError) {
       naming = try SlotNaming(
-        label: payload.extracting(request.label), place: payload.extracting(request.place))
+        label: request.label.bytes, place: request.place.bytes)
     } catch { throw Refusal(error, at: connection.vaultPath) }
     try request.authority.credential.checkMayChangeSlots()
     let vault = try openForAttempt(connection)
     try request.checkRoom(in: vault)
-    let new = try secret(payload.extracting(request.secret))
+    let new = try secret(request.secret.bytes)
     try begin(
-      .add(request, naming), by: request.authority.credential,
-      payload.extracting(request.authority.secret), new, at: vault, connection)
+      .add(request.order, naming), by: request.authority.credential,
+      request.authority.secret.bytes, new, at: vault, connection)
   }
 
   func removeSlot(
-    _ request: SlotRemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: SlotRequest, _ connection: Connection
   ) throws(Refusal) {
     try request.authority.credential.checkMayChangeSlots()
     try begin(
       .remove(request.number), by: request.authority.credential,
-      payload.extracting(request.authority.secret), nil, at: try openForAttempt(connection),
+      request.authority.secret.bytes, nil, at: try openForAttempt(connection),
       connection)
   }
 
   func changePasscode(
-    _ request: PasscodeRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: PasscodeRequest, _ connection: Connection
   ) throws(Refusal) {
     let vault = try openForAttempt(connection)
-    let new = try secret(payload.extracting(request.new))
+    let new = try secret(request.new.bytes)
     try begin(
-      .passcode(request), by: request.credential, payload.extracting(request.current), new,
+      .passcode(request.cost, request.flags), by: request.authority.credential,
+      request.authority.secret.bytes, new,
       at: vault, connection)
   }
 
@@ -100,14 +101,14 @@ extension Agent {
   }
 
   func testSlot(
-    _ request: SlotTestRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: SlotRequest, _ connection: Connection
   ) throws(Refusal) {
-    let number = request.number == SlotTestRequest.anySlot ? nil : request.number
+    let number = request.number == SlotRequest.anySlot ? nil : request.number
     let vault = try openForAttempt(connection)
     let session = session(of: vault, at: connection.vaultPath)
     try begin(
       SlotTest(only: number), by: request.authority.credential,
-      payload.extracting(request.authority.secret), codes: .taken, at: vault, of: session,
+      request.authority.secret.bytes, codes: .taken, at: vault, of: session,
       for: connection)
   }
 }

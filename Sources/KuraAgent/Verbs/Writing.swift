@@ -8,27 +8,24 @@ internal import SecureMemory
 /// Verbs that change items.
 extension Agent {
   func put(
-    _ request: PutRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: PutRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let edits = try self.edits(request, payload, session)
-    switch request.source {
-    case .inline(let value):
-      try put(request, payload, payload.extracting(value), edits, session, connection)
-    case .stream where request.flags.contains(.otp):
-      throw .otpInvalid(.tooLong)
-    case .stream: try beginUpload(request, payload, edits, session, connection)
-    }
+    let edits = try self.edits(request, session)
+    guard request.isStream else { return try put(request, edits, session, connection) }
+    if request.flags.contains(.otp) { throw .otpInvalid(.tooLong) }
+    try beginUpload(request, edits, session, connection)
   }
 
   private func put(
-    _ request: PutRequest, _ payload: Span<UInt8>, _ value: Span<UInt8>,
-    _ edits: borrowing AttributeEdits, _ session: Session, _ connection: Connection
+    _ request: PutRequest, _ edits: borrowing AttributeEdits, _ session: Session,
+    _ connection: Connection
   ) throws(Refusal) {
+    let value = request.value.bytes
     guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw .valueEmpty }
-    let result = try work(on: session, item: request.name) { vault throws(VaultError) in
+    let result = try work(on: session, item: request.name.place) { vault throws(VaultError) in
       try vault.put(
-        payload.extracting(request.name), value: value, attributes: edits,
+        request.name.bytes, value: value, attributes: edits,
         condition: request.condition, protecting: request.flags.contains(.protect),
         kind: request.flags.contains(.otp) ? .otp : .value)
     }
@@ -36,45 +33,47 @@ extension Agent {
   }
 
   func changeAttributes(
-    _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: AttributesRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    try checkDeleted(request, payload, connection)
-    let revision = try work(on: session, item: request.name) { vault throws(VaultError) in
+    try checkDeleted(request, connection)
+    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
       var edits = AttributeEdits()
-      try request.set.forEach(in: payload) { key, value throws(VaultError) in
+      try request.set.forEach { key, value throws(VaultError) in
         try edits.set(key, to: value)
       }
-      try request.delete.forEach(in: payload) { key throws(VaultError) in try edits.delete(key) }
+      try request.delete.forEach { key throws(VaultError) in try edits.delete(key.bytes) }
       return try vault.setAttributes(
-        payload.extracting(request.name), edits,
+        request.name.bytes, edits,
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
     noteChange(of: session)
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putRevisionReply(revision) }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(RevisionReply(revision))
+    }
   }
 
   /// Refuses to delete an attribute that is not there: what was meant is another one, and a revision is
   /// not used up for nothing.
   private func checkDeleted(
-    _ request: AttributesRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: AttributesRequest, _ connection: Connection
   ) throws(Refusal) {
     guard request.delete.count > 0 else { return }
-    let item = try item(request.name, payload, connection)
-    try request.delete.forEachField(in: payload) { field throws(Refusal) in
-      let key = try attributeKey(payload.extracting(field))
+    let item = try item(request.name, connection)
+    try request.delete.forEach { field throws(Refusal) in
+      let key = try attributeKey(field.bytes)
       guard item.attributes.value(of: key.bytes) == nil else { return }
-      throw .attributeNotFound(.field(field))
+      throw .attributeNotFound(.field(field.place))
     }
   }
 
   func remove(
-    _ request: RemoveRequest, _ payload: Span<UInt8>, _ connection: Connection
+    _ request: RemoveRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    try work(on: session, item: request.name) { vault throws(VaultError) in
+    try work(on: session, item: request.name.place) { vault throws(VaultError) in
       try vault.remove(
-        payload.extracting(request.name),
+        request.name.bytes,
         ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
     }
     noteChange(of: session)
@@ -82,11 +81,11 @@ extension Agent {
   }
 
   private func edits(
-    _ request: PutRequest, _ payload: Span<UInt8>, _ session: Session
+    _ request: PutRequest, _ session: Session
   ) throws(Refusal) -> AttributeEdits {
     do throws(VaultError) {
       var edits = AttributeEdits(replacingAll: request.flags.contains(.replaceAttributes))
-      try request.attributes.forEach(in: payload) { key, value throws(VaultError) in
+      try request.attributes.forEach { key, value throws(VaultError) in
         try edits.set(key, to: value)
       }
       return edits
@@ -100,7 +99,8 @@ extension Agent {
     noteUse(of: session)
     noteChange(of: session)
     try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putPutReply(revision: result.revision, replaced: result.previous)
+      try connection.outbox.frames.putReply(
+        PutReply(revision: result.revision, replaced: result.previous))
     }
   }
 }
@@ -129,18 +129,18 @@ final class ValueUpload {
 
 extension Agent {
   private func beginUpload(
-    _ request: PutRequest, _ payload: Span<UInt8>, _ edits: consuming AttributeEdits,
+    _ request: PutRequest, _ edits: consuming AttributeEdits,
     _ session: Session, _ connection: Connection
   ) throws(Refusal) {
     var edits: AttributeEdits? = consume edits
-    let upload = try work(on: session, item: request.name) { vault throws(VaultError) in
+    let upload = try work(on: session, item: request.name.place) { vault throws(VaultError) in
       try vault.beginUpload(
-        payload.extracting(request.name), attributes: edits.take() ?? AttributeEdits(),
+        request.name.bytes, attributes: edits.take() ?? AttributeEdits(),
         condition: request.condition, protecting: request.flags.contains(.protect))
     }
     connection.phase = .uploading(
       ValueUpload(
-        upload, of: try secret(payload.extracting(request.name)), to: session,
+        upload, of: try secret(request.name.bytes), to: session,
         allowsEmpty: request.flags.contains(.allowEmpty)))
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }

@@ -83,7 +83,7 @@ enum SlotControl {
   private static func number(_ text: [UInt8]?, verb: String) throws(CommandError) -> UInt8 {
     guard let text else { throw .usage(.operandMissing("N", verb: verb)) }
     guard let wide = Decimal.parse(text[...]), let number = UInt8(exactly: wide),
-      number != SlotTestRequest.anySlot
+      number != SlotRequest.anySlot
     else {
       throw .usage(
         Diagnostic.quoted(text) + " is not a slot's number", hint: "'kura slot list' shows them")

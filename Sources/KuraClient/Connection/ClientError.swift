@@ -84,3 +84,9 @@ func allocating<Value: ~Copyable>(
 ) throws(ClientError) -> Value {
   do throws(SecureMemoryError) { return try body() } catch { throw .outOfMemory }
 }
+
+/// Reads what a reply's payload says beside yes.
+@_lifetime(copy payload)
+func replied<Answer: Message & ~Escapable>(_ payload: Span<UInt8>) throws(ClientError) -> Answer {
+  do throws(ProtocolError) { return try Answer(reply: payload) } catch { throw .broken(error) }
+}

@@ -115,6 +115,25 @@ extension Connection {
   /// Makes room for a long value on its way to the agent.
   func widen() { channel.widen() }
 
+  /// Sends a request, and reads what its answer says beside yes.
+  mutating func ask<Answer: Message>(
+    _ request: borrowing Request, patience: Int32? = nil
+  ) throws(ClientError) -> Answer {
+    try send(request)
+    return try reply(patience: patience)
+  }
+
+  /// Reads what an answer says beside yes.
+  mutating func reply<Answer: Message>(patience: Int32? = nil) throws(ClientError) -> Answer {
+    try replied(received(try answer(patience: patience)))
+  }
+
+  /// Sends a request.
+  mutating func send(_ request: borrowing Request) throws(ClientError) {
+    let request = copy request
+    try send { output throws(ProtocolError) in try output.putRequest(request) }
+  }
+
   /// Sends messages; the first time, the hello goes before them in the same write.
   mutating func send(
     _ write: (inout SecretBuffer) throws(ProtocolError) -> Void

@@ -41,9 +41,10 @@ public struct ItemBatch: ~Copyable {
       return false
     }
     do throws(ProtocolError) {
-      try items.putBatchItem(
-        name: name, flags: flags, value: value, attributes: attributes,
-        attributeCount: attributeCount)
+      try items.putItem(
+        BatchItem(
+          name: name, flags: flags,
+          attributes: AttributeFields(attributes, count: attributeCount), value: value))
     } catch {
       items.removeLast(items.count - before)
       throw ClientError(writing: error)
@@ -64,9 +65,8 @@ extension Connection {
   public mutating func send(
     _ batch: borrowing ItemBatch, flags: PutBatchRequest.Flags
   ) throws(ClientError) {
-    try send { output throws(ProtocolError) in
-      try output.putPutBatch(flags: flags, items: batch.items.bytes, count: batch.count)
-    }
+    try send(
+      .putBatch(PutBatchRequest(flags: flags, items: batch.items.bytes, count: batch.count)))
   }
 
   /// Waits until a batch is stored.

@@ -18,13 +18,11 @@ extension Connection {
   public mutating func move(
     _ name: String, to new: String, replacing: Bool = false, by word: borrowing Word? = nil
   ) throws(ClientError) -> Bool {
-    try send(by: word) { output, kind, secret throws(ProtocolError) in
-      try output.putMove(
-        name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [], by: kind,
-        word: secret)
-    }
-    let payload = received(try answer(patience: patience(by: word)))
-    let reply = try reading { () throws(ProtocolError) in try PutReply(payload) }
+    let reply: PutReply = try ask(
+      .move(
+        MoveRequest(
+          name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [],
+          word: OwnerWord(word))), patience: patience(by: word))
     return reply.replaced != 0
   }
 
@@ -32,15 +30,14 @@ extension Connection {
   public mutating func history(
     _ name: String, each: (Item) throws(ClientError) -> Void
   ) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putHistory(name: name.utf8.span) }
+    try send(.history(NameRequest(name: name.utf8.span)))
     while true {
       let frame = try next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
-      let batch = try reading { () throws(ProtocolError) in try EntryBatch(payload) }
-      try batch.forEach(in: payload) { entry throws(ClientError) in
-        try each(Item(entry, in: payload))
-      }
+      let batch: EntryBatch
+      do throws(ProtocolError) { batch = try EntryBatch(payload) } catch { throw .broken(error) }
+      try batch.forEach { entry throws(ClientError) in try each(Item(entry)) }
     }
   }
 
@@ -54,11 +51,10 @@ extension Connection {
   public mutating func restore(
     _ name: String, revision: UInt64 = 0, ifRevision: UInt64 = 0
   ) throws(ClientError) -> UInt64 {
-    try send { output throws(ProtocolError) in
-      try output.putRestore(name: name.utf8.span, revision: revision, ifRevision: ifRevision)
-    }
-    let payload = received(try answer())
-    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+    let reply: RevisionReply = try ask(
+      .restore(
+        RestoreRequest(name: name.utf8.span, revision: revision, ifRevision: ifRevision)))
+    return reply.revision
   }
 
   /// Takes an item, or earlier revisions of it, out of the vault for good.
@@ -78,10 +74,10 @@ extension Connection {
     by word: borrowing Word? = nil
   ) throws(ClientError) -> (damage: ProgressReport?, free: SpaceReport?) {
     var (damage, free): (ProgressReport?, SpaceReport?) = (nil, nil)
-    try send(by: word) { output, kind, secret throws(ProtocolError) in
-      try output.putPurge(
-        name: name.utf8.span, scope, revision: revision, by: kind, word: secret)
-    }
+    try send(
+      .purge(
+        PurgeRequest(
+          name: name.utf8.span, scope, revision: revision, word: OwnerWord(word))))
     while true {
       let frame = try next(patience: max(patience.stream, patience(by: word)))
       let payload = received.extracting(frame.payload)

@@ -21,13 +21,10 @@ extension Connection {
     _ name: String, revision: UInt64 = 0, for purpose: ReadPurpose = .get,
     into sink: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) -> ItemFacts {
-    try send { output throws(ProtocolError) in
-      try output.putGet(name: name.utf8.span, revision: revision, for: purpose)
-    }
-    let field = try answer()
-    let reply = try reading { () throws(ProtocolError) in try GetReply(received(field)) }
-    try hand(reply, in: field, to: sink)
-    return reply.entry.facts
+    try send(.get(GetRequest(name: name.utf8.span, revision: revision, for: purpose)))
+    let (facts, isStream) = try hand(try answer(), to: sink) { $0.facts }
+    if isStream { try stream(facts.size, into: sink) }
+    return facts
   }
 
   /// Reads a value with all that belongs to it in that revision.
@@ -40,24 +37,22 @@ extension Connection {
     _ name: String, revision: UInt64 = 0,
     into sink: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) -> Item {
-    try send { output throws(ProtocolError) in
-      try output.putGet(name: name.utf8.span, revision: revision, flags: .attributes)
-    }
-    let field = try answer()
-    let reply = try reading { () throws(ProtocolError) in try GetReply(received(field)) }
-    let item = Item(reply.entry, in: received(field))
-    try hand(reply, in: field, to: sink)
+    try send(.get(GetRequest(name: name.utf8.span, revision: revision, flags: .attributes)))
+    let (item, isStream) = try hand(try answer(), to: sink) { Item($0) }
+    if isStream { try stream(item.facts.size, into: sink) }
     return item
   }
 
-  private mutating func hand(
-    _ reply: GetReply, in field: Range<Int>,
-    to sink: (Span<UInt8>) throws(ClientError) -> Void
-  ) throws(ClientError) {
-    switch reply.source {
-    case .inline(let value): try sink(received(field).extracting(value))
-    case .stream: try stream(reply.entry.facts.size, into: sink)
-    }
+  /// Hands on the value that an answer to `get` has inside.
+  ///
+  /// - Returns: What is made of the entry, and whether the value is still to come.
+  private func hand<Told>(
+    _ field: Range<Int>, to sink: (Span<UInt8>) throws(ClientError) -> Void,
+    _ telling: (borrowing Entry) -> Told
+  ) throws(ClientError) -> (Told, isStream: Bool) {
+    let reply: GetReply = try replied(received(field))
+    if !reply.isStream { try sink(reply.value.bytes) }
+    return (telling(reply.entry), reply.isStream)
   }
 
   private mutating func stream(
@@ -81,13 +76,10 @@ extension Connection {
   public mutating func attribute(
     _ key: String, of name: String
   ) throws(ClientError) -> SecretBytes {
-    try send { output throws(ProtocolError) in
-      try output.putGetAttribute(name: name.utf8.span, key: key.utf8.span)
-    }
-    let payload = received(try answer())
-    let value = try reading { () throws(ProtocolError) in try FieldReply.attribute(payload) }
+    try send(.getAttribute(GetAttributeRequest(name: name.utf8.span, key: key.utf8.span)))
+    let reply: AttributeReply = try replied(received(try answer()))
     return try allocating { () throws(SecureMemoryError) in
-      try SecretBytes(copying: payload.extracting(value))
+      try SecretBytes(copying: reply.value.bytes)
     }
   }
 
@@ -101,9 +93,7 @@ extension Connection {
     _ order: ListOrder = ListOrder(), idle: () throws(ClientError) -> Void = {},
     each: (Item) throws(ClientError) -> Void
   ) throws(ClientError) {
-    try entries(order, idle: idle) { entry, payload throws(ClientError) in
-      try each(Item(entry, in: payload))
-    }
+    try entries(order, idle: idle) { entry throws(ClientError) in try each(Item(entry)) }
   }
 
   /// Lists the names of items, as ``list(_:idle:each:)`` does.
@@ -116,20 +106,19 @@ extension Connection {
     _ order: ListOrder = ListOrder(), idle: () throws(ClientError) -> Void = {},
     each: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) {
-    try entries(order, idle: idle) { entry, payload throws(ClientError) in
-      try each(payload.extracting(entry.name))
-    }
+    try entries(order, idle: idle) { entry throws(ClientError) in try each(entry.name.bytes) }
   }
 
   private mutating func entries(
     _ order: ListOrder, idle: () throws(ClientError) -> Void,
-    each: (Entry, Span<UInt8>) throws(ClientError) -> Void
+    each: (borrowing Entry) throws(ClientError) -> Void
   ) throws(ClientError) {
-    try send { output throws(ProtocolError) in
-      try output.putList(
-        flags: order.flags, prefix: order.prefix.utf8.span, filterKey: order.filterKey.utf8.span,
-        filterValue: order.filterValue.span, text: order.text.utf8.span)
-    }
+    try send(
+      .list(
+        ListRequest(
+          flags: order.flags, prefix: order.prefix.utf8.span,
+          filterKey: order.filterKey.utf8.span, filterValue: order.filterValue.span,
+          text: order.text.utf8.span)))
     while true {
       let frame = try next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
@@ -140,7 +129,7 @@ extension Connection {
   }
 
   private static func read(
-    _ payload: Span<UInt8>, _ each: (Entry, Span<UInt8>) throws(ClientError) -> Void
+    _ payload: Span<UInt8>, _ each: (borrowing Entry) throws(ClientError) -> Void
   ) throws(ClientError) {
     var reader: EntryReader
     do throws(ProtocolError) { reader = try EntryReader(payload) } catch { throw .broken(error) }
@@ -148,17 +137,15 @@ extension Connection {
       let entry: Entry?
       do throws(ProtocolError) { entry = try reader.next() } catch { throw .broken(error) }
       guard let entry else { return }
-      try each(entry, payload)
+      try each(entry)
     }
   }
 
   /// Tells all of an item but its value.
   public mutating func show(_ name: String) throws(ClientError) -> ShownItem {
-    try send { output throws(ProtocolError) in try output.putShow(name: name.utf8.span) }
-    let payload = received(try answer())
-    let reply = try reading { () throws(ProtocolError) in try ShowReply(payload) }
-    return ShownItem(
-      item: Item(reply.entry, in: payload), revisions: reply.revisionNumbers(in: payload))
+    try send(.show(NameRequest(name: name.utf8.span)))
+    let reply: ShowReply = try replied(received(try answer()))
+    return ShownItem(item: Item(reply.entry), revisions: reply.revisionNumbers)
   }
 
   /// The end of a list or of a check; a request that is refused at once ends with a reply.
@@ -189,17 +176,17 @@ extension Connection {
   public mutating func setAttributes(
     of name: String, set: [Attribute], delete: [String], ifRevision: UInt64 = 0
   ) throws(ClientError) -> UInt64 {
-    try send { output throws(ProtocolError) in
-      try output.putAttributes(
-        name: name.utf8.span, ifRevision: ifRevision, setCount: set.count,
-        set: { output throws(ProtocolError) in try output.put(pairs: set) },
-        deleteCount: delete.count,
-        delete: { output throws(ProtocolError) in
-          for key in delete { try output.put16(text: key) }
-        })
+    let pairs = try listed { pairs throws(ProtocolError) in try pairs.put(pairs: set) }
+    let keys = try listed { keys throws(ProtocolError) in
+      for key in delete { try keys.put16(text: key) }
     }
-    let payload = received(try answer())
-    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+    let reply: RevisionReply = try ask(
+      .attributes(
+        AttributesRequest(
+          name: name.utf8.span, ifRevision: ifRevision,
+          set: AttributeFields(pairs.bytes, count: set.count),
+          delete: KeyFields(keys.bytes, count: delete.count))))
+    return reply.revision
   }
 
   /// Deletes an item; its revisions stay in the history.
@@ -208,9 +195,7 @@ extension Connection {
   ///   - name: The item's name.
   ///   - ifRevision: The revision the item must have; 0 = any.
   public mutating func remove(_ name: String, ifRevision: UInt64 = 0) throws(ClientError) {
-    try send { output throws(ProtocolError) in
-      try output.putRemove(name: name.utf8.span, ifRevision: ifRevision)
-    }
+    try send(.remove(RemoveRequest(name: name.utf8.span, ifRevision: ifRevision)))
     try done()
   }
 
@@ -218,8 +203,8 @@ extension Connection {
   ///
   /// - Returns: The item's revision, which stays.
   public mutating func protect(_ name: String) throws(ClientError) -> UInt64 {
-    try send { output throws(ProtocolError) in try output.putProtect(name: name.utf8.span) }
-    return try revisionReply()
+    let reply: RevisionReply = try ask(.protect(NameRequest(name: name.utf8.span)))
+    return reply.revision
   }
 
   /// Ends that.
@@ -232,22 +217,25 @@ extension Connection {
   public mutating func unprotect(
     _ name: String, by word: borrowing Word? = nil
   ) throws(ClientError) -> UInt64 {
-    try send(by: word) { output, kind, secret throws(ProtocolError) in
-      try output.putUnprotect(name: name.utf8.span, by: kind, word: secret)
-    }
-    return try revisionReply(patience: patience(by: word))
-  }
-
-  private mutating func revisionReply(patience: Int32? = nil) throws(ClientError) -> UInt64 {
-    let payload = received(try answer(patience: patience))
-    return try reading { () throws(ProtocolError) in try FieldReply.revision(payload) }
+    let reply: RevisionReply = try ask(
+      .unprotect(OwnedNameRequest(name: name.utf8.span, word: OwnerWord(word))),
+      patience: patience(by: word))
+    return reply.revision
   }
 
   /// Reads an answer that says no more than yes.
   mutating func done(patience: Int32? = nil) throws(ClientError) {
-    let payload = received(try answer(patience: patience))
-    try reading { () throws(ProtocolError) in try FieldReply.done(payload) }
+    let _: DoneReply = try reply(patience: patience)
   }
+}
+
+/// Writes what a request has a list of.
+func listed(
+  _ write: (inout SecretBuffer) throws(ProtocolError) -> Void
+) throws(ClientError) -> SecretBuffer {
+  var buffer = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 0) }
+  do throws(ProtocolError) { try write(&buffer) } catch { throw ClientError(writing: error) }
+  return buffer
 }
 
 extension SecretBuffer {

@@ -28,7 +28,7 @@ public enum LogLine: Sendable {
 extension Connection {
   /// Reads the access log that this machine keeps of the vault, oldest entry first.
   public mutating func log(each: (LogLine) throws(ClientError) -> Void) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putRequest(.log) }
+    try send(.log)
     while true {
       let frame = try next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }

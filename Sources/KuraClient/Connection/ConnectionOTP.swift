@@ -23,11 +23,10 @@ extension Connection {
   /// Has the agent make the code that an item gives now; its seed is not sent. A counter has moved on
   /// when this returns.
   public mutating func oneTimeCode(of name: String) throws(ClientError) -> OneTimeCode {
-    try send { output throws(ProtocolError) in try output.putOTP(name: name.utf8.span) }
-    let payload = received(try answer())
-    let reply = try reading { () throws(ProtocolError) in try OTPReply(payload) }
+    try send(.otp(NameRequest(name: name.utf8.span)))
+    let reply: OTPReply = try replied(received(try answer()))
     let text = try allocating { () throws(SecureMemoryError) in
-      try SecretBytes(copying: payload.extracting(reply.code))
+      try SecretBytes(copying: reply.code.bytes)
     }
     return OneTimeCode(
       text: text, kind: reply.kind, algorithm: reply.algorithm, period: reply.period,
@@ -38,11 +37,8 @@ extension Connection {
   public mutating func appendOneTimeCode(
     of name: String, to buffer: inout SecretBuffer
   ) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putOTP(name: name.utf8.span) }
-    let payload = received(try answer())
-    let reply = try reading { () throws(ProtocolError) in try OTPReply(payload) }
-    try allocating { () throws(SecureMemoryError) in
-      try buffer.append(payload.extracting(reply.code))
-    }
+    try send(.otp(NameRequest(name: name.utf8.span)))
+    let reply: OTPReply = try replied(received(try answer()))
+    try allocating { () throws(SecureMemoryError) in try buffer.append(reply.code.bytes) }
   }
 }

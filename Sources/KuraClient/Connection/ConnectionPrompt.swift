@@ -29,9 +29,7 @@ extension Connection {
     at place: String, seesKeys: Bool
   ) throws(ClientError) -> PromptTurn {
     let name = Self.shortened(place)
-    try send { output throws(ProtocolError) in
-      try output.putPrompt(at: name.span, flags: seesKeys ? .seesKeys : [])
-    }
+    try send(.prompt(PromptRequest(at: name.span, flags: seesKeys ? .seesKeys : [])))
     isPrompting = true
     return try nextTurn()
   }

@@ -10,7 +10,7 @@ extension Connection {
   ) throws(ClientError) -> PutReply {
     guard value.count > ProtocolLimit.inlineValue else {
       try send(order, value: value)
-      return try putAnswer()
+      return try reply()
     }
     try beginUpload(order)
     var rest = value
@@ -57,7 +57,7 @@ extension Connection {
       return nil
     }
     try send(order, value: head.bytes)
-    return try putAnswer()
+    return try reply()
   }
 
   private mutating func upload(
@@ -79,19 +79,12 @@ extension Connection {
   }
 
   private mutating func send(_ order: PutOrder, value: Span<UInt8>?) throws(ClientError) {
-    try send { output throws(ProtocolError) in
-      try output.putPut(
-        name: order.name.utf8.span, flags: order.flags, revision: order.revision, value: value,
-        attributeCount: order.attributes.count
-      ) { output throws(ProtocolError) in try output.put(pairs: order.attributes) }
-    }
-  }
-
-  private mutating func putAnswer(
-    patience: Int32? = nil
-  ) throws(ClientError) -> PutReply {
-    let payload = received(try answer(patience: patience))
-    return try reading { () throws(ProtocolError) in try PutReply(payload) }
+    let pairs = try listed { pairs throws(ProtocolError) in try pairs.put(pairs: order.attributes) }
+    try send(
+      .put(
+        PutRequest(
+          name: order.name.utf8.span, flags: order.flags, revision: order.revision,
+          attributes: AttributeFields(pairs.bytes, count: order.attributes.count), value: value)))
   }
 
   private mutating func beginUpload(_ order: PutOrder) throws(ClientError) {
@@ -111,6 +104,6 @@ extension Connection {
 
   private mutating func endUpload() throws(ClientError) -> PutReply {
     try send { output throws(ProtocolError) in try output.putUploadEnd(.commit) }
-    return try putAnswer(patience: patience.stream)
+    return try reply(patience: patience.stream)
   }
 }

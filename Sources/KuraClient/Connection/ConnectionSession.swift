@@ -6,7 +6,7 @@ public import SecureMemory
 extension Connection {
   /// Tells whether the vault is unlocked, and all that goes with it.
   public mutating func status() throws(ClientError) -> StatusReport {
-    try send { output throws(ProtocolError) in try output.putRequest(.status) }
+    try send(.status)
     let payload = received(try answer())
     return try reading { () throws(ProtocolError) in try StatusReport(payload) }
   }
@@ -30,17 +30,16 @@ extension Connection {
     var flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
     if acceptExchange { flags.insert(.acceptExchange) }
     if authorizing { flags.insert(.authorize) }
-    let bytes = secret.bytes
-    try send { output throws(ProtocolError) in
-      try output.putUnlock(
-        kind, secret: bytes, idleTimeout: idleTimeout, maxSession: maxSession, flags: flags)
-    }
-    let payload = received(try answer(patience: patience.derivation))
-    return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
+    let reply: UnlockReply = try ask(
+      .unlock(
+        UnlockRequest(
+          kind, secret: secret.bytes, idleTimeout: idleTimeout, maxSession: maxSession,
+          flags: flags)), patience: patience.derivation)
+    return reply.notices
   }
 
   /// Proves a credential afresh, so that protected values can be read on this connection, by any number
-  /// of requests, until `AuthorizeRequest.lifetime` is over or the vault is locked.
+  /// of requests, until `SlotAuthority.lifetime` is over or the vault is locked.
   ///
   /// - Parameters:
   ///   - kind: What the secret is.
@@ -49,10 +48,9 @@ extension Connection {
   public mutating func authorize(
     _ kind: Credential, secret: borrowing SecretBytes
   ) throws(ClientError) -> Notice {
-    let bytes = secret.bytes
-    try send { output throws(ProtocolError) in try output.putAuthorize(kind, secret: bytes) }
-    let payload = received(try answer(patience: patience.derivation))
-    return try reading { () throws(ProtocolError) in try FieldReply.notices(payload) }
+    let reply: UnlockReply = try ask(
+      .authorize(SlotAuthority(kind, secret: secret.bytes)), patience: patience.derivation)
+    return reply.notices
   }
 
   /// Locks this vault, or all of the agent's; when this returns, their files are whole: a copy is the vault.
@@ -61,7 +59,7 @@ extension Connection {
   public mutating func lock(
     _ reason: LockReason = .asked, scope: LockRequest.Scope = .vault
   ) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putLock(reason, scope: scope) }
+    try send(.lock(LockRequest(reason, scope: scope)))
     try done()
   }
 
@@ -69,7 +67,7 @@ extension Connection {
   ///
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked` when the time ran out.
   public mutating func wait(milliseconds: UInt64) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
+    try send(.wait(WaitRequest(milliseconds: milliseconds)))
     let longest = UInt64(Int32.max - patience.answer)
     try done(patience: Int32(min(milliseconds, longest)) + patience.answer)
   }
@@ -78,7 +76,7 @@ extension Connection {
   /// answered. Some request must have been answered before.
   public mutating func beginWait(milliseconds: UInt64) throws(ClientError) {
     precondition(!release.isEmpty, "the agent's hello would be taken for the answer")
-    try send { output throws(ProtocolError) in try output.putWait(milliseconds: milliseconds) }
+    try send(.wait(WaitRequest(milliseconds: milliseconds)))
   }
 
   /// Reads the answer to ``beginWait(milliseconds:)``.
@@ -88,7 +86,7 @@ extension Connection {
   /// the agent ends. It extends no session. Some request must have been answered before.
   public mutating func beginWatch() throws(ClientError) {
     precondition(!release.isEmpty, "the agent's hello would be taken for the answer")
-    try send { output throws(ProtocolError) in try output.putRequest(.watch) }
+    try send(.watch)
   }
 
   /// Reads the answer to ``beginWatch()``.
@@ -99,7 +97,7 @@ extension Connection {
 
   /// What the agent says of itself.
   public mutating func agentStatus() throws(ClientError) -> AgentSummary {
-    try send { output throws(ProtocolError) in try output.putRequest(.agentStatus) }
+    try send(.agentStatus)
     let payload = received(try answer())
     let report = try reading { () throws(ProtocolError) in try AgentReport(payload) }
     return AgentSummary(report, in: payload)
@@ -107,7 +105,7 @@ extension Connection {
 
   /// What protects the agent's memory, as it finds it.
   public mutating func agentFacts() throws(ClientError) -> AgentFacts {
-    try send { output throws(ProtocolError) in try output.putRequest(.agentFacts) }
+    try send(.agentFacts)
     let payload = received(try answer())
     return try reading { () throws(ProtocolError) in try AgentFacts(payload) }
   }
@@ -116,7 +114,7 @@ extension Connection {
   ///
   /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.notWhole`: it ends all the same.
   public mutating func stopAgent() throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putRequest(.agentStop) }
+    try send(.agentStop)
     try done(patience: patience.process)
     do throws(ClientError) {
       _ = try next(patience: patience.process)

@@ -24,7 +24,7 @@ public struct Slots: Equatable, Sendable {
 extension Connection {
   /// The ways to open the vault. A locked vault tells less, and nothing authentic.
   public mutating func slots() throws(ClientError) -> Slots {
-    try send { output throws(ProtocolError) in try output.putRequest(.slots) }
+    try send(.slots)
     let payload = received(try answer())
     let list = try reading { () throws(ProtocolError) in try SlotList(payload) }
     let slots = list.slots.map { facts in
@@ -51,17 +51,19 @@ extension Connection {
     _ kind: Credential, current: borrowing SecretBytes, _ order: SlotOrder,
     secret: borrowing SecretBytes, confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) -> UInt8 {
-    let (old, new) = (current.bytes, secret.bytes)
-    try send { output throws(ProtocolError) in
-      try output.putSlotAdd(kind, current: old, order, secret: new)
-    }
+    try send(
+      .slotAdd(
+        SlotAddRequest(
+          SlotAuthority(kind, secret: current.bytes), order, secret: secret.bytes,
+          label: order.label.utf8.span, place: order.place.utf8.span)))
     if order.kind == .recoveryKey {
       try withRecoveryKey { key throws(ClientError) in
         guard try confirm(key) else { throw .stopped }
       }
       try send { output throws(ProtocolError) in try output.putConfirm() }
     }
-    return try slotReply().number
+    let reply: SlotReply = try reply(patience: patience.derivation)
+    return reply.number
   }
 
   /// Removes a way to open the vault; an unlocked vault stays so.
@@ -73,10 +75,8 @@ extension Connection {
   public mutating func removeSlot(
     _ number: UInt8, _ kind: Credential, current: borrowing SecretBytes
   ) throws(ClientError) {
-    let bytes = current.bytes
-    try send { output throws(ProtocolError) in
-      try output.putSlotRemove(kind, current: bytes, number: number)
-    }
+    try send(
+      .slotRemove(SlotRequest(SlotAuthority(kind, secret: current.bytes), number: number)))
     try done(patience: patience.derivation)
   }
 
@@ -90,15 +90,9 @@ extension Connection {
   public mutating func testSlot(
     _ number: UInt8?, _ kind: Credential, secret: borrowing SecretBytes
   ) throws(ClientError) -> UInt8 {
-    let bytes = secret.bytes
-    try send { output throws(ProtocolError) in
-      try output.putSlotTest(kind, secret: bytes, number: number)
-    }
-    return try slotReply().number
-  }
-
-  private mutating func slotReply() throws(ClientError) -> SlotReply {
-    let payload = received(try answer(patience: patience.derivation))
-    return try reading { () throws(ProtocolError) in try SlotReply(payload) }
+    let reply: SlotReply = try ask(
+      .slotTest(SlotRequest(SlotAuthority(kind, secret: secret.bytes), number: number)),
+      patience: patience.derivation)
+    return reply.number
   }
 }

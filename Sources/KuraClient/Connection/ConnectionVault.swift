@@ -18,10 +18,7 @@ extension Connection {
     passcode: borrowing SecretBytes, cost: KDFParameters = .calibrated, flags: CreateRequest.Flags,
     confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) {
-    let bytes = passcode.bytes
-    try send { output throws(ProtocolError) in
-      try output.putCreate(passcode: bytes, cost: cost, flags: flags)
-    }
+    try send(.create(CreateRequest(passcode: passcode.bytes, cost: cost, flags: flags)))
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
     }
@@ -46,10 +43,9 @@ extension Connection {
     cost: KDFParameters = .calibrated, flags: PasscodeRequest.Flags = [],
     confirm: (Span<UInt8>) throws(ClientError) -> Bool
   ) throws(ClientError) {
-    let (old, fresh) = (current.bytes, new.bytes)
-    try send { output throws(ProtocolError) in
-      try output.putPasscode(kind, current: old, new: fresh, cost: cost, flags: flags)
-    }
+    try send(
+      .passcode(
+        PasscodeRequest(kind, current: current.bytes, new: new.bytes, cost: cost, flags: flags)))
     try withRecoveryKey { key throws(ClientError) in
       guard flags.contains(.recoveryKey) else { return }
       guard try confirm(key) else { throw .stopped }
@@ -62,9 +58,8 @@ extension Connection {
   mutating func withRecoveryKey(
     _ body: (Span<UInt8>) throws(ClientError) -> Void
   ) throws(ClientError) {
-    let payload = received(try answer(patience: patience.derivation))
-    let key = try reading { () throws(ProtocolError) in try FieldReply.recoveryKey(payload) }
-    try body(payload.extracting(key))
+    let reply: RecoveryKeyReply = try replied(received(try answer(patience: patience.derivation)))
+    try body(reply.text.bytes)
   }
 
   /// Proves the vault whole.
@@ -76,7 +71,7 @@ extension Connection {
   public mutating func verify(
     progress: (ProgressReport) -> Void, finding: (FindingKind, String) -> Void
   ) throws(ClientError) -> Int {
-    try send { output throws(ProtocolError) in try output.putRequest(.verify) }
+    try send(.verify)
     var count = 0
     while true {
       let frame = try next(patience: patience.stream)
@@ -106,7 +101,7 @@ extension Connection {
   public mutating func compact(
     progress: (ProgressReport) -> Void
   ) throws(ClientError) -> SpaceReport {
-    try send { output throws(ProtocolError) in try output.putRequest(.compact) }
+    try send(.compact)
     var report = SpaceReport(count: 0, length: 0)
     while true {
       let frame = try next(patience: patience.stream)
@@ -133,7 +128,7 @@ extension Connection {
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked` when the vault was locked meanwhile:
   ///   the rotation goes on once it is unlocked again.
   public mutating func rotate(progress: (ProgressReport) -> Void) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putRequest(.rotate) }
+    try send(.rotate)
     try followProgress(progress)
   }
 }
@@ -168,10 +163,8 @@ extension Connection {
   private mutating func sendRekey(
     _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags
   ) throws(ClientError) {
-    let current = passcode.bytes
-    try send { output throws(ProtocolError) in
-      try output.putRekey(current: current, keyFile: keyFile, flags: flags)
-    }
+    try send(
+      .rekey(RekeyRequest(current: passcode.bytes, keyFile: keyFile, flags: flags)))
   }
 
   private mutating func followProgress(
@@ -218,9 +211,8 @@ extension Connection {
     _ operation: ConfigRequest.Operation, key: Setting?, value: UInt64,
     by word: borrowing Word? = nil
   ) throws(ClientError) -> [SettingValue] {
-    try send(by: word) { output, kind, secret throws(ProtocolError) in
-      try output.putConfig(operation, key: key, value: value, by: kind, word: secret)
-    }
+    try send(
+      .config(ConfigRequest(operation, key: key, value: value, word: OwnerWord(word))))
     let payload = received(try answer(patience: patience(by: word)))
     return try reading { () throws(ProtocolError) in try SettingValue.all(payload) }
   }

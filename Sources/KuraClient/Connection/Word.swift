@@ -23,17 +23,15 @@ extension Connection {
   func patience(by word: borrowing Word?) -> Int32 {
     word == nil ? patience.answer : patience.derivation
   }
+}
 
-  /// Sends a request that may carry the owner's word.
-  mutating func send(
-    by word: borrowing Word?,
-    _ body: (inout SecretBuffer, Credential?, Span<UInt8>) throws(ProtocolError) -> Void
-  ) throws(ClientError) {
+extension OwnerWord {
+  /// The word as a request carries it.
+  @_lifetime(borrow word)
+  init(_ word: borrowing Word?) {
     switch word {
-    case .none: try send { output throws(ProtocolError) in try body(&output, nil, Span()) }
-    case .some(let word):
-      let (kind, secret) = (word.kind, word.secret.bytes)
-      try send { output throws(ProtocolError) in try body(&output, kind, secret) }
+    case .none: self.init()
+    case .some(let word): self.init(word.kind, word.secret.bytes)
     }
   }
 }

@@ -1,79 +1,91 @@
 // SPDX-License-Identifier: MIT
 
-/// Attributes inside a message: checked to be whole, not copied.
-public struct AttributeFields: Equatable, Sendable {
+/// Holds attributes inside a message: checked to be whole, not copied.
+public struct AttributeFields: Message, ~Escapable {
   /// How many there are.
-  public let count: Int
+  public private(set) var count: Int
+  /// Keys and values, one behind the other.
+  private var list: Field
 
-  /// Where they stand in the payload.
-  let field: Range<Int>
+  /// No attributes.
+  @_lifetime(immortal)
+  public init() { self.init(Span(), count: 0) }
 
-  /// Reads and checks a counted list.
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    count = Int(try reader.number(UInt16.self))
-    guard count <= ProtocolLimit.attributes else { throw .fieldValue }
-    let start = reader.offset
-    for _ in 0..<count {
+  /// Attributes to be written.
+  ///
+  /// - Parameters:
+  ///   - pairs: As `SecretBuffer.putPair(key:value:)` writes them.
+  ///   - count: How many there are.
+  @_lifetime(copy pairs)
+  public init(_ pairs: Span<UInt8>, count: Int) {
+    self.count = count
+    list = Field(pairs)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.count(&count, limit: ProtocolLimit.attributes)
+    try coder.list(&list, of: count) { reader throws(ProtocolError) in
       _ = try reader.field16()
       _ = try reader.field32()
     }
-    field = start..<reader.offset
+  }
+
+  /// Count and pairs, as they stand in the payload that they were read from.
+  @_lifetime(copy payload)
+  public func counted(in payload: Span<UInt8>) -> Span<UInt8> {
+    payload.extracting((list.place.lowerBound - 2)..<list.place.upperBound)
   }
 
   /// Calls `body` with each key and value, in the order of the message.
-  ///
-  /// - Parameter payload: The bytes that the message was read from.
   public func forEach<Failure: Error>(
-    in payload: Span<UInt8>,
     _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {
-    var offset = field.lowerBound
+    var reader = FieldReader(list.bytes)
     for _ in 0..<count {
-      let key = Self.field(in: payload, at: offset, width: 2)
-      let value = Self.field(in: payload, at: key.upperBound, width: 4)
-      try body(payload.extracting(key), payload.extracting(value))
-      offset = value.upperBound
+      guard let key = try? reader.field16(), let value = try? reader.field32() else {
+        preconditionFailure("a list that was not read")
+      }
+      try body(list.bytes.extracting(key), list.bytes.extracting(value))
     }
-  }
-
-  private static func field(in payload: Span<UInt8>, at offset: Int, width: Int) -> Range<Int> {
-    var length = 0
-    for index in 0..<width { length |= Int(payload[offset + index]) << (8 * index) }
-    return (offset + width)..<(offset + width + length)
   }
 }
 
-/// Attribute keys inside a message: checked to be whole, not copied.
-public struct KeyFields: Equatable, Sendable {
+/// Holds attribute keys inside a message: checked to be whole, not copied.
+public struct KeyFields: Message, ~Escapable {
   /// How many there are.
-  public let count: Int
+  public private(set) var count: Int
+  private var list: Field
 
-  let field: Range<Int>
+  /// No keys.
+  @_lifetime(immortal)
+  public init() { self.init(Span(), count: 0) }
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    count = Int(try reader.number(UInt16.self))
-    guard count <= ProtocolLimit.attributes else { throw .fieldValue }
-    let start = reader.offset
-    for _ in 0..<count { _ = try reader.field16() }
-    field = start..<reader.offset
+  /// Keys to be written.
+  ///
+  /// - Parameters:
+  ///   - keys: As `SecretBuffer.put16(text:limit:)` writes them.
+  ///   - count: How many there are.
+  @_lifetime(copy keys)
+  public init(_ keys: Span<UInt8>, count: Int) {
+    self.count = count
+    list = Field(keys)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.count(&count, limit: ProtocolLimit.attributes)
+    try coder.list(&list, of: count) { reader throws(ProtocolError) in _ = try reader.field16() }
   }
 
   /// Calls `body` with each key, in the order of the message.
   public func forEach<Failure: Error>(
-    in payload: Span<UInt8>, _ body: (Span<UInt8>) throws(Failure) -> Void
+    _ body: (borrowing Field) throws(Failure) -> Void
   ) throws(Failure) {
-    try forEachField(in: payload) { key throws(Failure) in try body(payload.extracting(key)) }
-  }
-
-  /// Calls `body` with the place of each key in the payload, in the order of the message.
-  public func forEachField<Failure: Error>(
-    in payload: Span<UInt8>, _ body: (Range<Int>) throws(Failure) -> Void
-  ) throws(Failure) {
-    var offset = field.lowerBound
+    var reader = FieldReader(list.bytes)
     for _ in 0..<count {
-      let length = Int(payload[offset]) | Int(payload[offset + 1]) << 8
-      try body((offset + 2)..<(offset + 2 + length))
-      offset += 2 + length
+      guard let key = try? reader.field16() else { preconditionFailure("a list that was not read") }
+      try body(Field(list.bytes.extracting(key), at: list.place.lowerBound + key.lowerBound))
     }
   }
 }

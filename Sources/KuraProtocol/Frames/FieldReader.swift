@@ -4,7 +4,7 @@
 ///
 /// It copies nothing: texts and secrets are handed out as positions in the same bytes. Each
 /// length is compared with what is left before it is used.
-struct FieldReader: ~Escapable {
+public struct FieldReader: ~Escapable {
   private let bytes: Span<UInt8>
   private(set) var offset = 0
 
@@ -52,6 +52,12 @@ struct FieldReader: ~Escapable {
     return try field(count)
   }
 
+  /// A part of the message, with its place.
+  @_lifetime(copy self)
+  func field(at place: Range<Int>) -> Field {
+    Field(bytes.extracting(place), at: place.lowerBound)
+  }
+
   /// Everything that is left.
   @_lifetime(self: copy self)
   mutating func rest() -> Range<Int> {
@@ -73,5 +79,11 @@ struct FieldReader: ~Escapable {
   /// A message ends where its last field does: a longer one is refused.
   func finish() throws(ProtocolError) {
     guard remaining == 0 else { throw .trailingBytes(remaining) }
+  }
+}
+
+extension KDFParameters {
+  init(_ reader: inout FieldReader) throws(ProtocolError) {
+    self.init(memory: try reader.number(), passes: try reader.number())
   }
 }

@@ -30,50 +30,57 @@ public struct ItemFacts: Equatable, Sendable {
 }
 
 /// Tells of an item in a reply: all but its value.
-public struct Entry: Equatable, Sendable {
-  /// Where the name stands in the payload.
-  public let name: Range<Int>
-  public let facts: ItemFacts
-  public let attributes: AttributeFields
+public struct Entry: Message, ~Escapable {
+  public private(set) var name: Field
+  public private(set) var facts: ItemFacts
+  public private(set) var attributes: AttributeFields
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    name = try reader.field16()
-    let revision: UInt64 = try reader.number()
-    let size: UInt64 = try reader.number()
-    let created: UInt64 = try reader.number()
-    let modified: UInt64 = try reader.number()
-    guard let protection = ProtectionClass(rawValue: try reader.number()),
-      let kind = ItemKind(rawValue: try reader.number())
-    else { throw .fieldValue }
+  @_lifetime(immortal)
+  public init() {
+    name = Field()
     facts = ItemFacts(
-      revision: revision, size: size, created: created, modified: modified,
-      protection: protection, kind: kind)
-    attributes = try AttributeFields(&reader)
+      revision: 0, size: 0, created: 0, modified: 0, protection: .standard, kind: .value)
+    attributes = AttributeFields()
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&name)
+    try coder.number(&facts.revision)
+    try coder.number(&facts.size)
+    try coder.number(&facts.created)
+    try coder.number(&facts.modified)
+    try coder.choice(&facts.protection)
+    try coder.choice(&facts.kind)
+    try attributes.code(&coder)
   }
 }
 
 /// The entries of one data frame of a list, checked to be whole.
-public struct EntryBatch: Equatable, Sendable {
+public struct EntryBatch: ~Escapable {
   /// How many there are.
   public let count: Int
+  private let payload: Span<UInt8>
 
   /// Checks a data frame's payload from its first byte to its last.
+  @_lifetime(copy payload)
   public init(_ payload: Span<UInt8>) throws(ProtocolError) {
     var reader = FieldReader(payload)
     count = Int(try reader.number(UInt16.self))
-    for _ in 0..<count { _ = try Entry(&reader) }
+    for _ in 0..<count { let _: Entry = try reader.message() }
     try reader.finish()
+    self.payload = payload
   }
 
   /// Calls `body` with each entry, in the order of the message.
-  ///
-  /// - Parameter payload: The bytes that the batch was read from.
   public func forEach<Failure: Error>(
-    in payload: Span<UInt8>, _ body: (Entry) throws(Failure) -> Void
+    _ body: (borrowing Entry) throws(Failure) -> Void
   ) throws(Failure) {
     var reader = FieldReader(payload, from: 2)
     for _ in 0..<count {
-      guard let entry = try? Entry(&reader) else { preconditionFailure("another batch's bytes") }
+      guard let entry: Entry = try? reader.message() else {
+        preconditionFailure("another batch's bytes")
+      }
       try body(entry)
     }
   }
@@ -93,6 +100,7 @@ public struct EntryReader: ~Escapable {
   }
 
   /// The next entry; nil behind the last one, which ends the payload.
+  @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func next() throws(ProtocolError) -> Entry? {
     guard left > 0 else {
@@ -100,7 +108,7 @@ public struct EntryReader: ~Escapable {
       return nil
     }
     left -= 1
-    return try Entry(&reader)
+    return try reader.message()
   }
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import SecureMemory
-
 /// The answer to `otp`: a code, and what a person has to know of it.
-public struct OTPReply: Equatable, Sendable {
+public struct OTPReply: Message, ~Escapable {
   /// Says what moves on from code to code.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// TOTP (RFC 6238).
@@ -12,53 +10,41 @@ public struct OTPReply: Equatable, Sendable {
     case counter = 2
   }
 
-  public let kind: Kind
-  public let algorithm: OTPAlgorithm
+  public private(set) var kind: Kind
+  public private(set) var algorithm: OTPAlgorithm
   /// The length of a time step, in seconds; 0 for a counter.
-  public let period: UInt32
+  public private(set) var period: UInt32
   /// How long the code is good for, in ms; 0 for a counter.
-  public let left: UInt64
+  public private(set) var left: UInt64
   /// The counter that the code was made with; 0 for a time step.
-  public let counter: UInt64
-  /// The code's digits: where they stand in the payload.
-  public let code: Range<Int>
+  public private(set) var counter: UInt64
+  /// The code's digits.
+  public private(set) var code: Field
 
-  /// Reads a reply's payload that ``Reply`` found to be ok.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload, from: 2)
-    guard let kind = Kind(rawValue: try reader.number()),
-      let algorithm = OTPAlgorithm(rawValue: try reader.number())
-    else { throw .fieldValue }
+  @_lifetime(immortal)
+  public init() { self.init(.time, .sha1, period: 0, left: 0, counter: 0, code: Span()) }
+
+  /// A code as it was made.
+  @_lifetime(copy code)
+  public init(
+    _ kind: Kind, _ algorithm: OTPAlgorithm, period: UInt32, left: UInt64, counter: UInt64,
+    code: Span<UInt8>
+  ) {
     self.kind = kind
     self.algorithm = algorithm
-    period = try reader.number()
-    left = try reader.number()
-    counter = try reader.number()
-    code = try reader.field16()
-    try reader.finish()
-  }
-}
-
-extension SecretBuffer {
-  /// Writes `otp`.
-  public mutating func putOTP(name: Span<UInt8>) throws(ProtocolError) {
-    let frame = try openRequest(.otp)
-    try put16(name)
-    try closeFrame(frame)
+    self.period = period
+    self.left = left
+    self.counter = counter
+    self.code = Field(code)
   }
 
-  /// Answers `otp`.
-  public mutating func putOTPReply(
-    _ kind: OTPReply.Kind, _ algorithm: OTPAlgorithm, period: UInt32, left: UInt64,
-    counter: UInt64, code: Span<UInt8>
-  ) throws(ProtocolError) {
-    let frame = try openReply()
-    try put(kind.rawValue)
-    try put(algorithm.rawValue)
-    try put(period)
-    try put(left)
-    try put(counter)
-    try put16(code)
-    try closeFrame(frame)
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&kind)
+    try coder.choice(&algorithm)
+    try coder.number(&period)
+    try coder.number(&left)
+    try coder.number(&counter)
+    try coder.field16(&code)
   }
 }

@@ -16,113 +16,163 @@ public enum Reply: Equatable, Sendable {
 }
 
 /// The answer to `get`.
-public struct GetReply: Equatable, Sendable {
-  /// Says how the value travels.
-  public enum Source: Equatable, Sendable {
-    /// In the reply: where it stands in the payload.
-    case inline(Range<Int>)
-    /// In data frames that follow, then an end.
-    case stream
+public struct GetReply: Message, ~Escapable {
+  /// The item, without its attributes unless they were asked for.
+  public private(set) var entry: Entry
+  /// Whether the value follows in data frames, then an end.
+  public private(set) var isStream: Bool
+  /// The value, where it does not.
+  public private(set) var value: Field
+
+  @_lifetime(immortal)
+  public init() {
+    entry = Entry()
+    isStream = false
+    value = Field()
   }
 
-  /// The item, without its attributes unless they were asked for.
-  public let entry: Entry
-  public let source: Source
-
-  /// Reads a reply's payload that ``Reply`` found to be ok.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload, from: 2)
-    entry = try Entry(&reader)
-    switch try reader.number(UInt8.self) {
-    case 0: source = .inline(try reader.field32(limit: ProtocolLimit.inlineValue))
-    case 1: source = .stream
-    default: throw .fieldValue
-    }
-    try reader.finish()
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try entry.code(&coder)
+    try coder.flag(&isStream)
+    if !isStream { try coder.field32(&value, limit: ProtocolLimit.inlineValue) }
   }
 }
 
 /// The answer to `show`.
-public struct ShowReply: Equatable, Sendable {
-  public let entry: Entry
+public struct ShowReply: Message, ~Escapable {
+  public private(set) var entry: Entry
   /// How many earlier revisions are kept.
-  public let revisionCount: Int
-  let revisions: Range<Int>
+  public private(set) var revisionCount: Int
+  private var revisions: Field
 
-  /// Reads a reply's payload that ``Reply`` found to be ok.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload, from: 2)
-    entry = try Entry(&reader)
-    revisionCount = Int(try reader.number(UInt16.self))
-    revisions = try reader.field(8 * revisionCount)
-    try reader.finish()
+  @_lifetime(immortal)
+  public init() {
+    entry = Entry()
+    revisionCount = 0
+    revisions = Field()
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try entry.code(&coder)
+    try coder.count(&revisionCount, limit: Int(UInt16.max))
+    try coder.list(&revisions, of: revisionCount) { reader throws(ProtocolError) in
+      _ = try reader.number(UInt64.self)
+    }
   }
 
   /// The kept revisions, in the order of the message: ascending.
-  public func revisionNumbers(in payload: Span<UInt8>) -> [UInt64] {
+  public var revisionNumbers: [UInt64] {
+    var reader = FieldReader(revisions.bytes)
     var numbers: [UInt64] = []
     numbers.reserveCapacity(revisionCount)
-    for start in stride(from: revisions.lowerBound, to: revisions.upperBound, by: 8) {
-      var number: UInt64 = 0
-      for index in 0..<8 { number |= UInt64(payload[start + index]) << UInt64(8 * index) }
-      numbers.append(number)
-    }
+    while let number = try? reader.number(UInt64.self) { numbers.append(number) }
     return numbers
   }
 }
 
-/// The answer to `put`.
-public struct PutReply: Equatable, Sendable {
+/// The answer to `put` and `move`.
+public struct PutReply: Message, Equatable, Sendable {
   /// The item's revision now.
-  public let revision: UInt64
+  public private(set) var revision: UInt64
   /// The revision it replaced; 0 = the item is new.
-  public let replaced: UInt64
+  public private(set) var replaced: UInt64
 
-  /// Reads a reply's payload that ``Reply`` found to be ok.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload, from: 2)
-    revision = try reader.number()
-    replaced = try reader.number()
-    try reader.finish()
+  public init() { self.init(revision: 0, replaced: 0) }
+
+  /// What became of a value.
+  public init(revision: UInt64, replaced: UInt64) {
+    self.revision = revision
+    self.replaced = replaced
+  }
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&revision)
+    try coder.number(&replaced)
   }
 }
 
-/// Reads the replies that have one field, or none.
-public enum FieldReply {
-  /// The answers to `create` and `passcode`: the recovery key's text, empty for none.
-  public static func recoveryKey(_ payload: Span<UInt8>) throws(ProtocolError) -> Range<Int> {
-    var reader = FieldReader(payload, from: 2)
-    let field = try reader.field16()
-    try reader.finish()
-    return field
-  }
+/// The answer to what changes an item, but not its value: `attributes`, `protect`, `unprotect`, `restore`.
+public struct RevisionReply: Message, Equatable, Sendable {
+  /// The item's revision now.
+  public private(set) var revision: UInt64
 
-  /// The answer to `get-attribute`: the value.
-  public static func attribute(_ payload: Span<UInt8>) throws(ProtocolError) -> Range<Int> {
-    var reader = FieldReader(payload, from: 2)
-    let field = try reader.field32()
-    try reader.finish()
-    return field
-  }
+  public init() { self.init(0) }
 
-  /// The answer to `unlock`.
-  public static func notices(_ payload: Span<UInt8>) throws(ProtocolError) -> Notice {
-    var reader = FieldReader(payload, from: 2)
-    let notices = Notice(rawValue: try reader.number())
-    try reader.finish()
-    return notices
-  }
+  /// That revision.
+  public init(_ revision: UInt64) { self.revision = revision }
 
-  /// The answer to `attributes`.
-  public static func revision(_ payload: Span<UInt8>) throws(ProtocolError) -> UInt64 {
-    var reader = FieldReader(payload, from: 2)
-    let revision: UInt64 = try reader.number()
-    try reader.finish()
-    return revision
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&revision)
   }
+}
 
-  /// The answers that say no more than that it was done, and the go-ahead of an upload.
-  public static func done(_ payload: Span<UInt8>) throws(ProtocolError) {
-    try FieldReader(payload, from: 2).finish()
+/// The answer to `unlock` and `authorize`.
+public struct UnlockReply: Message, Equatable, Sendable {
+  /// What a person should be told.
+  public private(set) var notices: Notice
+
+  public init() { self.init([]) }
+
+  /// Those notices.
+  public init(_ notices: Notice) { self.notices = notices }
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    var raw = notices.rawValue
+    try coder.number(&raw)
+    notices = Notice(rawValue: raw)
+  }
+}
+
+/// The answer to what may make a recovery key: `create`, `passcode`, `slot-add`, `rekey`.
+public struct RecoveryKeyReply: Message, ~Escapable {
+  /// The new key, for a person to write down; empty for none.
+  public private(set) var text: Field
+
+  @_lifetime(immortal)
+  public init() { self.init(Span()) }
+
+  /// That key.
+  @_lifetime(copy text)
+  public init(_ text: Span<UInt8>) { self.text = Field(text) }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&text)
+  }
+}
+
+/// The answer to `get-attribute`.
+public struct AttributeReply: Message, ~Escapable {
+  public private(set) var value: Field
+
+  @_lifetime(immortal)
+  public init() { self.init(Span()) }
+
+  /// That value.
+  @_lifetime(copy value)
+  public init(_ value: Span<UInt8>) { self.value = Field(value) }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field32(&value, limit: ProtocolLimit.frame)
+  }
+}
+
+/// The answer that says no more than that it was done, and the go-ahead of an upload.
+public struct DoneReply: Message, Equatable, Sendable {
+  public init() {}
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {}
+}
+
+extension Message where Self: ~Escapable {
+  /// Reads a reply's payload that ``Reply`` found to be ok; every byte of it must have its place.
+  @_lifetime(copy payload)
+  public init(reply payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload, from: 2)
+    self = try reader.message()
+    try reader.finish()
   }
 }

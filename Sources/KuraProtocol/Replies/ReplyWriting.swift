@@ -13,21 +13,14 @@ extension SecretBuffer {
 
   /// Writes an ok reply without fields: `lock`, `remove`, `agentStop`, `wait`, `confirm`, and the
   /// go-ahead of an upload.
-  public mutating func putReply() throws(ProtocolError) {
-    try closeFrame(try openReply())
-  }
+  public mutating func putReply() throws(ProtocolError) { try putReply(DoneReply()) }
 
-  /// Answers `create` and `passcode`: the text of the new recovery key, empty for none.
-  public mutating func putRecoveryKeyReply(_ text: Span<UInt8>) throws(ProtocolError) {
+  /// Writes an ok reply.
+  public mutating func putReply<Fields: Message & ~Escapable>(
+    _ fields: Fields
+  ) throws(ProtocolError) {
     let frame = try openReply()
-    try put16(text)
-    try closeFrame(frame)
-  }
-
-  /// Answers `unlock`.
-  public mutating func putUnlockReply(_ notices: Notice) throws(ProtocolError) {
-    let frame = try openReply()
-    try put(notices.rawValue)
+    try put(fields)
     try closeFrame(frame)
   }
 
@@ -50,30 +43,6 @@ extension SecretBuffer {
     } else {
       try put(UInt8(1))
     }
-    try closeFrame(frame)
-  }
-
-  /// Answers `get-attribute`.
-  public mutating func putAttributeReply(_ value: Span<UInt8>) throws(ProtocolError) {
-    let frame = try openReply()
-    try put32(value)
-    try closeFrame(frame)
-  }
-
-  /// Answers `put`; `replaced` is 0 when the item is new.
-  public mutating func putPutReply(
-    revision: UInt64, replaced: UInt64
-  ) throws(ProtocolError) {
-    let frame = try openReply()
-    try put(revision)
-    try put(replaced)
-    try closeFrame(frame)
-  }
-
-  /// Answers `attributes`.
-  public mutating func putRevisionReply(_ revision: UInt64) throws(ProtocolError) {
-    let frame = try openReply()
-    try put(revision)
     try closeFrame(frame)
   }
 

@@ -91,18 +91,22 @@ public struct SlotList: Equatable, Sendable {
 }
 
 /// The answers to `slot-add` and `slot-test`.
-public struct SlotReply: Equatable, Sendable {
+public struct SlotReply: Message, Equatable, Sendable {
   /// The slot that was added, or that opened.
-  public let number: UInt8
-  public let kind: SlotKind
+  public private(set) var number: UInt8
+  public private(set) var kind: SlotKind
 
-  /// Reads a reply's payload that ``Reply`` found to be ok.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload, from: 2)
-    number = try reader.number()
-    guard let kind = SlotKind(rawValue: try reader.number()) else { throw .fieldValue }
+  public init() { self.init(number: 0, kind: .passcode) }
+
+  /// That slot.
+  public init(number: UInt8, kind: SlotKind) {
+    self.number = number
     self.kind = kind
-    try reader.finish()
+  }
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&number)
+    try coder.choice(&kind)
   }
 }
 
@@ -143,15 +147,5 @@ extension SecretBuffer {
   ) throws(ProtocolError) {
     try closeCount(list.place, count)
     try closeFrame(list.frame)
-  }
-
-  /// Answers `slot-add` and `slot-test`.
-  public mutating func putSlotReply(
-    number: UInt8, kind: SlotKind
-  ) throws(ProtocolError) {
-    let frame = try openReply()
-    try put(number)
-    try put(kind.rawValue)
-    try closeFrame(frame)
   }
 }

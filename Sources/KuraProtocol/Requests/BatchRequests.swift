@@ -3,7 +3,7 @@
 public import SecureMemory
 
 /// Store many values at once.
-public struct PutBatchRequest: Equatable, Sendable {
+public struct PutBatchRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -15,35 +15,39 @@ public struct PutBatchRequest: Equatable, Sendable {
     static let all: Flags = [.replace, .allowEmpty]
   }
 
-  public let flags: Flags
+  public private(set) var flags: Flags
   /// How many items there are.
-  public let count: Int
-  /// Where the first item stands in the payload.
-  public let start: Int
+  public private(set) var count: Int
+  /// The items, one behind the other.
+  public private(set) var items: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    count = Int(try reader.number(UInt16.self))
-    guard count <= ProtocolLimit.batch else { throw .fieldValue }
-    start = reader.offset
-    for _ in 0..<count { _ = try BatchItem(&reader) }
-  }
+  @_lifetime(immortal)
+  public init() { self.init(items: Span(), count: 0) }
 
-  /// Reads an item.
+  /// Items to be stored.
   ///
   /// - Parameters:
-  ///   - payload: The bytes that the request was read from.
-  ///   - offset: ``start`` for the first item; moves on to the next.
-  public static func item(in payload: Span<UInt8>, at offset: inout Int) -> BatchItem {
-    var reader = FieldReader(payload, from: offset)
-    guard let item = try? BatchItem(&reader) else { preconditionFailure("another request's bytes") }
-    offset = reader.offset
-    return item
+  ///   - items: What `SecretBuffer.putItem(_:)` wrote.
+  ///   - count: How many there are.
+  @_lifetime(copy items)
+  public init(flags: Flags = [], items: Span<UInt8>, count: Int) {
+    self.flags = flags
+    self.count = count
+    self.items = Field(items)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
+    try coder.count(&count, limit: ProtocolLimit.batch)
+    try coder.list(&items, of: count) { reader throws(ProtocolError) in
+      let _: BatchItem = try reader.message()
+    }
   }
 }
 
 /// One of many values that are to be stored at once.
-public struct BatchItem: Equatable, Sendable {
+public struct BatchItem: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -53,56 +57,56 @@ public struct BatchItem: Equatable, Sendable {
     static let all: Flags = [.protect]
   }
 
-  public let flags: Flags
-  public let name: Range<Int>
-  /// The counted list of attributes, its count included.
-  public let attributes: Range<Int>
-  public let value: Range<Int>
+  public private(set) var flags: Flags
+  public private(set) var name: Field
+  public private(set) var attributes: AttributeFields
+  /// At most 65,536 bytes.
+  public private(set) var value: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    name = try reader.field16()
-    let start = reader.offset
-    _ = try AttributeFields(&reader)
-    attributes = start..<reader.offset
-    value = try reader.field32(limit: ProtocolLimit.inlineValue)
+  @_lifetime(immortal)
+  public init() {
+    flags = []
+    (name, value) = (Field(), Field())
+    attributes = AttributeFields()
+  }
+
+  /// A value to be stored.
+  @_lifetime(copy name, copy attributes, copy value)
+  public init(
+    name: Span<UInt8>, flags: Flags = [], attributes: AttributeFields = AttributeFields(),
+    value: Span<UInt8>
+  ) {
+    self.flags = flags
+    self.name = Field(name)
+    self.attributes = attributes
+    self.value = Field(value)
+  }
+
+  /// Reads an item.
+  ///
+  /// - Parameters:
+  ///   - items: Those of a ``PutBatchRequest``, or a copy of them.
+  ///   - offset: Zero for the first item; moves on to the next.
+  @_lifetime(copy items)
+  public init(in items: Span<UInt8>, at offset: inout Int) {
+    var reader = FieldReader(items, from: offset)
+    guard let item: BatchItem = try? reader.message() else {
+      preconditionFailure("another request's bytes")
+    }
+    offset = reader.offset
+    self = item
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
+    try coder.field16(&name)
+    try attributes.code(&coder)
+    try coder.field32(&value, limit: ProtocolLimit.inlineValue)
   }
 }
 
-// MARK: - Writing
-
 extension SecretBuffer {
   /// Writes an item of a batch.
-  ///
-  /// - Parameters:
-  ///   - attributes: Pairs as ``putPair(key:value:)`` writes them.
-  ///   - attributeCount: How many there are.
-  public mutating func putBatchItem(
-    name: Span<UInt8>, flags: BatchItem.Flags, value: Span<UInt8>, attributes: Span<UInt8>,
-    attributeCount: Int
-  ) throws(ProtocolError) {
-    guard attributeCount <= ProtocolLimit.attributes else {
-      throw .fieldTooLong(limit: ProtocolLimit.attributes)
-    }
-    try put(flags.rawValue)
-    try put16(name)
-    try put(UInt16(attributeCount))
-    try put(attributes)
-    try put32(value, limit: ProtocolLimit.inlineValue)
-  }
-
-  /// Writes `put-batch`.
-  ///
-  /// - Parameters:
-  ///   - items: What ``putBatchItem(name:flags:value:attributes:attributeCount:)`` wrote.
-  ///   - count: How many there are.
-  public mutating func putPutBatch(
-    flags: PutBatchRequest.Flags, items: Span<UInt8>, count: Int
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.putBatch)
-    try put(flags.rawValue)
-    try put(UInt16(count))
-    try put(items)
-    try closeFrame(frame)
-  }
+  public mutating func putItem(_ item: BatchItem) throws(ProtocolError) { try put(item) }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import SecureMemory
-
 /// Give an item another name; revision and history stay.
-public struct MoveRequest: Equatable, Sendable {
+public struct MoveRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -12,36 +10,67 @@ public struct MoveRequest: Equatable, Sendable {
     public static let replace = Flags(rawValue: 1)
   }
 
-  public let flags: Flags
-  public let name: Range<Int>
-  public let new: Range<Int>
-  public let word: OwnerWord?
+  public private(set) var flags: Flags
+  public private(set) var name: Field
+  public private(set) var new: Field
+  public private(set) var word: OwnerWord
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .replace)
-    name = try reader.field16()
-    new = try reader.field16()
-    word = try OwnerWord.read(&reader)
+  @_lifetime(immortal)
+  public init() {
+    flags = []
+    (name, new) = (Field(), Field())
+    word = OwnerWord()
+  }
+
+  /// An item to be renamed.
+  @_lifetime(copy name, copy new, copy word)
+  public init(
+    name: Span<UInt8>, to new: Span<UInt8>, flags: Flags = [], word: OwnerWord = OwnerWord()
+  ) {
+    self.flags = flags
+    self.name = Field(name)
+    self.new = Field(new)
+    self.word = word
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .replace)
+    try coder.field16(&name)
+    try coder.field16(&new)
+    try word.code(&coder)
   }
 }
 
 /// Bring an earlier revision back as the next one.
-public struct RestoreRequest: Equatable, Sendable {
+public struct RestoreRequest: Message, ~Escapable {
   /// The revision to bring back; 0 = the newest value of a deleted item.
-  public let revision: UInt64
+  public private(set) var revision: UInt64
   /// The revision the item must have, deleted or not; 0 = any.
-  public let ifRevision: UInt64
-  public let name: Range<Int>
+  public private(set) var ifRevision: UInt64
+  public private(set) var name: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    revision = try reader.number()
-    ifRevision = try reader.number()
-    name = try reader.field16()
+  @_lifetime(immortal)
+  public init() { self.init(name: Span()) }
+
+  /// A revision to be brought back; 0 = the newest value of a deleted item, ifRevision 0 = any.
+  @_lifetime(copy name)
+  public init(name: Span<UInt8>, revision: UInt64 = 0, ifRevision: UInt64 = 0) {
+    self.name = Field(name)
+    self.revision = revision
+    self.ifRevision = ifRevision
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&revision)
+    try coder.number(&ifRevision)
+    try coder.field16(&name)
   }
 }
 
 /// Take an item, or earlier revisions of it, out of the vault for good.
-public struct PurgeRequest: Equatable, Sendable {
+public struct PurgeRequest: Message, ~Escapable {
   /// Says what goes.
   public enum Scope: UInt8, Sendable, CaseIterable {
     /// All of the item, deleted or not.
@@ -52,66 +81,36 @@ public struct PurgeRequest: Equatable, Sendable {
     case revision = 2
   }
 
-  public let scope: Scope
+  public private(set) var scope: Scope
   /// Which one; 0 for every other scope.
-  public let revision: UInt64
-  public let name: Range<Int>
-  public let word: OwnerWord?
+  public private(set) var revision: UInt64
+  public private(set) var name: Field
+  public private(set) var word: OwnerWord
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    guard let scope = Scope(rawValue: try reader.number()) else { throw .fieldValue }
+  @_lifetime(immortal)
+  public init() {
+    (scope, revision) = (.item, 0)
+    name = Field()
+    word = OwnerWord()
+  }
+
+  /// What is to go; a revision only where one is meant.
+  @_lifetime(copy name, copy word)
+  public init(
+    name: Span<UInt8>, _ scope: Scope, revision: UInt64 = 0, word: OwnerWord = OwnerWord()
+  ) {
     self.scope = scope
-    revision = try reader.number()
-    name = try reader.field16()
-    word = try OwnerWord.read(&reader)
+    self.revision = revision
+    self.name = Field(name)
+    self.word = word
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&scope)
+    try coder.number(&revision)
+    try coder.field16(&name)
+    try word.code(&coder)
     guard (scope == .revision) == (revision != 0) else { throw .fieldValue }
-  }
-}
-
-// MARK: - Writing
-
-extension SecretBuffer {
-  /// Writes `move`.
-  public mutating func putMove(
-    name: Span<UInt8>, to new: Span<UInt8>, flags: MoveRequest.Flags,
-    by credential: Credential? = nil, word: Span<UInt8> = Span()
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.move)
-    try put(flags.rawValue)
-    try put16(name)
-    try put16(new)
-    try put(word: credential, word)
-    try closeFrame(frame)
-  }
-
-  /// Writes `history`.
-  public mutating func putHistory(name: Span<UInt8>) throws(ProtocolError) {
-    let frame = try openRequest(.history)
-    try put16(name)
-    try closeFrame(frame)
-  }
-
-  /// Writes `restore`; revision 0 = the newest value of a deleted item, ifRevision 0 = any.
-  public mutating func putRestore(
-    name: Span<UInt8>, revision: UInt64, ifRevision: UInt64
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.restore)
-    try put(revision)
-    try put(ifRevision)
-    try put16(name)
-    try closeFrame(frame)
-  }
-
-  /// Writes `purge`; a revision only where one is meant.
-  public mutating func putPurge(
-    name: Span<UInt8>, _ scope: PurgeRequest.Scope, revision: UInt64 = 0,
-    by credential: Credential? = nil, word: Span<UInt8> = Span()
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.purge)
-    try put(scope.rawValue)
-    try put(revision)
-    try put16(name)
-    try put(word: credential, word)
-    try closeFrame(frame)
   }
 }

@@ -17,7 +17,7 @@ public enum ReadPurpose: UInt8, Sendable, CaseIterable {
 }
 
 /// Read an item's value.
-public struct GetRequest: Equatable, Sendable {
+public struct GetRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,17 +28,31 @@ public struct GetRequest: Equatable, Sendable {
   }
 
   /// The revision wanted; 0 = the current one.
-  public let revision: UInt64
-  public let flags: Flags
-  public let purpose: ReadPurpose
-  public let name: Range<Int>
+  public private(set) var revision: UInt64
+  public private(set) var flags: Flags
+  public private(set) var purpose: ReadPurpose
+  public private(set) var name: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    revision = try reader.number()
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    guard let purpose = ReadPurpose(rawValue: try reader.number()) else { throw .fieldValue }
+  @_lifetime(immortal)
+  public init() { self.init(name: Span()) }
+
+  /// A value to be read; revision 0 = the current one.
+  @_lifetime(copy name)
+  public init(
+    name: Span<UInt8>, revision: UInt64 = 0, flags: Flags = [], for purpose: ReadPurpose = .get
+  ) {
+    self.name = Field(name)
+    self.revision = revision
+    self.flags = flags
     self.purpose = purpose
-    name = try reader.field16()
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&revision)
+    try coder.flags(&flags, allowed: .all)
+    try coder.choice(&purpose)
+    try coder.field16(&name)
   }
 
   /// What the access log keeps of it: the revision, and the purpose in the highest byte.
@@ -57,19 +71,72 @@ extension ReadPurpose {
   }
 }
 
-/// Read one attribute.
-public struct GetAttributeRequest: Equatable, Sendable {
-  public let name: Range<Int>
-  public let key: Range<Int>
+/// Ask for what takes an item's name and nothing else.
+public struct NameRequest: Message, ~Escapable {
+  public private(set) var name: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    name = try reader.field16()
-    key = try reader.field16()
+  @_lifetime(immortal)
+  public init() { self.init(name: Span()) }
+
+  /// A request about that item.
+  @_lifetime(copy name)
+  public init(name: Span<UInt8>) { self.name = Field(name) }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&name)
+  }
+}
+
+/// Ask for what takes an item's name, and the owner's word where it was given: `unprotect`.
+public struct OwnedNameRequest: Message, ~Escapable {
+  public private(set) var name: Field
+  public private(set) var word: OwnerWord
+
+  @_lifetime(immortal)
+  public init() {
+    name = Field()
+    word = OwnerWord()
+  }
+
+  /// A request about that item.
+  @_lifetime(copy name, copy word)
+  public init(name: Span<UInt8>, word: OwnerWord = OwnerWord()) {
+    self.name = Field(name)
+    self.word = word
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&name)
+    try word.code(&coder)
+  }
+}
+
+/// Read one attribute.
+public struct GetAttributeRequest: Message, ~Escapable {
+  public private(set) var name: Field
+  public private(set) var key: Field
+
+  @_lifetime(immortal)
+  public init() { self.init(name: Span(), key: Span()) }
+
+  /// An attribute to be read.
+  @_lifetime(copy name, copy key)
+  public init(name: Span<UInt8>, key: Span<UInt8>) {
+    self.name = Field(name)
+    self.key = Field(key)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&name)
+    try coder.field16(&key)
   }
 }
 
 /// Store a value.
-public struct PutRequest: Equatable, Sendable {
+public struct PutRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -91,37 +158,55 @@ public struct PutRequest: Equatable, Sendable {
     ]
   }
 
-  /// Says how the value travels.
-  public enum Source: Equatable, Sendable {
-    /// In the request: at most 65,536 bytes.
-    case inline(Range<Int>)
-    /// In data frames, after the agent's go-ahead.
-    case stream
+  public private(set) var flags: Flags
+  /// Looked at with ``Flags/ifRevision`` only.
+  public private(set) var revision: UInt64
+  public private(set) var name: Field
+  public private(set) var attributes: AttributeFields
+  /// At most 65,536 bytes; none where ``isStream`` says so.
+  public private(set) var value: Field
+  /// Whether the value travels in data frames, after the agent's go-ahead.
+  public private(set) var isStream: Bool
+
+  @_lifetime(immortal)
+  public init() {
+    (flags, revision, isStream) = ([], 0, false)
+    (name, value) = (Field(), Field())
+    attributes = AttributeFields()
   }
 
-  public let flags: Flags
-  /// Looked at with ``Flags/ifRevision`` only.
-  public let revision: UInt64
-  public let name: Range<Int>
-  public let attributes: AttributeFields
-  public let source: Source
+  /// A value to be stored.
+  ///
+  /// - Parameters:
+  ///   - revision: Zero without ``Flags/ifRevision``.
+  ///   - value: nil where it follows in data frames.
+  @_lifetime(copy name, copy attributes, copy value)
+  public init(
+    name: Span<UInt8>, flags: Flags = [], revision: UInt64 = 0,
+    attributes: AttributeFields = AttributeFields(), value: Span<UInt8>?
+  ) {
+    self.flags = flags
+    self.revision = revision
+    self.name = Field(name)
+    self.attributes = attributes
+    isStream = value == nil
+    self.value = if let value { Field(value) } else { Field() }
+  }
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    revision = try reader.number()
-    name = try reader.field16()
-    attributes = try AttributeFields(&reader)
-    switch try reader.number(UInt8.self) {
-    case 0: source = .inline(try reader.field32(limit: ProtocolLimit.inlineValue))
-    case 1: source = .stream
-    default: throw .fieldValue
-    }
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
+    try coder.number(&revision)
+    try coder.field16(&name)
+    try attributes.code(&coder)
+    try coder.flag(&isStream)
+    if !isStream { try coder.field32(&value, limit: ProtocolLimit.inlineValue) }
     if !flags.contains(.ifRevision), revision != 0 { throw .fieldValue }
   }
 }
 
 /// List items, in the order of the vault, which is that of no alphabet.
-public struct ListRequest: Equatable, Sendable {
+public struct ListRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -133,52 +218,104 @@ public struct ListRequest: Equatable, Sendable {
     static let all: Flags = [.deleted, .attributes]
   }
 
-  public let flags: Flags
+  public private(set) var flags: Flags
   /// Only names that begin so; empty = all.
-  public let prefix: Range<Int>
+  public private(set) var prefix: Field
   /// Only items with that attribute; empty = all.
-  public let filterKey: Range<Int>
+  public private(set) var filterKey: Field
   /// The value the attribute must have; looked at when there is a key.
-  public let filterValue: Range<Int>
+  public private(set) var filterValue: Field
   /// Only items with that text in their name or an attribute; empty = all. At most 1,024 bytes: each
   /// may be compared with each byte of each item.
-  public let text: Range<Int>
+  public private(set) var text: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    prefix = try reader.field16()
-    filterKey = try reader.field16()
-    filterValue = try reader.field16()
-    text = try reader.field16(limit: ProtocolLimit.searchText)
+  @_lifetime(immortal)
+  public init() {
+    flags = []
+    (prefix, filterKey) = (Field(), Field())
+    (filterValue, text) = (Field(), Field())
+  }
+
+  /// Items to be listed; empty fields ask for nothing.
+  @_lifetime(copy prefix, copy filterKey, copy filterValue, copy text)
+  public init(
+    flags: Flags = [], prefix: Span<UInt8>, filterKey: Span<UInt8>, filterValue: Span<UInt8>,
+    text: Span<UInt8>
+  ) {
+    self.flags = flags
+    self.prefix = Field(prefix)
+    self.filterKey = Field(filterKey)
+    self.filterValue = Field(filterValue)
+    self.text = Field(text)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
+    try coder.field16(&prefix)
+    try coder.field16(&filterKey)
+    try coder.field16(&filterValue)
+    try coder.field16(&text, limit: ProtocolLimit.searchText)
   }
 }
 
 /// Change an item's attributes.
-public struct AttributesRequest: Equatable, Sendable {
+public struct AttributesRequest: Message, ~Escapable {
   /// The revision the item must have; 0 = any.
-  public let ifRevision: UInt64
-  public let name: Range<Int>
+  public private(set) var ifRevision: UInt64
+  public private(set) var name: Field
   /// To be set.
-  public let set: AttributeFields
+  public private(set) var set: AttributeFields
   /// To be deleted.
-  public let delete: KeyFields
+  public private(set) var delete: KeyFields
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    ifRevision = try reader.number()
-    name = try reader.field16()
-    set = try AttributeFields(&reader)
-    delete = try KeyFields(&reader)
+  @_lifetime(immortal)
+  public init() {
+    ifRevision = 0
+    name = Field()
+    set = AttributeFields()
+    delete = KeyFields()
+  }
+
+  /// Attributes to be changed; revision 0 = any.
+  @_lifetime(copy name, copy set, copy delete)
+  public init(
+    name: Span<UInt8>, ifRevision: UInt64 = 0, set: AttributeFields, delete: KeyFields
+  ) {
+    self.ifRevision = ifRevision
+    self.name = Field(name)
+    self.set = set
+    self.delete = delete
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&ifRevision)
+    try coder.field16(&name)
+    try set.code(&coder)
+    try delete.code(&coder)
   }
 }
 
 /// Delete an item; its revisions stay in the history.
-public struct RemoveRequest: Equatable, Sendable {
+public struct RemoveRequest: Message, ~Escapable {
   /// The revision the item must have; 0 = any.
-  public let ifRevision: UInt64
-  public let name: Range<Int>
+  public private(set) var ifRevision: UInt64
+  public private(set) var name: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    ifRevision = try reader.number()
-    name = try reader.field16()
+  @_lifetime(immortal)
+  public init() { self.init(name: Span()) }
+
+  /// An item to be deleted; revision 0 = any.
+  @_lifetime(copy name)
+  public init(name: Span<UInt8>, ifRevision: UInt64 = 0) {
+    self.name = Field(name)
+    self.ifRevision = ifRevision
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&ifRevision)
+    try coder.field16(&name)
   }
 }

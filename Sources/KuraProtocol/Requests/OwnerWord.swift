@@ -2,34 +2,57 @@
 
 internal import SecureMemory
 
-/// The passcode or recovery key by which the owner says, in the request itself, that it is meant. It is
-/// good for that request alone.
-public struct OwnerWord: Equatable, Sendable {
-  public let credential: Credential
-  public let secret: Range<Int>
+/// Carries the passcode or recovery key by which the owner says, in the request itself, that it is meant; or
+/// says that there is none. It is good for that request alone, and ends it.
+public struct OwnerWord: Message, ~Escapable {
+  /// Which of the two it is; nil for no word.
+  public private(set) var credential: Credential?
+  /// As typed; without bytes for no word.
+  public private(set) var secret: Field
 
-  /// Reads what ends a request that may carry one.
-  ///
-  /// - Returns: nil where there is none.
-  static func read(_ reader: inout FieldReader) throws(ProtocolError) -> OwnerWord? {
-    let raw: UInt8 = try reader.number()
-    guard raw != 0 else { return nil }
+  /// No word.
+  @_lifetime(immortal)
+  public init() {
+    credential = nil
+    secret = Field()
+  }
+
+  /// The owner's word, as typed.
+  @_lifetime(copy secret)
+  public init(_ credential: Credential, _ secret: Span<UInt8>) {
+    self.credential = credential
+    self.secret = Field(secret)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    var raw = credential?.rawValue ?? 0
+    try coder.number(&raw)
+    credential = Credential(rawValue: raw)
+    guard raw != 0 else { return }
     // What lies about, and what is short, opens a vault and vouches for nobody.
-    guard let credential = Credential(rawValue: raw), credential.isOwners else {
-      throw .fieldValue
-    }
-    return OwnerWord(credential: credential, secret: try reader.field16())
+    guard credential?.isOwners == true else { throw .fieldValue }
+    try coder.field16(&secret)
   }
 }
 
 extension Request {
-  /// The owner's word, where the request carries one.
-  public var word: OwnerWord? {
-    if case .config(let request) = self { return request.word }
-    if case .move(let request) = self { return request.word }
-    if case .purge(let request) = self { return request.word }
-    if case .unprotect(let request) = self { return request.word }
-    return nil
+  /// The owner's word that the request carries; empty where it carries none.
+  public var word: OwnerWord {
+    @_lifetime(copy self)
+    get {
+      switch self {
+      case .config(let request): return request.word
+      case .move(let request): return request.word
+      case .purge(let request): return request.word
+      case .unprotect(let request): return request.word
+      case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
+        .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
+        .slotRemove, .slotTest, .authorize, .protect, .prompt, .rotate, .agentFacts, .otp, .rekey,
+        .history, .restore, .watch, .log, .putBatch, .compact:
+        return OwnerWord()
+      }
+    }
   }
 }
 
@@ -40,33 +63,5 @@ extension Credential {
     case .passcode, .recoveryKey: true
     case .keyFile, .local: false
     }
-  }
-}
-
-/// An item, and the owner's word where it was given: `unprotect`.
-public struct OwnedName: Equatable, Sendable {
-  public let name: Range<Int>
-  public let word: OwnerWord?
-
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    name = try reader.field16()
-    word = try OwnerWord.read(&reader)
-  }
-}
-
-// MARK: - Writing
-
-extension SecretBuffer {
-  /// Ends a request that may carry the owner's word.
-  ///
-  /// - Parameters:
-  ///   - credential: What it is; nil for none.
-  ///   - secret: As typed; without bytes for none.
-  mutating func put(
-    word credential: Credential?, _ secret: Span<UInt8>
-  ) throws(ProtocolError) {
-    guard let credential else { return try put(UInt8(0)) }
-    try put(credential.rawValue)
-    try put16(secret)
   }
 }

@@ -6,7 +6,7 @@ public import SecureMemory
 ///
 /// The answer is a stream of ``PromptNews``, and an end when the vault is unlocked or somebody
 /// cancelled; meanwhile the client sends ``PromptWord``s. It leaves by hanging up.
-public struct PromptRequest: Equatable, Sendable {
+public struct PromptRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -15,13 +15,24 @@ public struct PromptRequest: Equatable, Sendable {
     public static let seesKeys = Flags(rawValue: 1)
   }
 
-  public let flags: Flags
+  public private(set) var flags: Flags
   /// Where the client would ask: the name of a terminal or a program, to be shown to people.
-  public let place: Range<Int>
+  public private(set) var place: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    flags = try KuraProtocol.flags(&reader, allowed: .seesKeys)
-    place = try reader.field16(limit: ProtocolLimit.terminal)
+  @_lifetime(immortal)
+  public init() { self.init(at: Span(), flags: []) }
+
+  /// A wish to ask there.
+  @_lifetime(copy place)
+  public init(at place: Span<UInt8>, flags: Flags) {
+    self.flags = flags
+    self.place = Field(place)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .seesKeys)
+    try coder.field16(&place, limit: ProtocolLimit.terminal)
   }
 }
 
@@ -70,16 +81,6 @@ public enum PromptNews: Equatable, Sendable {
 // MARK: - Writing
 
 extension SecretBuffer {
-  /// Writes `prompt`.
-  public mutating func putPrompt(
-    at place: Span<UInt8>, flags: PromptRequest.Flags
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.prompt)
-    try put(flags.rawValue)
-    try put16(place, limit: ProtocolLimit.terminal)
-    try closeFrame(frame)
-  }
-
   /// Writes a word of a client that asks or waits.
   public mutating func putPromptWord(_ word: PromptWord) throws(ProtocolError) {
     let frame = try openFrame(.clientData)

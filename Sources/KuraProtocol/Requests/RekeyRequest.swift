@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-public import SecureMemory
-
 /// Put everything under a new vault key. The reply gives the recovery key; nothing is changed before
 /// `confirm`, after which progress frames and an end follow.
-public struct RekeyRequest: Equatable, Sendable {
+public struct RekeyRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -14,32 +12,30 @@ public struct RekeyRequest: Equatable, Sendable {
   }
 
   /// What the vault is to open by; a passcode.
-  public let authority: SlotAuthority
+  public private(set) var authority: SlotAuthority
   /// A key file that opens the vault and is to go on doing so; empty for none.
-  public let keyFile: Range<Int>
-  public let flags: Flags
+  public private(set) var keyFile: Field
+  public private(set) var flags: Flags
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    authority = try SlotAuthority(&reader)
-    keyFile = try reader.field16()
-    flags = try KuraProtocol.flags(&reader, allowed: .recoveryKey)
-  }
-}
+  @_lifetime(immortal)
+  public init() { self.init(current: Span(), keyFile: Span(), flags: []) }
 
-extension SecretBuffer {
-  /// Writes `rekey`.
+  /// A new vault key.
   ///
   /// - Parameters:
   ///   - current: The passcode.
   ///   - keyFile: The bytes of a key file; without bytes for none.
-  public mutating func putRekey(
-    current: Span<UInt8>, keyFile: Span<UInt8>, flags: RekeyRequest.Flags
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.rekey)
-    try put(Credential.passcode.rawValue)
-    try put16(current)
-    try put16(keyFile)
-    try put(flags.rawValue)
-    try closeFrame(frame)
+  @_lifetime(copy current, copy keyFile)
+  public init(current: Span<UInt8>, keyFile: Span<UInt8>, flags: Flags) {
+    authority = SlotAuthority(.passcode, secret: current)
+    self.keyFile = Field(keyFile)
+    self.flags = flags
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try authority.code(&coder)
+    try coder.field16(&keyFile)
+    try coder.flags(&flags, allowed: .recoveryKey)
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// A request as the agent reads it.
+public import SecureMemory
+
+/// Holds a request as the agent reads it and as a client writes it: the one table of all that can be asked.
 ///
-/// Names, values and secrets are positions in the payload it was read from, so that they are
-/// never copied out of guarded memory: `payload.extracting(request.name)`.
-public enum Request: Equatable, Sendable {
+/// Names, values and secrets stay where they are, in guarded memory: each is a ``Field``.
+public enum Request: ~Escapable {
   case status
   case create(CreateRequest)
   case unlock(UnlockRequest)
@@ -13,8 +14,7 @@ public enum Request: Equatable, Sendable {
   case getAttribute(GetAttributeRequest)
   case put(PutRequest)
   case list(ListRequest)
-  /// The name of the item.
-  case show(name: Range<Int>)
+  case show(NameRequest)
   case attributes(AttributesRequest)
   case remove(RemoveRequest)
   case passcode(PasscodeRequest)
@@ -22,25 +22,21 @@ public enum Request: Equatable, Sendable {
   case config(ConfigRequest)
   case agentStatus
   case agentStop
-  /// Answered when the vault is unlocked, or refused as locked after that long.
-  case wait(milliseconds: UInt64)
+  case wait(WaitRequest)
   case slots
   case slotAdd(SlotAddRequest)
-  case slotRemove(SlotRemoveRequest)
-  case slotTest(SlotTestRequest)
-  case authorize(AuthorizeRequest)
-  /// The name of the item.
-  case protect(name: Range<Int>)
-  case unprotect(OwnedName)
+  case slotRemove(SlotRequest)
+  case slotTest(SlotRequest)
+  case authorize(SlotAuthority)
+  case protect(NameRequest)
+  case unprotect(OwnedNameRequest)
   case prompt(PromptRequest)
   case rotate
   case agentFacts
-  /// The name of the item.
-  case otp(name: Range<Int>)
+  case otp(NameRequest)
   case rekey(RekeyRequest)
   case move(MoveRequest)
-  /// The name of the item.
-  case history(name: Range<Int>)
+  case history(NameRequest)
   case restore(RestoreRequest)
   case purge(PurgeRequest)
   /// Refused as locked as soon as the vault is.
@@ -54,11 +50,12 @@ public enum Request: Equatable, Sendable {
   ///
   /// - Parameter payload: The payload of a frame of type ``FrameType/request``.
   /// - Throws: ``ProtocolError/unknownVerb(_:)``, or what is wrong with a field.
+  @_lifetime(copy payload)
   public init(_ payload: Span<UInt8>) throws(ProtocolError) {
     var reader = FieldReader(payload)
     let raw: UInt8 = try reader.number()
     guard let verb = Verb(rawValue: raw) else { throw .unknownVerb(raw) }
-    self = try Self.fields(of: verb, &reader)
+    self = try Request.fields(of: verb, &reader)
     try reader.finish()
   }
 
@@ -105,48 +102,107 @@ public enum Request: Equatable, Sendable {
     }
   }
 
+  @_lifetime(copy reader)
   private static func fields(
     of verb: Verb, _ reader: inout FieldReader
   ) throws(ProtocolError) -> Request {
     switch verb {
-    case .status: .status
-    case .create: .create(try CreateRequest(&reader))
-    case .unlock: .unlock(try UnlockRequest(&reader))
-    case .lock: .lock(try LockRequest(&reader))
-    case .get: .get(try GetRequest(&reader))
-    case .getAttribute: .getAttribute(try GetAttributeRequest(&reader))
-    case .put: .put(try PutRequest(&reader))
-    case .list: .list(try ListRequest(&reader))
-    case .show: .show(name: try reader.field16())
-    case .attributes: .attributes(try AttributesRequest(&reader))
-    case .remove: .remove(try RemoveRequest(&reader))
-    case .passcode: .passcode(try PasscodeRequest(&reader))
-    case .verify: .verify
-    case .config: .config(try ConfigRequest(&reader))
-    case .agentStatus: .agentStatus
-    case .agentStop: .agentStop
-    case .wait: .wait(milliseconds: try reader.number())
-    case .slots: .slots
-    case .slotAdd: .slotAdd(try SlotAddRequest(&reader))
-    case .slotRemove: .slotRemove(try SlotRemoveRequest(&reader))
-    case .slotTest: .slotTest(try SlotTestRequest(&reader))
-    case .authorize: .authorize(try AuthorizeRequest(&reader))
-    case .protect: .protect(name: try reader.field16())
-    case .unprotect: .unprotect(try OwnedName(&reader))
-    case .prompt: .prompt(try PromptRequest(&reader))
-    case .rotate: .rotate
-    case .agentFacts: .agentFacts
-    case .otp: .otp(name: try reader.field16())
-    case .rekey: .rekey(try RekeyRequest(&reader))
-    case .move: .move(try MoveRequest(&reader))
-    case .history: .history(name: try reader.field16())
-    case .restore: .restore(try RestoreRequest(&reader))
-    case .purge: .purge(try PurgeRequest(&reader))
-    case .watch: .watch
-    case .log: .log
-    case .putBatch: .putBatch(try PutBatchRequest(&reader))
-    case .compact: .compact
+    case .status: return .status
+    case .create: return .create(try reader.message())
+    case .unlock: return .unlock(try reader.message())
+    case .lock: return .lock(try reader.message())
+    case .get: return .get(try reader.message())
+    case .getAttribute: return .getAttribute(try reader.message())
+    case .put: return .put(try reader.message())
+    case .list: return .list(try reader.message())
+    case .show: return .show(try reader.message())
+    case .attributes: return .attributes(try reader.message())
+    case .remove: return .remove(try reader.message())
+    case .passcode: return .passcode(try reader.message())
+    case .verify: return .verify
+    case .config: return .config(try reader.message())
+    case .agentStatus: return .agentStatus
+    case .agentStop: return .agentStop
+    case .wait: return .wait(try reader.message())
+    case .slots: return .slots
+    case .slotAdd: return .slotAdd(try reader.message())
+    case .slotRemove: return .slotRemove(try reader.message())
+    case .slotTest: return .slotTest(try reader.message())
+    case .authorize: return .authorize(try reader.message())
+    case .protect: return .protect(try reader.message())
+    case .unprotect: return .unprotect(try reader.message())
+    case .prompt: return .prompt(try reader.message())
+    case .rotate: return .rotate
+    case .agentFacts: return .agentFacts
+    case .otp: return .otp(try reader.message())
+    case .rekey: return .rekey(try reader.message())
+    case .move: return .move(try reader.message())
+    case .history: return .history(try reader.message())
+    case .restore: return .restore(try reader.message())
+    case .purge: return .purge(try reader.message())
+    case .watch: return .watch
+    case .log: return .log
+    case .putBatch: return .putBatch(try reader.message())
+    case .compact: return .compact
     }
+  }
+
+  fileprivate func write(to buffer: inout SecretBuffer) throws(ProtocolError) {
+    switch self {
+    case .create(let message): try buffer.put(message)
+    case .unlock(let message): try buffer.put(message)
+    case .lock(let message): try buffer.put(message)
+    case .get(let message): try buffer.put(message)
+    case .getAttribute(let message): try buffer.put(message)
+    case .put(let message): try buffer.put(message)
+    case .list(let message): try buffer.put(message)
+    case .attributes(let message): try buffer.put(message)
+    case .remove(let message): try buffer.put(message)
+    case .passcode(let message): try buffer.put(message)
+    case .config(let message): try buffer.put(message)
+    case .wait(let message): try buffer.put(message)
+    case .slotAdd(let message): try buffer.put(message)
+    case .slotRemove(let message), .slotTest(let message): try buffer.put(message)
+    case .authorize(let message): try buffer.put(message)
+    case .show(let message), .protect(let message), .otp(let message), .history(let message):
+      try buffer.put(message)
+    case .unprotect(let message): try buffer.put(message)
+    case .prompt(let message): try buffer.put(message)
+    case .rekey(let message): try buffer.put(message)
+    case .move(let message): try buffer.put(message)
+    case .restore(let message): try buffer.put(message)
+    case .purge(let message): try buffer.put(message)
+    case .putBatch(let message): try buffer.put(message)
+    case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
+      .compact:
+      break
+    }
+  }
+}
+
+extension SecretBuffer {
+  /// Writes a whole frame of type ``FrameType/request``.
+  public mutating func putRequest(_ request: borrowing Request) throws(ProtocolError) {
+    let frame = try openFrame(.request)
+    try put(request.verb.rawValue)
+    try request.write(to: &self)
+    try closeFrame(frame)
+  }
+}
+
+// MARK: - What follows a request
+
+extension SecretBuffer {
+  /// Writes the `confirm` that follows a `create`, or another request whose recovery key was shown.
+  public mutating func putConfirm() throws(ProtocolError) {
+    try closeFrame(try openFrame(.confirm))
+  }
+
+  /// Writes the last frame of an upload.
+  public mutating func putUploadEnd(_ end: UploadEnd) throws(ProtocolError) {
+    let frame = try openFrame(.clientEnd)
+    try put(end.rawValue)
+    try closeFrame(frame)
   }
 }
 

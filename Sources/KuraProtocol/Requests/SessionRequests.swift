@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-extension KDFParameters {
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    self.init(memory: try reader.number(), passes: try reader.number())
-  }
-}
-
-/// Flags are a closed set: a bit this side does not know is refused, never skipped over.
-func flags<Flags: OptionSet>(
-  _ reader: inout FieldReader, allowed: Flags
-) throws(ProtocolError) -> Flags where Flags.RawValue == UInt8 {
-  let raw: UInt8 = try reader.number()
-  guard raw & ~allowed.rawValue == 0 else { throw .fieldValue }
-  return Flags(rawValue: raw)
-}
-
-func credentialKind(_ reader: inout FieldReader) throws(ProtocolError) -> Credential {
-  guard let kind = Credential(rawValue: try reader.number()) else { throw .fieldValue }
-  return kind
-}
-
 /// Create a vault. The reply gives the recovery key; the vault is there only after `confirm`.
-public struct CreateRequest: Equatable, Sendable {
+public struct CreateRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -35,20 +15,32 @@ public struct CreateRequest: Equatable, Sendable {
     static let all: Flags = [.recoveryKey, .weakKDF, .localCode]
   }
 
-  public let cost: KDFParameters
-  public let flags: Flags
+  public private(set) var cost: KDFParameters
+  public private(set) var flags: Flags
   /// The passcode, as typed.
-  public let passcode: Range<Int>
+  public private(set) var passcode: Field
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    cost = try KDFParameters(&reader)
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
-    passcode = try reader.field16()
+  @_lifetime(immortal)
+  public init() { self.init(passcode: Span(), cost: .calibrated, flags: []) }
+
+  /// A vault that is to be made.
+  @_lifetime(copy passcode)
+  public init(passcode: Span<UInt8>, cost: KDFParameters, flags: Flags) {
+    self.cost = cost
+    self.flags = flags
+    self.passcode = Field(passcode)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.cost(&cost)
+    try coder.flags(&flags, allowed: .all)
+    try coder.field16(&passcode)
   }
 }
 
 /// Unlock the vault, or set new limits of the session when it is unlocked.
-public struct UnlockRequest: Equatable, Sendable {
+public struct UnlockRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -62,44 +54,80 @@ public struct UnlockRequest: Equatable, Sendable {
     static let all: Flags = [.acceptRollback, .authorize, .acceptExchange]
   }
 
-  public let credential: Credential
-  public let secret: Range<Int>
+  public private(set) var credential: Credential
+  public private(set) var secret: Field
   /// Lock after that long without use, in ms; 0 = the vault's policy.
-  public let idleTimeout: UInt64
+  public private(set) var idleTimeout: UInt64
   /// Lock that long after the unlock, in ms; 0 = the vault's policy.
-  public let maxSession: UInt64
-  public let flags: Flags
+  public private(set) var maxSession: UInt64
+  public private(set) var flags: Flags
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    credential = try credentialKind(&reader)
-    secret = try reader.field16()
-    idleTimeout = try reader.number()
-    maxSession = try reader.number()
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
+  @_lifetime(immortal)
+  public init() { self.init(.passcode, secret: Span(), idleTimeout: 0, maxSession: 0, flags: []) }
+
+  /// A vault that is to be unlocked; times in ms, 0 = the vault's policy.
+  @_lifetime(copy secret)
+  public init(
+    _ credential: Credential, secret: Span<UInt8>, idleTimeout: UInt64 = 0,
+    maxSession: UInt64 = 0, flags: Flags = []
+  ) {
+    self.credential = credential
+    self.secret = Field(secret)
+    self.idleTimeout = idleTimeout
+    self.maxSession = maxSession
+    self.flags = flags
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&credential)
+    try coder.field16(&secret)
+    try coder.number(&idleTimeout)
+    try coder.number(&maxSession)
+    try coder.flags(&flags, allowed: .all)
   }
 }
 
 /// Lock this vault or all of the agent's.
-public struct LockRequest: Equatable, Sendable {
+public struct LockRequest: Message, Equatable, Sendable {
   public enum Scope: UInt8, Sendable, CaseIterable {
     case vault = 0
     case all = 1
   }
 
-  public let reason: LockReason
-  public let scope: Scope
+  public private(set) var reason: LockReason
+  public private(set) var scope: Scope
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    guard let reason = LockReason(rawValue: try reader.number()),
-      let scope = Scope(rawValue: try reader.number())
-    else { throw .fieldValue }
+  public init() { self.init(.asked, scope: .vault) }
+
+  /// A lock, and what is to be said of it later.
+  public init(_ reason: LockReason, scope: Scope) {
     self.reason = reason
     self.scope = scope
+  }
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&reason)
+    try coder.choice(&scope)
+  }
+}
+
+/// Wait for an unlock: answered when the vault is unlocked, or refused as locked after that long.
+public struct WaitRequest: Message, Equatable, Sendable {
+  public private(set) var milliseconds: UInt64
+
+  public init() { self.init(milliseconds: 0) }
+
+  /// A wait of at most that long.
+  public init(milliseconds: UInt64) { self.milliseconds = milliseconds }
+
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&milliseconds)
   }
 }
 
 /// Change the passcode; the session stays as it is.
-public struct PasscodeRequest: Equatable, Sendable {
+public struct PasscodeRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -111,24 +139,43 @@ public struct PasscodeRequest: Equatable, Sendable {
     static let all: Flags = [.recoveryKey, .weakKDF]
   }
 
-  public let credential: Credential
   /// What opens the vault now.
-  public let current: Range<Int>
-  public let new: Range<Int>
-  public let cost: KDFParameters
-  public let flags: Flags
+  public private(set) var authority: SlotAuthority
+  public private(set) var new: Field
+  public private(set) var cost: KDFParameters
+  public private(set) var flags: Flags
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    credential = try credentialKind(&reader)
-    current = try reader.field16()
-    new = try reader.field16()
-    cost = try KDFParameters(&reader)
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
+  @_lifetime(immortal)
+  public init() {
+    authority = SlotAuthority()
+    new = Field()
+    cost = .calibrated
+    flags = []
+  }
+
+  /// A passcode that is to take the place of what opens the vault now.
+  @_lifetime(copy current, copy new)
+  public init(
+    _ credential: Credential, current: Span<UInt8>, new: Span<UInt8>, cost: KDFParameters,
+    flags: Flags
+  ) {
+    authority = SlotAuthority(credential, secret: current)
+    self.new = Field(new)
+    self.cost = cost
+    self.flags = flags
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try authority.code(&coder)
+    try coder.field16(&new)
+    try coder.cost(&cost)
+    try coder.flags(&flags, allowed: .all)
   }
 }
 
 /// Read or change a setting kept in the vault.
-public struct ConfigRequest: Equatable, Sendable {
+public struct ConfigRequest: Message, ~Escapable {
   public enum Operation: UInt8, Sendable, CaseIterable {
     /// All settings of this release. Key and value are zero.
     case list = 0
@@ -137,18 +184,37 @@ public struct ConfigRequest: Equatable, Sendable {
     case set = 2
   }
 
-  public let operation: Operation
+  public private(set) var operation: Operation
   /// Raw, so that a newer client's key is refused with a sentence, not as a broken message.
-  public let key: UInt8
-  public let value: UInt64
-  public let word: OwnerWord?
+  public private(set) var key: UInt8
+  public private(set) var value: UInt64
+  /// Stands in a `set` alone.
+  public private(set) var word: OwnerWord
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    guard let operation = Operation(rawValue: try reader.number()) else { throw .fieldValue }
+  @_lifetime(immortal)
+  public init() {
+    operation = .list
+    (key, value) = (0, 0)
+    word = OwnerWord()
+  }
+
+  /// A look at settings, or a change; only a `set` has a value and may carry the owner's word.
+  @_lifetime(copy word)
+  public init(
+    _ operation: Operation, key: Setting?, value: UInt64 = 0, word: OwnerWord = OwnerWord()
+  ) {
     self.operation = operation
-    key = try reader.number()
-    value = try reader.number()
-    word = operation == .set ? try OwnerWord.read(&reader) : nil
+    self.key = key?.rawValue ?? 0
+    self.value = value
+    self.word = word
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&operation)
+    try coder.number(&key)
+    try coder.number(&value)
+    if operation == .set { try word.code(&coder) }
     if operation == .list, key != 0 { throw .fieldValue }
     if operation != .set, value != 0 { throw .fieldValue }
   }

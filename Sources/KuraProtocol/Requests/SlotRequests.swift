@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import SecureMemory
-
 /// Add a way to open the vault; the session stays as it is.
 ///
 /// The reply to a recovery key gives its text, and the slot is there only after `confirm`.
-public struct SlotAddRequest: Equatable, Sendable {
+public struct SlotAddRequest: Message, ~Escapable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -19,68 +17,122 @@ public struct SlotAddRequest: Equatable, Sendable {
     static let all: Flags = [.replace, .weakKDF, .withProtected]
   }
 
-  public let authority: SlotAuthority
+  public private(set) var authority: SlotAuthority
   /// What kind of slot it is to be.
-  public let kind: Credential
+  public private(set) var kind: Credential
   /// What is to open it; empty for a recovery key, which the agent makes.
-  public let secret: Range<Int>
+  public private(set) var secret: Field
   /// What its owner calls it, as typed.
-  public let label: Range<Int>
+  public private(set) var label: Field
   /// The absolute path of a key file, to tell later whether it is there; empty when not known.
-  public let place: Range<Int>
-  public let cost: KDFParameters
-  public let flags: Flags
+  public private(set) var place: Field
+  public private(set) var cost: KDFParameters
+  public private(set) var flags: Flags
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    authority = try SlotAuthority(&reader)
-    kind = try credentialKind(&reader)
-    secret = try reader.field16()
-    label = try reader.field16()
-    place = try reader.field16(limit: ProtocolLimit.path)
-    cost = try KDFParameters(&reader)
-    flags = try KuraProtocol.flags(&reader, allowed: .all)
+  @_lifetime(immortal)
+  public init() {
+    authority = SlotAuthority()
+    (kind, cost, flags) = (.passcode, .calibrated, [])
+    secret = Field()
+    (label, place) = (Field(), Field())
+  }
+
+  /// A slot to be added.
+  ///
+  /// - Parameters:
+  ///   - authority: A passcode or the recovery key that opens the vault now.
+  ///   - order: Kind, cost and flags; label and place stand in fields of their own.
+  ///   - secret: What is to open the slot; without bytes for a recovery key.
+  @_lifetime(copy authority, copy secret, copy label, copy place)
+  public init(
+    _ authority: SlotAuthority, _ order: SlotOrder, secret: Span<UInt8>, label: Span<UInt8>,
+    place: Span<UInt8>
+  ) {
+    self.authority = authority
+    kind = order.kind
+    self.secret = Field(secret)
+    self.label = Field(label)
+    self.place = Field(place)
+    cost = order.cost
+    flags = order.flags
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try authority.code(&coder)
+    try coder.choice(&kind)
+    try coder.field16(&secret)
+    try coder.field16(&label)
+    try coder.field16(&place, limit: ProtocolLimit.path)
+    try coder.cost(&cost)
+    try coder.flags(&flags, allowed: .all)
   }
 }
 
-/// Remove a way to open the vault.
-public struct SlotRemoveRequest: Equatable, Sendable {
-  public let authority: SlotAuthority
-  /// Where the slot stands.
-  public let number: UInt8
-
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    authority = try SlotAuthority(&reader)
-    number = try reader.number()
+extension SlotAddRequest {
+  /// What slot it is to be, without label and place.
+  public var order: SlotOrder {
+    var order = SlotOrder(kind)
+    order.cost = cost
+    order.flags = flags
+    return order
   }
 }
 
-/// Try a secret without unlocking the vault.
-public struct SlotTestRequest: Equatable, Sendable {
+/// Remove a way to open the vault (`slot-remove`), or try a secret without unlocking it (`slot-test`).
+public struct SlotRequest: Message, ~Escapable {
   /// In place of a number: any slot of the kind.
   public static let anySlot: UInt8 = 255
 
-  public let authority: SlotAuthority
-  /// The only slot to try, or ``anySlot``.
-  public let number: UInt8
+  public private(set) var authority: SlotAuthority
+  /// Where the slot stands, or ``anySlot``.
+  public private(set) var number: UInt8
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    authority = try SlotAuthority(&reader)
-    number = try reader.number()
+  @_lifetime(immortal)
+  public init() {
+    authority = SlotAuthority()
+    number = 0
+  }
+
+  /// A request about a slot; without a number about any of the secret's kind.
+  @_lifetime(copy authority)
+  public init(_ authority: SlotAuthority, number: UInt8?) {
+    self.authority = authority
+    self.number = number ?? Self.anySlot
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try authority.code(&coder)
+    try coder.number(&number)
   }
 }
 
-/// A secret that opens a slot now.
-public struct SlotAuthority: Equatable, Sendable {
-  public let credential: Credential
-  public let secret: Range<Int>
+/// Carries a secret that opens a slot now. Alone it is `authorize`: protected values can be read on this
+/// connection for a while.
+public struct SlotAuthority: Message, ~Escapable {
+  /// How long `authorize` serves the connection it was made on, in ms on the clock that counts sleep.
+  public static let lifetime: UInt64 = 60_000
 
-  init(_ reader: inout FieldReader) throws(ProtocolError) {
-    credential = try credentialKind(&reader)
-    secret = try reader.field16()
+  public private(set) var credential: Credential
+  public private(set) var secret: Field
+
+  @_lifetime(immortal)
+  public init() { self.init(.passcode, secret: Span()) }
+
+  /// A secret, as typed, or the bytes of a key file.
+  @_lifetime(copy secret)
+  public init(_ credential: Credential, secret: Span<UInt8>) {
+    self.credential = credential
+    self.secret = Field(secret)
+  }
+
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&credential)
+    try coder.field16(&secret)
   }
 }
-
-// MARK: - Writing
 
 /// A slot to be added, as a client asks for it.
 public struct SlotOrder: Equatable, Sendable {
@@ -94,51 +146,4 @@ public struct SlotOrder: Equatable, Sendable {
 
   /// A slot of a kind, without a label, at the cost the agent chooses.
   public init(_ kind: Credential) { self.kind = kind }
-}
-
-extension SecretBuffer {
-  /// Writes `slot-add`.
-  ///
-  /// - Parameters:
-  ///   - current: A passcode or the recovery key that opens the vault now.
-  ///   - secret: What is to open the slot; without bytes for a recovery key.
-  public mutating func putSlotAdd(
-    _ credential: Credential, current: Span<UInt8>, _ order: SlotOrder, secret: Span<UInt8>
-  ) throws(ProtocolError) {
-    let frame = try openRequest(.slotAdd)
-    try put(credential.rawValue)
-    try put16(current)
-    try put(order.kind.rawValue)
-    try put16(secret)
-    try put16(text: order.label)
-    try put16(text: order.place, limit: ProtocolLimit.path)
-    try put(order.cost.memory)
-    try put(order.cost.passes)
-    try put(order.flags.rawValue)
-    try closeFrame(frame)
-  }
-
-  /// Writes `slot-remove`.
-  public mutating func putSlotRemove(
-    _ credential: Credential, current: Span<UInt8>, number: UInt8
-  ) throws(ProtocolError) {
-    try putSlot(.slotRemove, credential, current, number)
-  }
-
-  /// Writes `slot-test`; without a number any slot of the kind counts.
-  public mutating func putSlotTest(
-    _ credential: Credential, secret: Span<UInt8>, number: UInt8?
-  ) throws(ProtocolError) {
-    try putSlot(.slotTest, credential, secret, number ?? SlotTestRequest.anySlot)
-  }
-
-  private mutating func putSlot(
-    _ verb: Verb, _ credential: Credential, _ secret: Span<UInt8>, _ number: UInt8
-  ) throws(ProtocolError) {
-    let frame = try openRequest(verb)
-    try put(credential.rawValue)
-    try put16(secret)
-    try put(number)
-    try closeFrame(frame)
-  }
 }

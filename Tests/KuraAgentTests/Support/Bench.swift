@@ -165,8 +165,11 @@ extension Bench {
       order.flags.insert(.weakKDF)
     }
     return try ask(wire) {
-      try $0.putSlotAdd(
-        .passcode, current: passcode.utf8.span, order, secret: secret.utf8.span)
+      try $0.putRequest(
+        .slotAdd(
+          .init(
+            SlotAuthority(.passcode, secret: passcode.utf8.span), order, secret: secret.utf8.span,
+            label: order.label.utf8.span, place: order.place.utf8.span)))
     }
   }
 
