@@ -136,6 +136,9 @@ extension LineCompletion {
     case ("WHERE", _):
       let text = String(decoding: head, as: UTF8.self)
       return .words(["wayland", "x11", "osc52"].map { Word(text: text + $0) })
+    case ("WHY", _):
+      let text = String(decoding: head, as: UTF8.self)
+      return .words(Lock.reasons.map { Word(text: text + $0.word) })
     case ("REF", _): return .references(behind: head)
     case ("VAR=REF", _), ("N=REF", _):
       let start = head.count

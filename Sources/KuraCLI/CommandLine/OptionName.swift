@@ -51,6 +51,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case protect
   case quiet
   case raw
+  case reason
   case recoveryKey = "recovery-key"
   case recoveryKeyFile = "recovery-key-file"
   case replace

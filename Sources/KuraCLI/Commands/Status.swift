@@ -218,7 +218,7 @@ extension TryKind {
 
 extension LockReason {
   /// The reason as programs read it: ``text`` with dashes for spaces.
-  fileprivate var word: String {
+  var word: String {
     text.utf8.reduce("") { $0 + ($1 == 0x20 ? "-" : String(Unicode.Scalar($1))) }
   }
 }
