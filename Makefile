@@ -16,12 +16,13 @@ TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
-MAN1 := kura.1 kura-agent.1
+MAN1 := kura.1 kura-agent.1 kura-desktop.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
+AUTOSTART := $(DESTDIR)$(PREFIX)/share/kura
 SHELLS := $(DESTDIR)$(PREFIX)/share
 
 STRIP := -Xlinker -s
@@ -34,6 +35,7 @@ ifdef KURA_SHARED
 ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now -Xlinker -s
 STRENGTH := $(ENGINE)
 else
+DESKTOP := kura_desktop KuraDesktop KuraClient KuraProtocol KuraTerms SecureMemory CKuraSystem
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
 STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now -Xlinker -s
@@ -64,7 +66,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs engine strength client startup debug demo docs test nightly fuzz mutants bench lint install install-units install-completions clean
+.PHONY: all packages build programs engine desktop strength client startup debug demo docs test nightly fuzz mutants bench lint install install-units install-completions clean
 
 all: build
 
@@ -75,14 +77,25 @@ packages:
 build: packages
 	@$(MAKE) --no-print-directory programs
 
-programs: engine strength client
+programs: engine desktop strength client
 	@mkdir -p $(OUT)
-	@install -m 755 .build/engine/release/kura-agent .build/strength/release/kura-strength \
-	  .build/embedded/release/kura $(OUT)
+	@install -m 755 .build/engine/release/kura-agent .build/engine/release/kura-desktop \
+	  .build/strength/release/kura-strength .build/embedded/release/kura $(OUT)
 
 # A scratch path each, so that make -j builds them side by side.
 engine:
 	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
+
+# Of sd-bus there is no static library: compiled with what it shares with the agent, linked with the
+# distribution's libraries.
+desktop: engine
+ifdef KURA_SHARED
+	@$(SWIFT) build $(ENGINE) --product kura-desktop --scratch-path .build/engine
+else
+	@$(SWIFT) build $(ENGINE) --target kura-desktop --scratch-path .build/engine
+	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-desktop \
+	  $(DESKTOP:%=%.build/*.o) -lsystemd $(foreach flag,-z now -s --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
+endif
 
 strength:
 	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
@@ -135,7 +148,7 @@ bench: build
 install: build install-units install-completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
-	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(OUT)/kura-desktop $(DESTDIR)$(PREFIX)/bin
 	for link in $(LINKS); do ln -sf kura $(DESTDIR)$(PREFIX)/bin/$$link; done
 	install -m 755 $(OUT)/kura-strength $(DESTDIR)$(PREFIX)/libexec/kura
 	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
@@ -150,11 +163,13 @@ install-completions: build
 	$(OUT)/kura completion zsh > $(SHELLS)/zsh/site-functions/_kura
 	$(OUT)/kura completion fish > $(SHELLS)/fish/vendor_completions.d/kura.fish
 
-# The units name the agent by its place.
+# The units name the programs by their places, and so does what a session without systemd starts.
 install-units:
-	install -d $(UNITS)
-	install -m 644 systemd/kura-agent.socket systemd/kura-agent.service $(UNITS)
-	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(UNITS)/kura-agent.service
+	install -d $(UNITS) $(AUTOSTART)
+	install -m 644 systemd/kura-agent.socket systemd/kura-agent.service systemd/kura-desktop.service $(UNITS)
+	install -m 644 systemd/kura-desktop.desktop $(AUTOSTART)
+	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(UNITS)/kura-agent.service $(UNITS)/kura-desktop.service \
+	  $(AUTOSTART)/kura-desktop.desktop
 
 clean:
 	rm -rf .build

@@ -49,9 +49,9 @@ let program: [Target] =
       name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CKuraSystem", "CSQLite", "CSodium", "CUnicode", "CZxcvbn", "KuraAgent", "KuraClient",
-        "KuraCrypto", "KuraFormat", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraVault",
-        "SecureMemory", "kura-agent", "kura-strength",
+        "CKuraSystem", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn", "KuraAgent",
+        "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraProtocol", "KuraStorage",
+        "KuraTerms", "KuraVault", "SecureMemory", "kura-agent", "kura-desktop", "kura-strength",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -85,6 +85,7 @@ let package = Package(
   products: [
     .executable(name: "kura", targets: ["kura"]),
     .executable(name: "kura-agent", targets: ["kura-agent"]),
+    .executable(name: "kura-desktop", targets: ["kura-desktop"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
     .library(name: "KuraVault", targets: ["KuraVault"]),
     .library(name: "KuraClient", targets: ["KuraClient"]),
@@ -92,6 +93,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CUnicode", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .target(name: "CKuraSystem"),
@@ -129,6 +131,12 @@ let package = Package(
     .target(
       name: "KuraClient", dependencies: ["CKuraSystem", "KuraProtocol", "SecureMemory"],
       swiftSettings: client),
+    .target(
+      name: "KuraDesktop",
+      dependencies: ["CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: [.linkedLibrary("systemd")]),
+    .executableTarget(
+      name: "kura-desktop", dependencies: ["KuraDesktop"], swiftSettings: strict),
     .executableTarget(
       name: "kura-strength", dependencies: ["CKuraSystem", "CZxcvbn", "SecureMemory"],
       // Debian's libzxcvbn.a is no position-independent code: plain builds take the shared library,
@@ -179,6 +187,9 @@ let package = Package(
     .testTarget(
       name: "KuraCLITests",
       dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraDesktopTests", dependencies: ["KuraDesktop", "KuraProtocol"],
       swiftSettings: tests),
     .testTarget(
       name: "ArchitectureTests", exclude: ["defaults.txt", "unsafe.txt"], swiftSettings: tests),

@@ -91,25 +91,7 @@ extension VaultAccess {
   func eachAgent(
     _ body: (inout Connection) throws(ClientError) -> Void
   ) throws(CommandError) -> Bool {
-    let places: [AgentSocket]
-    do throws(PathError) { places = try AgentSocket.all() } catch { throw .path(error) }
-    var (isAny, isFirst) = (false, true)
-    var failure: ClientError?
-    for place in places {
-      do throws(ClientError) {
-        var connection = try Connection.open(vault, engine: .running, socket: place)
-        _ = try connection.agentStatus()
-        isAny = true
-        try body(&connection)
-      } catch {
-        // Where others get in no agent listens; only of the first place that is worth an error.
-        let isNone = if case .agentUnsafe = error { !isFirst } else { error == .noAgent }
-        if failure == nil, !isNone { failure = error }
-      }
-      isFirst = false
-    }
-    if let failure { throw .client(failure) }
-    return isAny
+    try running { () throws(ClientError) in try Connection.toEachAgent(about: vault, body) }
   }
 
   /// Connects to the agent that has the vault unlocked, else to the first; nil where none is running.

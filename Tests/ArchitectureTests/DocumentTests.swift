@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["kura", "kura-agent"])
+  @Test(arguments: ["kura", "kura-agent", "kura-desktop"])
   func `a program says its version and nothing else`(_ program: String) throws {
     let result = try Self.output(of: program, ["--version"])
     #expect(result.status == 0)
@@ -101,7 +101,8 @@ import Testing
     let names = Set(pages.map { String($0.path.dropFirst("man/".count)) })
     #expect(
       names.isSuperset(of: [
-        "kura.1", "kura-agent.1", "kura-format.5", "kura-helpers.7", "kura-json.5",
+        "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-helpers.7",
+        "kura-json.5",
         "kura-protocol.5", "kura-security.7",
       ]))
     for page in pages {
@@ -119,5 +120,16 @@ import Testing
       #expect(bytes.range(of: Data("/lib64/ld-linux".utf8)) == nil, "\(program)")
       #expect(bytes.prefix(4) == Data([0x7F, 0x45, 0x4C, 0x46]))
     }
+  }
+
+  @Test func `the desktop program has libsystemd, and nothing that opens a vault`() throws {
+    let desktop = try Data(contentsOf: Self.programs.appending(path: "kura-desktop"))
+    for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {
+      #expect(desktop.range(of: Data(word.utf8)) == nil, "\(word)")
+    }
+    #expect(desktop.range(of: Data("libsystemd.so.0".utf8)) != nil)
+    // What is looked for is there in a program that has it.
+    let agent = try Data(contentsOf: Self.programs.appending(path: "kura-agent"))
+    #expect(agent.range(of: Data("SQLite format 3".utf8)) != nil)
   }
 }

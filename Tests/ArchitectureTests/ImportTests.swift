@@ -22,6 +22,10 @@ private let allowed: [String: Set<String>] = [
   "KuraClient": ["CKuraSystem", "KuraProtocol", "SecureMemory"],
   "KuraCLI": ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
   "kura": ["CKuraSystem", "KuraCLI"],
+  "KuraDesktop": [
+    "CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
+  ],
+  "kura-desktop": ["KuraDesktop", "Glibc"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],
 ]
 

@@ -17,6 +17,7 @@
 #include "forkjoin.h"
 #include "launching.h"
 #include "machine.h"
+#include "marks.h"
 #include "memory.h"
 #include "process.h"
 #include "random.h"

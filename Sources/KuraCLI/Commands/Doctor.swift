@@ -25,11 +25,8 @@ enum Doctor {
     checks += try places(access)
     checks += try engine(access, clocks)
     checks.append(
-      Check(
-        "screen-lock", .warn,
-        "no desktop program tells the agent of a locked screen or a logout: the clocks, sleep and"
-          + " 'kura lock' lock",
-        "let the screen locker run 'kura lock'"))
+      MachineChecks.screenLock(
+        holder: DesktopMark.holder(), hasSystemd: Machine.place("/run/systemd/system") != nil))
     return checks
   }
 

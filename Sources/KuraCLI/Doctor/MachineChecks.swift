@@ -88,6 +88,31 @@ struct MachineChecks {
   }
 }
 
+// MARK: - Leaving
+
+extension MachineChecks {
+  /// - Parameters:
+  ///   - holder: The process of `kura-desktop`; nil where none runs.
+  ///   - hasSystemd: Whether systemd runs this machine.
+  static func screenLock(holder: Int32?, hasSystemd: Bool) -> Check {
+    let name = "screen-lock"
+    if let holder {
+      return Check(
+        name, .ok,
+        "kura-desktop (process \(holder)) has the agent lock with the screen, at sleep and at logout"
+      )
+    }
+    return Check(
+      name, .warn,
+      "kura-desktop does not run, so a locked screen and a logout lock nothing: the clocks, sleep and"
+        + " 'kura lock' do",
+      (hasSystemd
+        ? "run 'systemctl --user enable --now kura-desktop.service'"
+        : "have the session start kura-desktop")
+        + ", or let the screen locker run 'kura lock --reason screen-lock'")
+  }
+}
+
 // MARK: - Clocks
 
 extension MachineChecks {

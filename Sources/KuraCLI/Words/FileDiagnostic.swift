@@ -3,11 +3,6 @@
 internal import KuraClient
 internal import KuraProtocol
 
-extension Failure {
-  /// Whether a lock says by it that the keys are gone, but not that the file is whole.
-  var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
-}
-
 /// Refusals about the file as a whole: whether a copy of it would be the vault.
 extension Diagnostic {
   static func exchangedWords(_ last: Refusal.Subject) -> Words {

@@ -35,6 +35,36 @@ extension Connection {
     return Connection(channel: channel, vault: vault.path, terminal: terminal, listener: socket)
   }
 
+  /// Does something with every agent of the user: there may be one of a time before the session.
+  ///
+  /// - Parameters:
+  ///   - vault: The vault that the requests will be about; it need not be there.
+  ///   - body: Is given a connection to each, one after another.
+  /// - Returns: Whether there was any.
+  public static func toEachAgent(
+    about vault: VaultPath, _ body: (inout Connection) throws(ClientError) -> Void
+  ) throws(ClientError) -> Bool {
+    let places: [AgentSocket]
+    do throws(PathError) { places = try AgentSocket.all() } catch { throw .path(error) }
+    var (isAny, isFirst) = (false, true)
+    var failure: ClientError?
+    for place in places {
+      do throws(ClientError) {
+        var connection = try Connection.open(vault, engine: .running, socket: place)
+        _ = try connection.agentStatus()
+        isAny = true
+        try body(&connection)
+      } catch {
+        // Where others get in no agent listens; only of the first place that is worth an error.
+        let isNone = error.isUnsafePlace ? !isFirst : error == .noAgent
+        if failure == nil, !isNone { failure = error }
+      }
+      isFirst = false
+    }
+    if let failure { throw failure }
+    return isAny
+  }
+
   /// Connects to an agent that answers; one that is just ending is waited out.
   static func openStarting(
     _ vault: VaultPath, _ terminal: String, _ socket: AgentSocket?

@@ -17,6 +17,18 @@ extension System {
     return (process, stopped == 1)
   }
 
+  /// Holds the mark of the desktop program, beside an agent's socket.
+  static func takeMark(in directory: String) -> Int32 {
+    let parent = directory.utf8.lastIndex(of: UInt8(ascii: "/")).map { directory.utf8[..<$0] }
+    let above = parent.flatMap { String($0) } ?? "/"
+    return unsafe kura_mark_take(above, directory, directory + "/desktop.lock")
+  }
+
+  /// The process that holds that mark; 0 for none.
+  static func markHolder(in directory: String) -> Int32 {
+    unsafe kura_mark_holder(directory + "/desktop.lock")
+  }
+
   /// Starts an agent that stays.
   static func startAgent(_ program: String, _ child: inout kura_child) -> Int32 {
     unsafe kura_start_agent(program, &child)

@@ -81,6 +81,9 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case wholeFailed = 92
   case exchanged = 93
 
+  /// Whether a lock says by it that the keys are gone, but not that the file is whole.
+  public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
+
   /// The status a command ends with.
   public var exitStatus: ExitStatus {
     switch self {
