@@ -35,7 +35,9 @@ ifdef KURA_SHARED
 ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now -Xlinker -s
 STRENGTH := $(ENGINE)
 else
-DESKTOP := kura_desktop KuraDesktop KuraClient KuraProtocol KuraTerms SecureMemory CKuraSystem
+# By the sources: what a file left that is gone or has another name now stays in the build directory.
+DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraClient KuraProtocol KuraTerms SecureMemory \
+  CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(shell find Sources/$(module) -name '*.swift' -o -name '*.c'))))
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
 STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now -Xlinker -s
@@ -94,7 +96,7 @@ ifdef KURA_SHARED
 else
 	@$(SWIFT) build $(ENGINE) --target kura-desktop --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-desktop \
-	  $(DESKTOP:%=%.build/*.o) -lsystemd $(foreach flag,-z now -s --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
+	  $(DESKTOP) -lsystemd $(foreach flag,-z now -s --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
 endif
 
 strength:
