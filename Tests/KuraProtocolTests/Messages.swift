@@ -80,7 +80,7 @@ enum Examples {
   }
 
   static var requests: [Example] {
-    get throws { try [hello] + sessionRequests + itemRequests + uploadFrames }
+    get throws { try [hello] + plainRequests + sessionRequests + itemRequests + uploadFrames }
   }
 
   private static var hello: Example {
@@ -97,10 +97,25 @@ enum Examples {
     }
   }
 
+  /// The requests without fields, and those with a name alone: as the table has them.
+  private static var plainRequests: [Example] {
+    get throws {
+      var examples: [Example] = []
+      for verb in Verb.allCases {
+        for fields in ["", "\u{3}\0a/b"] {
+          let payload = [verb.rawValue] + bytes(fields)
+          do { _ = try Request(payload.span) } catch { continue }
+          examples.append(
+            try request(verb.word) { try $0.putRequest(Request(payload.span)) })
+        }
+      }
+      return examples
+    }
+  }
+
   private static var sessionRequests: [Example] {
     get throws {
       try [
-        request("status") { try $0.putRequest(.status) },
         request("create") {
           try $0.putRequest(
             .create(
@@ -123,7 +138,6 @@ enum Examples {
                 .recoveryKey, current: key.utf8.span, new: "secret".utf8.span, cost: .calibrated,
                 flags: .recoveryKey)))
         },
-        request("verify") { try $0.putRequest(.verify) },
         request("config") {
           try $0.putRequest(.config(.init(.set, key: .idleTimeout, value: 60_000)))
         },
@@ -134,12 +148,7 @@ enum Examples {
                 .set, key: .idleTimeout, value: 60_000,
                 word: OwnerWord(.passcode, "secret".utf8.span))))
         },
-        request("agent-status") { try $0.putRequest(.agentStatus) },
-        request("agent-stop") { try $0.putRequest(.agentStop) },
         request("wait") { try $0.putRequest(.wait(.init(milliseconds: 30_000))) },
-        request("slots") { try $0.putRequest(.slots) },
-        request("rotate") { try $0.putRequest(.rotate) },
-        request("compact") { try $0.putRequest(.compact) },
         request("rekey") {
           try $0.putRequest(
             .rekey(
@@ -170,21 +179,16 @@ enum Examples {
         request("prompt") {
           try $0.putRequest(.prompt(.init(at: "pts/3".utf8.span, flags: .seesKeys)))
         },
-        request("agent-facts") { try $0.putRequest(.agentFacts) },
-        request("otp") { try $0.putRequest(.otp(.init(name: "a/b".utf8.span))) },
         request("move") {
           try $0.putRequest(
             .move(.init(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace)))
         },
-        request("history") { try $0.putRequest(.history(.init(name: "a/b".utf8.span))) },
         request("restore") {
           try $0.putRequest(.restore(.init(name: "a/b".utf8.span, revision: 2, ifRevision: 3)))
         },
         request("purge") {
           try $0.putRequest(.purge(.init(name: "a/b".utf8.span, .revision, revision: 2)))
         },
-        request("watch") { try $0.putRequest(.watch) },
-        request("log") { try $0.putRequest(.log) },
         request("put-batch") { buffer in
           var items = try SecretBuffer(capacity: 64)
           var pairs = try SecretBuffer(capacity: 64)
@@ -227,7 +231,6 @@ enum Examples {
                 flags: .attributes, prefix: "com.".utf8.span, filterKey: "".utf8.span,
                 filterValue: "".utf8.span, text: "".utf8.span)))
         },
-        request("show") { try $0.putRequest(.show(.init(name: "a/b".utf8.span))) },
         request("attributes") {
           let pairs = try pairs(["url": "x.org"])
           let keys = try keys("old")
@@ -237,7 +240,6 @@ enum Examples {
                 name: "a/b".utf8.span, set: AttributeFields(pairs.bytes, count: 1),
                 delete: KeyFields(keys.bytes, count: 1))))
         },
-        request("protect") { try $0.putRequest(.protect(.init(name: "a/b".utf8.span))) },
         request("unprotect") {
           try $0.putRequest(
             .unprotect(

@@ -124,52 +124,6 @@ extension Agent {
   private func mayServeForeign(_ request: borrowing Request) -> Bool {
     request.verb == .agentStop && !sessions.contains { $0.isUnlocked }
   }
-
-  /// Serves a request, whose owner's word was proved where it carries one.
-  func serve(
-    _ request: borrowing Request, _ connection: Connection,
-    by owner: borrowing OwnerProof?
-  ) throws(Refusal) {
-    switch request {
-    case .get(let request): try get(request, connection)
-    case .getAttribute(let request): try getAttribute(request, connection)
-    case .put(let request): try put(request, connection)
-    case .list(let request): try list(request, connection)
-    case .show(let request): try show(request, connection)
-    case .attributes(let request): try changeAttributes(request, connection)
-    case .remove(let request): try remove(request, connection)
-    case .move(let request): try move(request, connection, by: owner)
-    case .history(let request): try history(request, connection)
-    case .restore(let request): try restore(request, connection)
-    case .purge(let request): try purge(request, connection, by: owner)
-    case .verify: try verify(connection)
-    case .rotate: try rotate(connection)
-    case .compact: try compact(connection)
-    case .rekey(let request): try rekey(request, connection)
-    case .config(let request): try configure(request, connection, by: owner)
-    case .status: try status(connection)
-    case .create(let request): try create(request, connection)
-    case .unlock(let request): try unlock(request, connection)
-    case .lock(let request): try lock(request, connection)
-    case .passcode(let request): try changePasscode(request, connection)
-    case .agentStatus: try agentStatus(connection)
-    case .agentStop: try stop(connection)
-    case .wait(let request): try wait(request.milliseconds, connection)
-    case .slots: try slots(connection)
-    case .slotAdd(let request): try addSlot(request, connection)
-    case .slotRemove(let request): try removeSlot(request, connection)
-    case .slotTest(let request): try testSlot(request, connection)
-    case .authorize(let request): try authorize(request, connection)
-    case .protect(let request): try protect(request, connection)
-    case .unprotect(let request): try unprotect(request, connection, by: owner)
-    case .prompt(let request): try prompt(request, connection)
-    case .agentFacts: try agentFacts(connection)
-    case .otp(let request): try makeCode(request, connection)
-    case .watch: try awaitLock(connection)
-    case .log: try readLog(connection)
-    case .putBatch(let request): try putBatch(request, connection)
-    }
-  }
 }
 
 // MARK: - Vaults
@@ -250,21 +204,5 @@ extension Agent {
   func noteChange(of session: Session) {
     guard session.upkeepDeadline == nil else { return }
     session.upkeepDeadline = configuration.clock().monotonic + configuration.limits.upkeep
-  }
-}
-
-extension Verb {
-  /// Whether a request is dropped when its client has gone. What only reads changes nothing, and
-  /// what locks is meant.
-  fileprivate var diesWithClient: Bool {
-    switch self {
-    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
-      .history, .watch, .log:
-      false
-    case .create, .unlock, .put, .attributes, .remove, .passcode, .verify, .config, .slotAdd,
-      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .rekey, .prompt,
-      .agentFacts, .otp, .move, .restore, .purge, .putBatch, .compact:
-      true
-    }
   }
 }

@@ -128,7 +128,7 @@ extension Agent {
 }
 
 /// Says what a request is about that is served at once.
-private struct LogSubject: ~Escapable {
+struct LogSubject: ~Escapable {
   var name: Span<UInt8>
   var other: Span<UInt8>
   var detail: UInt64
@@ -143,52 +143,6 @@ private struct LogSubject: ~Escapable {
   @_lifetime(copy name)
   init(_ name: Span<UInt8>, detail: UInt64 = 0) {
     self.init(name, other: name.extracting(first: 0), detail: detail)
-  }
-}
-
-extension Request {
-  /// Nil for what neither serves nor changes anything of a vault, or is noted when it is done.
-  fileprivate var logSubject: LogSubject? {
-    @_lifetime(copy self)
-    get {
-      switch self {
-      case .get(let request): LogSubject(request.name.bytes, detail: request.logDetail)
-      case .getAttribute(let request):
-        LogSubject(request.name.bytes, other: request.key.bytes)
-      case .put(let request): request.isStream ? nil : LogSubject(request.name.bytes)
-      case .show(let request), .protect(let request), .otp(let request), .history(let request):
-        LogSubject(request.name.bytes)
-      case .unprotect(let request): LogSubject(request.name.bytes)
-      case .attributes(let request): LogSubject(request.name.bytes)
-      case .remove(let request): LogSubject(request.name.bytes)
-      case .move(let request): LogSubject(request.name.bytes, other: request.new.bytes)
-      case .restore(let request): LogSubject(request.name.bytes, detail: request.revision)
-      case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
-      case .config(let request):
-        request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact: LogSubject(Span())
-      // Noted when they are done.
-      case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize,
-        .rekey, .putBatch, .log:
-        nil
-      case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
-        nil
-      }
-    }
-  }
-}
-
-extension Verb {
-  /// Whether it takes a credential, and is noted when what it asked for is done.
-  fileprivate var isNotedWhenDone: Bool {
-    switch self {
-    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: true
-    case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
-      .remove, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .protect, .unprotect,
-      .rotate, .prompt, .agentFacts, .otp, .move, .history, .restore, .purge, .watch, .log,
-      .putBatch, .compact:
-      false
-    }
   }
 }
 

@@ -35,17 +35,24 @@ extension Agent {
   func changeAttributes(
     _ request: AttributesRequest, _ connection: Connection
   ) throws(Refusal) {
-    let session = try unlocked(connection)
     try checkDeleted(request, connection)
-    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+    try change(request.name, connection) { vault, name throws(VaultError) in
       var edits = AttributeEdits()
-      try request.set.forEach { key, value throws(VaultError) in
-        try edits.set(key, to: value)
-      }
+      try request.set.forEach { key, value throws(VaultError) in try edits.set(key, to: value) }
       try request.delete.forEach { key throws(VaultError) in try edits.delete(key.bytes) }
       return try vault.setAttributes(
-        request.name.bytes, edits,
-        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+        name, edits, ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+    }
+  }
+
+  /// Changes an item, but not its value, and answers with the revision that it has then.
+  func change(
+    _ name: Field, _ connection: Connection,
+    _ body: (inout UnlockedVault, Span<UInt8>) throws(VaultError) -> UInt64
+  ) throws(Refusal) {
+    let session = try unlocked(connection)
+    let revision = try work(on: session, item: name.place) { vault throws(VaultError) in
+      try body(&vault, name.bytes)
     }
     noteChange(of: session)
     try wire { () throws(ProtocolError) in

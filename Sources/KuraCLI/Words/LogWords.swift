@@ -92,39 +92,8 @@ enum LogWords {
   /// The word for what was asked, as programs read it.
   static func word(_ facts: LogFacts) -> String {
     if facts.verb == 0 { return remarkKind(facts).map(word) ?? "remark" }
-    return switch Verb(rawValue: facts.verb) {
-    case .unlock: "unlock"
-    case .lock: "lock"
-    case .get: word(ReadPurpose(logDetail: facts.detail))
-    case .getAttribute: "get-attribute"
-    case .put: "put"
-    case .putBatch: "put-batch"
-    case .list: "list"
-    case .show: "show"
-    case .attributes: "attributes"
-    case .remove: "remove"
-    case .passcode: "passcode"
-    case .config: "config"
-    case .slotAdd: "slot-add"
-    case .slotRemove: "slot-remove"
-    case .slotTest: "slot-test"
-    case .authorize: "authorize"
-    case .protect: "protect"
-    case .unprotect: "unprotect"
-    case .rotate: "rotate"
-    case .compact: "compact"
-    case .rekey: "rekey"
-    case .otp: "otp"
-    case .move: "move"
-    case .history: "history"
-    case .restore: "restore"
-    case .purge: "purge"
-    case .log: "log"
-    // None of these is logged.
-    case .status, .create, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts,
-      .watch, nil:
-      "verb-\(facts.verb)"
-    }
+    guard let verb = Verb(rawValue: facts.verb) else { return "verb-\(facts.verb)" }
+    return verb == .get ? word(ReadPurpose(logDetail: facts.detail)) : verb.word
   }
 
   /// What a value was read for, as its client said.
@@ -177,18 +146,18 @@ enum LogWords {
     if !entry.other.utf8.isEmpty {
       return entry.name + (facts.verb == Verb.move.rawValue ? " to " : " ") + entry.other
     }
-    switch Verb(rawValue: facts.verb) {
-    case .lock: return LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
-    case .unlock:
+    let verb = Verb(rawValue: facts.verb)
+    if verb == .lock {
+      return LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
+    }
+    if verb == .unlock {
       return "by " + credential(facts.detail & 0xFF)
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
-    case .putBatch: return facts.detail == 1 ? "1 item" : "\(facts.detail) items"
-    case .config: return Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
-    case .get, .getAttribute, .put, .list, .show, .attributes, .remove, .passcode, .slotAdd,
-      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .compact, .rekey, .otp,
-      .move, .history, .restore, .purge, .log, .status, .create, .verify, .agentStatus, .agentStop,
-      .wait, .slots, .prompt, .agentFacts, .watch, nil:
-      return entry.name
     }
+    if verb == .putBatch { return facts.detail == 1 ? "1 item" : "\(facts.detail) items" }
+    if verb == .config {
+      return Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
+    }
+    return entry.name
   }
 }

@@ -116,7 +116,12 @@ extension Connection {
   func widen() { channel.widen() }
 
   /// Sends a request, and reads what its answer says beside yes.
-  mutating func ask<Answer: Message>(
+  ///
+  /// - Parameters:
+  ///   - request: One that is answered by a reply alone.
+  ///   - patience: How long the answer is waited for, in ms; nil for what does not take long.
+  /// - Throws: ``ClientError/refused(_:)`` with the agent's reason, among others.
+  public mutating func ask<Answer: Message>(
     _ request: borrowing Request, patience: Int32? = nil
   ) throws(ClientError) -> Answer {
     try send(request)

@@ -36,26 +36,6 @@ public struct OwnerWord: Message, ~Escapable {
   }
 }
 
-extension Request {
-  /// The owner's word that the request carries; empty where it carries none.
-  public var word: OwnerWord {
-    @_lifetime(copy self)
-    get {
-      switch self {
-      case .config(let request): return request.word
-      case .move(let request): return request.word
-      case .purge(let request): return request.word
-      case .unprotect(let request): return request.word
-      case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
-        .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
-        .slotRemove, .slotTest, .authorize, .protect, .prompt, .rotate, .agentFacts, .otp, .rekey,
-        .history, .restore, .watch, .log, .putBatch, .compact:
-        return OwnerWord()
-      }
-    }
-  }
-}
-
 extension Credential {
   /// Whether it is an owner's word: what a person knows or wrote down.
   public var isOwners: Bool {

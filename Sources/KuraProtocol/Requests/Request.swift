@@ -2,6 +2,90 @@
 
 public import SecureMemory
 
+/// Names what a client asks of the agent; the first byte of a request.
+public enum Verb: UInt8, Sendable, CaseIterable {
+  case status = 1
+  case create = 2
+  case unlock = 3
+  case lock = 4
+  case get = 5
+  case getAttribute = 6
+  case put = 7
+  case list = 8
+  case show = 9
+  case attributes = 10
+  case remove = 11
+  case passcode = 12
+  case verify = 13
+  case config = 14
+  case agentStatus = 15
+  case agentStop = 16
+  case wait = 17
+  case slots = 18
+  case slotAdd = 19
+  case slotRemove = 20
+  case slotTest = 21
+  case authorize = 24
+  case protect = 25
+  case unprotect = 26
+  case rotate = 28
+  case rekey = 29
+  case prompt = 32
+  case agentFacts = 36
+  case otp = 40
+  case move = 48
+  case history = 49
+  case restore = 50
+  case purge = 51
+  case watch = 54
+  case log = 56
+  case putBatch = 60
+  case compact = 64
+
+  /// Its word in the man page, the access log and its JSON.
+  public var word: String {
+    switch self {
+    case .status: "status"
+    case .create: "create"
+    case .unlock: "unlock"
+    case .lock: "lock"
+    case .get: "get"
+    case .getAttribute: "get-attribute"
+    case .put: "put"
+    case .list: "list"
+    case .show: "show"
+    case .attributes: "attributes"
+    case .remove: "remove"
+    case .passcode: "passcode"
+    case .verify: "verify"
+    case .config: "config"
+    case .agentStatus: "agent-status"
+    case .agentStop: "agent-stop"
+    case .wait: "wait"
+    case .slots: "slots"
+    case .slotAdd: "slot-add"
+    case .slotRemove: "slot-remove"
+    case .slotTest: "slot-test"
+    case .authorize: "authorize"
+    case .protect: "protect"
+    case .unprotect: "unprotect"
+    case .rotate: "rotate"
+    case .rekey: "rekey"
+    case .prompt: "prompt"
+    case .agentFacts: "agent-facts"
+    case .otp: "otp"
+    case .move: "move"
+    case .history: "history"
+    case .restore: "restore"
+    case .purge: "purge"
+    case .watch: "watch"
+    case .log: "log"
+    case .putBatch: "put-batch"
+    case .compact: "compact"
+    }
+  }
+}
+
 /// Holds a request as the agent reads it and as a client writes it: the one table of all that can be asked.
 ///
 /// Names, values and secrets stay where they are, in guarded memory: each is a ``Field``.
@@ -180,6 +264,26 @@ public enum Request: ~Escapable {
   }
 }
 
+extension Request {
+  /// The owner's word that the request carries; empty where it carries none.
+  public var word: OwnerWord {
+    @_lifetime(copy self)
+    get {
+      switch self {
+      case .config(let request): return request.word
+      case .move(let request): return request.word
+      case .purge(let request): return request.word
+      case .unprotect(let request): return request.word
+      case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
+        .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
+        .slotRemove, .slotTest, .authorize, .protect, .prompt, .rotate, .agentFacts, .otp, .rekey,
+        .history, .restore, .watch, .log, .putBatch, .compact:
+        return OwnerWord()
+      }
+    }
+  }
+}
+
 extension SecretBuffer {
   /// Writes a whole frame of type ``FrameType/request``.
   public mutating func putRequest(_ request: borrowing Request) throws(ProtocolError) {
@@ -187,35 +291,5 @@ extension SecretBuffer {
     try put(request.verb.rawValue)
     try request.write(to: &self)
     try closeFrame(frame)
-  }
-}
-
-// MARK: - What follows a request
-
-extension SecretBuffer {
-  /// Writes the `confirm` that follows a `create`, or another request whose recovery key was shown.
-  public mutating func putConfirm() throws(ProtocolError) {
-    try closeFrame(try openFrame(.confirm))
-  }
-
-  /// Writes the last frame of an upload.
-  public mutating func putUploadEnd(_ end: UploadEnd) throws(ProtocolError) {
-    let frame = try openFrame(.clientEnd)
-    try put(end.rawValue)
-    try closeFrame(frame)
-  }
-}
-
-/// Says whether an upload's last frame keeps it.
-public enum UploadEnd: UInt8, Sendable, CaseIterable {
-  case commit = 0
-  case abandon = 1
-
-  /// Reads the payload of a frame of type ``FrameType/clientEnd``.
-  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
-    var reader = FieldReader(payload)
-    guard let end = UploadEnd(rawValue: try reader.number()) else { throw .fieldValue }
-    try reader.finish()
-    self = end
   }
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+// All that the agent has to know of a verb stands in this file, but for the work itself.
+
+extension Agent {
+  /// Serves a request, whose owner's word was proved where it carries one.
+  func serve(
+    _ request: borrowing Request, _ connection: Connection,
+    by owner: borrowing OwnerProof?
+  ) throws(Refusal) {
+    switch request {
+    case .get(let request): try get(request, connection)
+    case .getAttribute(let request): try getAttribute(request, connection)
+    case .put(let request): try put(request, connection)
+    case .list(let request): try list(request, connection)
+    case .show(let request): try show(request, connection)
+    case .attributes(let request): try changeAttributes(request, connection)
+    case .remove(let request): try remove(request, connection)
+    case .move(let request): try move(request, connection, by: owner)
+    case .history(let request): try history(request, connection)
+    case .restore(let request): try restore(request, connection)
+    case .purge(let request): try purge(request, connection, by: owner)
+    case .verify: try verify(connection)
+    case .rotate: try rotate(connection)
+    case .compact: try compact(connection)
+    case .rekey(let request): try rekey(request, connection)
+    case .config(let request): try configure(request, connection, by: owner)
+    case .status: try status(connection)
+    case .create(let request): try create(request, connection)
+    case .unlock(let request): try unlock(request, connection)
+    case .lock(let request): try lock(request, connection)
+    case .passcode(let request): try changePasscode(request, connection)
+    case .agentStatus: try agentStatus(connection)
+    case .agentStop: try stop(connection)
+    case .wait(let request): try wait(request.milliseconds, connection)
+    case .slots: try slots(connection)
+    case .slotAdd(let request): try addSlot(request, connection)
+    case .slotRemove(let request): try removeSlot(request, connection)
+    case .slotTest(let request): try testSlot(request, connection)
+    case .authorize(let request): try authorize(request, connection)
+    case .protect(let request):
+      try change(request.name, connection) { vault, name throws(VaultError) in
+        try vault.protect(name)
+      }
+    case .unprotect(let request):
+      try change(request.name, connection) { vault, name throws(VaultError) in
+        try vault.unprotect(name, by: owner)
+      }
+    case .prompt(let request): try prompt(request, connection)
+    case .agentFacts: try agentFacts(connection)
+    case .otp(let request): try makeCode(request, connection)
+    case .watch: try awaitLock(connection)
+    case .log: try readLog(connection)
+    case .putBatch(let request): try putBatch(request, connection)
+    }
+  }
+}
+
+// MARK: - Traits
+
+extension Verb {
+  /// Whether a request is dropped when its client has gone. What only reads changes nothing, and
+  /// what locks is meant.
+  var diesWithClient: Bool {
+    switch self {
+    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
+      .history, .watch, .log:
+      false
+    case .create, .unlock, .put, .attributes, .remove, .passcode, .verify, .config, .slotAdd,
+      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .rekey, .prompt,
+      .agentFacts, .otp, .move, .restore, .purge, .putBatch, .compact:
+      true
+    }
+  }
+
+  /// Whether it takes a credential, and is noted when what it asked for is done.
+  var isNotedWhenDone: Bool {
+    switch self {
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: true
+    case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
+      .remove, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .protect, .unprotect,
+      .rotate, .prompt, .agentFacts, .otp, .move, .history, .restore, .purge, .watch, .log,
+      .putBatch, .compact:
+      false
+    }
+  }
+}
+
+// MARK: - The access log
+
+extension Request {
+  /// Nil for what neither serves nor changes anything of a vault, or is noted when it is done.
+  var logSubject: LogSubject? {
+    @_lifetime(copy self)
+    get {
+      switch self {
+      case .get(let request): LogSubject(request.name.bytes, detail: request.logDetail)
+      case .getAttribute(let request):
+        LogSubject(request.name.bytes, other: request.key.bytes)
+      case .put(let request): request.isStream ? nil : LogSubject(request.name.bytes)
+      case .show(let request), .protect(let request), .otp(let request), .history(let request):
+        LogSubject(request.name.bytes)
+      case .unprotect(let request): LogSubject(request.name.bytes)
+      case .attributes(let request): LogSubject(request.name.bytes)
+      case .remove(let request): LogSubject(request.name.bytes)
+      case .move(let request): LogSubject(request.name.bytes, other: request.new.bytes)
+      case .restore(let request): LogSubject(request.name.bytes, detail: request.revision)
+      case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
+      case .config(let request):
+        request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
+      case .list, .rotate, .compact: LogSubject(Span())
+      // Noted when they are done.
+      case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize,
+        .rekey, .putBatch, .log:
+        nil
+      case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
+        nil
+      }
+    }
+  }
+}
