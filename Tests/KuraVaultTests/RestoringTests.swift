@@ -68,6 +68,24 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  @Test func `is told of in its turn, a few at a time`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for number in 1...5 { try vault.put("a", "\(number)") }
+    let name = Array("a".utf8)
+    var (told, last, calls): ([UInt64], UInt64, Int) = ([], 0, 0)
+    var hasMore = true
+    while hasMore {
+      hasMore = try vault.eachRevision(of: name.span, after: last, limit: 2) { item in
+        told.append(item.revision)
+        last = item.revision
+      }
+      calls += 1
+    }
+    #expect(told == [1, 2, 3, 4, 5])
+    #expect(calls == 3)
+  }
+
   @Test func `is listed with those after it`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -104,7 +104,7 @@ extension Agent {
     }
     try takeSeat(connection, for: request.verb)
     connection.mayCrossEnd = connection.prompting != nil
-    if request.verb.diesWithClient { try checkThere(connection) }
+    if request.verb.traits.contains(.diesWithClient) { try checkThere(connection) }
     connection.verb = request.verb
     let word = request.word
     if let credential = word.credential {

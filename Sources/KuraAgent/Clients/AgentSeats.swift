@@ -9,7 +9,7 @@ internal import KuraProtocol
 extension Agent {
   /// Gives a client a seat for a request; throws while there is none, to be asked again.
   func takeSeat(_ connection: Connection, for verb: Verb) throws(Refusal) {
-    if !connection.isSeated, verb.takesSeat {
+    if !connection.isSeated, verb.traits.contains(.takesSeat) {
       guard hasSeat else {
         let now = configuration.clock().monotonic
         connection.busyDeadline = connection.busyDeadline ?? now + configuration.limits.queue
@@ -39,20 +39,6 @@ extension Agent {
       return true
     }
     return configuration.clock().monotonic >= deadline
-  }
-}
-
-extension Verb {
-  /// Whether a request has to find a seat: not one to lock, and what is asked on the way to it.
-  fileprivate var takesSeat: Bool {
-    switch self {
-    case .lock, .agentStop, .agentStatus, .status, .slots, .agentFacts: false
-    case .create, .unlock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
-      .passcode, .verify, .config, .wait, .slotAdd, .slotRemove, .slotTest, .authorize, .protect,
-      .unprotect, .rotate, .rekey, .prompt, .otp, .move, .history, .restore, .purge, .watch, .log,
-      .putBatch, .compact:
-      true
-    }
   }
 }
 

@@ -90,7 +90,7 @@ extension Agent {
 
   /// Notes that something was done that took a credential.
   func noteDone(_ connection: Connection) {
-    guard connection.verb.isNotedWhenDone else { return }
+    guard connection.verb.traits.contains(.isNotedWhenDone) else { return }
     guard let session = try? session(of: connection) else { return }
     noteEntry(connection.verb, of: session, by: connection)
   }

@@ -63,30 +63,28 @@ extension Agent {
 
 // MARK: - Traits
 
-extension Verb {
-  /// Whether a request is dropped when its client has gone. What only reads changes nothing, and
-  /// what locks is meant.
-  var diesWithClient: Bool {
-    switch self {
-    case .status, .get, .getAttribute, .list, .show, .lock, .agentStatus, .agentStop, .wait, .slots,
-      .history, .watch, .log:
-      false
-    case .create, .unlock, .put, .attributes, .remove, .passcode, .verify, .config, .slotAdd,
-      .slotRemove, .slotTest, .authorize, .protect, .unprotect, .rotate, .rekey, .prompt,
-      .agentFacts, .otp, .move, .restore, .purge, .putBatch, .compact:
-      true
-    }
-  }
+/// Says what the agent does about a request beside serving it.
+struct VerbTraits: OptionSet {
+  let rawValue: UInt8
 
-  /// Whether it takes a credential, and is noted when what it asked for is done.
-  var isNotedWhenDone: Bool {
+  /// It has to find a seat: not what locks, nor what is asked on the way to it.
+  static let takesSeat = VerbTraits(rawValue: 1)
+  /// It is dropped when its client has gone. What only reads changes nothing, and what locks is meant.
+  static let diesWithClient = VerbTraits(rawValue: 2)
+  /// It takes a credential, and is noted when what it asked for is done.
+  static let isNotedWhenDone = VerbTraits(rawValue: 4)
+}
+
+extension Verb {
+  var traits: VerbTraits {
     switch self {
-    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey: true
-    case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
-      .remove, .verify, .config, .agentStatus, .agentStop, .wait, .slots, .protect, .unprotect,
-      .rotate, .prompt, .agentFacts, .otp, .move, .history, .restore, .purge, .watch, .log,
-      .putBatch, .compact:
-      false
+    case .status, .slots, .lock, .agentStatus, .agentStop, .agentFacts: []
+    case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log: .takesSeat
+    case .create, .unlock, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
+      .rotate, .prompt, .otp, .move, .restore, .purge, .putBatch, .compact:
+      [.takesSeat, .diesWithClient]
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey:
+      [.takesSeat, .diesWithClient, .isNotedWhenDone]
     }
   }
 }

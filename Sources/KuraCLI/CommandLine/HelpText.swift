@@ -72,7 +72,7 @@ struct HelpText {
     }
     try output.write("\n")
     try write(paragraph: "'kura help' shows the options of every verb.", to: &output)
-    try write(paragraph: "example: " + HelpDetails.example(of: command.verb), to: &output)
+    try write(paragraph: "example: " + HelpDetails.example(of: command), to: &output)
   }
 
   private func write(_ options: [Option], to output: inout Output) throws(CommandError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import KuraProtocol
+public import KuraProtocol
 internal import SecureMemory
 
 /// Talks with an agent about one vault: any number of requests, one after another.
