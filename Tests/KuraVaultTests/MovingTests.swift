@@ -152,3 +152,44 @@ extension UnlockedVault {
     return try restore(name.span, revision: revision)
   }
 }
+
+@Suite struct `An item that is touched` {
+  @Test(arguments: [5, 70_000])
+  func `was modified now, and is as it was otherwise`(count: Int) throws {
+    let file = try TestVault()
+    try file.fill { vault in
+      try vault.put("other", "x")
+      try vault.put("a", "first")
+      try vault.upload("a", pattern(count))
+      try vault.setAttributes("a", ["k": "v"])
+      let before = try vault.item("a")
+      let other = try vault.item("other").modified
+      #expect(try vault.touch(Array("a".utf8).span) == before.revision)
+      let after = try vault.item("a")
+      #expect(after.modified > before.modified)
+      #expect(after.created == before.created)
+      #expect(try vault.item("other").modified == other)
+    }
+    var vault = try file.unlock()
+    #expect(try vault.get("a") == pattern(count))
+    #expect(try vault.getText("a", revision: 1) == "first")
+    #expect(try vault.revisions("a") == [1, 2])
+    #expect(try vault.attributes(of: "a") == ["k": "v"])
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `stays protected, and is not brought back`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    _ = try vault.protect(Array("a".utf8).span)
+    _ = try vault.touch(Array("a".utf8).span)
+    #expect(try vault.item("a").isProtected)
+    #expect(throws: VaultError.protected) { try vault.get("a") }
+    try vault.remove("a")
+    for name in ["a", "b"] {
+      #expect(throws: VaultError.notFound) { try vault.touch(Array(name.utf8).span) }
+    }
+    #expect(try vault.findings() == [])
+  }
+}

@@ -25,6 +25,10 @@ extension Agent {
     case .history(let request): try history(request, connection)
     case .restore(let request): try restore(request, connection)
     case .purge(let request): try purge(request, connection, by: owner)
+    case .touch(let request):
+      try change(request.name, connection) { vault, name throws(VaultError) in
+        try vault.touch(name)
+      }
     case .verify: try verify(connection)
     case .rotate: try rotate(connection)
     case .compact: try compact(connection)
@@ -81,7 +85,7 @@ extension Verb {
     case .status, .slots, .lock, .agentStatus, .agentStop, .agentFacts: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log: .takesSeat
     case .create, .unlock, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
-      .rotate, .prompt, .otp, .move, .restore, .purge, .putBatch, .compact:
+      .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
@@ -101,7 +105,8 @@ extension Request {
       case .getAttribute(let request):
         LogSubject(request.name.bytes, other: request.key.bytes)
       case .put(let request): request.isStream ? nil : LogSubject(request.name.bytes)
-      case .show(let request), .protect(let request), .otp(let request), .history(let request):
+      case .show(let request), .protect(let request), .otp(let request), .history(let request),
+        .touch(let request):
         LogSubject(request.name.bytes)
       case .unprotect(let request): LogSubject(request.name.bytes)
       case .attributes(let request): LogSubject(request.name.bytes)

@@ -51,6 +51,7 @@ enum CommandTable {
     Entry(.items, "find") { Find.command },
     Entry(.items, "show") { Show.command },
     Entry(.items, "attr") { Attr.command },
+    Entry(.items, "touch") { Touch.command },
     Entry(.items, "mv") { Mv.command },
     Entry(.items, "rm") { Rm.command },
     Entry(.items, "history") { History.command },

@@ -37,6 +37,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case history = 49
   case restore = 50
   case purge = 51
+  case touch = 52
   case watch = 54
   case log = 56
   case putBatch = 60
@@ -78,6 +79,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .history: "history"
     case .restore: "restore"
     case .purge: "purge"
+    case .touch: "touch"
     case .watch: "watch"
     case .log: "log"
     case .putBatch: "put-batch"
@@ -123,6 +125,7 @@ public enum Request: ~Escapable {
   case history(NameRequest)
   case restore(RestoreRequest)
   case purge(PurgeRequest)
+  case touch(NameRequest)
   /// Refused as locked as soon as the vault is.
   case watch
   /// What this machine has noted of the vault's use.
@@ -179,6 +182,7 @@ public enum Request: ~Escapable {
     case .history: .history
     case .restore: .restore
     case .purge: .purge
+    case .touch: .touch
     case .watch: .watch
     case .log: .log
     case .putBatch: .putBatch
@@ -224,6 +228,7 @@ public enum Request: ~Escapable {
     case .history: return .history(try reader.message())
     case .restore: return .restore(try reader.message())
     case .purge: return .purge(try reader.message())
+    case .touch: return .touch(try reader.message())
     case .watch: return .watch
     case .log: return .log
     case .putBatch: return .putBatch(try reader.message())
@@ -248,7 +253,8 @@ public enum Request: ~Escapable {
     case .slotAdd(let message): try buffer.put(message)
     case .slotRemove(let message), .slotTest(let message): try buffer.put(message)
     case .authorize(let message): try buffer.put(message)
-    case .show(let message), .protect(let message), .otp(let message), .history(let message):
+    case .show(let message), .protect(let message), .otp(let message), .history(let message),
+      .touch(let message):
       try buffer.put(message)
     case .unprotect(let message): try buffer.put(message)
     case .prompt(let message): try buffer.put(message)
@@ -277,7 +283,7 @@ extension Request {
       case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
         .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
         .slotRemove, .slotTest, .authorize, .protect, .prompt, .rotate, .agentFacts, .otp, .rekey,
-        .history, .restore, .watch, .log, .putBatch, .compact:
+        .history, .restore, .touch, .watch, .log, .putBatch, .compact:
         return OwnerWord()
       }
     }

@@ -52,15 +52,36 @@ extension UnlockedVault {
   }
 }
 
+extension UnlockedVault {
+  /// Sets an item's modified time to now, and nothing else; nothing of its value is opened.
+  ///
+  /// - Parameter name: The name as given; normalised here.
+  /// - Returns: The item's revision, which stays.
+  /// - Throws: ``VaultError/notFound``, and those of names and the file.
+  @discardableResult
+  public mutating func touch(_ name: Span<UInt8>) throws(VaultError) -> UInt64 {
+    let name = try ItemName.checked(name)
+    let tag = try keys.tag(of: name)
+    return try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: nil)
+      guard let (_, history) = change.kept else { throw .notFound }
+      let row = try vault.renamed(tag, name, tag, modified: draft.root.time)
+      try vault.store(row, history, at: change.path, &draft)
+      return row.facts.revision
+    }
+  }
+}
+
 // MARK: - Within a write transaction
 
 extension UnlockedVault {
-  /// An item's row under another name, to be written there.
+  /// An item's row under another name, or with another time, to be written there.
   private mutating func renamed(
-    _ tag: ItemTag, _ new: borrowing ItemName, _ newTag: ItemTag
+    _ tag: ItemTag, _ new: borrowing ItemName, _ newTag: ItemTag, modified: UInt64? = nil
   ) throws(VaultError) -> ResealedRow {
     let row = try rows.withCurrent(tag, under: trust.root, keys) {
-      found, keys throws(VaultError) in try keys.renamed(found, new, newTag)
+      found, keys throws(VaultError) in try keys.renamed(found, new, newTag, modified: modified)
     }
     guard let row else { throw .damaged(.item) }
     return row
@@ -148,17 +169,17 @@ extension ItemMeta {
 }
 
 extension Keyring {
-  /// A row with another name in its meta. The body, which does not know of names, stays as it is, unless
+  /// A row with another name, or time, in its meta. The body, which does not know of names, stays as it is, unless
   /// its key is one that is being replaced.
   fileprivate borrowing func renamed(
-    _ found: VerifiedRow, _ name: borrowing ItemName, _ tag: ItemTag
+    _ found: VerifiedRow, _ name: borrowing ItemName, _ tag: ItemTag, modified: UInt64?
   ) throws(VaultError) -> ResealedRow {
     let before = try openMeta(found.row.meta, found.facts)
     let old = found.facts
     let facts = RowFacts(
       tag: tag, id: old.id, revision: old.revision, generation: ring.active,
       protection: old.protection, kind: old.kind)
-    let meta = try before.renamed(name, modified: before.modified)
+    let meta = try before.renamed(name, modified: modified ?? before.modified)
     let body: [UInt8]
     if old.generation == ring.active {
       body = [UInt8](copying: found.row.body)
