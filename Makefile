@@ -47,9 +47,11 @@ endif
 # its caches, and each such CPUID leaves a virtual machine (0.4 ms a process, measured).
 MUSL := /usr/lib/$(MACHINE)-linux-musl
 ifneq ($(wildcard $(MUSL)/rcrt1.o),)
+# Its start leaves the relocated tables writable, so that to set them apart (RELRO) costs pages and protects nothing.
 # Swift asks for -pie, too, which beside -static-pie and -nostdlib does nothing, and clang would say so.
 LIBC := -Xcc -isystem -Xcc /usr/include/$(MACHINE)-linux-musl -Xswiftc -Xclang-linker -Xswiftc -nostdlib \
-  -Xswiftc -Xclang-linker -Xswiftc -Wno-unused-command-line-argument -Xlinker $(MUSL)/rcrt1.o -Xlinker $(MUSL)/libc.a
+  -Xswiftc -Xclang-linker -Xswiftc -Wno-unused-command-line-argument -Xlinker $(MUSL)/rcrt1.o -Xlinker $(MUSL)/libc.a \
+  -Xlinker -z -Xlinker norelro
 else
 LIBC := -Xlinker -lm
 endif
@@ -59,10 +61,16 @@ STARTUP := Benchmarks/startup.txt
 SECTIONS := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections -Xlinker --gc-sections \
   -Xlinker --symbol-ordering-file=$(CURDIR)/$(STARTUP) -Xlinker --no-warn-symbol-ordering
 
+# A short command's memory is in the program (heap.c), and the pages that it writes are mapped in one call (entry.c).
+HEAP := -Xcc -DKURA_FIRST_HEAP -Xlinker --wrap=posix_memalign -Xlinker --wrap=free
+ifeq ($(MACHINE),x86_64)
+HEAP += -Xlinker --entry=kura_entry
+endif
+
 # Without an Embedded standard library the ordinary build of the client is the fallback.
 ifneq ($(wildcard $(EMBEDDED)/libswiftUnicodeDataTables.a),)
 CLIENT_ENV := KURA_EMBEDDED=1
-CLIENT := $(COMMON) $(STATIC_PIE) $(SECTIONS) -Xlinker $(EMBEDDED)/libswiftUnicodeDataTables.a $(LIBC)
+CLIENT := $(COMMON) $(STATIC_PIE) $(SECTIONS) $(HEAP) -Xlinker $(EMBEDDED)/libswiftUnicodeDataTables.a $(LIBC)
 else
 CLIENT_ENV :=
 CLIENT := $(ENGINE)

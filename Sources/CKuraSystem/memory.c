@@ -194,13 +194,18 @@ struct kura_memory_status kura_secret_status(void) {
   };
 }
 
-/* Swift's backtracer prints the memory that registers point to. */
+/* Swift's backtracer prints the memory that registers point to. The client that links musl has none. */
+#ifdef __GLIBC__
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT};
 enum { CRASHES = sizeof crashes / sizeof *crashes };
+#else
+static const int *const crashes = NULL;
+enum { CRASHES = 0 };
+#endif
 
 static struct {
   int is_hardened;
-  int was_ignored[CRASHES];
+  int was_ignored[CRASHES + 1];
   int has_core;
   rlim_t core;
   mode_t mask;

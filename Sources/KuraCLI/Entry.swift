@@ -29,16 +29,19 @@ public enum Entry {
   private static func perform(
     _ parsed: ArgumentParser.Result, _ messages: inout Messages
   ) throws(CommandError) -> ExitStatus {
-    var output = try Output.standard()
     switch parsed {
-    case .version: try output.write("kura " + Release.version + "\n")
-    case .help(let command): try HelpText(for: output).write(command, to: &output)
+    case .version: try Output.tell("kura " + Release.version + "\n")
+    case .help(let command):
+      var output = try Output.standard()
+      try HelpText(for: output).write(command, to: &output)
+      try output.flush()
     case .run(let command, let arguments):
       messages = try parsing { () throws(UsageError) in
         try Messages(arguments, Variables.process)
       }
       var invocation = Invocation(
-        arguments: arguments, variables: Variables.process, messages: messages, output: output)
+        arguments: arguments, variables: Variables.process, messages: messages,
+        output: try Output.standard())
       let status: ExitStatus
       do throws(CommandError) { status = try command.run(&invocation) } catch {
         throw invocation.naming(error)
@@ -46,7 +49,6 @@ public enum Entry {
       try invocation.output.flush()
       return status
     }
-    try output.flush()
     return .ok
   }
 

@@ -72,6 +72,15 @@ extension Output {
     needsComma = false
   }
 
+  /// Writes text of ours to stdout by itself, where no secret can come before or after it: guarded memory
+  /// takes a tenth of such a command's time.
+  static func tell(_ text: String) throws(CommandError) {
+    let bytes = Array(text.utf8)
+    do throws(FileError) { try Descriptor.write(bytes.span, to: 1) } catch {
+      throw .output(error.errno)
+    }
+  }
+
   /// Writes everything that waits.
   mutating func flush() throws(CommandError) {
     guard waiting.count > 0 else { return }

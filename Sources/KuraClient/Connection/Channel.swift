@@ -27,7 +27,8 @@ struct Channel: ~Copyable {
   ) throws(ClientError) -> Channel {
     do throws(SecureMemoryError) {
       let output = try SecretBuffer(capacity: 1_024)
-      let input = try SecretBuffer(capacity: 4_096)
+      // All of it in the first page, for most commands need no second.
+      let input = try SecretBuffer(capacity: 2_048)
       return Channel(
         descriptor: descriptor, process: process, output: output, input: input, patience: patience)
     } catch {
