@@ -103,6 +103,64 @@ import Testing
     #expect(try bench.status(wire)?.lockReason == .asked)
   }
 
+  @Test func `an upload whose end finds another file is answered once`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.upload("big") }.isOK)
+    try replaceVault(of: bench)
+    try wire.send {
+      try $0.data([1, 2, 3])
+      try $0.putUploadEnd(.commit)
+    }
+    #expect(try bench.reply(on: wire).lockReason == .vaultChanged)
+    #expect(try bench.ask(wire) { try $0.putRequest(.agentStatus) }.sessionCount == 0)
+  }
+
+  @Test func `an upload that finds another file is answered once, and its rest is no request`()
+    throws
+  {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.upload("big") }.isOK)
+    try replaceVault(of: bench)
+    let part = [UInt8](repeating: 7, count: ProtocolLimit.chunk)
+    var answer: Received?
+    for _ in 0..<64 where answer == nil {
+      try wire.send { try $0.data(part) }
+      // Nothing is half there when the vault is locked: that ends the connection.
+      try bench.turn(32)
+      wire.receive()
+      answer = try wire.nextFrame()
+    }
+    #expect(answer?.lockReason == .vaultChanged)
+    try wire.send {
+      try $0.data(part)
+      try $0.putUploadEnd(.commit)
+    }
+    #expect(try bench.ask(wire) { try $0.putRequest(.agentStatus) }.sessionCount == 0)
+  }
+
+  @Test func `a word that finds another file is answered once, and locks the vault`() throws {
+    let asks: [(Bench, Wire) throws -> Received] = [
+      { bench, wire in try bench.add(SlotOrder(.recoveryKey), "", on: wire) },
+      { bench, wire in
+        try bench.ask(wire) {
+          try $0.putRequest(
+            .rekey(
+              .init(current: Bench.passcode.utf8.span, keyFile: Span(), flags: .recoveryKey)))
+        }
+      },
+    ]
+    for ask in asks {
+      let bench = try Bench()
+      let wire = try bench.unlocked()
+      #expect(try ask(bench, wire).recoveryKey != nil)
+      try replaceVault(of: bench)
+      #expect(try bench.ask(wire) { try $0.putConfirm() }.lockReason == .vaultChanged)
+      #expect(try bench.ask(wire) { try $0.putRequest(.agentStatus) }.sessionCount == 0)
+    }
+  }
+
   @Test func `a path that is none is refused`() throws {
     let bench = try Bench()
     let wire = try bench.client(of: "/tmp/\u{0}x")
@@ -133,4 +191,16 @@ import Testing
     try bench.awaitEnd(of: wire)
     #expect(bench.scratch.names(in: "data") == ["default.kura"])
   }
+
+  /// Puts another vault in the place of a bench's, which stays unlocked for now.
+  private func replaceVault(of bench: Bench) throws {
+    let other = bench.scratch.path + "/data/other.kura"
+    try bench.create(at: other)
+    try #require(rename(other, bench.vault) == 0)
+  }
+}
+
+extension Received {
+  /// How many vaults an agent has unlocked; nil for what is no answer to that.
+  fileprivate var sessionCount: UInt16? { try? AgentReport(payload.span).sessionCount }
 }

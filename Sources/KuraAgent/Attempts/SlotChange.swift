@@ -55,7 +55,10 @@ final class SlotChange: Act, @unchecked Sendable {
       number = try attempt.change(unlockedBy: &unlockKey) { vault throws(VaultError) in
         try change(&vault)
       }
-    } catch { throw Refusal(error, at: session.path).final(when: attempt.isSpent) }
+    } catch {
+      if session.isUnlocked, error.isOfAnotherVault { agent.lock(session, .vaultChanged) }
+      throw Refusal(error, at: session.path).final(when: attempt.isSpent)
+    }
     // What a slot proved that is gone reads no more.
     if endsSlot { agent.revokeGrants(of: session) }
     if session.isUnlocked { agent.noteChange(of: session) }

@@ -12,13 +12,20 @@ extension Agent {
   /// - Returns: Whether the frame is done with; false: it is to be served again, because the
   ///   vault is busy.
   func serve(_ frame: Frame, on connection: Connection) -> Bool {
+    // Before anything is served, so that a machine that wakes up locks first.
+    lockDue()
+    let session = connection.phase.session
+    let wasUnlocked = session?.isUnlocked == true
     let written = connection.outbox.frames.count
     do throws(Refusal) {
-      // Before anything is served, so that a machine that wakes up locks first.
-      lockDue()
       try dispatch(
         frame.type, connection.inbox.bytes.extracting(frame.payload), on: connection)
     } catch {
+      // A lock that came of it has answered already.
+      if wasUnlocked, session?.isUnlocked == false {
+        if frame.type == .clientEnd, !connection.isClosed { connection.phase = .ready }
+        return true
+      }
       connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
       if error.isWorthAnotherTry, postpone(connection) { return false }
       deny(error, frame, on: connection)
