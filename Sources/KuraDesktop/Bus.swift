@@ -40,6 +40,9 @@ final class Bus {
   /// The longest that an answer on the bus is waited for, in µs.
   private static let patience: UInt64 = 5_000_000
 
+  /// How many messages are taken at once.
+  private static let turn = 64
+
   private let bus: OpaquePointer
   private let inbox = Inbox()
 
@@ -77,11 +80,12 @@ extension Bus {
         }, context))
   }
 
-  /// Takes what came in since the last time.
+  /// Takes what came in since the last time, but no more at once than leaves time for the rest: then
+  /// ``deadline`` is over.
   ///
   /// - Throws: When the bus is gone.
   func process() throws(BusError) -> [Signal] {
-    while try BusError.check(unsafe sd_bus_process(bus, nil)) > 0 {}
+    for _ in 0..<Self.turn where try BusError.check(unsafe sd_bus_process(bus, nil)) == 0 { break }
     defer { inbox.signals = [] }
     return inbox.signals
   }
