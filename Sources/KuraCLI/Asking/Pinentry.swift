@@ -69,13 +69,14 @@ extension Pinentry {
   ///
   /// - Parameters:
   ///   - question: As at a terminal: `passcode for default: `.
+  ///   - remark: What else is shown, on a line of its own.
   ///   - complaint: What was wrong with the answer before; empty for nothing.
   ///   - other: A descriptor; as soon as it has something to read, the question is dropped, and the
   ///     pinentry is of no use any more.
   mutating func ask(
-    _ question: String, complaint: String, other: Int32
+    _ question: String, remark: String? = nil, complaint: String, other: Int32
   ) throws(CommandError) -> SecretBytes {
-    try tell("SETDESC ", "Kura: " + Self.description(question))
+    try tell("SETDESC ", "Kura: " + Self.description(question) + (remark.map { "\n" + $0 } ?? ""))
     try tell("SETPROMPT ", Self.prompt(question))
     if !complaint.utf8.isEmpty { try tell("SETERROR ", complaint) }
     entered.removeAll()

@@ -12,6 +12,8 @@ struct Question {
   var isCode = false
   /// For how long nothing that is typed could be tried, in ms.
   var wait: UInt64 = 0
+  /// What the program that asks says it is for, in its own words: shown to a person, on a line of its own.
+  var remark: String?
   /// Whether there is a recovery key, which never waits.
   var hasRecoveryKey = false
 }

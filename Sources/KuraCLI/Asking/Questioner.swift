@@ -14,6 +14,9 @@ struct Questioner: ~Copyable {
   /// What went wrong last, for a program to show.
   private var complaint = ""
 
+  /// What is said below the question by a program that shows more than a line.
+  private var remark: String?
+
   /// How often the answer may yet be wrong.
   private var left = 3
 
@@ -81,6 +84,8 @@ extension Questioner {
     _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
     if question.wait > 0 { try waitToAsk(question, &watch) }
+    if let remark = question.remark { prompt?.say(remark) }
+    remark = question.remark
     while true {
       let secret = try ask(
         question.label, open: question.openLabel, isHidden: true, watch: &watch)
@@ -212,7 +217,7 @@ extension Questioner {
   private mutating func ask(
     _ asked: consuming Pinentry, _ label: String, other: Int32
   ) throws(CommandError) -> SecretBytes {
-    let secret = try asked.ask(label, complaint: complaint, other: other)
+    let secret = try asked.ask(label, remark: remark, complaint: complaint, other: other)
     pinentry = consume asked
     return secret
   }

@@ -32,6 +32,8 @@ enum CommandTable {
     Entry(.vaults, "unlock") { Unlock.command },
     Entry(.vaults, "lock") { Lock.command },
     Entry(.vaults, "status") { Status.command },
+    Entry(.vaults, "watch") { Watch.command },
+    Entry(.vaults, "authenticate") { Authenticate.command },
     Entry(.vaults, "vaults") { Vaults.command },
     Entry(.vaults, "config") { Config.command },
     Entry(.vaults, "passcode") { Passcode.command },

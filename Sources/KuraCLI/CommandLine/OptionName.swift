@@ -62,6 +62,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case to
   case trim
   case unsorted
+  case until
   case upper
   case vault
   case verify
