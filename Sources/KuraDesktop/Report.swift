@@ -31,7 +31,7 @@ extension Locker.Outcome {
     case .locked: "locked"
     case .lockedOnly: "locked, but a vault's file is not whole yet: 'kura lock' tells why"
     case .noAgent: "no agent is running, so nothing is unlocked"
-    case .unanswered: "the agent does not answer; it is asked again until it does"
+    case .unanswered: "the agent does not answer"
     case .failed(let status):
       "the agent could not be asked (\(status)): 'kura agent status' tells why"
     }

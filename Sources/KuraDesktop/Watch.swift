@@ -51,6 +51,7 @@ final class Watch {
       if waiting.endSignal() {
         // From now on nobody tells of a screen that is locked, or the session is ending.
         Report.say("ending")
+        isOver = true
         lock(.logout)
         return
       }
@@ -141,6 +142,8 @@ extension Watch {
     Report.say(reason.text + ": locking")
     let outcome = locker.lock(reason)
     owed = outcome == .unanswered ? (reason, Waiting.now + Self.pause) : nil
-    Report.say(reason.text + ": " + outcome.words)
+    Report.say(
+      reason.text + ": " + outcome.words
+        + (owed == nil || isOver ? "" : "; it is asked again until it does"))
   }
 }
