@@ -89,6 +89,15 @@ import Testing
     #expect(page.words["weaknesses"] == weaknesses)
   }
 
+  @Test func `each action of the log that is no request is described`() throws {
+    let log = SourceTree.sources.filter { $0.path.hasSuffix("Words/LogWords.swift") }
+    let own = Self.literals(/case \.\w+: "([a-z-]+)"$/, in: log)
+      .subtracting(["passcode", "code"])
+    #expect(own.count > 10)
+    // Two requests stand there as examples.
+    #expect(try Page().words["action"]?.symmetricDifference(own) == ["put", "get-attribute"])
+  }
+
   @Test func `each finding of verify stands in the list, under its code`() throws {
     let page = try DocumentTests.text("man/kura-json.5")
     let source = try DocumentTests.text("Sources/KuraTerms/FindingKind.swift")

@@ -21,14 +21,16 @@ private func untested(_ sources: [String], by tests: [String]) -> [String] {
 @Suite struct VerbTests {
   @Test func `each command is a verb of the help`() throws {
     let verbs = Set(try DocumentTests.verbs())
-    let commands = SourceTree.sources.filter { $0.path.contains("/Commands/") }
-    for file in commands {
+    var found = 0
+    for file in SourceTree.sources where file.path.contains("/Commands/") {
       let text = file.lines.joined(separator: "\n")
       guard let command = text.firstMatch(of: /static let command = Command\(\s*"([\w-]+)"/) else {
         continue
       }
+      found += 1
       #expect(verbs.contains(String(command.1)), "\(file.path)")
     }
+    #expect(found > 25)
   }
 
   @Test func `each verb has a story that runs it`() throws {

@@ -74,9 +74,8 @@ struct ManPageTests {
     #expect(listed == types)
   }
 
-  @Test func `the page has a section for each verb`() {
-    let sections = Self.page.filter { $0.hasPrefix(".Ss ") }
-      .compactMap { UInt8($0.split(separator: " ")[1]) }
-    #expect(sections == Verb.allCases.map(\.rawValue))
+  @Test func `the page has a section for each verb, under its word`() {
+    let sections = Self.page.filter { $0.wholeMatch(of: /\.Ss \d.*/) != nil }
+    #expect(sections == Verb.allCases.map { ".Ss \($0.rawValue) \($0.word)" })
   }
 }
