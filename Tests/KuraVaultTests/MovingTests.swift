@@ -192,4 +192,41 @@ extension UnlockedVault {
     }
     #expect(try vault.findings() == [])
   }
+
+  @Test func `is sealed under the new key while the keys change, and stays what it is`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    for index in 0..<30 { try vault.put("n\(index)", "x\(index)") }
+    for index in 0..<30 { try vault.put("n\(index)", "\(index)") }
+    _ = try vault.protect(Array("n0".utf8).span)
+    try vault.upload("long", pattern(70_000))
+    _ = try vault.put(
+      Array("code".utf8).span,
+      value: Array("otpauth://totp/a?secret=GEZDGNBVGY3TQOJQ".utf8).span,
+      attributes: AttributeEdits(), condition: .create, kind: .otp)
+    try vault.beginRotation()
+    for name in (0..<30).map({ "n\($0)" }) + ["long", "code"] {
+      try vault.touch(Array(name.utf8).span)
+    }
+    while try vault.rotate() {}
+    #expect(try vault.item("n0").isProtected)
+    for index in 1..<30 {
+      #expect(try vault.getText("n\(index)") == "\(index)")
+      #expect(try vault.getText("n\(index)", revision: 1) == "x\(index)")
+    }
+    #expect(try vault.get("long") == pattern(70_000))
+    #expect(try vault.item("code").isOTP)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test(arguments: ["meta", "body"]) func `is not made whole where it is damaged`(
+    _ column: String
+  ) throws {
+    let file = try TestVault()
+    try file.fill { vault in try vault.put("a", "1") }
+    file.attack("UPDATE item SET \(column) = zeroblob(length(\(column)))")
+    var vault = try file.unlock()
+    #expect(throws: VaultError.damaged(.item)) { try vault.touch(Array("a".utf8).span) }
+    #expect(try vault.findings() != [])
+  }
 }

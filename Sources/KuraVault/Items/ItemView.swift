@@ -32,7 +32,7 @@ public struct ItemView: ~Escapable {
   /// When the item was first stored, in milliseconds since 1970.
   public var created: UInt64 { meta.created }
 
-  /// When this revision was stored, in milliseconds since 1970.
+  /// When this revision was stored, or touched since, in milliseconds since 1970.
   public var modified: UInt64 { meta.modified }
 
   /// Whether the value takes a fresh passcode.
