@@ -45,6 +45,7 @@ enum ProtocolTargets {
     try inside(try? SettingValue.all(payload), count)
     try inside(try? SlotList(payload), count)
     try inside(try? SlotReply(reply: payload), count)
+    _ = try? GetReply(reply: payload)
     _ = try? OTPReply(reply: payload)
     _ = try? RecoveryKeyReply(reply: payload)
     _ = try? AttributeReply(reply: payload)
@@ -58,7 +59,7 @@ enum ProtocolTargets {
   private static func againAsIs(_ payload: Span<UInt8>) throws {
     let request = try Request(payload)
     var buffer = try SecretBuffer(capacity: 16)
-    try buffer.putRequest(request)
+    do { try buffer.putRequest(request) } catch { throw Flaw(text: "\(error) when written again") }
     let again = buffer.bytes.extracting(droppingFirst: Frame.headByteCount)
     try hold(copy(again) == copy(payload), "written again it is another request")
   }

@@ -73,6 +73,41 @@ struct HostileInputTests {
     #expect(throws: ProtocolError.fieldValue) { _ = try Request(bytes.span) }
   }
 
+  @Test func `more than a list may have is refused before it is read`() {
+    let name: [UInt8] = [1, 0, 0x61]
+    let keys: [UInt8] =
+      [Verb.attributes.rawValue] + [UInt8](repeating: 0, count: 8) + name + [0, 0]
+      + [0x01, 0x04]
+    let most = UInt16(ProtocolLimit.batch + 1)
+    let batch = [Verb.putBatch.rawValue, 0, UInt8(most & 0xFF), UInt8(most >> 8)]
+    for bytes in [keys, batch] {
+      #expect(throws: ProtocolError.fieldValue) { _ = try Request(bytes.span) }
+    }
+  }
+
+  @Test func `fields that contradict each other are refused`() {
+    let rest = [UInt8](repeating: 0, count: 7)
+    func purge(_ scope: UInt8, _ revision: UInt8) -> [UInt8] {
+      [Verb.purge.rawValue, scope, revision] + rest + [1, 0, 0x61, 0]
+    }
+    func config(_ operation: UInt8, _ key: UInt8, _ value: UInt8) -> [UInt8] {
+      [Verb.config.rawValue, operation, key, value] + rest + (operation == 2 ? [0] : [])
+    }
+    for bytes in [
+      purge(0, 0), purge(1, 0), purge(2, 1), config(0, 0, 0), config(1, 1, 0), config(2, 1, 9),
+    ] {
+      #expect(throws: Never.self) { _ = try Request(bytes.span) }
+    }
+    for bytes in [
+      purge(0, 1), purge(1, 1), purge(2, 0), config(0, 1, 0), config(0, 0, 1), config(1, 1, 9),
+    ] {
+      #expect(throws: ProtocolError.fieldValue) { _ = try Request(bytes.span) }
+    }
+    // Only a `set` may carry a word, even the one that says that there is none.
+    let wordy = config(1, 1, 0) + [0]
+    #expect(throws: ProtocolError.trailingBytes(1)) { _ = try Request(wordy.span) }
+  }
+
   @Test func `an inline value over 64 KiB is neither written nor read`() throws {
     let value = [UInt8](repeating: 1, count: ProtocolLimit.inlineValue + 1)
     func put(_ value: [UInt8]) throws -> [UInt8] {
