@@ -167,4 +167,16 @@ extension DoctorTests {
     #expect(faults([], 1 << 20) == ["derivation-memory fail"])
     #expect(faults([], 0) == ["derivation-memory unknown"])
   }
+
+  @Test func `what is to be done about a screen that locks nothing is what the machine has`() {
+    let running = MachineChecks.screenLock(holder: 7, hasSystemd: true)
+    #expect(
+      running.verdict == .ok && running.meaning.contains("process 7") && running.advice.isEmpty)
+    for hasSystemd in [true, false] {
+      let check = MachineChecks.screenLock(holder: nil, hasSystemd: hasSystemd)
+      #expect(check.verdict == .warn)
+      #expect(check.advice.contains("systemctl --user") == hasSystemd)
+      #expect(check.advice.contains("'kura lock --reason screen-lock'"))
+    }
+  }
 }
