@@ -2,7 +2,7 @@
 
 /// Where the app's users come from: a file that stands for the service they sign in with.
 ///
-/// Each line is a user identifier, a space, and `authorized` or `revoked`.
+/// Each line is a user identifier, a space, and `authorized`, `revoked` or `transferred`.
 struct IdentityProvider {
   enum CredentialState: String {
     /// The user is signed in, and may be.
@@ -11,6 +11,10 @@ struct IdentityProvider {
     case revoked
     /// The service knows no such user.
     case notFound
+    /// The app belongs to another company now, under which the user has another identifier.
+    case transferred
+    /// What a later service says: the app goes on as before.
+    case unknown
   }
 
   let lines: [Substring]
@@ -22,7 +26,7 @@ struct IdentityProvider {
     for line in lines {
       let words = line.split(separator: " ")
       guard words.count == 2, words[0] == user else { continue }
-      return CredentialState(rawValue: String(words[1])) ?? .notFound
+      return CredentialState(rawValue: String(words[1])) ?? .unknown
     }
     return .notFound
   }

@@ -6,7 +6,7 @@ import Foundation
 ///
 ///     juice PROVIDER                  the check at launch
 ///     juice PROVIDER sign-in USER     keeps the user's identifier
-///     juice PROVIDER sign-out         forgets it
+///     juice PROVIDER sign-out         takes it out of the vault for good
 ///
 /// PROVIDER is a file as ``IdentityProvider`` reads it. It ends with 0 when somebody is signed
 /// in afterwards, 1 when nobody is, and 2 when that cannot be told.
@@ -33,6 +33,8 @@ import Foundation
       switch error {
       case .locked: fail("the vault is locked; unlock it with: kura unlock")
       case .noItem: fail("nobody is signed in")
+      case .protected:
+        fail("not signed out: the identifier is protected, and its owner was not there")
       case .unexpectedData: fail("what is kept of the user is no text")
       case .unhandled(let reason): fail("the vault did not answer as it should: \(reason)")
       }
@@ -50,11 +52,15 @@ import Foundation
       return 1
     }
     switch provider.credentialState(forUserID: user) {
-    case .authorized:
+    case .authorized, .unknown:
       print("authorized: welcome back, \(user)")
       return 0
+    case .transferred:
+      try identifier.deleteItem(reason: "sign out of Juice")
+      print("transferred: \(user) has another identifier now; please sign in")
+      return 1
     case .revoked:
-      try identifier.deleteItem()
+      try identifier.deleteItem(reason: "sign out of Juice")
       print("revoked: \(user) has to sign in anew")
       return 1
     case .notFound:
@@ -76,7 +82,7 @@ import Foundation
   }
 
   static func signOut() throws(KeychainItem.KeychainError) -> Int32 {
-    try identifier.deleteItem()
+    try identifier.deleteItem(reason: "sign out of Juice")
     print("signed out")
     return 1
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import KuraClient
 import KuraProtocol
 
@@ -13,6 +14,8 @@ struct KeychainItem {
     case noItem
     /// The vault is locked, or nobody has unlocked one yet.
     case locked
+    /// The item's owner protected it, and was not there to say that it may go.
+    case protected
     /// The item's value is no UTF-8 text.
     case unexpectedData
     /// Anything else, with its reason.
@@ -51,14 +54,37 @@ struct KeychainItem {
     }
   }
 
-  /// Deletes the item; that there is none is as good.
-  func deleteItem() throws(KeychainError) {
+  /// Takes the item out of the vault for good, with all its history; that there is none is as good.
+  ///
+  /// - Parameter reason: What for, in this app's words, where the owner has to say so.
+  func deleteItem(reason: String) throws(KeychainError) {
     do throws(KeychainError) {
       _ = try withConnection { connection throws(ClientError) in
-        try connection.remove(name)
+        try connection.purge(name, .item)
         return ""
       }
-    } catch { guard error == .noItem else { throw error } }
+    } catch {
+      switch error {
+      case .noItem: return
+      case .protected: try askOwner(reason)
+      case .locked, .unexpectedData, .unhandled: throw error
+      }
+    }
+  }
+
+  /// Has Kura itself ask the owner, once: no app should see the passcode.
+  ///
+  /// Foundation's Process would start it in the background, where it asks nobody.
+  private func askOwner(_ reason: String) throws(KeychainError) {
+    let words = ["kura", "purge", "--yes", "--reason", reason, name]
+    var arguments = words.map { strdup($0) } + [nil]
+    let variables = ProcessInfo.processInfo.environment
+    var environment = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
+    defer { for text in arguments + environment { free(text) } }
+    var (kura, status) = (pid_t(), Int32(1))
+    guard posix_spawnp(&kura, "kura", nil, nil, &arguments, &environment) == 0,
+      waitpid(kura, &status, 0) == kura, status == 0
+    else { throw .protected }
   }
 
   private func withConnection(
@@ -85,6 +111,7 @@ extension KeychainItem.KeychainError {
     case .noAgent: self = .locked
     case .refused(let refused) where refused.failure == .locked: self = .locked
     case .refused(let refused) where refused.failure == .notFound: self = .noItem
+    case .refused(let refused) where refused.failure == .ownerNeeded: self = .protected
     default: self = .unhandled(error)
     }
   }

@@ -38,6 +38,9 @@ extension Asking {
     arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
   }
 
+  /// What the program that asks says it is for.
+  var reason: [UInt8]? { arguments.value(.reason) }
+
   /// What allows a change of the slots.
   var authority: Credential {
     arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile) ? .recoveryKey : .passcode

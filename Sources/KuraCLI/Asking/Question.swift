@@ -41,7 +41,10 @@ struct Purpose: Equatable, Sendable {
 extension VaultAccess {
   /// The question for a credential.
   func question(_ kind: Credential, to purpose: Purpose?) -> Question {
-    Question(label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText))
+    var question = Question(
+      label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText))
+    question.remark = asking.reason.map { Claim($0).text }
+    return question
   }
 
   private func label(_ kind: Credential, _ purpose: String?) -> String {

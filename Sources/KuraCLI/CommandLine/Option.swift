@@ -51,6 +51,7 @@ extension Option {
   static let asking = [
     Option(.passcodeFD, .required("N"), help: "read the passcode from descriptor N"),
     Option(.passcodeFile, .required("FILE"), help: "read the passcode from FILE"),
+    Option(.reason, .required("TEXT"), help: "what for, as it is shown with the question"),
   ]
 
   /// Taken by each verb that can wait until somebody else unlocks the vault.

@@ -9,11 +9,7 @@ enum Authenticate {
   static let command = Command(
     "authenticate", [.init("NAME", .optional)],
     abstract: "have the passcode given, so that a script goes on only where the owner is there",
-    options: [
-      Option(.reason, .required("TEXT"), help: "what for, as it is shown with the question"),
-      Option(.recoveryKey, help: "ask for the recovery key instead"),
-      Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
-    ],
+    options: Option.recoveryKeys,
     unlocking: .asks, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -32,10 +28,7 @@ enum Authenticate {
     }
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else { throw .noInteraction(.passcode) }
-    var question = try access.question(kind, &connection, to: Purpose("show that it is you"))
-    if let reason = invocation.arguments.value(.reason) {
-      question.remark = Claim(reason).text
-    }
+    let question = try access.question(kind, &connection, to: Purpose("show that it is you"))
     _ = try questioner.attempts(question) { secret throws(ClientError) in
       _ = try connection.testSlot(nil, kind, secret: secret)
     }
