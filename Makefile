@@ -3,7 +3,7 @@
 # make demo    install what is missing, build, run the main job in a throw-away vault
 # make test    install what is missing, build, lint, run every test a change must pass
 # make nightly the same at full size, then make fuzz (libFuzzer on what reads what others wrote) and make mutants
-# make mutants takes each check out, and says which test noticed (hours; ONLY='21 30-40': these)
+# make mutants takes each check out, and says which test noticed (half an hour; ONLY='21 30-40': these)
 # make build   the released programs, in .build/release
 # make docs    the documentation of the two libraries, in .build/docs
 # make bench   speed and size beside pass, KeePassXC, gnome-keyring and age (QUICK=1: three minutes)
