@@ -148,19 +148,18 @@ extension VaultAccess {
   func unlocked<Value>(
     authorizing: Bool = false, _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    var held: Connection?
+    var held = Held()
     return try unlocked(authorizing: authorizing, holding: &held, body)
   }
 
   /// The same for a command that does more than one thing.
   ///
-  /// - Parameter held: The connection, from one thing to the next.
+  /// - Parameter held: What it has of the vault, from one thing to the next.
   func unlocked<Value>(
-    authorizing: Bool = false, holding held: inout Connection?,
+    authorizing: Bool = false, holding held: inout Held,
     _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    var kept = KeptSecret(isWanted: false)
-    return try unlocked(authorizing: authorizing, holding: &held, keeping: &kept, body) {
+    try unlocked(authorizing: authorizing, holding: &held, body) {
       connection, refused, _ throws(CommandError) in
       guard case .protected(let item) = refused else { throw .client(.refused(refused)) }
       return try authorized(&connection, item, body)
@@ -170,43 +169,45 @@ extension VaultAccess {
   /// The same for what may be refused for another reason.
   ///
   /// - Parameters:
-  ///   - attempts: How often the connection was lost before.
-  ///   - held: The connection, from one thing to the next.
-  ///   - kept: What unlocked the vault.
+  ///   - held: What the command has of the vault, from one thing to the next.
   ///   - recover: Does it again in another way.
   func unlocked<Value>(
-    after attempts: Int32 = 0, authorizing: Bool = false, holding held: inout Connection?,
-    keeping kept: inout KeptSecret, _ body: (inout Connection) throws(ClientError) -> Value,
+    authorizing: Bool = false, holding held: inout Held,
+    _ body: (inout Connection) throws(ClientError) -> Value,
     recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
   ) throws(CommandError) -> Value {
-    guard var connection = try lasting(&held) else {
-      guard vault.isThere else { throw .noVault(vault.path) }
-      return try unlockedAnew(nil, LockFacts(), authorizing, &held, &kept, body, recover)
-    }
-    let facts: LockFacts
-    do throws(ClientError) {
-      let value = try body(&connection)
-      held = consume connection
-      return value
-    } catch {
-      // As in ``connectAnswering()``, at no cost for an agent that is there.
-      if error == .noAgent {
-        // An agent that ends is gone in a moment; what hangs up again and again is none.
-        guard attempts < 5 else { throw .client(.hungUp) }
-        kura_pause(20 << attempts)
-        return try unlocked(
-          after: attempts + 1, authorizing: authorizing, holding: &held, keeping: &kept, body,
-          recovering: recover)
+    var (losses, isUnlocked): (Int32, Bool) = (0, false)
+    while true {
+      guard var connection = try lasting(&held.connection) else {
+        guard vault.isThere else { throw .noVault(vault.path) }
+        held.connection = try unlock(nil, LockFacts(), authorizing, &held.secret)
+        isUnlocked = true
+        continue
       }
-      guard case .refused(let refused) = error else { throw .client(error) }
-      guard case .locked(let note) = refused else {
-        let value = try recover(&connection, refused, &kept)
-        held = consume connection
+      do throws(ClientError) {
+        let value = try body(&connection)
+        held.connection = consume connection
+        return value
+      } catch {
+        // As in ``connectAnswering()``, at no cost for an agent that is there.
+        if error == .noAgent, !isUnlocked {
+          // An agent that ends is gone in a moment; what hangs up again and again is none.
+          guard losses < 5 else { throw .client(.hungUp) }
+          kura_pause(20 << losses)
+          losses += 1
+          continue
+        }
+        guard case .refused(let refused) = error else { throw .client(error) }
+        if !isUnlocked, case .locked(let note) = refused {
+          held.connection = try unlock(connection, LockFacts(note), authorizing, &held.secret)
+          isUnlocked = true
+          continue
+        }
+        let value = try recover(&connection, refused, &held.secret)
+        held.connection = consume connection
         return value
       }
-      facts = LockFacts(note)
     }
-    return try unlockedAnew(connection, facts, authorizing, &held, &kept, body, recover)
   }
 
   /// The connection that is held, or another one where its agent has ended it meanwhile; nil where no
@@ -214,23 +215,6 @@ extension VaultAccess {
   private func lasting(_ held: inout Connection?) throws(CommandError) -> Connection? {
     if let connection = held.take(), !connection.isCut { return connection }
     return try connectRunning()
-  }
-
-  /// Unlocks the vault, and does it then.
-  private func unlockedAnew<Value>(
-    _ existing: consuming Connection?, _ facts: LockFacts, _ authorizing: Bool,
-    _ held: inout Connection?, _ kept: inout KeptSecret,
-    _ body: (inout Connection) throws(ClientError) -> Value,
-    _ recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
-  ) throws(CommandError) -> Value {
-    var connection = try unlock(existing, facts, authorizing, &kept)
-    let value: Value
-    do throws(ClientError) { value = try body(&connection) } catch {
-      guard case .refused(let refused) = error else { throw .client(error) }
-      value = try recover(&connection, refused, &kept)
-    }
-    held = consume connection
-    return value
   }
 }
 

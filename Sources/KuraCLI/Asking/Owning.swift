@@ -23,6 +23,21 @@ struct KeptSecret: ~Copyable {
   mutating func take() -> SecretBytes? { secret.take() }
 }
 
+/// Keeps what a command has of its vault, from one thing that it does there to the next.
+struct Held: ~Copyable {
+  var connection: Connection?
+  /// What unlocked the vault.
+  var secret: KeptSecret
+
+  /// Nothing yet.
+  ///
+  /// - Parameter keepsSecret: Whether what unlocks the vault may be used for something else.
+  init(keepsSecret: Bool = false) {
+    connection = nil
+    secret = KeptSecret(isWanted: keepsSecret)
+  }
+}
+
 extension VaultAccess {
   /// Does what may take the owner's word: without one first, and where it is refused so, with that of the
   /// owner, who is asked what it is for.
@@ -35,9 +50,8 @@ extension VaultAccess {
     to purpose: Purpose,
     _ body: (inout Connection, borrowing Word?) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    var kept = KeptSecret(isWanted: true)
-    var held: Connection?
-    return try unlocked(holding: &held, keeping: &kept) { connection throws(ClientError) in
+    var held = Held(keepsSecret: true)
+    return try unlocked(holding: &held) { connection throws(ClientError) in
       try body(&connection, nil)
     } recovering: { connection, refused, kept throws(CommandError) in
       guard refused.failure == .ownerNeeded else { throw .client(.refused(refused)) }

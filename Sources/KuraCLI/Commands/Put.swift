@@ -277,7 +277,7 @@ extension Put {
     _ order: PutOrder, _ access: VaultAccess, allowsEmpty: Bool
   ) throws(CommandError) {
     var order = order
-    var held: Connection?
+    var held = Held()
     let isConditional = !order.flags.isDisjoint(with: [.replace, .ifRevision])
     if !isConditional, let revision = try revision(of: order.name, access, &held) {
       order = order.replacing(revision)
@@ -311,7 +311,7 @@ extension Put {
 
   /// The revision to be replaced, after the person agreed; nil when there is no such item.
   private static func revision(
-    of name: String, _ access: VaultAccess, _ held: inout Connection?
+    of name: String, _ access: VaultAccess, _ held: inout Held
   ) throws(CommandError) -> UInt64? {
     let revision = try access.unlocked(holding: &held) {
       connection throws(ClientError) -> UInt64? in
