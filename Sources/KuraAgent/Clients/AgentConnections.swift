@@ -87,7 +87,7 @@ extension Agent {
     guard let connection = try? Connection(descriptor, place: 0, tenant: 0) else { return }
     try? connection.outbox.frames.putHelloReply(release: Release.version)
     try? connection.outbox.frames.putRefusal(.busy)
-    _ = connection.send()
+    _ = connection.outbox.send()
   }
 }
 
@@ -100,20 +100,14 @@ extension Agent {
     // What was received is served first, after the events of others.
     if connection.isUnfinished { return }
     if ready.contains(.readable), connection.isReading {
-      guard receive(connection) else { return close(connection) }
+      guard connection.inbox.receive(from: connection.raw) != .ended else {
+        return close(connection)
+      }
     } else if ready.contains(.hungUp) {
       // A request dies with its client, an unlock under way, too.
       return close(connection)
     }
     pump(connection)
-  }
-
-  /// False when the client is gone.
-  private func receive(_ connection: Connection) -> Bool {
-    switch connection.receive() {
-    case .some, .wouldBlock: true
-    case .ended: false
-    }
   }
 
   /// Serves what was received and sends what came of it, as far as it goes without waiting.
@@ -223,22 +217,17 @@ extension Agent {
   /// Sends what is pending and watches for what comes next.
   func flush(_ connection: Connection) {
     guard !connection.isClosed else { return }
-    if connection.hasPending { send(connection) }
-    guard !connection.isClosed else { return }
+    if connection.hasPending {
+      let transfer = connection.outbox.send()
+      if transfer == .ended { return close(connection) }
+      if !connection.hasPending {
+        connection.stallDeadline = nil
+      } else if transfer == .some || connection.stallDeadline == nil {
+        connection.stallDeadline = configuration.clock().monotonic + configuration.limits.stall
+      }
+    }
     if connection.isClosing, !connection.hasPending { return close(connection) }
     watch(connection)
-  }
-
-  private func send(_ connection: Connection) {
-    let transfer = connection.send()
-    if transfer == .ended { return close(connection) }
-    guard connection.hasPending else {
-      connection.stallDeadline = nil
-      return
-    }
-    if transfer == .some || connection.stallDeadline == nil {
-      connection.stallDeadline = configuration.clock().monotonic + configuration.limits.stall
-    }
   }
 
   /// A client that does not take its replies is not read from, either.

@@ -63,7 +63,7 @@ extension Agent {
       guard connection.lastHeard == before, isDroppable(connection) else { continue }
       if connection.waitsForSeat {
         refuse(connection, .busy)
-        _ = connection.send()
+        _ = connection.outbox.send()
       }
       close(connection)
       return true

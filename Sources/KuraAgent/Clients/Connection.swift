@@ -109,10 +109,4 @@ final class Connection {
 
   /// Whether the client has closed its end, so that nobody can be told what became of a request.
   var hasHungUp: Bool { kura_server_has_hung_up(raw) == 1 }
-
-  /// Takes what has arrived.
-  func receive() -> Transfer { inbox.receive(from: raw) }
-
-  /// Sends what is pending.
-  func send() -> Transfer { outbox.send() }
 }

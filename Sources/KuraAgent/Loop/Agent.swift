@@ -134,7 +134,7 @@ public final class Agent {
   private func end() {
     for session in sessions { lock(session, ending ?? .signal) }
     listener?.unlink()
-    for connection in connections where connection.hasPending { _ = connection.send() }
+    for connection in connections where connection.hasPending { _ = connection.outbox.send() }
     settle()
     awaitClosings()
     // The hang-up tells who asked for the end that every vault is one file.

@@ -60,7 +60,7 @@ extension Agent {
     for connection in connections where connection.mustBeTaken {
       connection.mustBeTaken = false
       guard connection.hasPending else { continue }
-      if connection.send() == .ended || connection.hasPending { close(connection) }
+      if connection.outbox.send() == .ended || connection.hasPending { close(connection) }
     }
   }
 
@@ -82,7 +82,7 @@ extension Agent {
         // The rest of an upload was answered by the lock.
         if case .draining = connection.phase {} else { refuse(connection, refusal) }
       } catch { refuse(connection, error) }
-      _ = connection.send()
+      _ = connection.outbox.send()
       close(connection)
     }
   }

@@ -12,15 +12,10 @@ extension Agent {
   ) throws(Refusal) {
     let session = try unlocked(connection)
     let edits = try self.edits(request, session)
-    guard request.isStream else { return try put(request, edits, session, connection) }
-    if request.flags.contains(.otp) { throw .otpInvalid(.tooLong) }
-    try beginUpload(request, edits, session, connection)
-  }
-
-  private func put(
-    _ request: PutRequest, _ edits: borrowing AttributeEdits, _ session: Session,
-    _ connection: Connection
-  ) throws(Refusal) {
+    if request.isStream {
+      if request.flags.contains(.otp) { throw .otpInvalid(.tooLong) }
+      return try beginUpload(request, edits, session, connection)
+    }
     let value = request.value.bytes
     guard !value.isEmpty || request.flags.contains(.allowEmpty) else { throw .valueEmpty }
     let result = try work(on: session, item: request.name.place) { vault throws(VaultError) in
