@@ -126,7 +126,10 @@ extension Seal {
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
     let padded = try Padding.pad(plaintext)
-    return try seal(padded.bytes, authenticating: associated, under: key)
+    var sealed = [UInt8](repeating: 0, count: overhead + padded.count)
+    var bytes = sealed.mutableSpan
+    try sealFresh(padded.bytes, authenticating: associated, under: key, into: &bytes)
+    return sealed
   }
 
   /// Opens a ciphertext of ``sealPadded(_:authenticating:under:)`` and takes its padding off.

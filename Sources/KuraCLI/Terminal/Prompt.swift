@@ -170,11 +170,12 @@ extension Prompt {
   private mutating func answer(
     _ label: String, allowsEmpty: Bool
   ) throws(CommandError) -> SecretBytes {
-    let answer = try prompting { () throws(PromptError) in
-      try line(label, allowsEmpty: allowsEmpty)
-    }
-    endLine()
-    return answer
+    var nobody = NobodyElse()
+    do throws(PromptError) {
+      let answer = try line(label, allowsEmpty: allowsEmpty, watch: &nobody)
+      endLine()
+      return answer
+    } catch { throw .prompt(error) }
   }
 
   /// Asks a question that yes or no answers, and Enter alone as no does; again for anything else.
@@ -279,8 +280,17 @@ extension Prompt {
     _ editor: inout LineEditor, _ label: String, _ watch: inout Watch
   ) throws(PromptError) -> LineEditor.Event {
     if typed.count == 0 {
-      try read(&editor, label, other: watch.descriptor)
-      if typed.count > 0 { watch.noteKey() }
+      // The bytes of an arrow key come together; a lone Escape is followed by nothing.
+      switch receive(patience: editor.isInsideEscape ? 50 : -1, other: watch.descriptor) {
+      case 1...: watch.noteKey()
+      case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
+      case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
+      case Int(KURA_TERMINAL_OTHER):
+        clearLine()
+        throw .answeredElsewhere
+      case Int(KURA_TERMINAL_CLOSED): throw .closed
+      default: throw .failed
+      }
     }
     guard typed.count > 0 else { return .none }
     let byte = typed.bytes[0]
@@ -291,22 +301,6 @@ extension Prompt {
     }
     flush()
     return event
-  }
-
-  private mutating func read(
-    _ editor: inout LineEditor, _ label: String, other: Int32
-  ) throws(PromptError) {
-    // The bytes of an arrow key come together; a lone Escape is followed by nothing.
-    switch receive(patience: editor.isInsideEscape ? 50 : -1, other: other) {
-    case 1...: return
-    case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
-    case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
-    case Int(KURA_TERMINAL_OTHER):
-      clearLine()
-      throw .answeredElsewhere
-    case Int(KURA_TERMINAL_CLOSED): throw .closed
-    default: throw .failed
-    }
   }
 
   /// Reads keys: their count, or what kura_terminal_read answers instead.

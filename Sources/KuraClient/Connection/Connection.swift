@@ -130,7 +130,10 @@ extension Connection {
 
   /// Reads what an answer says beside yes.
   mutating func reply<Answer: Message>(patience: Int32? = nil) throws(ClientError) -> Answer {
-    try replied(received(try answer(patience: patience)))
+    let payload = try answer(patience: patience)
+    do throws(ProtocolError) { return try Answer(reply: received(payload)) } catch {
+      throw .broken(error)
+    }
   }
 
   /// Sends a request.

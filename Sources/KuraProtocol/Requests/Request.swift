@@ -235,39 +235,6 @@ public enum Request: ~Escapable {
     case .compact: return .compact
     }
   }
-
-  fileprivate func write(to buffer: inout SecretBuffer) throws(ProtocolError) {
-    switch self {
-    case .create(let message): try buffer.put(message)
-    case .unlock(let message): try buffer.put(message)
-    case .lock(let message): try buffer.put(message)
-    case .get(let message): try buffer.put(message)
-    case .getAttribute(let message): try buffer.put(message)
-    case .put(let message): try buffer.put(message)
-    case .list(let message): try buffer.put(message)
-    case .attributes(let message): try buffer.put(message)
-    case .remove(let message): try buffer.put(message)
-    case .passcode(let message): try buffer.put(message)
-    case .config(let message): try buffer.put(message)
-    case .wait(let message): try buffer.put(message)
-    case .slotAdd(let message): try buffer.put(message)
-    case .slotRemove(let message), .slotTest(let message): try buffer.put(message)
-    case .authorize(let message): try buffer.put(message)
-    case .show(let message), .protect(let message), .otp(let message), .history(let message),
-      .touch(let message):
-      try buffer.put(message)
-    case .unprotect(let message): try buffer.put(message)
-    case .prompt(let message): try buffer.put(message)
-    case .rekey(let message): try buffer.put(message)
-    case .move(let message): try buffer.put(message)
-    case .restore(let message): try buffer.put(message)
-    case .purge(let message): try buffer.put(message)
-    case .putBatch(let message): try buffer.put(message)
-    case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact:
-      break
-    }
-  }
 }
 
 extension Request {
@@ -295,7 +262,36 @@ extension SecretBuffer {
   public mutating func putRequest(_ request: borrowing Request) throws(ProtocolError) {
     let frame = try openFrame(.request)
     try put(request.verb.rawValue)
-    try request.write(to: &self)
+    switch request {
+    case .create(let message): try put(message)
+    case .unlock(let message): try put(message)
+    case .lock(let message): try put(message)
+    case .get(let message): try put(message)
+    case .getAttribute(let message): try put(message)
+    case .put(let message): try put(message)
+    case .list(let message): try put(message)
+    case .attributes(let message): try put(message)
+    case .remove(let message): try put(message)
+    case .passcode(let message): try put(message)
+    case .config(let message): try put(message)
+    case .wait(let message): try put(message)
+    case .slotAdd(let message): try put(message)
+    case .slotRemove(let message), .slotTest(let message): try put(message)
+    case .authorize(let message): try put(message)
+    case .show(let message), .protect(let message), .otp(let message), .history(let message),
+      .touch(let message):
+      try put(message)
+    case .unprotect(let message): try put(message)
+    case .prompt(let message): try put(message)
+    case .rekey(let message): try put(message)
+    case .move(let message): try put(message)
+    case .restore(let message): try put(message)
+    case .purge(let message): try put(message)
+    case .putBatch(let message): try put(message)
+    case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
+      .compact:
+      break
+    }
     try closeFrame(frame)
   }
 }
