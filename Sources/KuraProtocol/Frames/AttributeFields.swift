@@ -22,6 +22,8 @@ public struct AttributeFields: Message, ~Escapable {
     list = Field(pairs)
   }
 
+  /// Goes over `count u16 (key b16, value b32)…`; more than ``ProtocolLimit/attributes`` are
+  /// refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.count(&count, limit: ProtocolLimit.attributes)
@@ -72,6 +74,7 @@ public struct KeyFields: Message, ~Escapable {
     list = Field(keys)
   }
 
+  /// Goes over `count u16 (key b16)…`; more than ``ProtocolLimit/attributes`` are refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.count(&count, limit: ProtocolLimit.attributes)

@@ -128,23 +128,27 @@ extension FieldCoder where Self: ~Copyable & ~Escapable {
 // MARK: - Reading
 
 extension FieldReader: FieldCoder {
+  /// Reads a number, little-endian.
   @_lifetime(self: copy self)
   public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
     _ number: inout Number
   ) throws(ProtocolError) { number = try self.number() }
 
+  /// Reads a `b16` of at most `limit` bytes, where it stands.
   @_lifetime(self: copy self)
   @_lifetime(field: copy field, copy self)
   public mutating func field16(_ field: inout Field, limit: Int) throws(ProtocolError) {
     field = self.field(at: try field16(limit: limit))
   }
 
+  /// Reads a `b32` of at most `limit` bytes, where it stands.
   @_lifetime(self: copy self)
   @_lifetime(field: copy field, copy self)
   public mutating func field32(_ field: inout Field, limit: Int) throws(ProtocolError) {
     field = self.field(at: try field32(limit: limit))
   }
 
+  /// Reads `count` elements, and keeps where they stand.
   @_lifetime(self: copy self)
   @_lifetime(field: copy field, copy self)
   public mutating func list(
@@ -169,20 +173,24 @@ extension FieldReader: FieldCoder {
 // MARK: - Writing
 
 extension SecretBuffer: FieldCoder {
+  /// Writes a number, little-endian.
   public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
     _ number: inout Number
   ) throws(ProtocolError) { try put(number) }
 
+  /// Writes a `b16` of at most `limit` bytes.
   @_lifetime(field: copy field)
   public mutating func field16(_ field: inout Field, limit: Int) throws(ProtocolError) {
     try put16(field.bytes, limit: limit)
   }
 
+  /// Writes a `b32` of at most `limit` bytes.
   @_lifetime(field: copy field)
   public mutating func field32(_ field: inout Field, limit: Int) throws(ProtocolError) {
     try put32(field.bytes, limit: limit)
   }
 
+  /// Writes the elements as they stand in the field; their count goes before.
   @_lifetime(field: copy field)
   public mutating func list(
     _ field: inout Field, of count: Int,

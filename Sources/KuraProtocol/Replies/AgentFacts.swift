@@ -7,18 +7,21 @@ public struct AgentFacts: Equatable, Sendable {
   /// A limit that is none.
   public static let unlimited = UInt64.max
 
-  /// How much memory it may lock, in bytes, and how far it may raise that itself.
+  /// How much memory it may lock, in bytes.
   public var lockLimit: UInt64 = 0
+  /// How far it may raise that limit itself, in bytes.
   public var hardLockLimit: UInt64 = 0
-  /// Guarded memory that is locked, and that could not be, in bytes.
+  /// Guarded memory that is locked, in bytes.
   public var lockedBytes: UInt64 = 0
+  /// Guarded memory that could not be locked, in bytes.
   public var unlockedBytes: UInt64 = 0
   /// How large a core file it may leave, in bytes.
   public var coreLimit: UInt64 = 0
   /// Whether others of its user may trace it, and a crash may leave a core file.
   public var isDumpable = false
-  /// Its clocks, in ms since the machine's start: sleep counted, and left out.
+  /// Its clock that counts sleep, in ms since the machine's start.
   public var bootTime: UInt64 = 0
+  /// Its clock that leaves sleep out, in ms since the machine's start.
   public var monotonicTime: UInt64 = 0
   /// What memory and control group leave for a key derivation, in bytes; 0 when not known.
   public var availableMemory: UInt64 = 0

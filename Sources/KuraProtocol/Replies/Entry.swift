@@ -12,7 +12,9 @@ public struct ItemFacts: Equatable, Sendable {
   public var created: UInt64
   /// When it was changed last, in ms of Unix time.
   public var modified: UInt64
+  /// Whether reading the value takes a fresh passcode.
   public var protection: ProtectionClass
+  /// What the value is; of a deleted item, that it is deleted.
   public var kind: ItemKind
 
   /// All of an item's facts.
@@ -31,10 +33,14 @@ public struct ItemFacts: Equatable, Sendable {
 
 /// Tells of an item in a reply: all but its value.
 public struct Entry: Message, ~Escapable {
+  /// The item's name, UTF-8 as it was normalised.
   public private(set) var name: Field
+  /// Revision, size, times, class and kind.
   public private(set) var facts: ItemFacts
+  /// Its attributes; none where they were not asked for.
   public private(set) var attributes: AttributeFields
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     name = Field()
@@ -43,6 +49,8 @@ public struct Entry: Message, ~Escapable {
     attributes = AttributeFields()
   }
 
+  /// Goes over `name b16, revision u64, size u64, created u64, modified u64, protection u8, kind
+  /// u8, attributes`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&name)

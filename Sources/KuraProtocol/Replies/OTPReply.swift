@@ -10,7 +10,9 @@ public struct OTPReply: Message, ~Escapable {
     case counter = 2
   }
 
+  /// Whether time or a counter moves on.
   public private(set) var kind: Kind
+  /// The hash that the code was made with.
   public private(set) var algorithm: OTPAlgorithm
   /// The length of a time step, in seconds; 0 for a counter.
   public private(set) var period: UInt32
@@ -21,6 +23,7 @@ public struct OTPReply: Message, ~Escapable {
   /// The code's digits.
   public private(set) var code: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(.time, .sha1, period: 0, left: 0, counter: 0, code: Span()) }
 
@@ -38,6 +41,7 @@ public struct OTPReply: Message, ~Escapable {
     self.code = Field(code)
   }
 
+  /// Goes over `kind u8, algorithm u8, period u32, left u64, counter u64, code b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&kind)

@@ -24,6 +24,7 @@ public struct GetReply: Message, ~Escapable {
   /// The value, where it does not.
   public private(set) var value: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     entry = Entry()
@@ -31,6 +32,7 @@ public struct GetReply: Message, ~Escapable {
     value = Field()
   }
 
+  /// Goes over `entry, isStream u8`, and `value b32` where it is no stream.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try entry.code(&coder)
@@ -41,11 +43,13 @@ public struct GetReply: Message, ~Escapable {
 
 /// The answer to `show`.
 public struct ShowReply: Message, ~Escapable {
+  /// The item, with its attributes.
   public private(set) var entry: Entry
   /// How many earlier revisions are kept.
   public private(set) var revisionCount: Int
   private var revisions: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     entry = Entry()
@@ -53,6 +57,7 @@ public struct ShowReply: Message, ~Escapable {
     revisions = Field()
   }
 
+  /// Goes over `entry, revisionCount u16, revisions…`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try entry.code(&coder)
@@ -79,6 +84,7 @@ public struct PutReply: Message, Equatable, Sendable {
   /// The revision it replaced; 0 = the item is new.
   public private(set) var replaced: UInt64
 
+  /// Without fields yet: they are read into it.
   public init() { self.init(revision: 0, replaced: 0) }
 
   /// What became of a value.
@@ -87,6 +93,7 @@ public struct PutReply: Message, Equatable, Sendable {
     self.replaced = replaced
   }
 
+  /// Goes over `revision u64, replaced u64`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&revision)
     try coder.number(&replaced)
@@ -98,11 +105,13 @@ public struct RevisionReply: Message, Equatable, Sendable {
   /// The item's revision now.
   public private(set) var revision: UInt64
 
+  /// Without fields yet: they are read into it.
   public init() { self.init(0) }
 
   /// That revision.
   public init(_ revision: UInt64) { self.revision = revision }
 
+  /// Goes over `revision u64`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&revision)
   }
@@ -113,11 +122,13 @@ public struct UnlockReply: Message, Equatable, Sendable {
   /// What a person should be told.
   public private(set) var notices: Notice
 
+  /// Without fields yet: they are read into it.
   public init() { self.init([]) }
 
   /// Those notices.
   public init(_ notices: Notice) { self.notices = notices }
 
+  /// Goes over `notices u32`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     var raw = notices.rawValue
     try coder.number(&raw)
@@ -130,6 +141,7 @@ public struct RecoveryKeyReply: Message, ~Escapable {
   /// The new key, for a person to write down; empty for none.
   public private(set) var text: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(Span()) }
 
@@ -137,6 +149,7 @@ public struct RecoveryKeyReply: Message, ~Escapable {
   @_lifetime(copy text)
   public init(_ text: Span<UInt8>) { self.text = Field(text) }
 
+  /// Goes over `text b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&text)
@@ -145,8 +158,10 @@ public struct RecoveryKeyReply: Message, ~Escapable {
 
 /// The answer to `get-attribute`.
 public struct AttributeReply: Message, ~Escapable {
+  /// The attribute's value; at most a frame long.
   public private(set) var value: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(Span()) }
 
@@ -154,6 +169,7 @@ public struct AttributeReply: Message, ~Escapable {
   @_lifetime(copy value)
   public init(_ value: Span<UInt8>) { self.value = Field(value) }
 
+  /// Goes over `value b32`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field32(&value, limit: ProtocolLimit.frame)
@@ -162,8 +178,10 @@ public struct AttributeReply: Message, ~Escapable {
 
 /// The answer that says no more than that it was done, and the go-ahead of an upload.
 public struct DoneReply: Message, Equatable, Sendable {
+  /// Without fields yet: they are read into it.
   public init() {}
 
+  /// Goes over nothing.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {}
 }
 

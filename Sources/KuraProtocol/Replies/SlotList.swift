@@ -7,8 +7,11 @@ public import SecureMemory
 /// While the vault is locked nothing of it is authentic, and what only the sealed ring knows is
 /// zero or empty.
 public struct SlotFacts: Equatable, Sendable {
+  /// Says what the slot is good for.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know mean nothing to it.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The agent takes it; one that is not enabled is refused until a passcode has worked.
@@ -25,8 +28,11 @@ public struct SlotFacts: Equatable, Sendable {
 
   /// Where it stands, 0 to 15.
   public var number: UInt8
+  /// What opens it.
   public var kind: SlotKind
+  /// What the slot is good for.
   public var flags: Flags
+  /// Whether this machine has what opening it takes.
   public var availability: SlotAvailability
   /// What a guess costs; zeros where nothing is derived.
   public var cost: KDFParameters
@@ -94,8 +100,10 @@ public struct SlotList: Equatable, Sendable {
 public struct SlotReply: Message, Equatable, Sendable {
   /// The slot that was added, or that opened.
   public private(set) var number: UInt8
+  /// What opens that slot.
   public private(set) var kind: SlotKind
 
+  /// Without fields yet: they are read into it.
   public init() { self.init(number: 0, kind: .passcode) }
 
   /// That slot.
@@ -104,6 +112,7 @@ public struct SlotReply: Message, Equatable, Sendable {
     self.kind = kind
   }
 
+  /// Goes over `number u8, kind u8`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&number)
     try coder.choice(&kind)

@@ -14,6 +14,7 @@ public enum SessionState: UInt8, Sendable, CaseIterable {
 ///
 /// Durations are in ms. What only an unlocked vault can tell is zero while it is locked.
 public struct StatusReport: Equatable, Sendable {
+  /// Whether the vault's keys are in the agent.
   public var state: SessionState
   /// Why it is locked; nil while it is not.
   public var lockReason: LockReason?
@@ -33,6 +34,7 @@ public struct StatusReport: Equatable, Sendable {
   public var fingerprint: [UInt8] = []
   /// The items there are, without deleted ones.
   public var itemCount: UInt64 = 0
+  /// What the vault or this machine lacks, for people to mend.
   public var weaknesses: Weaknesses = []
   /// The agent's CLOCK_BOOTTIME.
   public var bootTime: UInt64 = 0
@@ -86,6 +88,7 @@ public struct StatusReport: Equatable, Sendable {
 
 /// The answer to `agent-status`.
 public struct AgentReport: Equatable, Sendable {
+  /// The agent's process.
   public let processID: UInt32
   /// The agent's release: where it stands in the payload.
   public let release: Range<Int>
@@ -112,6 +115,7 @@ public struct AgentReport: Equatable, Sendable {
 public struct SettingValue: Equatable, Sendable {
   /// A ``Setting``; raw, since a newer agent may know more of them.
   public var key: UInt8
+  /// In the unit of the setting: ms, bytes, a count, or 0 and 1.
   public var value: UInt64
 
   /// A setting and its value.

@@ -7,6 +7,7 @@ public struct TryReport: Equatable, Sendable {
   /// The ``wait`` of what no time helps: until the passcode has worked.
   public static let untilPasscode = UInt64.max
 
+  /// What is counted.
   public let kind: TryKind
   /// Wrong ones since the last right one.
   public let failures: UInt32

@@ -2,6 +2,7 @@
 
 /// Tells how far long work has come.
 public struct ProgressReport: Equatable, Sendable {
+  /// How much is done, in a unit of the work's own.
   public let done: UInt64
   /// Zero while it is not known.
   public let total: UInt64

@@ -4,8 +4,12 @@ public import SecureMemory
 
 /// Store many values at once.
 public struct PutBatchRequest: Message, ~Escapable {
+  /// Says when the values are stored.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Items of those names may exist; their values go to the history.
@@ -15,12 +19,14 @@ public struct PutBatchRequest: Message, ~Escapable {
     static let all: Flags = [.replace, .allowEmpty]
   }
 
+  /// When the values are stored.
   public private(set) var flags: Flags
   /// How many items there are.
   public private(set) var count: Int
   /// The items, one behind the other.
   public private(set) var items: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(items: Span(), count: 0) }
 
@@ -36,6 +42,7 @@ public struct PutBatchRequest: Message, ~Escapable {
     self.items = Field(items)
   }
 
+  /// Goes over `flags u8, count u16, items…`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
@@ -48,8 +55,12 @@ public struct PutBatchRequest: Message, ~Escapable {
 
 /// One of many values that are to be stored at once.
 public struct BatchItem: Message, ~Escapable {
+  /// Says as what the value is stored.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Reading it shall take a fresh passcode.
@@ -57,12 +68,16 @@ public struct BatchItem: Message, ~Escapable {
     static let all: Flags = [.protect]
   }
 
+  /// As what the value is stored.
   public private(set) var flags: Flags
+  /// The name as it was given, UTF-8.
   public private(set) var name: Field
+  /// Attributes to be set; others of the item stay.
   public private(set) var attributes: AttributeFields
   /// At most 65,536 bytes.
   public private(set) var value: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     flags = []
@@ -97,6 +112,7 @@ public struct BatchItem: Message, ~Escapable {
     self = item
   }
 
+  /// Goes over `flags u8, name b16, attributes, value b32`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)

@@ -2,19 +2,28 @@
 
 /// Give an item another name; revision and history stay.
 public struct MoveRequest: Message, ~Escapable {
+  /// Says whether the new name may be taken.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A value may stand under the new name; it is deleted into its history, under the old name.
     public static let replace = Flags(rawValue: 1)
   }
 
+  /// Whether the new name may be taken.
   public private(set) var flags: Flags
+  /// The name that the item has.
   public private(set) var name: Field
+  /// The one that it is to have.
   public private(set) var new: Field
+  /// The owner's, where a protected item is in question; else empty.
   public private(set) var word: OwnerWord
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     flags = []
@@ -33,6 +42,7 @@ public struct MoveRequest: Message, ~Escapable {
     self.word = word
   }
 
+  /// Goes over `flags u8, name b16, new b16, word`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .replace)
@@ -48,8 +58,10 @@ public struct RestoreRequest: Message, ~Escapable {
   public private(set) var revision: UInt64
   /// The revision the item must have, deleted or not; 0 = any.
   public private(set) var ifRevision: UInt64
+  /// The item's name, deleted or not.
   public private(set) var name: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(name: Span()) }
 
@@ -61,6 +73,7 @@ public struct RestoreRequest: Message, ~Escapable {
     self.ifRevision = ifRevision
   }
 
+  /// Goes over `revision u64, ifRevision u64, name b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&revision)
@@ -81,12 +94,16 @@ public struct PurgeRequest: Message, ~Escapable {
     case revision = 2
   }
 
+  /// What of the item goes.
   public private(set) var scope: Scope
   /// Which one; 0 for every other scope.
   public private(set) var revision: UInt64
+  /// The item's name, deleted or not.
   public private(set) var name: Field
+  /// The owner's, where a protected item is in question; else empty.
   public private(set) var word: OwnerWord
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     (scope, revision) = (.item, 0)
@@ -105,6 +122,8 @@ public struct PurgeRequest: Message, ~Escapable {
     self.word = word
   }
 
+  /// Goes over `scope u8, revision u64, name b16, word`; a revision is refused where it is not the
+  /// scope, and none where it is.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&scope)

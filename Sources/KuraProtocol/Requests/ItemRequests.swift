@@ -18,8 +18,12 @@ public enum ReadPurpose: UInt8, Sendable, CaseIterable {
 
 /// Read an item's value.
 public struct GetRequest: Message, ~Escapable {
+  /// Says what is read beside the value.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The reply has the attributes of that revision.
@@ -29,10 +33,14 @@ public struct GetRequest: Message, ~Escapable {
 
   /// The revision wanted; 0 = the current one.
   public private(set) var revision: UInt64
+  /// What is read beside the value.
   public private(set) var flags: Flags
+  /// For the access log alone.
   public private(set) var purpose: ReadPurpose
+  /// The item's name, UTF-8.
   public private(set) var name: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(name: Span()) }
 
@@ -47,6 +55,7 @@ public struct GetRequest: Message, ~Escapable {
     self.purpose = purpose
   }
 
+  /// Goes over `revision u64, flags u8, purpose u8, name b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&revision)
@@ -73,8 +82,10 @@ extension ReadPurpose {
 
 /// Ask for what takes an item's name and nothing else.
 public struct NameRequest: Message, ~Escapable {
+  /// The item's name, UTF-8.
   public private(set) var name: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(name: Span()) }
 
@@ -82,6 +93,7 @@ public struct NameRequest: Message, ~Escapable {
   @_lifetime(copy name)
   public init(name: Span<UInt8>) { self.name = Field(name) }
 
+  /// Goes over `name b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&name)
@@ -90,9 +102,12 @@ public struct NameRequest: Message, ~Escapable {
 
 /// Ask for what takes an item's name, and the owner's word where it was given: `unprotect`.
 public struct OwnedNameRequest: Message, ~Escapable {
+  /// The item's name, UTF-8.
   public private(set) var name: Field
+  /// The owner's; empty where none was given.
   public private(set) var word: OwnerWord
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     name = Field()
@@ -106,6 +121,7 @@ public struct OwnedNameRequest: Message, ~Escapable {
     self.word = word
   }
 
+  /// Goes over `name b16, word`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&name)
@@ -115,9 +131,12 @@ public struct OwnedNameRequest: Message, ~Escapable {
 
 /// Read one attribute.
 public struct GetAttributeRequest: Message, ~Escapable {
+  /// The item's name, UTF-8.
   public private(set) var name: Field
+  /// The attribute's key, UTF-8.
   public private(set) var key: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(name: Span(), key: Span()) }
 
@@ -128,6 +147,7 @@ public struct GetAttributeRequest: Message, ~Escapable {
     self.key = Field(key)
   }
 
+  /// Goes over `name b16, key b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&name)
@@ -137,8 +157,12 @@ public struct GetAttributeRequest: Message, ~Escapable {
 
 /// Store a value.
 public struct PutRequest: Message, ~Escapable {
+  /// Says when the value is stored, and as what.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// An item of that name may exist; its value goes to the history.
@@ -158,16 +182,20 @@ public struct PutRequest: Message, ~Escapable {
     ]
   }
 
+  /// When the value is stored, and as what.
   public private(set) var flags: Flags
   /// Looked at with ``Flags/ifRevision`` only.
   public private(set) var revision: UInt64
+  /// The item's name as it was given, UTF-8.
   public private(set) var name: Field
+  /// Attributes to be set with the value.
   public private(set) var attributes: AttributeFields
   /// At most 65,536 bytes; none where ``isStream`` says so.
   public private(set) var value: Field
   /// Whether the value travels in data frames, after the agent's go-ahead.
   public private(set) var isStream: Bool
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     (flags, revision, isStream) = ([], 0, false)
@@ -193,6 +221,8 @@ public struct PutRequest: Message, ~Escapable {
     self.value = if let value { Field(value) } else { Field() }
   }
 
+  /// Goes over `flags u8, revision u64, name b16, attributes, isStream u8`, and `value b32` where it is
+  /// no stream; a revision without its flag is refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
@@ -207,8 +237,12 @@ public struct PutRequest: Message, ~Escapable {
 
 /// List items, in the order of the vault, which is that of no alphabet.
 public struct ListRequest: Message, ~Escapable {
+  /// Says which items, and what of them.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Deleted items that can still be restored, in place of those there are.
@@ -218,6 +252,7 @@ public struct ListRequest: Message, ~Escapable {
     static let all: Flags = [.deleted, .attributes]
   }
 
+  /// Which items, and what of them.
   public private(set) var flags: Flags
   /// Only names that begin so; empty = all.
   public private(set) var prefix: Field
@@ -229,6 +264,7 @@ public struct ListRequest: Message, ~Escapable {
   /// may be compared with each byte of each item.
   public private(set) var text: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     flags = []
@@ -249,6 +285,7 @@ public struct ListRequest: Message, ~Escapable {
     self.text = Field(text)
   }
 
+  /// Goes over `flags u8, prefix b16, filterKey b16, filterValue b16, text b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
@@ -263,12 +300,14 @@ public struct ListRequest: Message, ~Escapable {
 public struct AttributesRequest: Message, ~Escapable {
   /// The revision the item must have; 0 = any.
   public private(set) var ifRevision: UInt64
+  /// The item's name, UTF-8.
   public private(set) var name: Field
   /// To be set.
   public private(set) var set: AttributeFields
   /// To be deleted.
   public private(set) var delete: KeyFields
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     ifRevision = 0
@@ -288,6 +327,7 @@ public struct AttributesRequest: Message, ~Escapable {
     self.delete = delete
   }
 
+  /// Goes over `ifRevision u64, name b16, set, delete`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&ifRevision)
@@ -301,8 +341,10 @@ public struct AttributesRequest: Message, ~Escapable {
 public struct RemoveRequest: Message, ~Escapable {
   /// The revision the item must have; 0 = any.
   public private(set) var ifRevision: UInt64
+  /// The item's name, UTF-8.
   public private(set) var name: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(name: Span()) }
 
@@ -313,6 +355,7 @@ public struct RemoveRequest: Message, ~Escapable {
     self.ifRevision = ifRevision
   }
 
+  /// Goes over `ifRevision u64, name b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&ifRevision)

@@ -24,6 +24,8 @@ public struct OwnerWord: Message, ~Escapable {
     self.secret = Field(secret)
   }
 
+  /// Goes over `credential u8`, and `secret b16` where that is not 0; only an owner's credential
+  /// is taken.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     var raw = credential?.rawValue ?? 0

@@ -7,18 +7,24 @@ public import SecureMemory
 /// The answer is a stream of ``PromptNews``, and an end when the vault is unlocked or somebody
 /// cancelled; meanwhile the client sends ``PromptWord``s. It leaves by hanging up.
 public struct PromptRequest: Message, ~Escapable {
+  /// Says what the client can tell of its prompt.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The client sees the keys and says so: ``PromptWord/touched``.
     public static let seesKeys = Flags(rawValue: 1)
   }
 
+  /// What the client can tell of its prompt.
   public private(set) var flags: Flags
   /// Where the client would ask: the name of a terminal or a program, to be shown to people.
   public private(set) var place: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(at: Span(), flags: []) }
 
@@ -29,6 +35,7 @@ public struct PromptRequest: Message, ~Escapable {
     self.place = Field(place)
   }
 
+  /// Goes over `flags u8, place b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .seesKeys)

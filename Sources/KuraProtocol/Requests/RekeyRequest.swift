@@ -3,8 +3,12 @@
 /// Put everything under a new vault key. The reply gives the recovery key; nothing is changed before
 /// `confirm`, after which progress frames and an end follow.
 public struct RekeyRequest: Message, ~Escapable {
+  /// Says what beside the new key is wanted.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Make a recovery key.
@@ -15,8 +19,10 @@ public struct RekeyRequest: Message, ~Escapable {
   public private(set) var authority: SlotAuthority
   /// A key file that opens the vault and is to go on doing so; empty for none.
   public private(set) var keyFile: Field
+  /// What beside the new key is wanted.
   public private(set) var flags: Flags
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(current: Span(), keyFile: Span(), flags: []) }
 
@@ -32,6 +38,7 @@ public struct RekeyRequest: Message, ~Escapable {
     self.flags = flags
   }
 
+  /// Goes over `authority, keyFile b16, flags u8`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)

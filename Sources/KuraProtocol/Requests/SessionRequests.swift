@@ -2,8 +2,12 @@
 
 /// Create a vault. The reply gives the recovery key; the vault is there only after `confirm`.
 public struct CreateRequest: Message, ~Escapable {
+  /// Says what beside a vault is wanted.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Make a recovery key.
@@ -15,11 +19,14 @@ public struct CreateRequest: Message, ~Escapable {
     static let all: Flags = [.recoveryKey, .weakKDF, .localCode]
   }
 
+  /// What a guess at the passcode is to cost; zeros leave it to the agent.
   public private(set) var cost: KDFParameters
+  /// What beside a vault is wanted.
   public private(set) var flags: Flags
   /// The passcode, as typed.
   public private(set) var passcode: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(passcode: Span(), cost: .calibrated, flags: []) }
 
@@ -31,6 +38,7 @@ public struct CreateRequest: Message, ~Escapable {
     self.passcode = Field(passcode)
   }
 
+  /// Goes over `cost u64 u32, flags u8, passcode b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.cost(&cost)
@@ -41,8 +49,12 @@ public struct CreateRequest: Message, ~Escapable {
 
 /// Unlock the vault, or set new limits of the session when it is unlocked.
 public struct UnlockRequest: Message, ~Escapable {
+  /// Says what the unlock puts up with, and serves as beside.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Take the vault although it is older than one seen before.
@@ -54,14 +66,18 @@ public struct UnlockRequest: Message, ~Escapable {
     static let all: Flags = [.acceptRollback, .authorize, .acceptExchange]
   }
 
+  /// What the secret is.
   public private(set) var credential: Credential
+  /// As typed, or the bytes of a key file; without bytes for new limits alone.
   public private(set) var secret: Field
   /// Lock after that long without use, in ms; 0 = the vault's policy.
   public private(set) var idleTimeout: UInt64
   /// Lock that long after the unlock, in ms; 0 = the vault's policy.
   public private(set) var maxSession: UInt64
+  /// What the unlock puts up with, and serves as beside.
   public private(set) var flags: Flags
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(.passcode, secret: Span(), idleTimeout: 0, maxSession: 0, flags: []) }
 
@@ -78,6 +94,7 @@ public struct UnlockRequest: Message, ~Escapable {
     self.flags = flags
   }
 
+  /// Goes over `credential u8, secret b16, idleTimeout u64, maxSession u64, flags u8`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&credential)
@@ -90,14 +107,18 @@ public struct UnlockRequest: Message, ~Escapable {
 
 /// Lock this vault or all of the agent's.
 public struct LockRequest: Message, Equatable, Sendable {
+  /// Says which vaults are locked.
   public enum Scope: UInt8, Sendable, CaseIterable {
     case vault = 0
     case all = 1
   }
 
+  /// Why, to be told to those who find the vault locked.
   public private(set) var reason: LockReason
+  /// Which vaults.
   public private(set) var scope: Scope
 
+  /// Without fields yet: they are read into it.
   public init() { self.init(.asked, scope: .vault) }
 
   /// A lock, and what is to be said of it later.
@@ -106,6 +127,7 @@ public struct LockRequest: Message, Equatable, Sendable {
     self.scope = scope
   }
 
+  /// Goes over `reason u8, scope u8`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&reason)
     try coder.choice(&scope)
@@ -114,13 +136,16 @@ public struct LockRequest: Message, Equatable, Sendable {
 
 /// Wait for an unlock: answered when the vault is unlocked, or refused as locked after that long.
 public struct WaitRequest: Message, Equatable, Sendable {
+  /// How long at most.
   public private(set) var milliseconds: UInt64
 
+  /// Without fields yet: they are read into it.
   public init() { self.init(milliseconds: 0) }
 
   /// A wait of at most that long.
   public init(milliseconds: UInt64) { self.milliseconds = milliseconds }
 
+  /// Goes over `milliseconds u64`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&milliseconds)
   }
@@ -128,8 +153,12 @@ public struct WaitRequest: Message, Equatable, Sendable {
 
 /// Change the passcode; the session stays as it is.
 public struct PasscodeRequest: Message, ~Escapable {
+  /// Says what beside the new passcode is wanted.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Make a new recovery key; the old one ends.
@@ -141,10 +170,14 @@ public struct PasscodeRequest: Message, ~Escapable {
 
   /// What opens the vault now.
   public private(set) var authority: SlotAuthority
+  /// The new passcode, as typed.
   public private(set) var new: Field
+  /// What a guess at it is to cost; zeros leave it to the agent.
   public private(set) var cost: KDFParameters
+  /// What beside the new passcode is wanted.
   public private(set) var flags: Flags
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     authority = SlotAuthority()
@@ -165,6 +198,7 @@ public struct PasscodeRequest: Message, ~Escapable {
     self.flags = flags
   }
 
+  /// Goes over `authority, new b16, cost u64 u32, flags u8`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)
@@ -176,6 +210,7 @@ public struct PasscodeRequest: Message, ~Escapable {
 
 /// Read or change a setting kept in the vault.
 public struct ConfigRequest: Message, ~Escapable {
+  /// Says what is done with settings.
   public enum Operation: UInt8, Sendable, CaseIterable {
     /// All settings of this release. Key and value are zero.
     case list = 0
@@ -184,13 +219,16 @@ public struct ConfigRequest: Message, ~Escapable {
     case set = 2
   }
 
+  /// Whether settings are read or one is changed.
   public private(set) var operation: Operation
   /// Raw, so that a newer client's key is refused with a sentence, not as a broken message.
   public private(set) var key: UInt8
+  /// In the unit of the setting; zero but for a `set`.
   public private(set) var value: UInt64
   /// Stands in a `set` alone.
   public private(set) var word: OwnerWord
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     operation = .list
@@ -209,6 +247,8 @@ public struct ConfigRequest: Message, ~Escapable {
     self.word = word
   }
 
+  /// Goes over `operation u8, key u8, value u64`, and the word of a `set`; a key in a `list`, and a value in
+  /// what is no `set`, are refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&operation)

@@ -4,8 +4,12 @@
 ///
 /// The reply to a recovery key gives its text, and the slot is there only after `confirm`.
 public struct SlotAddRequest: Message, ~Escapable {
+  /// Says what the slot may be, and is to be good for.
   public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
     public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// End the recovery key that is there.
@@ -17,6 +21,7 @@ public struct SlotAddRequest: Message, ~Escapable {
     static let all: Flags = [.replace, .weakKDF, .withProtected]
   }
 
+  /// What opens the vault now.
   public private(set) var authority: SlotAuthority
   /// What kind of slot it is to be.
   public private(set) var kind: Credential
@@ -26,9 +31,12 @@ public struct SlotAddRequest: Message, ~Escapable {
   public private(set) var label: Field
   /// The absolute path of a key file, to tell later whether it is there; empty when not known.
   public private(set) var place: Field
+  /// What a guess at the secret is to cost; zeros leave it to the agent.
   public private(set) var cost: KDFParameters
+  /// What the slot may be, and is to be good for.
   public private(set) var flags: Flags
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     authority = SlotAuthority()
@@ -57,6 +65,7 @@ public struct SlotAddRequest: Message, ~Escapable {
     flags = order.flags
   }
 
+  /// Goes over `authority, kind u8, secret b16, label b16, place b16, cost u64 u32, flags u8`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)
@@ -84,10 +93,12 @@ public struct SlotRequest: Message, ~Escapable {
   /// In place of a number: any slot of the kind.
   public static let anySlot: UInt8 = 255
 
+  /// What opens the vault, or the secret that is tried.
   public private(set) var authority: SlotAuthority
   /// Where the slot stands, or ``anySlot``.
   public private(set) var number: UInt8
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
     authority = SlotAuthority()
@@ -101,6 +112,7 @@ public struct SlotRequest: Message, ~Escapable {
     self.number = number ?? Self.anySlot
   }
 
+  /// Goes over `authority, number u8`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)
@@ -114,9 +126,12 @@ public struct SlotAuthority: Message, ~Escapable {
   /// How long `authorize` serves the connection it was made on, in ms on the clock that counts sleep.
   public static let lifetime: UInt64 = 60_000
 
+  /// What the secret is.
   public private(set) var credential: Credential
+  /// As typed, or the bytes of a key file.
   public private(set) var secret: Field
 
+  /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() { self.init(.passcode, secret: Span()) }
 
@@ -127,6 +142,7 @@ public struct SlotAuthority: Message, ~Escapable {
     self.secret = Field(secret)
   }
 
+  /// Goes over `credential u8, secret b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&credential)
@@ -136,12 +152,15 @@ public struct SlotAuthority: Message, ~Escapable {
 
 /// A slot to be added, as a client asks for it.
 public struct SlotOrder: Equatable, Sendable {
+  /// What is to open it.
   public var kind: Credential
   /// No secret.
   public var label = ""
   /// The absolute path of a key file; empty when not known.
   public var place = ""
+  /// What a guess at its secret is to cost; zeros leave it to the agent.
   public var cost = KDFParameters.calibrated
+  /// What it may be, and is to be good for.
   public var flags: SlotAddRequest.Flags = []
 
   /// A slot of a kind, without a label, at the cost the agent chooses.
