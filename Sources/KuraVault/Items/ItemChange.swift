@@ -251,7 +251,17 @@ extension UnlockedVault {
     if isProtected && !change.isProtected {
       history = try reseal(history, of: facts.id, as: .protected, nil, &draft)
     }
-    let leaf = try store(facts, meta, content, history)
+    let sealedMeta = try keys.seal(meta, facts)
+    let sealedBody =
+      isProtected && !content.isProtected
+      ? try keys.seal(protecting: content.plaintext, facts)
+      : try keys.seal(body: content.plaintext.bytes, facts)
+    let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
+    let row = ItemRow(
+      tag: tag.span, id: id.span, facts: facts.revisionFacts, history: list.span,
+      meta: sealedMeta.span, body: sealedBody.span)
+    try fromStorage(rows.storage.storeItem(row))
+    let leaf = try keys.leaf(of: row, facts)
     if change.current == nil { draft.root.itemCount += 1 }
     return (facts.revision, leaf)
   }
@@ -276,25 +286,5 @@ extension UnlockedVault {
         throw VaultError(error, about: .item)
       }
     }
-  }
-
-  /// Seals and writes an item's row.
-  ///
-  /// - Returns: Its leaf.
-  private mutating func store(
-    _ facts: RowFacts, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
-    _ history: HistoryList
-  ) throws(VaultError) -> Digest {
-    let sealedMeta = try keys.seal(meta, facts)
-    let sealedBody =
-      facts.protection == .protected && !content.isProtected
-      ? try keys.seal(protecting: content.plaintext, facts)
-      : try keys.seal(body: content.plaintext.bytes, facts)
-    let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
-    let row = ItemRow(
-      tag: tag.span, id: id.span, facts: facts.revisionFacts, history: list.span,
-      meta: sealedMeta.span, body: sealedBody.span)
-    try fromStorage(rows.storage.storeItem(row))
-    return try keys.leaf(of: row, facts)
   }
 }

@@ -179,8 +179,10 @@ extension Keyring {
 
   /// Seals a body under the active data key.
   borrowing func seal(body: Span<UInt8>, _ facts: RowFacts) throws(VaultError) -> [UInt8] {
-    try AssociatedData.body(vault: vault, facts: facts).sealPadded(
-      body, under: try dataKey(facts.generation, .item), .item)
+    let place = AssociatedData.body(vault: vault, facts: facts)
+    let key = try dataKey(facts.generation, .item)
+    return try fromCrypto(
+      .item, Seal.sealPadded(body, authenticating: place.span, under: key))
   }
 }
 
