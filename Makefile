@@ -16,7 +16,7 @@ TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
-MAN1 := kura.1 kura-agent.1 kura-desktop.1
+MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-ui.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
@@ -89,12 +89,13 @@ build: packages
 
 programs: engine desktop strength client
 	@mkdir -p $(OUT)
-	@install -m 755 .build/engine/release/kura-agent .build/engine/release/kura-desktop \
+	@install -m 755 $(addprefix .build/engine/release/kura-,agent desktop ui) \
 	  .build/strength/release/kura-strength .build/embedded/release/kura $(OUT)
 
 # A scratch path each, so that make -j builds them side by side.
 engine:
 	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
+	@$(SWIFT) build $(ENGINE) --product kura-ui --scratch-path .build/engine
 
 # Of sd-bus there is no static library: compiled with what it shares with the agent, linked with the
 # distribution's libraries.
@@ -158,7 +159,7 @@ bench: build
 install: build install-units install-completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
-	install -m 755 $(OUT)/kura $(OUT)/kura-agent $(OUT)/kura-desktop $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(OUT)/kura $(addprefix $(OUT)/kura-,agent desktop ui) $(DESTDIR)$(PREFIX)/bin
 	for link in $(LINKS); do ln -sf kura $(DESTDIR)$(PREFIX)/bin/$$link; done
 	install -m 755 $(OUT)/kura-strength $(DESTDIR)$(PREFIX)/libexec/kura
 	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1

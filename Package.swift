@@ -49,9 +49,10 @@ let program: [Target] =
       name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CKuraSystem", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn", "KuraAgent",
-        "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraProtocol", "KuraStorage",
-        "KuraTerms", "KuraVault", "SecureMemory", "kura-agent", "kura-desktop", "kura-strength",
+        "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn",
+        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraProtocol",
+        "KuraStorage", "KuraTerms", "KuraUI", "KuraVault", "SecureMemory", "kura-agent",
+        "kura-desktop", "kura-strength", "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -87,10 +88,12 @@ let package = Package(
     .executable(name: "kura-agent", targets: ["kura-agent"]),
     .executable(name: "kura-desktop", targets: ["kura-desktop"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
+    .executable(name: "kura-ui", targets: ["kura-ui"]),
     .library(name: "KuraVault", targets: ["KuraVault"]),
     .library(name: "KuraClient", targets: ["KuraClient"]),
   ],
   targets: [
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -142,6 +145,12 @@ let package = Package(
       // Debian's libzxcvbn.a is no position-independent code: plain builds take the shared library,
       // the released program is a static one without PIE.
       swiftSettings: strict, linkerSettings: [.linkedLibrary("zxcvbn"), .linkedLibrary("m")]),
+    .target(
+      name: "KuraUI",
+      dependencies: ["CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: libraries(["ncursesw", "tinfo"])),
+    .executableTarget(
+      name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 
     // What a program looks like that uses the agent.
     .executableTarget(
@@ -190,6 +199,10 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraDesktopTests", dependencies: ["KuraDesktop", "KuraProtocol"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraUITests",
+      dependencies: ["KuraUI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
       name: "ArchitectureTests", exclude: ["defaults.txt", "unsafe.txt"], swiftSettings: tests),

@@ -26,6 +26,13 @@ public struct Item: Equatable, Sendable {
   /// In the order of the vault: ascending by the bytes of their keys.
   public var attributes: [Attribute]
 
+  /// An item that nobody stored.
+  package init(name: String, facts: ItemFacts, attributes: [Attribute]) {
+    self.name = name
+    self.facts = facts
+    self.attributes = attributes
+  }
+
   init(_ entry: borrowing Entry) {
     name = String(repairing: entry.name.bytes)
     facts = entry.facts
@@ -44,6 +51,11 @@ public struct ShownItem: Equatable, Sendable {
   public var item: Item
   /// The earlier revisions that are kept, ascending.
   public var revisions: [UInt64]
+
+  package init(item: Item, revisions: [UInt64]) {
+    self.item = item
+    self.revisions = revisions
+  }
 }
 
 /// Says what to store, but for the value.

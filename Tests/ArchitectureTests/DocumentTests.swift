@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["kura", "kura-agent", "kura-desktop"])
+  @Test(arguments: ["kura", "kura-agent", "kura-desktop", "kura-ui"])
   func `a program says its version and nothing else`(_ program: String) throws {
     let result = try Self.output(of: program, ["--version"])
     #expect(result.status == 0)
@@ -102,8 +102,7 @@ import Testing
     #expect(
       names.isSuperset(of: [
         "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-helpers.7",
-        "kura-json.5",
-        "kura-protocol.5", "kura-security.7",
+        "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-ui.1",
       ]))
     for page in pages {
       for line in page.lines {
@@ -114,7 +113,7 @@ import Testing
   }
 
   @Test func `the released programs carry no run path and no needed library`() throws {
-    for program in ["kura", "kura-agent", "kura-strength"] {
+    for program in ["kura", "kura-agent", "kura-strength", "kura-ui"] {
       let bytes = try Data(contentsOf: Self.programs.appending(path: program))
       // A static-pie has no interpreter: the dynamic loader's path is not in the file.
       #expect(bytes.range(of: Data("/lib64/ld-linux".utf8)) == nil, "\(program)")

@@ -26,6 +26,10 @@ private let allowed: [String: Set<String>] = [
     "CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
   ],
   "kura-desktop": ["KuraDesktop", "Glibc"],
+  "KuraUI": [
+    "CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
+  ],
+  "kura-ui": ["CKuraSystem", "KuraUI"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],
 ]
 

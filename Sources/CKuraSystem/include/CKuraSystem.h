@@ -21,6 +21,7 @@
 #include "memory.h"
 #include "process.h"
 #include "random.h"
+#include "screen.h"
 #include "sockets.h"
 #include "terminal.h"
 

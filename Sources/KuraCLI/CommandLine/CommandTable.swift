@@ -48,6 +48,8 @@ enum CommandTable {
     Entry(.items, "edit") { Edit.command },
     Entry(.items, "copy") { Copy.command },
     Entry(.items, "otp") { Otp.command },
+    Entry(.items, "ui") { Ui.command },
+    Entry(.items, "pick") { Pick.command },
     Entry(.items, "generate") { Generate.command },
     Entry(.items, "list") { List.command },
     Entry(.items, "find") { Find.command },

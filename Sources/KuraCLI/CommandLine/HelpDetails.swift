@@ -63,6 +63,8 @@ enum HelpDetails {
     ("log", "log --verify"),
     ("put", "put mail/ada --attr user=ada"),
     ("otp", "otp site/code"),
+    ("ui", "ui --vault work"),
+    ("pick", "pick --copy mail"),
     ("generate", "generate --length 24 --no-ambiguous"),
     ("list", "list -l mail/"),
     ("find", "find ada"),

@@ -9,6 +9,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case clear
   case color
   case compact
+  case copy
   case delete
   case deleted
   case digits

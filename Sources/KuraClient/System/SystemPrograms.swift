@@ -103,6 +103,15 @@ extension System {
     }
   }
 
+  /// Becomes another program.
+  ///
+  /// - Parameter words: Its arguments, its own name first.
+  /// - Returns: Only when that fails: a negated errno.
+  package static func become(_ program: String, _ words: [String]) -> Int32 {
+    let arguments = block(words)
+    return unsafe kura_screen_become(program, arguments, arguments.count)
+  }
+
   /// Words with a NUL behind each.
   private static func block(_ words: [String]) -> [CChar] {
     var block: [CChar] = []

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Does `kura ui`: becomes the program that shows the vault on the whole terminal.
+enum Ui {
+  static let command = Command(
+    "ui", abstract: "show the vault on the whole terminal", run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    throw try become([], try invocation.agentAccess(verb: command.verb))
+  }
+
+  /// Becomes that program.
+  ///
+  /// - Returns: Only when that fails: why.
+  static func become(_ words: [String], _ access: VaultAccess) throws(CommandError) -> CommandError
+  {
+    guard let program = Program.path(of: "kura-ui") else {
+      throw .failure(
+        "the program kura-ui is not installed beside kura",
+        hint: "all else works without it: 'kura help' lists the verbs")
+    }
+    let failed = System.become(
+      program, [program, "--vault", access.vault.name ?? access.vault.path] + words)
+    return .client(.programUnstartable(path: program, errno: -failed))
+  }
+}

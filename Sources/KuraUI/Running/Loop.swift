@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import Glibc
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Leads a person through the screen: draws, waits for what comes first, and has it done.
+struct Loop: ~Copyable {
+  private var model: Model
+  private var runner: Runner
+  private var renderer: Renderer
+  private var keyboard: Keyboard
+  private var grid: Grid
+  private let order: Order
+  /// The status to end with, once that is known.
+  private var status: Int32?
+  /// What is printed behind the screen.
+  private var answer = ""
+
+  init(_ order: Order, _ vault: VaultPath, signals: Int32) throws(Renderer.Flaw) {
+    let renderer = try Renderer.open(kind: Environment.value("TERM"))
+    guard let keyboard = try? Keyboard(terminal: renderer.terminal, signals: signals),
+      let grid = try? Grid(
+        rows: renderer.rows, columns: renderer.columns, isUnicode: renderer.isUnicode)
+    else { throw .noTerminal }
+    self.order = order
+    self.renderer = renderer
+    self.keyboard = keyboard
+    self.grid = grid
+    runner = Runner(vault)
+    model = Model(
+      vault: vault.name ?? vault.path, isPicker: order.wanted == .pick, query: order.query,
+      moves: Environment.value("KURA_MOTION") != "off")
+  }
+
+  /// Goes on until one leaves; the status to exit with.
+  mutating func run() -> Int32 {
+    if let error = runner.look(&model), error.exitStatus == .noVault {
+      renderer.leave()
+      return ScreenProgram.say("there is no vault at " + runner.vault.path, .noVault)
+    }
+    if runner.isWatching { perform(model.uncover(now: Clock.boot())) }
+    while status == nil { step() }
+    let covered = Cover(isLocked: true)
+    model.cover(covered)
+    grid.erase()
+    renderer.leave()
+    if !answer.isEmpty { ScreenCalls.write(answer + "\n", to: 1) }
+    return status ?? 0
+  }
+
+  private mutating func step() {
+    let now = Clock.boot()
+    perform(model.tick(now: now))
+    draw()
+    let patience = model.nextTick(now: now).map { Int32(min($0 - min(now, $0), 60_000)) } ?? -1
+    let news = keyboard.wait(agent: runner.watched, milliseconds: patience)
+    if news.isEmpty, let key = keyboard.expire() { perform(model.take(key, now: Clock.boot())) }
+    // The lock goes first: what was typed at the same moment belongs to nothing that is shown.
+    if news.contains(.agent) {
+      runner.hear(&model)
+      draw()
+      keyboard.drop()
+    }
+    if news.contains(.signal) { obey(keyboard.signal()) }
+    if news.contains(.keys) { takeKeys() }
+  }
+
+  private mutating func takeKeys() {
+    keyboard.fill()
+    if keyboard.isClosed {
+      status = 129
+      return
+    }
+    while status == nil, let key = keyboard.next() { perform(model.take(key, now: Clock.boot())) }
+  }
+
+  private mutating func draw() {
+    model.rows = renderer.rows
+    if grid.rows != renderer.rows || grid.columns != renderer.columns,
+      let fresh = try? Grid(
+        rows: renderer.rows, columns: renderer.columns, isUnicode: renderer.isUnicode)
+    {
+      grid = fresh
+    }
+    model.list.show(height: model.listHeight)
+    View(now: Clock.boot()).draw(model, into: &grid)
+    renderer.show(grid)
+  }
+}
+
+// MARK: - Signals
+
+extension Loop {
+  private mutating func obey(_ signal: Int32) {
+    switch signal {
+    case SIGWINCH: renderer.resize()
+    case SIGTSTP: stop()
+    case SIGCONT: renderer.redraw()
+    case SIGHUP, SIGINT, SIGQUIT, SIGTERM:
+      model.cover(Cover(isLocked: true))
+      grid.erase()
+      renderer.leave()
+      kura_screen_obey(signal)
+      status = 128 + signal
+    default: break
+    }
+  }
+
+  /// Stops as Ctrl-Z does, with the terminal as it was found.
+  private mutating func stop() {
+    model.item?.hide()
+    renderer.leave()
+    kura_screen_obey(SIGTSTP)
+    renderer.enter()
+    keyboard.drop()
+  }
+}
+
+// MARK: - Effects
+
+extension Loop {
+  /// Does one effect after another, and what follows from each.
+  private mutating func perform(_ effects: [Effect]) {
+    var waiting = effects
+    while !waiting.isEmpty, status == nil {
+      let effect = waiting.removeFirst()
+      waiting = act(effect) + waiting
+    }
+  }
+
+  private mutating func act(_ effect: Effect) -> [Effect] {
+    switch effect {
+    case .quit: status = order.wanted == .pick ? Int32(ExitStatus.cancelled.rawValue) : 0
+    case .suspend: stop()
+    case .redraw: renderer.redraw()
+    case .pick(let name): pick(name)
+    case .copy(let name, let isCode, let isProtected): copy(name, isCode, isProtected)
+    case .generate: generate()
+    case .edit(let name): work(["edit", "--", name], then: "edited")
+    case .save(let name, let path): work(["get", "-o", path, "--", name], then: "saved")
+    case .unlock, .prove:
+      // That it is under way is seen while it is.
+      draw()
+      let follows = runner.perform(effect, &model)
+      if model.cover != nil, model.cover?.wrongAt ?? 0 > 0 { renderer.ring() }
+      keyboard.drop()
+      return follows
+    case .lock, .load, .show, .reveal, .code, .store, .attribute, .protect, .unprotect, .remove,
+      .restore, .history, .settings, .set, .byOwner:
+      return runner.perform(effect, &model)
+    }
+    return []
+  }
+
+  private mutating func pick(_ name: String) {
+    if let verb = order.verb {
+      let (status, said) = run([verb, "--", name], atTerminal: true)
+      if status != 0 { answer = "" }
+      self.status = status
+      _ = said
+    } else {
+      answer = name
+      status = 0
+    }
+  }
+
+  /// A value by chance, in the line where one would have been typed.
+  private mutating func generate() {
+    guard let value = try? RandomValue.make() else {
+      model.message = "the system gave no random bytes"
+      return
+    }
+    model.generated(value)
+  }
+
+  private mutating func copy(_ name: String, _ isCode: Bool, _ isProtected: Bool) {
+    let words = ["copy"] + (isCode ? ["--otp"] : []) + ["--", name]
+    let (status, said) = run(words, atTerminal: isProtected)
+    let prefix = "kura: "
+    let text = said.hasPrefix(prefix) ? String(said.dropFirst(prefix.count)) : said
+    model.message = text.isEmpty ? (status == 0 ? "copied" : "nothing was copied") : text
+  }
+
+  /// Leaves the screen to another command of Kura's, and comes back.
+  private mutating func work(_ words: [String], then done: String) {
+    let (status, _) = run(words, atTerminal: true)
+    guard model.cover == nil else { return }
+    model.message = status == 0 ? done : "it ended with status \(status): nothing was changed"
+    if let name = model.openName { perform([.load, .show(name)]) }
+  }
+
+  private mutating func run(_ words: [String], atTerminal: Bool) -> (status: Int32, said: String) {
+    guard let program = Self.kura() else { return (127, "the program kura is not beside this one") }
+    let command = [program, "--vault", runner.vault.path] + words
+    guard atTerminal else { return ScreenCalls.run(command, terminal: -1, hears: true) }
+    renderer.leave()
+    let result = ScreenCalls.run(command, terminal: renderer.terminal, hears: false)
+    renderer.enter()
+    keyboard.drop()
+    return result
+  }
+
+  /// The command beside this program; never by PATH.
+  private static func kura() -> String? {
+    guard let path = try? System.programPath() else { return nil }
+    let text = String(decoding: path, as: UTF8.self)
+    guard let slash = text.lastIndex(of: "/") else { return nil }
+    return String(text[..<slash]) + "/kura"
+  }
+}
