@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-internal import SecureMemory
+public import SecureMemory
 
 /// Rounds plaintexts up, so that a ciphertext's length tells little of the plaintext's.
 ///
@@ -35,8 +35,10 @@ public enum Padding {
     return padded
   }
 
-  /// Pads a plaintext in its place.
-  static func pad(_ plaintext: inout SecretBuffer) throws(SecureMemoryError) {
+  /// Pads a plaintext in its place, which has room for it where ``paddedCount(_:)`` was asked.
+  ///
+  /// - Throws: `SecureMemoryError.allocationFailed(byteCount:)`; the plaintext is as it was.
+  public static func pad(_ plaintext: inout SecretBuffer) throws(SecureMemoryError) {
     let missing = paddedCount(plaintext.count + 1) - plaintext.count
     try plaintext.reserve(missing)
     plaintext.append(upTo: missing) { tail in

@@ -14,7 +14,7 @@ import Testing
   ) throws -> ProtectedBody {
     let body = try ItemBody.encode(inline: value.span)
     return try ProtectedBody.seal(
-      body, to: pair.publicHalf, vault: vault, item: item, revision: revision)
+      body.bytes, to: pair.publicHalf, vault: vault, item: item, revision: revision)
   }
 
   @Test(arguments: [0, 1, 1_000, 65_536])

@@ -129,13 +129,23 @@ public enum ItemBody: ~Copyable, Sendable {
   public static func encode(
     inline value: Span<UInt8>, into buffer: inout SecretBuffer
   ) throws(FormatError) {
-    precondition(value.count <= longestInline, "a longer value is chunked")
-    do {
-      try buffer.append(Form.inline.rawValue)
-      try buffer.append(value)
-    } catch {
+    do throws(SecureMemoryError) { try append(inline: value, to: &buffer) } catch {
       throw .outOfMemory
     }
+  }
+
+  /// The same with the error of the memory.
+  public static func append(
+    inline value: Span<UInt8>, to buffer: inout SecretBuffer
+  ) throws(SecureMemoryError) {
+    precondition(value.count <= longestInline, "a longer value is chunked")
+    try buffer.append(Form.inline.rawValue)
+    try buffer.append(value)
+  }
+
+  /// Whether a body has the value in it.
+  static func isInline(_ body: Span<UInt8>) -> Bool {
+    (1...(longestInline + 1)).contains(body.count) && body[0] == Form.inline.rawValue
   }
 
   /// The bytes to seal for a chunked value.

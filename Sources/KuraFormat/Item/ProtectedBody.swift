@@ -79,7 +79,7 @@ extension ProtectedBody {
   ///   - revision: The item's revision.
   /// - Throws: ``FormatError/damaged`` when body or half are none, ``FormatError/outOfMemory``.
   public static func seal(
-    _ body: borrowing SecretBytes, to publicHalf: [UInt8], vault: VaultID, item: ItemID,
+    _ body: Span<UInt8>, to publicHalf: [UInt8], vault: VaultID, item: ItemID,
     revision: UInt64
   ) throws(FormatError) -> ProtectedBody {
     let value = try chunkedValue(in: body)
@@ -99,11 +99,11 @@ extension ProtectedBody {
   }
 
   private static func sealed(
-    _ body: borrowing SecretBytes, to publicHalf: [UInt8], _ associated: AssociatedData
+    _ body: Span<UInt8>, to publicHalf: [UInt8], _ associated: AssociatedData
   ) throws(FormatError) -> (ephemeral: [UInt8], inner: [UInt8]) {
     do throws(CryptoError) {
       let sealing = try ProtectedPair.sealingKey(to: publicHalf)
-      let inner = try Seal.seal(body.bytes, authenticating: associated.span, under: sealing.key)
+      let inner = try Seal.seal(body, authenticating: associated.span, under: sealing.key)
       return (sealing.ephemeral, inner)
     } catch { throw FormatError(error) }
   }
@@ -151,16 +151,22 @@ extension ProtectedBody {
     } catch {
       throw error == .outOfMemory ? .outOfMemory : .damaged
     }
-    guard try ProtectedBody.chunkedValue(in: body) == value else { throw .damaged }
+    guard try ProtectedBody.isChunked(body, at: value) else { throw .damaged }
     return body
   }
 
+  private static func isChunked(
+    _ body: borrowing SecretBytes, at value: ValueID?
+  ) throws(FormatError) -> Bool { try chunkedValue(in: body.bytes) == value }
+
   private static func chunkedValue(
-    in body: borrowing SecretBytes
+    in body: Span<UInt8>
   ) throws(FormatError) -> ValueID? {
-    switch try ItemBody.decode(try SecretBytes.duplicate(body.bytes)) {
-    case .inline: nil
-    case .chunked(let manifest): manifest.value
+    // A value is not copied to be told from where one is.
+    if ItemBody.isInline(body) { return nil }
+    switch try ItemBody.decode(try SecretBytes.duplicate(body)) {
+    case .inline: return nil
+    case .chunked(let manifest): return manifest.value
     }
   }
 }

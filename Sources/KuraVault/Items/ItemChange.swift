@@ -7,8 +7,9 @@ internal import SecureMemory
 
 /// Holds what is to become an item's body.
 struct NewContent: ~Copyable {
-  /// The body's plaintext.
-  let plaintext: SecretBytes
+  /// The body's plaintext, with its padding behind it where it was made for a value: the one copy of it.
+  private let plaintext: SecretBytes
+  private let count: Int
   /// The value's bytes.
   let size: UInt64
   /// Where the value's chunks are, when it has any.
@@ -17,7 +18,8 @@ struct NewContent: ~Copyable {
   let isProtected: Bool
 
   init(inline value: Span<UInt8>) throws(VaultError) {
-    plaintext = try fromFormat(.item, ItemBody.encode(inline: value))
+    plaintext = try NewContent.padded(inline: value)
+    count = 1 + value.count
     size = UInt64(value.count)
     self.value = nil
     isProtected = false
@@ -25,6 +27,7 @@ struct NewContent: ~Copyable {
 
   init(_ manifest: borrowing Manifest) throws(VaultError) {
     plaintext = try fromFormat(.item, ItemBody.encode(manifest))
+    count = plaintext.count
     size = manifest.length
     value = manifest.value
     isProtected = false
@@ -36,8 +39,31 @@ struct NewContent: ~Copyable {
   ) throws(VaultError) {
     value = try ItemBody.chunkedValue(in: plaintext, protection)
     isProtected = protection == .protected
+    count = plaintext.count
     self.plaintext = plaintext
     self.size = size
+  }
+}
+
+extension NewContent {
+  private static func padded(inline value: Span<UInt8>) throws(VaultError) -> SecretBytes {
+    do throws(SecureMemoryError) {
+      // Beside the value stand the form's byte and the padding's first one.
+      var buffer = try SecretBuffer(capacity: Padding.paddedCount(value.count + 2))
+      try ItemBody.append(inline: value, to: &buffer)
+      try Padding.pad(&buffer)
+      return buffer.finish()
+    } catch { throw .outOfMemory }
+  }
+
+  /// The body without padding.
+  var body: Span<UInt8> {
+    @_lifetime(borrow self) borrowing get { plaintext.bytes.extracting(first: count) }
+  }
+
+  /// The body as it is sealed; nil where it has no padding yet.
+  var padded: Span<UInt8>? {
+    @_lifetime(borrow self) borrowing get { plaintext.count > count ? plaintext.bytes : nil }
   }
 }
 
@@ -254,8 +280,7 @@ extension UnlockedVault {
     let sealedMeta = try keys.seal(meta, facts)
     let sealedBody =
       isProtected && !content.isProtected
-      ? try keys.seal(protecting: content.plaintext, facts)
-      : try keys.seal(body: content.plaintext.bytes, facts)
+      ? try keys.seal(protecting: content.body, facts) : try keys.seal(content, facts)
     let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: facts.revisionFacts, history: list.span,

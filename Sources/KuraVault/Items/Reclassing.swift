@@ -145,7 +145,7 @@ extension Keyring {
       let plaintext = try openStandard(found.row.body, found.facts, key)
       body =
         protection == .protected
-        ? try seal(protecting: plaintext, facts) : try seal(body: plaintext.bytes, facts)
+        ? try seal(protecting: plaintext.bytes, facts) : try seal(body: plaintext.bytes, facts)
     }
     return ResealedRow(facts: facts, meta: try seal(meta, facts), body: body)
   }

@@ -177,6 +177,16 @@ extension Keyring {
       meta.encoded, under: try dataKey(facts.generation, .item), .item)
   }
 
+  /// Seals a new body under the active data key, without a copy where it has its padding.
+  borrowing func seal(
+    _ content: borrowing NewContent, _ facts: RowFacts
+  ) throws(VaultError) -> [UInt8] {
+    guard let padded = content.padded else { return try seal(body: content.body, facts) }
+    let place = AssociatedData.body(vault: vault, facts: facts)
+    let key = try dataKey(facts.generation, .item)
+    return try fromCrypto(.item, Seal.seal(padded, authenticating: place.span, under: key))
+  }
+
   /// Seals a body under the active data key.
   borrowing func seal(body: Span<UInt8>, _ facts: RowFacts) throws(VaultError) -> [UInt8] {
     let place = AssociatedData.body(vault: vault, facts: facts)

@@ -215,7 +215,7 @@ extension Keyring {
 
   /// Seals a standard body so that only the secret half opens it, and that under the active data key.
   borrowing func seal(
-    protecting body: borrowing SecretBytes, _ facts: RowFacts
+    protecting body: Span<UInt8>, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
     let inner = try protected(body, facts, revision: facts.revision)
     return try seal(body: inner.encoded, facts)
@@ -223,7 +223,7 @@ extension Keyring {
 
   /// A standard body as only the secret half of the vault's pair opens it.
   borrowing func protected(
-    _ body: borrowing SecretBytes, _ facts: RowFacts, revision: UInt64
+    _ body: Span<UInt8>, _ facts: RowFacts, revision: UInt64
   ) throws(VaultError) -> ProtectedBody {
     try fromFormat(
       .item,
