@@ -9,6 +9,8 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   case local = 4
   case tpm2 = 5
   case fido2 = 6
+  /// One that its owner put out of use: what it was is sealed.
+  case disabled = 7
   /// One that only a later release knows.
   case later = 255
 
@@ -16,7 +18,7 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   public var isKnown: Bool {
     switch self {
     case .passcode, .recoveryKey, .keyFile, .local: true
-    case .tpm2, .fido2, .later: false
+    case .tpm2, .fido2, .disabled, .later: false
     }
   }
 
@@ -29,6 +31,7 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
     case .local: "local"
     case .tpm2: "tpm2"
     case .fido2: "fido2"
+    case .disabled: "disabled"
     case .later: "unknown"
     }
   }

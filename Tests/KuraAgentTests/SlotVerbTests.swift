@@ -35,6 +35,11 @@ import Testing
           .slotRemove(.init(SlotAuthority(kind, secret: Bench.passcode.utf8.span), number: 0)))
       }
       #expect(reply.refusal == .slotsTakeOwner)
+      let disabling = try bench.ask(wire) {
+        try $0.putRequest(
+          .slotDisable(.init(SlotAuthority(kind, secret: Bench.passcode.utf8.span), number: 0)))
+      }
+      #expect(disabling.refusal == .slotsTakeOwner)
     }
     #expect(try list(on: wire, bench).list.slots.count == 1)
   }
@@ -123,6 +128,23 @@ import Testing
     }
     #expect(other.failure == .slotNotFound)
     #expect(try bench.status(wire)?.state == .locked)
+  }
+
+  @Test func `that are disabled are listed, and taken again when they are enabled`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try add(SlotOrder(.passcode), "second", on: wire, bench).isOK)
+    let authority = SlotAuthority(.passcode, secret: Bench.passcode.utf8.span)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.slotDisable(.init(authority, number: 1))) }.isOK)
+    let flags = try list(on: wire, bench).list.slots.map(\.flags)
+    #expect(flags.map { $0.contains(.disabled) } == [false, true])
+    #expect(flags.map { $0.contains(.enabled) } == [true, false])
+    #expect(try list(on: wire, bench).list.slots.map(\.kind) == [.passcode, .passcode])
+    #expect(try bench.ask(wire) { try $0.unlock("second") }.failure == .wrongPasscode)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.slotEnable(.init(authority, number: 1))) }.isOK)
+    #expect(try bench.ask(wire) { try $0.unlock("second") }.isOK)
   }
 
   @Test func `that are wrong say which rule`() throws {

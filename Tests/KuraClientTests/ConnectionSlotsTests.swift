@@ -74,7 +74,7 @@ struct ConnectionSlotsTests {
       try agent.say { try $0.putReply() }
       return request
     } client: { connection in
-      try connection.removeSlot(2, .recoveryKey, current: secret("old"))
+      try connection.changeSlot(.remove, 2, .recoveryKey, current: secret("old"))
     }
     guard case .slotRemove(let remove) = try Request(request.span) else {
       return #expect(Bool(false))

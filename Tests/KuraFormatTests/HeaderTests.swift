@@ -58,7 +58,7 @@ import Testing
     #expect(try decode(recovery.encoded) == recovery)
   }
 
-  @Test(arguments: [(5, .tpm2), (6, .fido2), (7, .later), (255, .later)] as [(UInt8, SlotKind)])
+  @Test(arguments: [(5, .tpm2), (6, .fido2), (8, .later), (255, .later)] as [(UInt8, SlotKind)])
   func `of a kind of later releases only the id is read`(byte: UInt8, kind: SlotKind) throws {
     var bytes = [UInt8](repeating: 0xA5, count: 48)
     bytes[0] = byte
@@ -71,6 +71,40 @@ import Testing
     let long = bytes + [UInt8](repeating: 9, count: 65_537 - 48)
     #expect(failure { _ = try decode(long) } == .damaged)
     #expect(failure { _ = try decode(Array(bytes.dropLast())) } == .damaged)
+  }
+
+  @Test func `of a disabled slot nothing but the id stands in clear`() throws {
+    let header = SlotHeader(disabled: identifier(3))
+    let bytes = [7] + [UInt8](repeating: 0, count: 31) + [UInt8](repeating: 3, count: 16)
+    #expect(header.encoded == bytes)
+    #expect(try decode(bytes) == header)
+    #expect(!header.kind.isKnown && header.kdf == nil)
+    for index in 1..<32 {
+      var other = bytes
+      other[index] = 1
+      #expect(failure { _ = try decode(other) } == .damaged, "byte \(index)")
+    }
+    #expect(failure { _ = try decode(bytes + [0]) } == .damaged)
+    for cut in cuts(bytes) { #expect(failure { _ = try decode(cut) } == .damaged) }
+  }
+
+  @Test func `a disabled slot keeps its columns as they were, and its id`() throws {
+    let slot = DisabledSlot(
+      header: passcode.encoded, key: Array(repeating: 4, count: 328),
+      protected: Array(repeating: 5, count: 104))
+    let bytes = slot.encoded
+    #expect(bytes.count == 6 + 48 + 328 + 104)
+    #expect(Array(bytes[..<2]) == [48, 0])
+    #expect(try DisabledSlot(decoding: bytes.span, slot: identifier(2)) == slot)
+    #expect(failure { _ = try DisabledSlot(decoding: bytes.span, slot: identifier(1)) } == .damaged)
+    for cut in cuts(bytes) {
+      #expect(failure { _ = try DisabledSlot(decoding: cut.span, slot: identifier(2)) } == .damaged)
+    }
+    let twice = DisabledSlot(
+      header: SlotHeader(disabled: identifier(2)).encoded, key: bytes, protected: [])
+    #expect(
+      failure { _ = try DisabledSlot(decoding: twice.encoded.span, slot: identifier(2)) }
+        == .damaged)
   }
 
   @Test func `a cost that Argon2id does not have is damage, and no high price`() {

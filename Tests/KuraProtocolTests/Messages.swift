@@ -169,6 +169,14 @@ enum Examples {
           try $0.putRequest(
             .slotRemove(.init(SlotAuthority(.passcode, secret: "secret".utf8.span), number: 2)))
         },
+        request("slot-disable") {
+          try $0.putRequest(
+            .slotDisable(.init(SlotAuthority(.passcode, secret: "secret".utf8.span), number: 2)))
+        },
+        request("slot-enable") {
+          try $0.putRequest(
+            .slotEnable(.init(SlotAuthority(.passcode, secret: "secret".utf8.span), number: 2)))
+        },
         request("authorize") {
           try $0.putRequest(.authorize(.init(.passcode, secret: "secret".utf8.span)))
         },

@@ -26,6 +26,7 @@ MAX_SLOT_COLUMN = 65536
 SLOT_KEY, SLOT_HALF = 328, 104
 ZERO32 = bytes(32)
 PASSCODE, RECOVERY_KEY, KEY_FILE, LOCAL = 1, 2, 3, 4
+DISABLED = 7
 HEADER, RING, ROOT = 0, 1, 2
 GIB = 1 << 30
 
@@ -288,6 +289,10 @@ class SlotHeader:
     @staticmethod
     def decode(data):
         """Refuses what is malformed before anything is allocated or derived."""
+        if len(data) > LOCAL and data[0] == DISABLED:
+            if len(data) != 48 or any(data[1:32]):
+                raise Refused("slot", "damaged", "the header of a disabled slot")
+            return SlotHeader(DISABLED, 0, 0, 0, data[16:32], data[32:])
         if len(data) > LOCAL and data[0] > LOCAL and 48 <= len(data) <= MAX_SLOT_COLUMN:
             return SlotHeader(data[0], 0, 0, 0, data[16:32], data[32:48])
         if len(data) != 48:
@@ -303,7 +308,9 @@ class SlotHeader:
 
     def check_columns(self, key, protected):
         """Refuses lengths that the sealed columns of this kind do not have."""
-        if self.kind > LOCAL:
+        if self.kind == DISABLED:
+            fits = 0 < len(key) <= MAX_SLOT_COLUMN and not protected
+        elif self.kind > LOCAL:
             fits = max(len(key), len(protected)) <= MAX_SLOT_COLUMN
         else:
             fits = len(key) == SLOT_KEY and len(protected) in (

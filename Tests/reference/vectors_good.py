@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import kura_format as fmt
 import kura_rotation as rotation
-from kura_format import KEY_FILE, PASSCODE, RECOVERY_KEY, SlotHeader
+from kura_format import DISABLED, KEY_FILE, PASSCODE, RECOVERY_KEY, SlotHeader
 from kura_record import Manifest, Meta, Row, Seen
 from make_vectors import base, fault
 from vector_file import pattern
@@ -199,6 +199,26 @@ def slots(vault):
                          (number, header, vault.source.bytes(328)))
     resealed_root(vault)
     vault.put(b"a", b"1")
+
+
+def disable(vault, number):
+    """Puts a slot out of use, as its owner does."""
+    columns = vault.db.execute(
+        "SELECT header, key, protected FROM slot WHERE number = ?", (number,)).fetchone()
+    slot_id = columns[0][32:]
+    plain = b"".join(len(column).to_bytes(2, "little") + column for column in columns)
+    sealed = fmt.seal(vault.keys.ring, b"\x0d" + vault.vault_id + slot_id, fmt.pad(plain),
+                      vault.source.bytes(24))
+    vault.db.execute("UPDATE slot SET header = ?, key = ?, protected = x'' WHERE number = ?",
+                     (bytes([DISABLED]) + bytes(31) + slot_id, sealed, number))
+    resealed_root(vault)
+
+
+@fault("ok", "slots that are disabled, beside those that open", on="slots",
+       passcode_hex=b"passcode 9".hex())
+def good_slots_disabled(vault):
+    for number in (1, 3, 5):
+        disable(vault, number)
 
 
 @fault("ok", "the last of four passcodes", on="slots", passcode_hex=b"passcode 9".hex())

@@ -86,7 +86,9 @@ text("slot-header-long", "slot/damaged", "a header of 49 bytes",
 text("slot-reserved", "slot/damaged", "reserved bytes that are not zero",
      "UPDATE slot SET header = substr(header, 1, 2) || x'0001' || substr(header, 5);")
 text("slot-kind-0", "slot/damaged", "a slot of no kind", slot_header(kind=0))
-text("slot-kind-7", "slot/no-such-slot", "a slot of a kind nobody knows, in the passcode's place",
+text("slot-kind-8", "slot/no-such-slot", "a slot of a kind nobody knows, in the passcode's place",
+     slot_header(kind=8))
+text("slot-kind-7-not-sealed", "slot/damaged", "a disabled slot that says more of itself than its id",
      slot_header(kind=7))
 text("slot-kind-4-without-kdf", "slot/damaged", "a short code without Argon2id",
      slot_header(kind=4, kdf=0, passes=0, memory=0))

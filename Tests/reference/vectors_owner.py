@@ -41,7 +41,7 @@ def later_header(vault, kind, length=48):
 @base("slots of later releases, of any length there may be")
 def slots_later(vault):
     for number, (kind, header, key, protected) in enumerate((
-            (5, 48, 584, 104), (6, 51, 72, 0), (7, 300, 0, 71), (255, 48, 1, 65536),
+            (5, 48, 584, 104), (6, 51, 72, 0), (8, 300, 0, 71), (255, 48, 1, 65536),
             (5, 65536, 65536, 103), (200, 48, 328, 104)), 3):
         add_raw(vault, number, later_header(vault, kind, header), vault.source.bytes(key),
                 vault.source.bytes(protected))
@@ -55,7 +55,7 @@ for name, note, lengths in (
         ("key-long", "65,537 bytes of key", (48, 65537, 1)),
         ("protected-long", "65,537 bytes of protected half", (48, 1, 65537))):
     text("slot-later-" + name, "slot/damaged", "a slot of a later release: " + note,
-         "INSERT INTO slot VALUES (9, CAST(x'07' || zeroblob(%d) AS BLOB), zeroblob(%d), "
+         "INSERT INTO slot VALUES (9, CAST(x'08' || zeroblob(%d) AS BLOB), zeroblob(%d), "
          "zeroblob(%d));" % (lengths[0] - 1, *lengths[1:]))
 text("slot-key-long", "slot/damaged", "a passcode's key of 584 bytes",
      "UPDATE slot SET key = zeroblob(584) WHERE number = 0;")

@@ -1,4 +1,4 @@
 -- note: a slot of a later release: 47 bytes of header
 -- expect: slot/damaged
 -- base: good-three-items
-INSERT INTO slot VALUES (9, CAST(x'07' || zeroblob(46) AS BLOB), zeroblob(1), zeroblob(1));
+INSERT INTO slot VALUES (9, CAST(x'08' || zeroblob(46) AS BLOB), zeroblob(1), zeroblob(1));

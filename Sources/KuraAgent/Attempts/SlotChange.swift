@@ -11,6 +11,8 @@ final class SlotChange: Act, @unchecked Sendable {
   enum Task {
     case add(SlotOrder, SlotNaming)
     case remove(UInt8)
+    case disable(UInt8)
+    case enable(UInt8)
     /// The passcode, or a code for this machine, takes the place of the one that is shown or forgotten.
     case passcode(KDFParameters, PasscodeRequest.Flags)
   }
@@ -45,7 +47,7 @@ final class SlotChange: Act, @unchecked Sendable {
     case .passcode where recovery != nil:
       try answer(key: recovery, client)
       return true
-    case .add, .remove, .passcode: return false
+    case .add, .remove, .disable, .enable, .passcode: return false
     }
   }
 
@@ -67,8 +69,8 @@ final class SlotChange: Act, @unchecked Sendable {
 
   private var endsSlot: Bool {
     switch task {
-    case .add: false
-    case .remove, .passcode: true
+    case .add, .enable: false
+    case .remove, .disable, .passcode: true
     }
   }
 
@@ -85,6 +87,12 @@ final class SlotChange: Act, @unchecked Sendable {
     switch task {
     case .remove(let number):
       try vault.removeSlot(number, authorizedBy: key)
+      return number
+    case .disable(let number):
+      try vault.disableSlot(number, authorizedBy: key)
+      return number
+    case .enable(let number):
+      try vault.enableSlot(number, authorizedBy: key)
       return number
     case .add(let order, _):
       let replaces = order.flags.contains(.replace)
@@ -108,7 +116,7 @@ final class SlotChange: Act, @unchecked Sendable {
   private func answer(_ number: UInt8, _ client: Connection) throws(Refusal) {
     switch task {
     case .passcode where recovery == nil: try answer(key: recovery, client)
-    case .remove, .passcode:
+    case .remove, .disable, .enable, .passcode:
       try wire { () throws(ProtocolError) in try client.outbox.frames.putReply() }
     case .add(let order, _):
       try wire { () throws(ProtocolError) in
@@ -135,7 +143,7 @@ extension SlotChange {
     let key = try job.prove(secret)
     if unlocks { unlockKey = try job.tally?.slots.open(credential, secret: secret) }
     switch task {
-    case .remove: break
+    case .remove, .disable, .enable: break
     case .add(let order, let naming):
       guard let new = new.take() else { throw .outOfMemory }
       if let number = try slot(openedBy: new, order.kind, beside: secret, at: key.slot, job) {

@@ -29,7 +29,7 @@ extension Agent {
       let list = try connection.outbox.frames.openSlotList(isAuthentic: isAuthentic)
       for report in reports {
         var facts = SlotFacts(report)
-        if !suspended.contains(report.kind) { facts.flags.insert(.enabled) }
+        if !suspended.contains(report.kind), !report.isDisabled { facts.flags.insert(.enabled) }
         if report.number == opened { facts.flags.insert(.opened) }
         let (label, place) = (report.note?.label ?? [], report.note?.place ?? [])
         try connection.outbox.frames.putSlot(facts, label: label.span, place: place.span)
@@ -69,14 +69,14 @@ extension Agent {
       request.authority.secret.bytes, new, at: vault, connection)
   }
 
-  func removeSlot(
-    _ request: SlotRequest, _ connection: Connection
+  /// Removes, disables or enables a slot that is there.
+  func changeSlot(
+    _ task: SlotChange.Task, _ request: SlotRequest, _ connection: Connection
   ) throws(Refusal) {
     try request.authority.credential.checkMayChangeSlots()
     try begin(
-      .remove(request.number), by: request.authority.credential,
-      request.authority.secret.bytes, nil, at: try openForAttempt(connection),
-      connection)
+      task, by: request.authority.credential, request.authority.secret.bytes, nil,
+      at: try openForAttempt(connection), connection)
   }
 
   func changePasscode(
@@ -142,6 +142,7 @@ extension Credential {
 extension SlotFacts {
   fileprivate init(_ report: SlotReport) {
     var flags: Flags = []
+    if report.isDisabled { flags.insert(.disabled) }
     if report.holdsProtectedHalf { flags.insert(.withProtected) }
     if report.kdf.map(KDFLimits.isWeak) == true { flags.insert(.weak) }
     if report.note?.isWeakCostMeant == true { flags.insert(.weakMeant) }

@@ -44,7 +44,9 @@ extension Agent {
     case .wait(let request): try wait(request.milliseconds, connection)
     case .slots: try slots(connection)
     case .slotAdd(let request): try addSlot(request, connection)
-    case .slotRemove(let request): try removeSlot(request, connection)
+    case .slotRemove(let request): try changeSlot(.remove(request.number), request, connection)
+    case .slotDisable(let request): try changeSlot(.disable(request.number), request, connection)
+    case .slotEnable(let request): try changeSlot(.enable(request.number), request, connection)
     case .slotTest(let request): try testSlot(request, connection)
     case .authorize(let request): try authorize(request, connection)
     case .protect(let request):
@@ -87,7 +89,7 @@ extension Verb {
     case .create, .unlock, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact:
       [.takesSeat, .diesWithClient]
-    case .passcode, .slotAdd, .slotRemove, .slotTest, .authorize, .rekey:
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
     }
   }
@@ -118,8 +120,8 @@ extension Request {
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
       case .list, .rotate, .compact: LogSubject(Span())
       // Noted when they are done.
-      case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .authorize,
-        .rekey, .putBatch, .log:
+      case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
+        .slotEnable, .authorize, .rekey, .putBatch, .log:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
         nil

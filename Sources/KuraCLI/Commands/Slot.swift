@@ -4,12 +4,12 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Does `kura slot`: adds, shows and removes the ways to unlock the vault, each independent of the
+/// Does `kura slot`: adds, shows, disables and removes the ways to unlock the vault, each independent of the
 /// others.
 enum SlotControl {
   static let command = Command(
-    "slot", [.init("list|add|remove|test"), .init("KIND|N", .optional)],
-    abstract: "list, add, remove or try the ways to unlock the vault",
+    "slot", [.init("list|add|remove|disable|enable|test"), .init("KIND|N", .optional)],
+    abstract: "list, add, remove, disable, enable or try the ways to unlock the vault",
     options: [
       Option.json,
       Option(.label, .required("TEXT"), help: "call the new slot TEXT"),
@@ -27,7 +27,7 @@ enum SlotControl {
 
   /// Names what can be done with slots.
   private enum Action: String, CaseIterable {
-    case list, add, remove, test
+    case list, add, remove, disable, enable, test
 
     /// Refuses what belongs to another action.
     func check(_ arguments: Arguments) throws(UsageError) {
@@ -36,7 +36,8 @@ enum SlotControl {
         case .list: [.json]
         case .add: SlotControl.command.options.map { $0.name }.filter { $0 != .json }
         // A key file has its own refusal.
-        case .remove, .test: [.recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD]
+        case .remove, .disable, .enable, .test:
+          [.recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD]
         }
       for option in SlotControl.command.options where arguments.has(option.name) {
         guard !taken.contains(option.name) else { continue }
@@ -51,7 +52,7 @@ enum SlotControl {
     guard let action else {
       throw .usage(
         "slot does not know " + Diagnostic.quoted(operands[0]),
-        hint: "say list, add, remove or test")
+        hint: "say list, add, remove, disable, enable or test")
     }
     let access = try invocation.access()
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
@@ -64,8 +65,9 @@ enum SlotControl {
       if let operand { throw .usage(.operandUnexpected(operand, verb: "slot list")) }
       try SlotTable.write(access, &invocation)
     case .add: try SlotAdding.run(try kind(operand), access, &invocation)
-    case .remove:
-      try remove(try number(operand, verb: "slot remove"), access, invocation.messages)
+    case .remove: try change(.remove, operand, access, invocation.messages)
+    case .disable: try change(.disable, operand, access, invocation.messages)
+    case .enable: try change(.enable, operand, access, invocation.messages)
     case .test:
       try test(operand == nil ? nil : try number(operand, verb: "slot test"), access, &invocation)
     }
@@ -92,12 +94,14 @@ enum SlotControl {
   }
 }
 
-// MARK: - Removing and trying
+// MARK: - Changing and trying
 
 extension SlotControl {
-  private static func remove(
-    _ number: UInt8, _ access: VaultAccess, _ messages: Messages
+  /// Removes, disables or enables a slot.
+  private static func change(
+    _ change: SlotSwitch, _ operand: [UInt8]?, _ access: VaultAccess, _ messages: Messages
   ) throws(CommandError) {
+    let number = try number(operand, verb: "slot " + change.rawValue)
     try access.asking.refuseKeyFile()
     var questioner = try access.asking.questioner()
     var connection = try access.connectRunningOrOwn()
@@ -108,9 +112,11 @@ extension SlotControl {
     }
     let credential = try ProvedCredential.take(access, &questioner, &connection)
     try running { () throws(ClientError) in
-      try connection.removeSlot(number, credential.kind, current: credential.secret)
+      try connection.changeSlot(change, number, credential.kind, current: credential.secret)
     }
-    let left = slots.all.filter { $0.facts.number != number }.map { $0.facts.kind }
+    guard change != .enable else { return }
+    let left = slots.all.filter { $0.facts.number != number && !$0.facts.isDisabled }
+      .map { $0.facts.kind }
     if !left.contains(.passcode), !left.contains(.local) {
       messages.warn("no passcode opens the vault any more; keep its recovery key")
       messages.suggest("'kura passcode' gives it one again")
@@ -147,15 +153,21 @@ extension SlotControl {
     of number: UInt8?, _ access: VaultAccess, _ connection: inout Connection
   ) throws(CommandError) -> Credential {
     let kind = access.asking.kind
-    guard let number, kind == .passcode else { return kind }
+    guard let number else { return kind }
     let slots = try running { () throws(ClientError) in try connection.slots() }
     let slot = slots.all.first { $0.facts.number == number }
+    if let slot, slot.facts.isDisabled {
+      throw .failure(
+        "slot \(number) is disabled", hint: "'kura slot enable \(number)' puts it back into use",
+        .denied)
+    }
+    guard kind == .passcode else { return kind }
     switch slot?.facts.kind {
     case .recoveryKey: return access.asking.hasGivenPasscode ? .passcode : .recoveryKey
     case .local: return .local
     case .keyFile: throw .usage(.keyFileMissing)
     // A slot of any other kind the agent refuses to try.
-    case .passcode, .tpm2, .fido2, .later, nil: return .passcode
+    case .passcode, .tpm2, .fido2, .disabled, .later, nil: return .passcode
     }
   }
 }

@@ -41,10 +41,9 @@ extension SlotTable {
     _ slot: Slot, isAuthentic: Bool, _ output: inout Output
   ) throws(CommandError) {
     let facts = slot.facts
-    let enabled = facts.flags.contains(.enabled) ? "enabled" : "refused"
     try output.write(
       HelpText.pad("\(facts.number)", 4) + HelpText.pad(facts.kind.name, 14)
-        + HelpText.pad(enabled, 9) + HelpText.pad(facts.availability.words, 16))
+        + HelpText.pad(facts.standing, 9) + HelpText.pad(facts.availability.words, 16))
     try output.write(facts.created == 0 ? "-" : Moment.local(facts.created))
     if !slot.label.utf8.isEmpty {
       try output.write("  ")
@@ -65,6 +64,15 @@ extension SlotTable {
 }
 
 extension SlotFacts {
+  /// Whether its owner put it out of use.
+  var isDisabled: Bool { flags.contains(.disabled) }
+
+  /// Whether it is in use, in a word.
+  fileprivate var standing: String {
+    if isDisabled { return "disabled" }
+    return flags.contains(.enabled) ? "enabled" : "refused"
+  }
+
   /// What is not the rule.
   fileprivate var remarks: [String] {
     var remarks: [String] = []
@@ -72,6 +80,7 @@ extension SlotFacts {
     if flags.contains(.weak) {
       remarks.append(flags.contains(.weakMeant) ? "weak, as asked for" : "weak")
     }
+    guard kind != .disabled else { return remarks }
     let isUsual = (kind == .passcode || kind == .recoveryKey) == flags.contains(.withProtected)
     if !isUsual {
       remarks.append(
@@ -84,9 +93,9 @@ extension SlotFacts {
 extension Slot {
   /// The slot in a few words: whether it is enabled and whether it is available, apart.
   var words: String {
-    "\(facts.number) " + facts.kind.name + ", "
-      + (facts.flags.contains(.enabled) ? "enabled" : "refused until the passcode has worked")
-      + ", "
+    let standing = facts.standing
+    return "\(facts.number) " + facts.kind.name + ", "
+      + (standing == "refused" ? "refused until the passcode has worked" : standing) + ", "
       + facts.availability.words
   }
 }
@@ -123,6 +132,7 @@ extension SlotTable {
     try output.member("number", UInt64(facts.number))
     try output.member("kind", facts.kind.name)
     try output.member("enabled", facts.flags.contains(.enabled))
+    try output.member("disabled", facts.flags.contains(.disabled))
     try output.member("available", facts.availability.name)
     if facts.created > 0 {
       try output.member("created", moment: facts.created)

@@ -84,7 +84,10 @@ extension Diagnostic {
         "another way to unlock takes another passcode or file"
       )
     case .recoveryKeyExists:
-      ("the vault has a recovery key already", "--replace ends it and makes another")
+      (
+        "the vault has a recovery key already",
+        "'kura slot add --replace recovery-key' ends it and makes another"
+      )
     case .lastSlot: lastSlotWords
     case .rekeyTakesPasscode:
       ("policy does not allow it: a new vault key takes the passcode", nil)

@@ -21,6 +21,11 @@ public struct Slots: Equatable, Sendable {
   public let all: [Slot]
 }
 
+/// Names what is done with a slot that is there.
+public enum SlotSwitch: String, Sendable {
+  case remove, disable, enable
+}
+
 extension Connection {
   /// The ways to open the vault. A locked vault tells less, and nothing authentic.
   public mutating func slots() throws(ClientError) -> Slots {
@@ -66,17 +71,22 @@ extension Connection {
     return reply.number
   }
 
-  /// Removes a way to open the vault; an unlocked vault stays so.
+  /// Removes a way to open the vault, puts it out of use or back into use; an unlocked vault stays so.
   ///
   /// - Parameters:
+  ///   - change: What to do with it.
   ///   - number: The slot's number.
   ///   - kind: What `current` is: a passcode or the recovery key.
   ///   - current: What opens the vault now.
-  public mutating func removeSlot(
-    _ number: UInt8, _ kind: Credential, current: borrowing SecretBytes
+  public mutating func changeSlot(
+    _ change: SlotSwitch, _ number: UInt8, _ kind: Credential, current: borrowing SecretBytes
   ) throws(ClientError) {
-    try send(
-      .slotRemove(SlotRequest(SlotAuthority(kind, secret: current.bytes), number: number)))
+    let request = SlotRequest(SlotAuthority(kind, secret: current.bytes), number: number)
+    switch change {
+    case .remove: try send(.slotRemove(request))
+    case .disable: try send(.slotDisable(request))
+    case .enable: try send(.slotEnable(request))
+    }
     try done(patience: patience.derivation)
   }
 

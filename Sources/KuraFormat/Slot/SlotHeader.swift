@@ -45,6 +45,14 @@ public struct SlotHeader: Equatable, Sendable {
     self.id = id
   }
 
+  /// The header of a slot that is put out of use: nothing of it stands in clear but its id.
+  public init(disabled id: SlotID) {
+    kind = .disabled
+    kdf = nil
+    salt = .zero
+    self.id = id
+  }
+
   /// Reads a header; whether its cost is one to be paid is not judged yet.
   ///
   /// Of a kind that only a later release knows nothing is read but the slot's id, and ``encoded`` is not
@@ -55,6 +63,15 @@ public struct SlotHeader: Equatable, Sendable {
     var reader = ByteReader(bytes)
     guard let kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
     self.kind = kind
+    if kind == .disabled {
+      try reader.zeros(15)
+      kdf = nil
+      salt = try reader.identifier()
+      id = try reader.identifier()
+      guard salt == .zero else { throw .damaged }
+      try reader.finish()
+      return
+    }
     guard kind.isKnown else {
       guard bytes.count <= SlotHeader.longestLater else { throw .damaged }
       _ = try reader.take(15)
@@ -99,7 +116,7 @@ public struct SlotHeader: Equatable, Sendable {
     switch kind {
     case .passcode, .local: hasKDF
     case .recoveryKey, .keyFile: !hasKDF
-    case .tpm2, .fido2, .later: !hasKDF
+    case .tpm2, .fido2, .disabled, .later: !hasKDF
     }
   }
 }

@@ -17,6 +17,7 @@ public struct AssociatedData: Sendable {
     case logStart = 9
     case logBlock = 10
     case logLocked = 11
+    case disabledSlot = 13
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -59,6 +60,14 @@ extension AssociatedData {
     var data = AssociatedData(kind)
     data.append(vault)
     for byte in header.encoded { data.append(integer: byte) }
+    return data
+  }
+
+  /// A slot that is put out of use.
+  public static func disabledSlot(vault: VaultID, slot: SlotID) -> AssociatedData {
+    var data = AssociatedData(.disabledSlot)
+    data.append(vault)
+    data.append(slot)
     return data
   }
 

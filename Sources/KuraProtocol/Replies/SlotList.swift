@@ -14,7 +14,7 @@ public struct SlotFacts: Equatable, Sendable {
     /// Takes all bits as they are; those that this release does not know mean nothing to it.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The agent takes it; one that is not enabled is refused until a passcode has worked.
+    /// The agent takes it; one that is neither enabled nor disabled is refused until a passcode has worked.
     public static let enabled = Flags(rawValue: 1)
     /// It opened the vault this time.
     public static let opened = Flags(rawValue: 2)
@@ -24,6 +24,8 @@ public struct SlotFacts: Equatable, Sendable {
     public static let weak = Flags(rawValue: 8)
     /// That was asked for when it was made.
     public static let weakMeant = Flags(rawValue: 16)
+    /// Its owner put it out of use.
+    public static let disabled = Flags(rawValue: 32)
   }
 
   /// Where it stands, 0 to 15.

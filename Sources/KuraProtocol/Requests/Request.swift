@@ -25,6 +25,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case slotAdd = 19
   case slotRemove = 20
   case slotTest = 21
+  case slotDisable = 22
+  case slotEnable = 23
   case authorize = 24
   case protect = 25
   case unprotect = 26
@@ -67,6 +69,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .slotAdd: "slot-add"
     case .slotRemove: "slot-remove"
     case .slotTest: "slot-test"
+    case .slotDisable: "slot-disable"
+    case .slotEnable: "slot-enable"
     case .authorize: "authorize"
     case .protect: "protect"
     case .unprotect: "unprotect"
@@ -113,6 +117,8 @@ public enum Request: ~Escapable {
   case slotAdd(SlotAddRequest)
   case slotRemove(SlotRequest)
   case slotTest(SlotRequest)
+  case slotDisable(SlotRequest)
+  case slotEnable(SlotRequest)
   case authorize(SlotAuthority)
   case protect(NameRequest)
   case unprotect(OwnedNameRequest)
@@ -170,6 +176,8 @@ public enum Request: ~Escapable {
     case .slotAdd: .slotAdd
     case .slotRemove: .slotRemove
     case .slotTest: .slotTest
+    case .slotDisable: .slotDisable
+    case .slotEnable: .slotEnable
     case .authorize: .authorize
     case .protect: .protect
     case .unprotect: .unprotect
@@ -216,6 +224,8 @@ public enum Request: ~Escapable {
     case .slotAdd: return .slotAdd(try reader.message())
     case .slotRemove: return .slotRemove(try reader.message())
     case .slotTest: return .slotTest(try reader.message())
+    case .slotDisable: return .slotDisable(try reader.message())
+    case .slotEnable: return .slotEnable(try reader.message())
     case .authorize: return .authorize(try reader.message())
     case .protect: return .protect(try reader.message())
     case .unprotect: return .unprotect(try reader.message())
@@ -249,7 +259,8 @@ extension Request {
       case .unprotect(let request): return request.word
       case .status, .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes,
         .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
-        .slotRemove, .slotTest, .authorize, .protect, .prompt, .rotate, .agentFacts, .otp, .rekey,
+        .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
+        .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .compact:
         return OwnerWord()
       }
@@ -276,7 +287,9 @@ extension SecretBuffer {
     case .config(let message): try put(message)
     case .wait(let message): try put(message)
     case .slotAdd(let message): try put(message)
-    case .slotRemove(let message), .slotTest(let message): try put(message)
+    case .slotRemove(let message), .slotTest(let message), .slotDisable(let message),
+      .slotEnable(let message):
+      try put(message)
     case .authorize(let message): try put(message)
     case .show(let message), .protect(let message), .otp(let message), .history(let message),
       .touch(let message):

@@ -20,7 +20,7 @@ extension UnlockedVault {
     else { throw .credentialStale }
     let old = try fresh.slotID
     try keepingDeviceSecret(of: slot) { vault throws(VaultError) in
-      try vault.changeSlots(fresh, isOwnCode: true) { plan, wrap throws(VaultError) in
+      try vault.changeSlots(fresh, isOwnCode: true) { plan, wrap, _ throws(VaultError) in
         try plan.put(slot, at: fresh.slot, wrap, fresh)
       }
     }

@@ -25,7 +25,7 @@ extension UnlockedVault {
     authorizedBy fresh: borrowing VaultKey, passcode: borrowing PreparedSlot?,
     recovery: borrowing PreparedSlot?
   ) throws(VaultError) {
-    try changeSlots(fresh) { plan, wrap throws(VaultError) in
+    try changeSlots(fresh) { plan, wrap, _ throws(VaultError) in
       switch passcode {
       case .some(let slot): try plan.put(slot, at: plan.passcodePlace(fresh), wrap, fresh)
       case .none: break
@@ -87,7 +87,7 @@ extension UnlockedVault {
   private mutating func put(
     _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey, _ replacing: Bool
   ) throws(VaultError) -> UInt8 {
-    try changeSlots(fresh) { plan, wrap throws(VaultError) in
+    try changeSlots(fresh) { plan, wrap, _ throws(VaultError) in
       let number = try plan.newPlace(for: slot.header.kind, replacing: replacing)
       try plan.put(slot, at: number, wrap, fresh)
       return number
@@ -106,7 +106,7 @@ extension UnlockedVault {
   public mutating func removeSlot(
     _ number: UInt8, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) {
-    let id = try changeSlots(fresh) { plan, _ throws(VaultError) in try plan.remove(number) }
+    let id = try changeSlots(fresh) { plan, _, _ throws(VaultError) in try plan.remove(number) }
     DeviceSecrets(stateDirectory: options.stateDirectory).remove(id)
   }
 
@@ -116,7 +116,7 @@ extension UnlockedVault {
   ///   opens.
   mutating func changeSlots<Result>(
     _ fresh: borrowing VaultKey, isOwnCode: Bool = false,
-    _ body: (inout SlotPlan, borrowing SlotWrap) throws(VaultError) -> Result
+    _ body: (inout SlotPlan, borrowing SlotWrap, borrowing Keyring) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     let isProtected = !isOwnCode || fresh.opensProtected
     let kept = keys.ring.notes
@@ -127,7 +127,7 @@ extension UnlockedVault {
       let half = isProtected ? try fresh.protectedHalf(of: vault) : nil
       var plan = SlotPlan(vault.trust.slots, vault.keys.ring.notes)
       let wrap = SlotWrap(half: half, vault: vault.id, now: draft.root.time)
-      let result = try body(&plan, wrap)
+      let result = try body(&plan, wrap, vault.keys)
       try vault.store(plan, &draft)
       return result
     }
@@ -192,14 +192,18 @@ struct SlotPlan {
   }
 
   private func freePlace(for kind: SlotKind) throws(VaultError) -> UInt8 {
-    let isCostly = kind == .passcode || kind == .local
-    guard !isCostly || summaries.count(where: { $0.kdf != nil }) < KDFLimits.mostArgon2Slots else {
-      throw .slotsFull(limit: KDFLimits.mostArgon2Slots)
-    }
+    try checkCost(of: kind)
     let taken = Set(rows.map(\.number))
     guard let number = (0..<UInt8(KDFLimits.mostSlots)).first(where: { !taken.contains($0) })
     else { throw .slotsFull(limit: KDFLimits.mostSlots) }
     return number
+  }
+
+  private func checkCost(of kind: SlotKind) throws(VaultError) {
+    let isCostly = kind == .passcode || kind == .local
+    guard !isCostly || summaries.count(where: { $0.kdf != nil }) < KDFLimits.mostArgon2Slots else {
+      throw .slotsFull(limit: KDFLimits.mostArgon2Slots)
+    }
   }
 
   /// Seals a slot into its place.
@@ -220,24 +224,59 @@ struct SlotPlan {
       guard !slot.holdsProtectedHalf else { throw .credentialStale }
       row = try slot.row(number, holding: payload, vault: wrap.vault)
     }
-    rows.removeAll { $0.number == number }
-    rows.insert(row, at: rows.firstIndex { $0.number > number } ?? rows.endIndex)
-    changed.append(row)
+    replace(row)
     notes.keep(only: ids)
+  }
+
+  private mutating func replace(_ row: SlotRow) {
+    rows.removeAll { $0.number == row.number }
+    rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
+    changed.append(row)
   }
 
   /// Takes a slot out.
   ///
   /// - Returns: Its id.
   mutating func remove(_ number: UInt8) throws(VaultError) -> SlotID {
-    guard let row = rows.first(where: { $0.number == number }), let id = row.id else {
-      throw .slotNotFound(number)
-    }
+    let id = try row(number).id
     rows.removeAll { $0.number == number }
-    guard summaries.contains(where: \.kind.isForPeople) else { throw .lastSlot }
+    try checkPeople()
     removed.append(number)
     notes.keep(only: ids)
     return id
+  }
+
+  /// Puts a slot out of use; one that is stays so.
+  mutating func disable(_ number: UInt8, _ keys: borrowing Keyring) throws(VaultError) {
+    let (row, id) = try row(number)
+    guard !row.isDisabled else { return }
+    replace(try row.disabled(id, keys))
+    try checkPeople()
+  }
+
+  /// Puts a slot back into use; one that is stays so.
+  mutating func enable(_ number: UInt8, _ keys: borrowing Keyring) throws(VaultError) {
+    let row = try row(number).row
+    guard row.isDisabled else { return }
+    let back = try row.inUse(keys)
+    guard let kind = SlotSummary.list([back]).first?.kind else { throw .damaged(.slot) }
+    if kind == .recoveryKey, summaries.contains(where: { $0.kind == kind }) {
+      throw .recoveryKeyExists
+    }
+    try checkCost(of: kind)
+    replace(back)
+  }
+
+  private func row(_ number: UInt8) throws(VaultError) -> (row: SlotRow, id: SlotID) {
+    guard let row = rows.first(where: { $0.number == number }), let id = row.id else {
+      throw .slotNotFound(number)
+    }
+    return (row, id)
+  }
+
+  /// A way in for a person has to be left.
+  private func checkPeople() throws(VaultError) {
+    guard summaries.contains(where: \.kind.isForPeople) else { throw .lastSlot }
   }
 
   private var ids: [SlotID] { rows.compactMap(\.id) }

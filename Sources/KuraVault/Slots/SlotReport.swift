@@ -12,6 +12,8 @@ public struct SlotReport: Equatable, Sendable {
   public let kind: SlotKind
   /// What a guess at it costs; nil where nothing is derived.
   public let kdf: KDFParameters?
+  /// Whether its owner put it out of use.
+  public let isDisabled: Bool
   /// Whether it opens protected values.
   public let holdsProtectedHalf: Bool
   /// Whether it could be opened here.
@@ -33,9 +35,12 @@ extension UnlockedVault {
   /// - Throws: As every call that reads the vault.
   public mutating func slotReports() throws(VaultError) -> [SlotReport] {
     try reading { vault throws(VaultError) in
-      SlotReport.list(
-        vault.trust.slots, vault.keys.ring.notes,
-        DeviceSecrets(stateDirectory: vault.options.stateDirectory))
+      var rows: [SlotRow] = []
+      for row in vault.trust.slots { rows.append(try row.inUse(vault.keys)) }
+      return SlotReport.list(
+        rows, vault.keys.ring.notes,
+        DeviceSecrets(stateDirectory: vault.options.stateDirectory),
+        disabled: vault.trust.slots.filter(\.isDisabled).map(\.number))
     }
   }
 }
@@ -56,13 +61,14 @@ extension UnlockedVault {
 
 extension SlotReport {
   fileprivate static func list(
-    _ rows: [SlotRow], _ notes: SlotNotes, _ devices: DeviceSecrets
+    _ rows: [SlotRow], _ notes: SlotNotes, _ devices: DeviceSecrets, disabled: [UInt8] = []
   ) -> [SlotReport] {
     rows.compactMap { row in
       guard let header = try? SlotHeader(decoding: row.header.span) else { return nil }
       let note = notes[header.id]
       return SlotReport(
         number: row.number, kind: header.kind, kdf: header.kdf,
+        isDisabled: row.isDisabled || disabled.contains(row.number),
         holdsProtectedHalf: !row.protected.isEmpty,
         availability: availability(of: header, note, devices), note: note)
     }
@@ -75,6 +81,7 @@ extension SlotReport {
     case .passcode, .recoveryKey: return .here
     case .local: return devices.has(header.id) ? .here : .missing
     case .tpm2, .fido2, .later: return .missing
+    case .disabled: return .unknown
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
       return FilePlace.isReadable(place) ? .here : .missing

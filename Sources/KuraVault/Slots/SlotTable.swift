@@ -37,6 +37,7 @@ enum SlotTable {
     switch kind {
     case .passcode, .recoveryKey: halves = [halfByteCount]
     case .keyFile, .local: halves = [0, halfByteCount]
+    case .disabled: return row.protected.isEmpty && !row.key.isEmpty
     // What a later release keeps there is its own affair.
     case .tpm2, .fido2, .later: return true
     }
