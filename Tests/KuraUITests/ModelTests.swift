@@ -54,6 +54,14 @@ import Testing
     #expect(still.cover?.offset(now: 1_000) == 0)
   }
 
+  @Test func `keys are taken while the bullets move`() {
+    let hand = Hand(Cover(isLocked: true))
+    hand.model.refuse("wrong passcode", wait: 0, now: 1_000)
+    hand.type("rj")
+    #expect(hand.press(.enter, now: 1_001) == [.unlock(.passcode)])
+    #expect(hand.given() == "rj")
+  }
+
   @Test func `a cover forgets all but the place`() throws {
     let hand = Hand(["a", "b", "c"])
     hand.press(.down)
