@@ -196,10 +196,4 @@ extension SecretBuffer: FieldCoder {
     _ field: inout Field, of count: Int,
     _ element: (inout FieldReader) throws(ProtocolError) -> Void
   ) throws(ProtocolError) { try put(field.bytes) }
-
-  /// Writes a message, or a part of one.
-  mutating func put<Written: Message & ~Escapable>(_ message: Written) throws(ProtocolError) {
-    var message = message
-    try message.code(&self)
-  }
 }

@@ -190,7 +190,8 @@ extension Message where Self: ~Escapable {
   @_lifetime(copy payload)
   public init(reply payload: Span<UInt8>) throws(ProtocolError) {
     var reader = FieldReader(payload, from: 2)
-    self = try reader.message()
+    self.init()
+    try code(&reader)
     try reader.finish()
   }
 }

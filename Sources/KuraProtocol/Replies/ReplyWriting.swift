@@ -20,7 +20,8 @@ extension SecretBuffer {
     _ fields: Fields
   ) throws(ProtocolError) {
     let frame = try openReply()
-    try put(fields)
+    var fields = fields
+    try fields.code(&self)
     try closeFrame(frame)
   }
 

@@ -124,5 +124,8 @@ public struct BatchItem: Message, ~Escapable {
 
 extension SecretBuffer {
   /// Writes an item of a batch.
-  public mutating func putItem(_ item: BatchItem) throws(ProtocolError) { try put(item) }
+  public mutating func putItem(_ item: BatchItem) throws(ProtocolError) {
+    var item = item
+    try item.code(&self)
+  }
 }

@@ -148,7 +148,48 @@ public enum Request: ~Escapable {
     var reader = FieldReader(payload)
     let raw: UInt8 = try reader.number()
     guard let verb = Verb(rawValue: raw) else { throw .unknownVerb(raw) }
-    self = try Request.fields(of: verb, &reader)
+    switch verb {
+    case .status: self = .status
+    case .create: self = .create(try reader.message())
+    case .unlock: self = .unlock(try reader.message())
+    case .lock: self = .lock(try reader.message())
+    case .get: self = .get(try reader.message())
+    case .getAttribute: self = .getAttribute(try reader.message())
+    case .put: self = .put(try reader.message())
+    case .list: self = .list(try reader.message())
+    case .show: self = .show(try reader.message())
+    case .attributes: self = .attributes(try reader.message())
+    case .remove: self = .remove(try reader.message())
+    case .passcode: self = .passcode(try reader.message())
+    case .verify: self = .verify
+    case .config: self = .config(try reader.message())
+    case .agentStatus: self = .agentStatus
+    case .agentStop: self = .agentStop
+    case .wait: self = .wait(try reader.message())
+    case .slots: self = .slots
+    case .slotAdd: self = .slotAdd(try reader.message())
+    case .slotRemove: self = .slotRemove(try reader.message())
+    case .slotTest: self = .slotTest(try reader.message())
+    case .slotDisable: self = .slotDisable(try reader.message())
+    case .slotEnable: self = .slotEnable(try reader.message())
+    case .authorize: self = .authorize(try reader.message())
+    case .protect: self = .protect(try reader.message())
+    case .unprotect: self = .unprotect(try reader.message())
+    case .prompt: self = .prompt(try reader.message())
+    case .rotate: self = .rotate
+    case .agentFacts: self = .agentFacts
+    case .otp: self = .otp(try reader.message())
+    case .rekey: self = .rekey(try reader.message())
+    case .move: self = .move(try reader.message())
+    case .history: self = .history(try reader.message())
+    case .restore: self = .restore(try reader.message())
+    case .purge: self = .purge(try reader.message())
+    case .touch: self = .touch(try reader.message())
+    case .watch: self = .watch
+    case .log: self = .log
+    case .putBatch: self = .putBatch(try reader.message())
+    case .compact: self = .compact
+    }
     try reader.finish()
   }
 
@@ -197,54 +238,6 @@ public enum Request: ~Escapable {
     case .compact: .compact
     }
   }
-
-  @_lifetime(copy reader)
-  private static func fields(
-    of verb: Verb, _ reader: inout FieldReader
-  ) throws(ProtocolError) -> Request {
-    switch verb {
-    case .status: return .status
-    case .create: return .create(try reader.message())
-    case .unlock: return .unlock(try reader.message())
-    case .lock: return .lock(try reader.message())
-    case .get: return .get(try reader.message())
-    case .getAttribute: return .getAttribute(try reader.message())
-    case .put: return .put(try reader.message())
-    case .list: return .list(try reader.message())
-    case .show: return .show(try reader.message())
-    case .attributes: return .attributes(try reader.message())
-    case .remove: return .remove(try reader.message())
-    case .passcode: return .passcode(try reader.message())
-    case .verify: return .verify
-    case .config: return .config(try reader.message())
-    case .agentStatus: return .agentStatus
-    case .agentStop: return .agentStop
-    case .wait: return .wait(try reader.message())
-    case .slots: return .slots
-    case .slotAdd: return .slotAdd(try reader.message())
-    case .slotRemove: return .slotRemove(try reader.message())
-    case .slotTest: return .slotTest(try reader.message())
-    case .slotDisable: return .slotDisable(try reader.message())
-    case .slotEnable: return .slotEnable(try reader.message())
-    case .authorize: return .authorize(try reader.message())
-    case .protect: return .protect(try reader.message())
-    case .unprotect: return .unprotect(try reader.message())
-    case .prompt: return .prompt(try reader.message())
-    case .rotate: return .rotate
-    case .agentFacts: return .agentFacts
-    case .otp: return .otp(try reader.message())
-    case .rekey: return .rekey(try reader.message())
-    case .move: return .move(try reader.message())
-    case .history: return .history(try reader.message())
-    case .restore: return .restore(try reader.message())
-    case .purge: return .purge(try reader.message())
-    case .touch: return .touch(try reader.message())
-    case .watch: return .watch
-    case .log: return .log
-    case .putBatch: return .putBatch(try reader.message())
-    case .compact: return .compact
-    }
-  }
 }
 
 extension Request {
@@ -273,34 +266,34 @@ extension SecretBuffer {
   public mutating func putRequest(_ request: borrowing Request) throws(ProtocolError) {
     let frame = try openFrame(.request)
     try put(request.verb.rawValue)
-    switch request {
-    case .create(let message): try put(message)
-    case .unlock(let message): try put(message)
-    case .lock(let message): try put(message)
-    case .get(let message): try put(message)
-    case .getAttribute(let message): try put(message)
-    case .put(let message): try put(message)
-    case .list(let message): try put(message)
-    case .attributes(let message): try put(message)
-    case .remove(let message): try put(message)
-    case .passcode(let message): try put(message)
-    case .config(let message): try put(message)
-    case .wait(let message): try put(message)
-    case .slotAdd(let message): try put(message)
-    case .slotRemove(let message), .slotTest(let message), .slotDisable(let message),
-      .slotEnable(let message):
-      try put(message)
-    case .authorize(let message): try put(message)
-    case .show(let message), .protect(let message), .otp(let message), .history(let message),
-      .touch(let message):
-      try put(message)
-    case .unprotect(let message): try put(message)
-    case .prompt(let message): try put(message)
-    case .rekey(let message): try put(message)
-    case .move(let message): try put(message)
-    case .restore(let message): try put(message)
-    case .purge(let message): try put(message)
-    case .putBatch(let message): try put(message)
+    switch copy request {
+    case .create(var message): try message.code(&self)
+    case .unlock(var message): try message.code(&self)
+    case .lock(var message): try message.code(&self)
+    case .get(var message): try message.code(&self)
+    case .getAttribute(var message): try message.code(&self)
+    case .put(var message): try message.code(&self)
+    case .list(var message): try message.code(&self)
+    case .attributes(var message): try message.code(&self)
+    case .remove(var message): try message.code(&self)
+    case .passcode(var message): try message.code(&self)
+    case .config(var message): try message.code(&self)
+    case .wait(var message): try message.code(&self)
+    case .slotAdd(var message): try message.code(&self)
+    case .slotRemove(var message), .slotTest(var message), .slotDisable(var message),
+      .slotEnable(var message):
+      try message.code(&self)
+    case .authorize(var message): try message.code(&self)
+    case .show(var message), .protect(var message), .otp(var message), .history(var message),
+      .touch(var message):
+      try message.code(&self)
+    case .unprotect(var message): try message.code(&self)
+    case .prompt(var message): try message.code(&self)
+    case .rekey(var message): try message.code(&self)
+    case .move(var message): try message.code(&self)
+    case .restore(var message): try message.code(&self)
+    case .purge(var message): try message.code(&self)
+    case .putBatch(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact:
       break
