@@ -10,7 +10,7 @@ struct Channel: ~Copyable {
   private let descriptor: Int32
   /// The engine to wait for at the end, or 0.
   private let process: Int32
-  /// What the next ``send()`` sends.
+  /// What the next ``send(_:)`` sends.
   var output: SecretBuffer
   private var input: SecretBuffer
   /// Where in the input the frame handed out last begins, and how many bytes it has.
@@ -77,8 +77,17 @@ extension Channel {
   /// Lets the socket take several pieces of a value, so that both sides work at once.
   func widen() { kura_socket_widen(descriptor) }
 
-  /// Sends and wipes the output, as one write where the socket takes it.
-  mutating func send() throws(ClientError) {
+  /// Sends messages, as one write where the socket takes it; what was to go before them does.
+  ///
+  /// - Parameter write: Writes them at the output's end.
+  mutating func send(
+    _ write: (inout SecretBuffer) throws(ProtocolError) -> Void = { _ in }
+  ) throws(ClientError) {
+    let start = output.count
+    do throws(ProtocolError) { try write(&output) } catch {
+      output.removeLast(output.count - start)
+      throw ClientError(writing: error)
+    }
     var sent = 0
     while sent < output.count, !isCut {
       let count = System.send(

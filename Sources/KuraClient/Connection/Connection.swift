@@ -14,10 +14,7 @@ internal import SecureMemory
 /// Its end closes the connection; an engine of its own is waited for, so that what it keeps of
 /// this command is written when the command ends.
 public struct Connection: ~Copyable {
-  private var channel: Channel
-  private let vault: String
-  private let terminal: String
-  private var hasGreeted = false
+  var channel: Channel
   private var isGreeted = false
   /// Whether it has or awaits its turn to ask, so that news of that may come before an answer.
   var isPrompting = false
@@ -29,12 +26,19 @@ public struct Connection: ~Copyable {
   /// The agent's release, once it has answered.
   public private(set) var release = ""
 
+  /// Takes a channel over; the hello goes with what is sent first.
   init(
-    channel: consuming Channel, vault: String, terminal: String, listener: AgentSocket? = nil
-  ) {
+    _ channel: consuming Channel, about vault: VaultPath, _ terminal: String,
+    listener: AgentSocket? = nil
+  ) throws(ClientError) {
+    var channel = channel
+    do throws(ProtocolError) {
+      try channel.output.putHello(vault: vault.path.utf8.span, terminal: terminal.utf8.span)
+    } catch {
+      channel.end()
+      throw ClientError(writing: error)
+    }
     self.channel = channel
-    self.vault = vault
-    self.terminal = terminal
     self.listener = listener
   }
 
@@ -57,9 +61,8 @@ public struct Connection: ~Copyable {
   ) throws(ClientError) -> Connection {
     switch engine {
     case .own:
-      var connection = Connection(
-        channel: try AgentProgram.startOwn(), vault: vault.path, terminal: terminal)
-      try connection.send { _ throws(ProtocolError) in }
+      var connection = try Connection(try AgentProgram.startOwn(), about: vault, terminal)
+      try connection.channel.send()
       return connection
     case .running: return try openRunning(vault, terminal, socket)
     case .started: return try openStarting(vault, terminal, socket)
@@ -81,8 +84,8 @@ public struct Connection: ~Copyable {
   static func over(
     descriptor: Int32, vault: VaultPath, terminal: String, patience: Patience
   ) throws(ClientError) -> Connection {
-    let channel = try Channel.make(descriptor: descriptor, patience: patience)
-    return Connection(channel: channel, vault: vault.path, terminal: terminal)
+    try Connection(
+      try Channel.make(descriptor: descriptor, patience: patience), about: vault, terminal)
   }
 
   /// Ends the conversation; an engine of its own has ended, too, when this returns.
@@ -136,34 +139,11 @@ extension Connection {
     }
   }
 
-  /// Sends a request.
+  /// Sends a request; an agent greets before it begins on anything long, one that was stopped never does.
   mutating func send(_ request: borrowing Request) throws(ClientError) {
     let request = copy request
-    try send { output throws(ProtocolError) in try output.putRequest(request) }
-  }
-
-  /// Sends messages; the first time, the hello goes before them in the same write.
-  mutating func send(
-    _ write: (inout SecretBuffer) throws(ProtocolError) -> Void
-  ) throws(ClientError) {
-    do throws(ProtocolError) {
-      if !hasGreeted {
-        try channel.output.putHello(vault: vault.utf8.span, terminal: terminal.utf8.span)
-      }
-      try write(&channel.output)
-    } catch {
-      channel.output.removeAll()
-      throw ClientError(writing: error)
-    }
-    hasGreeted = true
-    try channel.send()
-  }
-
-  /// The next frame of an answer; the agent's hello is read when it is still to come.
-  mutating func next(patience: Int32) throws(ClientError) -> Frame {
-    // An agent greets before it begins on anything long; one that was stopped never does.
-    if !isGreeted { try readGreeting(patience: min(patience, self.patience.answer)) }
-    return try channel.next(patience: patience)
+    try channel.send { output throws(ProtocolError) in try output.putRequest(request) }
+    if !isGreeted { try readGreeting() }
   }
 
   /// The payload of a reply or end that says yes.
@@ -172,7 +152,7 @@ extension Connection {
   mutating func answer(
     _ type: FrameType = .reply, patience: Int32? = nil
   ) throws(ClientError) -> Range<Int> {
-    var frame = try next(patience: patience ?? self.patience.answer)
+    var frame = try channel.next(patience: patience ?? self.patience.answer)
     var cancel: ClientError?
     while isPrompting, frame.type == .data || frame.type == .end {
       do throws(ClientError) { news = try turn(in: frame) } catch {
@@ -180,7 +160,7 @@ extension Connection {
         guard case .refused = error else { throw error }
         cancel = error
       }
-      frame = try next(patience: patience ?? self.patience.answer)
+      frame = try channel.next(patience: patience ?? self.patience.answer)
     }
     guard frame.type == type else { throw .broken(.frameType(frame.type.rawValue)) }
     do throws(ClientError) { try accept(frame) } catch { throw cancel ?? error }
@@ -195,8 +175,8 @@ extension Connection {
     if case .refused(let refusal) = reply { throw .refused(refusal) }
   }
 
-  mutating func readGreeting(patience: Int32) throws(ClientError) {
-    let frame = try firstFrame(patience: patience)
+  mutating func readGreeting() throws(ClientError) {
+    let frame = try firstFrame()
     // An agent that has no place left says so before any hello.
     if frame.type == .reply { try accept(frame) }
     guard frame.type == .agentHello else { throw .broken(.frameType(frame.type.rawValue)) }
@@ -210,9 +190,9 @@ extension Connection {
   /// The first frame of the first answer.
   ///
   /// - Throws: ``ClientError/noAgent`` when the agent hung up before its hello and is gone now.
-  private mutating func firstFrame(patience: Int32) throws(ClientError) -> Frame {
+  private mutating func firstFrame() throws(ClientError) -> Frame {
     do throws(ClientError) {
-      return try channel.next(patience: patience)
+      return try channel.next(patience: patience.answer)
     } catch {
       if let listener, error == .hungUp, received.isEmpty {
         try AgentListener.awaitEnd(at: listener)

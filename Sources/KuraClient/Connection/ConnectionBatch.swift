@@ -77,7 +77,7 @@ extension Connection {
   public mutating func batchAnswer(_ stored: inout Int) throws(ClientError) {
     stored = 0
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .progress else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       let report = try reading { () throws(ProtocolError) in try ProgressReport(payload) }

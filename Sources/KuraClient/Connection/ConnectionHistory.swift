@@ -32,7 +32,7 @@ extension Connection {
   ) throws(ClientError) {
     try send(.history(NameRequest(name: name.utf8.span)))
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       let batch: EntryBatch
@@ -79,7 +79,7 @@ extension Connection {
         PurgeRequest(
           name: name.utf8.span, scope, revision: revision, word: OwnerWord(word))))
     while true {
-      let frame = try next(patience: max(patience.stream, patience(by: word)))
+      let frame = try channel.next(patience: max(patience.stream, patience(by: word)))
       let payload = received.extracting(frame.payload)
       switch frame.type {
       case .progress:

@@ -60,7 +60,7 @@ extension Connection {
   ) throws(ClientError) {
     var count: UInt64 = 0
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .data else {
         guard frame.type == .end else { throw .broken(.frameType(frame.type.rawValue)) }
         try accept(frame)
@@ -120,7 +120,7 @@ extension Connection {
           filterKey: order.filterKey.utf8.span, filterValue: order.filterValue.span,
           text: order.text.utf8.span)))
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       try Connection.read(payload, each)

@@ -30,7 +30,7 @@ extension Connection {
   public mutating func log(each: (LogLine) throws(ClientError) -> Void) throws(ClientError) {
     try send(.log)
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .data else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       let batch = try reading { () throws(ProtocolError) in try LogBatch(payload) }

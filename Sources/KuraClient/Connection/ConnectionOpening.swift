@@ -31,8 +31,7 @@ extension Connection {
   private static func open(
     _ vault: VaultPath, _ terminal: String, at socket: AgentSocket
   ) throws(ClientError) -> Connection {
-    let channel = try AgentListener.connect(to: socket)
-    return Connection(channel: channel, vault: vault.path, terminal: terminal, listener: socket)
+    try Connection(try AgentListener.connect(to: socket), about: vault, terminal, listener: socket)
   }
 
   /// Does something with every agent of the user: there may be one of a time before the session.
@@ -72,8 +71,8 @@ extension Connection {
     for _ in 0..<5 {
       var connection = try openOrStart(vault, terminal, socket)
       do throws(ClientError) {
-        try connection.send { _ throws(ProtocolError) in }
-        try connection.readGreeting(patience: connection.patience.answer)
+        try connection.channel.send()
+        try connection.readGreeting()
         return connection
       } catch {
         guard error == .noAgent else { throw error }

@@ -49,11 +49,11 @@ extension Connection {
 
   /// Says something about the prompt that is shown or waited for.
   public mutating func say(_ word: PromptWord) throws(ClientError) {
-    try send { output throws(ProtocolError) in try output.putPromptWord(word) }
+    try channel.send { output throws(ProtocolError) in try output.putPromptWord(word) }
   }
 
   private mutating func readTurn() throws(ClientError) -> PromptTurn {
-    try turn(in: try next(patience: patience.answer))
+    try turn(in: try channel.next(patience: patience.answer))
   }
 
   /// Whose turn it is by a frame; after an end it is nobody's.

@@ -8,11 +8,8 @@ extension Connection {
   public mutating func put(
     _ order: PutOrder, value: Span<UInt8>
   ) throws(ClientError) -> PutReply {
-    guard value.count > ProtocolLimit.inlineValue else {
-      try send(order, value: value)
-      return try reply()
-    }
-    try beginUpload(order)
+    let isWhole = value.count <= ProtocolLimit.inlineValue
+    if let reply = try offer(order, value, isWhole: isWhole) { return reply }
     var rest = value
     while !rest.isEmpty {
       try upload(rest.extracting(first: ProtocolLimit.chunk))
@@ -33,37 +30,41 @@ extension Connection {
   public mutating func put(
     _ order: PutOrder, from source: inout ValueInput, progress: (UInt64) -> Void = { _ in }
   ) throws(ClientError) -> PutReply {
-    let head = try source.takeHead()
+    var head = try source.takeHead()
     let isWhole = source.hasEnded && head.count <= ProtocolLimit.inlineValue
     let reply: PutReply?
     do throws(ClientError) {
-      reply = try offer(order, head, isWhole: isWhole)
+      reply = try offer(order, head.bytes, isWhole: isWhole)
     } catch {
       source.giveBack(head)
       throw error
     }
     source.spend()
     if let reply { return reply }
-    try upload(head, and: &source, progress)
+    try upload(&head, and: &source, progress)
     return try endUpload()
   }
 
   /// Puts a value that is whole; else asks whether the upload may begin, and returns nil.
   private mutating func offer(
-    _ order: PutOrder, _ head: borrowing SecretBuffer, isWhole: Bool
+    _ order: PutOrder, _ value: Span<UInt8>, isWhole: Bool
   ) throws(ClientError) -> PutReply? {
-    guard isWhole else {
-      try beginUpload(order)
-      return nil
-    }
-    try send(order, value: head.bytes)
-    return try reply()
+    let pairs = try listed { pairs throws(ProtocolError) in try pairs.put(pairs: order.attributes) }
+    try send(
+      .put(
+        PutRequest(
+          name: order.name.utf8.span, flags: order.flags, revision: order.revision,
+          attributes: AttributeFields(pairs.bytes, count: order.attributes.count),
+          value: isWhole ? value : nil)))
+    if isWhole { return try reply() }
+    try done()
+    widen()
+    return nil
   }
 
   private mutating func upload(
-    _ head: consuming SecretBuffer, and source: inout ValueInput, _ progress: (UInt64) -> Void
+    _ part: inout SecretBuffer, and source: inout ValueInput, _ progress: (UInt64) -> Void
   ) throws(ClientError) {
-    var part = head
     while part.count > 0 {
       let count = min(part.count, ProtocolLimit.chunk)
       try upload(part.bytes.extracting(first: count))
@@ -72,25 +73,10 @@ extension Connection {
       do throws(ClientError) {
         try source.fill(&part, upTo: ProtocolLimit.chunk)
       } catch {
-        try? send { output throws(ProtocolError) in try output.putUploadEnd(.abandon) }
+        try? channel.send { output throws(ProtocolError) in try output.putUploadEnd(.abandon) }
         throw error
       }
     }
-  }
-
-  private mutating func send(_ order: PutOrder, value: Span<UInt8>?) throws(ClientError) {
-    let pairs = try listed { pairs throws(ProtocolError) in try pairs.put(pairs: order.attributes) }
-    try send(
-      .put(
-        PutRequest(
-          name: order.name.utf8.span, flags: order.flags, revision: order.revision,
-          attributes: AttributeFields(pairs.bytes, count: order.attributes.count), value: value)))
-  }
-
-  private mutating func beginUpload(_ order: PutOrder) throws(ClientError) {
-    try send(order, value: nil)
-    try done()
-    widen()
   }
 
   /// Sends one part; an agent that has had enough says so in between.
@@ -99,11 +85,11 @@ extension Connection {
       _ = try answer()
       throw .broken(.frameType(FrameType.reply.rawValue))
     }
-    try send { output throws(ProtocolError) in try output.putData(part, from: .client) }
+    try channel.send { output throws(ProtocolError) in try output.putData(part, from: .client) }
   }
 
   private mutating func endUpload() throws(ClientError) -> PutReply {
-    try send { output throws(ProtocolError) in try output.putUploadEnd(.commit) }
+    try channel.send { output throws(ProtocolError) in try output.putUploadEnd(.commit) }
     return try reply(patience: patience.stream)
   }
 }

@@ -117,7 +117,7 @@ extension Connection {
     try send(.agentStop)
     try done(patience: patience.process)
     do throws(ClientError) {
-      _ = try next(patience: patience.process)
+      _ = try channel.next(patience: patience.process)
       throw ClientError.broken(.frameType(FrameType.reply.rawValue))
     } catch {
       guard error == .hungUp else { throw error }

@@ -65,7 +65,7 @@ extension Connection {
       try withRecoveryKey { key throws(ClientError) in
         guard try confirm(key) else { throw .stopped }
       }
-      try send { output throws(ProtocolError) in try output.putConfirm() }
+      try channel.send { output throws(ProtocolError) in try output.putConfirm() }
     }
     let reply: SlotReply = try reply(patience: patience.derivation)
     return reply.number

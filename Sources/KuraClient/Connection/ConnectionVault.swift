@@ -22,7 +22,7 @@ extension Connection {
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
     }
-    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try channel.send { output throws(ProtocolError) in try output.putConfirm() }
     try done()
   }
 
@@ -51,7 +51,7 @@ extension Connection {
       guard try confirm(key) else { throw .stopped }
     }
     guard flags.contains(.recoveryKey) else { return }
-    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try channel.send { output throws(ProtocolError) in try output.putConfirm() }
     try done()
   }
 
@@ -74,7 +74,7 @@ extension Connection {
     try send(.verify)
     var count = 0
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       let payload = received.extracting(frame.payload)
       switch frame.type {
       case .progress:
@@ -104,7 +104,7 @@ extension Connection {
     try send(.compact)
     var report = SpaceReport(count: 0, length: 0)
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       let payload = received.extracting(frame.payload)
       switch frame.type {
       case .progress:
@@ -156,7 +156,7 @@ extension Connection {
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
     }
-    try send { output throws(ProtocolError) in try output.putConfirm() }
+    try channel.send { output throws(ProtocolError) in try output.putConfirm() }
     try followProgress(progress)
   }
 
@@ -171,7 +171,7 @@ extension Connection {
     _ progress: (ProgressReport) -> Void
   ) throws(ClientError) {
     while true {
-      let frame = try next(patience: patience.stream)
+      let frame = try channel.next(patience: patience.stream)
       guard frame.type == .progress else { return try finish(frame) }
       let payload = received.extracting(frame.payload)
       progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
