@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CSodium
 public import SecureMemory
 
 /// Seals and opens everything there is: key-committing authenticated encryption with associated data.
@@ -33,7 +32,8 @@ public enum Seal {
   ) throws(CryptoError) -> [UInt8] {
     var sealed = [UInt8](repeating: 0, count: overhead + plaintext.count)
     var bytes = sealed.mutableSpan
-    try sealFresh(plaintext, authenticating: associated, under: key, into: &bytes)
+    try seal(
+      plaintext, authenticating: associated, under: key, nonce: try .random(), into: &bytes)
     return sealed
   }
 
@@ -41,26 +41,16 @@ public enum Seal {
   ///
   /// - Parameters:
   ///   - plaintext, associated, key: As for ``seal(_:authenticating:under:)``.
+  ///   - nonce: One that was drawn for this.
   ///   - sealed: ``overhead`` bytes more than the plaintext.
   /// - Throws: As ``seal(_:authenticating:under:)`` does.
-  public static func sealFresh(
+  public static func seal(
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
-    into sealed: inout MutableSpan<UInt8>
+    nonce: consuming Nonce, into sealed: inout MutableSpan<UInt8>
   ) throws(CryptoError) {
     precondition(sealed.count == overhead + plaintext.count, "room for just the ciphertext")
     try Sodium.start()
-    unsafe sealed.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      unsafe randombytes_buf(start, nonceCount)
-    }
-    try seal(plaintext, authenticating: associated, under: key, into: &sealed)
-  }
-
-  /// Seals under the nonce that stands at the start of `sealed`.
-  static func seal(
-    _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
-    into sealed: inout MutableSpan<UInt8>
-  ) throws(CryptoError) {
+    for index in 0..<nonceCount { sealed[index] = nonce.bytes[index] }
     let keys = try deriveKeys(
       nonce: sealed.span.extracting(first: nonceCount), associated: associated, key: key)
     for index in 0..<commitmentCount {
@@ -126,10 +116,7 @@ extension Seal {
     _ plaintext: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
   ) throws(CryptoError) -> [UInt8] {
     let padded = try Padding.pad(plaintext)
-    var sealed = [UInt8](repeating: 0, count: overhead + padded.count)
-    var bytes = sealed.mutableSpan
-    try sealFresh(padded.bytes, authenticating: associated, under: key, into: &bytes)
-    return sealed
+    return try seal(padded.bytes, authenticating: associated, under: key)
   }
 
   /// Opens a ciphertext of ``sealPadded(_:authenticating:under:)`` and takes its padding off.

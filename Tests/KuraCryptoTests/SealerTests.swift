@@ -35,12 +35,14 @@ import Testing
     for count in [0, 40, 255] {
       let plaintext = [UInt8](repeating: 3, count: count)
       let nonce = try Nonce.random()
+      var same = try Nonce.random()
+      same.bytes = nonce.bytes
       var target = [UInt8](repeating: 0, count: Seal.sealedPaddedCount(count))
-      for index in 0..<Seal.nonceCount { target[index] = nonce.bytes[index] }
       let padded = try Padding.pad(plaintext.span)
       let key = try key(from: 1)
       var bytes = target.mutableSpan
-      try Seal.seal(padded.bytes, authenticating: associated.span, under: key, into: &bytes)
+      try Seal.seal(
+        padded.bytes, authenticating: associated.span, under: key, nonce: same, into: &bytes)
       #expect(try sealed(plaintext, by: &sealer, nonce: nonce) == target)
     }
   }

@@ -50,9 +50,9 @@ final class SealedChunk: @unchecked Sendable {
     let associated = AssociatedData.chunk(value: plain.value, number: number, isLast: isLast)
     var target = sealed.mutableSpan
     do throws(CryptoError) {
-      try Seal.sealFresh(
+      try Seal.seal(
         plain.bytes.bytes.extracting(start..<end), authenticating: associated.span,
-        under: plain.key, into: &target)
+        under: plain.key, nonce: try .random(), into: &target)
     } catch { failure = error }
     self.sealed = sealed
   }

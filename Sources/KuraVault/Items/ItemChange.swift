@@ -18,7 +18,13 @@ struct NewContent: ~Copyable {
   let isProtected: Bool
 
   init(inline value: Span<UInt8>) throws(VaultError) {
-    plaintext = try NewContent.padded(inline: value)
+    do throws(SecureMemoryError) {
+      // Beside the value stand the form's byte and the padding's first one.
+      var buffer = try SecretBuffer(capacity: Padding.paddedCount(value.count + 2))
+      try ItemBody.append(inline: value, to: &buffer)
+      try Padding.pad(&buffer)
+      plaintext = buffer.finish()
+    } catch { throw .outOfMemory }
     count = 1 + value.count
     size = UInt64(value.count)
     self.value = nil
@@ -46,16 +52,6 @@ struct NewContent: ~Copyable {
 }
 
 extension NewContent {
-  private static func padded(inline value: Span<UInt8>) throws(VaultError) -> SecretBytes {
-    do throws(SecureMemoryError) {
-      // Beside the value stand the form's byte and the padding's first one.
-      var buffer = try SecretBuffer(capacity: Padding.paddedCount(value.count + 2))
-      try ItemBody.append(inline: value, to: &buffer)
-      try Padding.pad(&buffer)
-      return buffer.finish()
-    } catch { throw .outOfMemory }
-  }
-
   /// The body without padding.
   var body: Span<UInt8> {
     @_lifetime(borrow self) borrowing get { plaintext.bytes.extracting(first: count) }
