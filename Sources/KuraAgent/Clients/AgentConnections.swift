@@ -110,34 +110,29 @@ extension Agent {
     pump(connection)
   }
 
-  /// Serves what was received and sends what came of it, as far as it goes without waiting.
+  /// Serves what was received and sends what came of it, as far as it goes without waiting: whole frames until a
+  /// reply is worth sending or the turn's time is over. The first one leaves with the hello.
   func pump(_ connection: Connection) {
     guard !connection.isClosed else { return }
     repeat {
-      serveFrames(connection)
+      do throws(ProtocolError) {
+        while connection.isReading, !connection.isClosed,
+          connection.outbox.frames.count < Self.worthSending,
+          let frame = try connection.inbox.nextFrame()
+        {
+          connection.frameDeadline = nil
+          let isFirst = connection.isGreeting
+          guard serve(frame, on: connection) else { break }
+          connection.inbox.drop(frame)
+          guard isFirst || !connection.isWithinFrame || hasFrameTime else { break }
+        }
+      } catch { end(connection, with: Refusal(message: error)) }
       flush(connection)
     } while canGoOn(connection) && hasFrameTime
     dropWhatWaits(connection)
     noteRest(of: connection)
     noteFrame(connection)
     if connection.isIdle { leaveSeat(connection) }
-  }
-
-  /// Serves whole frames until a reply is worth sending or the turn's time is over; the first one
-  /// leaves with the hello.
-  private func serveFrames(_ connection: Connection) {
-    while connection.isReading, !connection.isClosed,
-      connection.outbox.frames.count < Self.worthSending
-    {
-      do throws(ProtocolError) {
-        guard let frame = try connection.inbox.nextFrame() else { return }
-        connection.frameDeadline = nil
-        let isFirst = connection.isGreeting
-        guard serve(frame, on: connection) else { return }
-        connection.inbox.drop(frame)
-        guard isFirst || !connection.isWithinFrame || hasFrameTime else { return }
-      } catch { end(connection, with: Refusal(message: error)) }
-    }
   }
 
   /// What stands behind a request that may wait for ever, or on a connection that ends, may be a secret
@@ -155,12 +150,7 @@ extension Agent {
   /// Whether another frame could be served at once.
   private func canGoOn(_ connection: Connection) -> Bool {
     !connection.isClosed && !connection.hasPending && connection.isReading
-      && hasWholeFrame(connection)
-  }
-
-  private func hasWholeFrame(_ connection: Connection) -> Bool {
-    guard let frame = try? connection.inbox.nextFrame() else { return false }
-    return frame.byteCount > 0
+      && (try? connection.inbox.nextFrame()) != nil
   }
 
   private func noteFrame(_ connection: Connection) {
