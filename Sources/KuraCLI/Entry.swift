@@ -14,48 +14,34 @@ public enum Entry {
     ProcessHardening.apply()
     kura_fill_descriptors()
     var messages = Messages()
-    var parser = ArgumentParser(commandLine())
+    var parser = ArgumentParser(ProgramName.arguments(System.arguments()))
     do throws(CommandError) {
-      let parsed = try parsing { () throws(UsageError) in try parser.run() }
-      return Int32(try perform(parsed, &messages).rawValue)
+      switch try parsing({ () throws(UsageError) in try parser.run() }) {
+      case .version: try Output.tell("kura " + Release.version + "\n")
+      case .help(let command):
+        var output = try Output.standard()
+        try HelpText(for: output).write(command, to: &output)
+        try output.flush()
+      case .run(let command, let arguments):
+        messages = try parsing { () throws(UsageError) in
+          try Messages(arguments, Variables.process)
+        }
+        var invocation = Invocation(
+          arguments: arguments, variables: Variables.process, messages: messages,
+          output: try Output.standard())
+        let status: ExitStatus
+        do throws(CommandError) { status = try command.run(&invocation) } catch {
+          throw invocation.naming(error)
+        }
+        try invocation.output.flush()
+        return Int32(status.rawValue)
+      }
+      return Int32(ExitStatus.ok.rawValue)
     } catch {
       let diagnostic = Diagnostic(error)
       messages.report(diagnostic)
       let status = parser.command?.status(of: diagnostic) ?? diagnostic.status
       return Int32(status.rawValue)
     }
-  }
-
-  private static func perform(
-    _ parsed: ArgumentParser.Result, _ messages: inout Messages
-  ) throws(CommandError) -> ExitStatus {
-    switch parsed {
-    case .version: try Output.tell("kura " + Release.version + "\n")
-    case .help(let command):
-      var output = try Output.standard()
-      try HelpText(for: output).write(command, to: &output)
-      try output.flush()
-    case .run(let command, let arguments):
-      messages = try parsing { () throws(UsageError) in
-        try Messages(arguments, Variables.process)
-      }
-      var invocation = Invocation(
-        arguments: arguments, variables: Variables.process, messages: messages,
-        output: try Output.standard())
-      let status: ExitStatus
-      do throws(CommandError) { status = try command.run(&invocation) } catch {
-        throw invocation.naming(error)
-      }
-      try invocation.output.flush()
-      return status
-    }
-    return .ok
-  }
-
-  /// What the command line says, byte for byte.
-  private static func commandLine() -> [[UInt8]] {
-    let words = System.arguments()
-    guard let name = words.first else { return [] }
-    return ProgramName.arguments(calledAs: name, Array(words.dropFirst()))
   }
 }

@@ -152,21 +152,7 @@ extension VaultAccess {
     return try unlocked(authorizing: authorizing, holding: &held, body)
   }
 
-  /// The same for a command that does more than one thing.
-  ///
-  /// - Parameter held: What it has of the vault, from one thing to the next.
-  func unlocked<Value>(
-    authorizing: Bool = false, holding held: inout Held,
-    _ body: (inout Connection) throws(ClientError) -> Value
-  ) throws(CommandError) -> Value {
-    try unlocked(authorizing: authorizing, holding: &held, body) {
-      connection, refused, _ throws(CommandError) in
-      guard case .protected(let item) = refused else { throw .client(.refused(refused)) }
-      return try authorized(&connection, item, body)
-    }
-  }
-
-  /// The same for what may be refused for another reason.
+  /// The same for a command that does more than one thing, or what may be refused for another reason.
   ///
   /// - Parameters:
   ///   - held: What the command has of the vault, from one thing to the next.
@@ -174,7 +160,8 @@ extension VaultAccess {
   func unlocked<Value>(
     authorizing: Bool = false, holding held: inout Held,
     _ body: (inout Connection) throws(ClientError) -> Value,
-    recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Value
+    recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) ->
+      Value = { _, refused, _ throws(CommandError) in throw .client(.refused(refused)) }
   ) throws(CommandError) -> Value {
     var (losses, isUnlocked): (Int32, Bool) = (0, false)
     while true {
@@ -203,7 +190,10 @@ extension VaultAccess {
           isUnlocked = true
           continue
         }
-        let value = try recover(&connection, refused, &held.secret)
+        let value =
+          if case .protected(let item) = refused { try authorized(&connection, item, body) } else {
+            try recover(&connection, refused, &held.secret)
+          }
         held.connection = consume connection
         return value
       }

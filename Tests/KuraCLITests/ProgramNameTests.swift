@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProgramNameTests {
   private func arguments(_ name: String, _ words: String...) -> [String] {
-    ProgramName.arguments(calledAs: Array(name.utf8), words.map { Array($0.utf8) })
+    ProgramName.arguments(([name] + words).map { Array($0.utf8) })
       .map { String(decoding: $0, as: UTF8.self) }
   }
 

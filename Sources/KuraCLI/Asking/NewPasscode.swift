@@ -131,8 +131,9 @@ extension NewPasscode {
   private func answer(
     _ label: String, _ questioner: inout Questioner, allowsEmpty: Bool = false
   ) throws(CommandError) -> SecretBytes {
+    var nobody = NobodyElse()
     let answer = try prompting { () throws(PromptError) in
-      try questioner.prompt?.line(label, allowsEmpty: allowsEmpty)
+      try questioner.prompt?.line(label, allowsEmpty: allowsEmpty, watch: &nobody)
     }
     questioner.endLine()
     guard let answer else { throw .prompt(.failed) }

@@ -35,7 +35,13 @@ struct ArgumentParser {
       let argument = arguments[next]
       next += 1
       if optionsEnded || argument.count < 2 || argument[0] != Self.dash {
-        try take(operand: argument)
+        if command != nil {
+          parsed.operands.append(argument)
+        } else if let found = CommandTable.command(argument) {
+          command = found
+        } else {
+          throw unknown(verb: argument)
+        }
       } else if argument.count == 2, argument[1] == Self.dash {
         optionsEnded = true
         if command != nil { parsed.operandsBeforeSeparator = parsed.operands.count }
@@ -45,10 +51,6 @@ struct ArgumentParser {
         try take(letters: argument[1...])
       }
     }
-    return try finish()
-  }
-
-  private func finish() throws(UsageError) -> Result {
     if parsed.has(.version) { return .version }
     if parsed.has(.help) { return .help(command) }
     guard let command else {
@@ -69,15 +71,6 @@ struct ArgumentParser {
 // MARK: - Parts
 
 extension ArgumentParser {
-  private mutating func take(operand: [UInt8]) throws(UsageError) {
-    guard command == nil else {
-      parsed.operands.append(operand)
-      return
-    }
-    guard let found = CommandTable.command(operand) else { throw unknown(verb: operand) }
-    command = found
-  }
-
   private mutating func take(long text: ArraySlice<UInt8>) throws(UsageError) {
     let equals = text.firstIndex(of: UInt8(ascii: "=")) ?? text.endIndex
     let word = text[..<equals]
@@ -124,7 +117,7 @@ extension ArgumentParser {
 
   private func option(where matches: (Option) -> Bool) -> Option? {
     guard let command else {
-      // What concerns the unlock may stand before the verb, too; ``finish()`` looks at it again.
+      // What concerns the unlock may stand before the verb, too; ``run()`` looks at it again.
       return (Option.general + Option.programs + Option.asking).first(where: matches)
     }
     return command.options.first(where: matches) ?? command.sharedOptions.first(where: matches)

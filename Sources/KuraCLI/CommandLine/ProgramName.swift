@@ -11,11 +11,12 @@ enum ProgramName {
     ("kura-askpass", "askpass", true),
   ]
 
-  /// The arguments as `kura` takes them.
+  /// The arguments as `kura` takes them, byte for byte.
   ///
-  /// - Parameter name: What the program was called, with or without a directory.
-  static func arguments(calledAs name: [UInt8], _ arguments: [[UInt8]]) -> [[UInt8]] {
-    let base = name.split(separator: UInt8(ascii: "/")).last ?? []
+  /// - Parameter words: What the program was called, with or without a directory, and what follows.
+  static func arguments(_ words: [[UInt8]]) -> [[UInt8]] {
+    let arguments = Array(words.dropFirst())
+    let base = words.first?.split(separator: UInt8(ascii: "/")).last ?? []
     guard let link = links.first(where: { $0.name.utf8.elementsEqual(base) }) else {
       return arguments
     }

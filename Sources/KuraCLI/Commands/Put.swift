@@ -282,31 +282,24 @@ extension Put {
     if !isConditional, let revision = try revision(of: order.name, access, &held) {
       order = order.replacing(revision)
     }
+    let name = Diagnostic.shown(order.name)
     var questioner = try access.asking.questioner()
-    let value = try typed(order, &questioner, allowsEmpty: allowsEmpty)
+    let typed: SecretBytes?
+    if order.flags.contains(.otp), questioner.hasTerminal {
+      // It is pasted, and checked by the agent: once is enough.
+      let text = try questioner.ask("otpauth URI or secret for " + name + ": ", isHidden: true)
+      questioner.endLine()
+      typed = try seed(text, order.name)
+    } else {
+      typed = try questioner.prompt?.twice(
+        "value for " + name + ": ", .value, allowsEmpty: allowsEmpty)
+    }
+    guard let value = typed else { throw .noInteraction(.value) }
     // The terminal is given back before anything else asks.
     questioner.prompt = nil
     _ = try access.unlocked(holding: &held) { connection throws(ClientError) in
       try connection.put(order, value: value.bytes)
     }
-  }
-
-  private static func typed(
-    _ order: PutOrder, _ questioner: inout Questioner, allowsEmpty: Bool
-  ) throws(CommandError) -> SecretBytes {
-    let name = Diagnostic.shown(order.name)
-    guard questioner.hasTerminal else { throw .noInteraction(.value) }
-    if order.flags.contains(.otp) {
-      // It is pasted, and checked by the agent: once is enough.
-      let text = try questioner.ask("otpauth URI or secret for " + name + ": ", isHidden: true)
-      questioner.endLine()
-      return try seed(text, order.name)
-    }
-    guard
-      let value = try questioner.prompt?.twice(
-        "value for " + name + ": ", .value, allowsEmpty: allowsEmpty)
-    else { throw .noInteraction(.value) }
-    return value
   }
 
   /// The revision to be replaced, after the person agreed; nil when there is no such item.

@@ -93,8 +93,11 @@ extension LineEditor {
     case keys.erase, 0x08, 0x7F: try eraseCharacter(drawing: &drawing)
     // What is hidden has no words to the eye: the word key takes all of it.
     case keys.kill, keys.wordErase: try eraseAll(drawing: &drawing)
-    case 0..<0x20: try drawing.append(0x07)
-    default: try insert(byte, drawing: &drawing)
+    case _ where byte < 0x20 || text.count == Self.limit: try drawing.append(0x07)
+    default:
+      try text.append(byte)
+      if !Self.continues(byte) { characters += 1 }
+      try draw(byte, drawing: &drawing)
     }
     return .none
   }
@@ -124,15 +127,6 @@ extension LineEditor {
       escape = .none
       return byte >= 0x20
     }
-  }
-
-  private mutating func insert(
-    _ byte: UInt8, drawing: inout SecretBuffer
-  ) throws(SecureMemoryError) {
-    guard text.count < Self.limit else { return try drawing.append(0x07) }
-    try text.append(byte)
-    if !Self.continues(byte) { characters += 1 }
-    try draw(byte, drawing: &drawing)
   }
 
   private mutating func draw(

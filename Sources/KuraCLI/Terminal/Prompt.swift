@@ -131,14 +131,6 @@ extension Prompt {
     }
   }
 
-  /// The same where nobody else cares.
-  mutating func line(
-    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false
-  ) throws(PromptError) -> SecretBytes {
-    var nobody = NobodyElse()
-    return try line(label, isHidden: isHidden, allowsEmpty: allowsEmpty, watch: &nobody)
-  }
-
   /// Asks for a new secret, and once more to be sure of it; three times when they differ.
   ///
   /// - Parameter remark: What is said of it after the first time; empty for nothing.
@@ -146,12 +138,19 @@ extension Prompt {
     _ label: String, _ what: Mismatch, allowsEmpty: Bool = false,
     remark: (borrowing SecretBytes) -> String = { _ in "" }
   ) throws(CommandError) -> SecretBytes {
+    var nobody = NobodyElse()
     for _ in 0..<3 {
-      let first = try answer(label, allowsEmpty: allowsEmpty)
+      let first = try prompting { () throws(PromptError) in
+        try line(label, allowsEmpty: allowsEmpty, watch: &nobody)
+      }
+      endLine()
       if what == .value, hasMore { try refuseLines() }
       let text = remark(first)
       if !text.utf8.isEmpty { say(text) }
-      let second = try answer("again: ", allowsEmpty: allowsEmpty)
+      let second = try prompting { () throws(PromptError) in
+        try line("again: ", allowsEmpty: allowsEmpty, watch: &nobody)
+      }
+      endLine()
       if first.isEqual(to: second) { return first }
       say("They differ, try again.")
     }
@@ -167,21 +166,12 @@ extension Prompt {
     throw .mismatch(.severalLines)
   }
 
-  private mutating func answer(
-    _ label: String, allowsEmpty: Bool
-  ) throws(CommandError) -> SecretBytes {
-    var nobody = NobodyElse()
-    do throws(PromptError) {
-      let answer = try line(label, allowsEmpty: allowsEmpty, watch: &nobody)
-      endLine()
-      return answer
-    } catch { throw .prompt(error) }
-  }
-
   /// Asks a question that yes or no answers, and Enter alone as no does; again for anything else.
   mutating func confirms(_ question: String) throws(PromptError) -> Bool {
+    var nobody = NobodyElse()
     while true {
-      let text = try line(question + " [y/N] ", isHidden: false, allowsEmpty: true)
+      let text = try line(
+        question + " [y/N] ", isHidden: false, allowsEmpty: true, watch: &nobody)
       endLine()
       if let answer = YesOrNo(text) { return answer == .yes }
       say("Please answer y or n.")
