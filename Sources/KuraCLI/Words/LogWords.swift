@@ -143,21 +143,15 @@ enum LogWords {
       return "at " + word(facts) + (entry.wasLocked ? ", while locked" : "")
         + (isLast ? "; later ones were not noted" : "")
     }
-    if !entry.other.utf8.isEmpty {
-      return entry.name + (facts.verb == Verb.move.rawValue ? " to " : " ") + entry.other
-    }
-    let verb = Verb(rawValue: facts.verb)
-    if verb == .lock {
-      return LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
-    }
-    if verb == .unlock {
-      return "by " + credential(facts.detail & 0xFF)
+    return switch Verb(rawValue: facts.verb)?.logSubject ?? .name {
+    case .name: entry.other.utf8.isEmpty ? entry.name : entry.name + " " + entry.other
+    case .newName: entry.name + " to " + entry.other
+    case .lockReason: LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
+    case .credential:
+      "by " + credential(facts.detail & 0xFF)
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
+    case .itemCount: facts.detail == 1 ? "1 item" : "\(facts.detail) items"
+    case .setting: Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
     }
-    if verb == .putBatch { return facts.detail == 1 ? "1 item" : "\(facts.detail) items" }
-    if verb == .config {
-      return Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
-    }
-    return entry.name
   }
 }

@@ -92,6 +92,40 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   }
 }
 
+/// Says what people are told of a request by its entry in the access log.
+public enum LogSubjectKind: Sendable {
+  /// The item's name, and a second one where there is one.
+  case name
+  /// The item's name, and the one that it has now.
+  case newName
+  /// Why the vault was locked.
+  case lockReason
+  /// What unlocked it.
+  case credential
+  /// How many items were stored.
+  case itemCount
+  /// Which setting was set.
+  case setting
+}
+
+extension Verb {
+  /// What its entry in the access log is about.
+  public var logSubject: LogSubjectKind {
+    switch self {
+    case .lock: .lockReason
+    case .unlock: .credential
+    case .putBatch: .itemCount
+    case .config: .setting
+    case .move: .newName
+    case .status, .create, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
+      .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
+      .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
+      .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact:
+      .name
+    }
+  }
+}
+
 /// Holds a request as the agent reads it and as a client writes it: the one table of all that can be asked.
 ///
 /// Names, values and secrets stay where they are, in guarded memory: each is a ``Field``.
