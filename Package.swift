@@ -30,7 +30,7 @@ func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
 /// brings a `main` of its own.
 let isFuzzer = Context.environment["KURA_FUZZ"] != nil
 let read: [Target.Dependency] = [
-  "KuraCLI", "KuraFormat", "KuraProtocol", "KuraCrypto", "SecureMemory",
+  "KuraCLI", "KuraFormat", "KuraProtocol", "KuraCrypto", "KuraUI", "SecureMemory",
 ]
 let fuzzing: Target =
   isFuzzer

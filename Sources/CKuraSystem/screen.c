@@ -78,6 +78,11 @@ void kura_screen_obey(int number) {
   sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+int kura_screen_is_ours(int terminal) {
+  pid_t front = tcgetpgrp(terminal);
+  return front < 0 || front == getpgrp();
+}
+
 static struct termios settings;
 static int changed = -1;
 /* Our end of a pipe to the guard, which is told whether the terminal is ours; -1: there is none. */
@@ -205,11 +210,11 @@ int kura_screen_become(const char *program, const char *arguments, size_t count)
 
 /* In the child: never returns. */
 static void work(
-    const char *program, const char *arguments, size_t count, int terminal, int said) {
+    const char *program, const char *arguments, size_t count, int terminal, int output, int said) {
   int null = open("/dev/null", O_RDWR);
   dup2(terminal >= 0 ? terminal : null, 0);
-  dup2(terminal >= 0 ? terminal : null, 1);
-  dup2(terminal >= 0 ? terminal : said >= 0 ? said : null, 2);
+  dup2(output >= 0 ? output : terminal >= 0 ? terminal : null, 1);
+  dup2(said >= 0 ? said : terminal >= 0 ? terminal : null, 2);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGTTOU, SIG_DFL);
   sigprocmask(SIG_SETMASK, &before, NULL);
@@ -218,10 +223,10 @@ static void work(
 }
 
 int kura_screen_run(
-    const char *program, const char *arguments, size_t count, int terminal, int said) {
+    const char *program, const char *arguments, size_t count, int terminal, int output, int said) {
   pid_t child = fork();
   if (child < 0) return -errno;
-  if (child == 0) work(program, arguments, count, terminal, said);
+  if (child == 0) work(program, arguments, count, terminal, output, said);
   int status;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -errno;

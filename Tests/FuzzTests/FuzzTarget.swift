@@ -16,6 +16,7 @@ struct FuzzTarget: Sendable {
 
   static let all =
     FormatTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all + ClientTargets.all
+    + ScreenTargets.all
 }
 
 /// What was read is not what was written, or not what another reader makes of it.

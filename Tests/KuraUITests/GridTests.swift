@@ -70,8 +70,8 @@ import Testing
       _ = try hand.drawn(size.0, size.1)
       try hand.show("seven quiet herons")
       _ = try hand.drawn(size.0, size.1)
-      hand.model.cover(
-        Cover(isLocked: true, reason: "idle", hasRecoveryKey: true, hasKeyFile: true))
+      hand.model.ways = Ways(hasRecoveryKey: true, hasKeyFile: true)
+      hand.model.cover(Cover(isLocked: true, reason: "idle"))
       _ = try hand.drawn(size.0, size.1)
     }
   }

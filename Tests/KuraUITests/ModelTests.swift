@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct CoverTests {
   @Test func `it begins covered, and Enter unlocks with what was typed`() throws {
-    let hand = Hand(Cover(isLocked: true, hasRecoveryKey: true))
+    let hand = Hand(Cover(isLocked: true))
     #expect(hand.type("rjLq?").isEmpty)
     #expect(hand.press(.enter, now: 5) == [.unlock(.passcode)])
     #expect(hand.given() == "rjLq?")
@@ -29,10 +29,35 @@ import Testing
     let hand = Hand(Cover(isLocked: true))
     hand.press(.tab, now: 1)
     #expect(try hand.drawn().contains("passcode:"))
-    hand.model.cover(Cover(isLocked: true, hasRecoveryKey: true))
+    hand.model.ways.hasRecoveryKey = true
     hand.press(.tab, now: 1)
     hand.type("A")
     #expect(hand.press(.enter, now: 1) == [.unlock(.recoveryKey)])
+  }
+
+  @Test func `a key file's place is typed in sight, and shows nobody an unlocked vault`() throws {
+    let hand = Hand(Cover(isLocked: true))
+    hand.model.ways.hasKeyFile = true
+    hand.model.ways.keyFile = "/media/stick/key"
+    hand.press(.tab, now: 1)
+    #expect(try hand.drawn().contains("key file: /media/stick/key"))
+    #expect(hand.press(.enter, now: 1) == [.unlock(.keyFile)])
+    #expect(hand.given() == "/media/stick/key")
+    hand.model.cover(Cover(isLocked: false))
+    #expect(try hand.drawn().contains("passcode:"))
+    hand.press(.tab, now: 1)
+    #expect(try hand.drawn().contains("passcode:"))
+  }
+
+  @Test func `a vault that has no passcode is asked for its recovery key`() throws {
+    let hand = Hand(["a"])
+    hand.model.ways = Ways(hasPasscode: false, hasRecoveryKey: true)
+    hand.model.needsOwner(.unprotect("a"))
+    #expect(try hand.drawn().contains("recovery key:"))
+    hand.model.cover(Cover(isLocked: false))
+    #expect(try hand.drawn().contains("recovery key:"))
+    hand.type("A")
+    #expect(hand.press(.enter, now: 1) == [.prove(.recoveryKey)])
   }
 
   @Test func `while the next try must wait no key is taken`() throws {
@@ -225,6 +250,9 @@ func shown(
     #expect(hand.name == "c")
     hand.press(.click(row: 0, column: 0), now: 1)
     #expect(hand.name == "c")
+    #expect(hand.press(.click(row: 4, column: 3), now: 1) == [.show("c")])
+    #expect(hand.press(.click(row: 3, column: 3), now: 1).isEmpty)
+    #expect(hand.name == "b")
   }
 
   @Test func `settings are written and read in the units of config`() {
@@ -233,5 +261,24 @@ func shown(
     #expect(Amount.parse("15", .idleTimeout) == nil)
     #expect(Amount.parse("off", .lockOnSleep) == 0)
     #expect(Amount.parse("99999999999999999999d", .idleTimeout) == nil)
+  }
+}
+
+@Suite struct LinearWordTests {
+  @Test func `a word's beginning is enough where it is the only one`() {
+    #expect(TypedLine<ListWord>("f  nte ").word == .find)
+    #expect(TypedLine<ListWord>("find  n te ").operand == "n te")
+    #expect(TypedLine<ListWord>("l").word == nil)
+    #expect(TypedLine<ListWord>("lo").word == .lock)
+    #expect(TypedLine<ItemWord>("re").word == nil)
+    #expect(TypedLine<ItemWord>("EDIT").word == .edit)
+    #expect(TypedLine<ItemWord>("edi").word == nil)
+    #expect(TypedLine<ItemWord>("").word == nil)
+    #expect(TypedLine<ItemWord>("findx").word == nil)
+  }
+
+  @Test func `each word's help begins with the word`() {
+    for word in ListWord.allCases { #expect(word.help.hasPrefix(word.rawValue)) }
+    for word in ItemWord.allCases { #expect(word.help.hasPrefix(word.rawValue)) }
   }
 }

@@ -20,6 +20,9 @@ int kura_screen_next_signal(int signals);
 /* Ends or stops this process by a signal, as if nothing had kept it. Returns after a stop. */
 void kura_screen_obey(int signal);
 
+/* Whether this process works in the foreground of the terminal, or that is gone. */
+int kura_screen_is_ours(int terminal);
+
 /* Keeps the settings and hands every key on as a byte without echo; drops what was typed before. */
 int kura_screen_begin(int terminal);
 /* Gives the terminal back as it was; what was typed and not read is dropped. */
@@ -48,11 +51,11 @@ void kura_screen_write(int terminal, const void *_Nonnull bytes, size_t count);
 
 /* Runs `program` and waits for its end: `arguments` are `count` bytes with a NUL behind each, its own name
    first. It gets signals, mask and limits as the user had them. Where `terminal` is not -1 that is its input
-   and output; else these are /dev/null, and what it has to say goes to `said`. Its status, or 128 and the
-   signal that ended it. */
+   and output; else these are /dev/null. Where `said` is not -1, what it has to say goes there. Where `output` is not -1 its
+   output goes there. Its status, or 128 and the signal that ended it. */
 int kura_screen_run(
     const char *_Nonnull program, const char *_Nonnull arguments, size_t count, int terminal,
-    int said);
+    int output, int said);
 
 /* Becomes `program`, in the process that the user started: limits, umask and descriptors as they were.
    Answers only when that fails. */

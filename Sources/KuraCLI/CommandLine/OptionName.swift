@@ -31,6 +31,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case keyFileFD = "key-file-fd"
   case label
   case length
+  case linear
   case lines
   case local
   case long

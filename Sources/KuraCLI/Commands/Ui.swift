@@ -6,10 +6,14 @@ internal import KuraProtocol
 /// Does `kura ui`: becomes the program that shows the vault on the whole terminal.
 enum Ui {
   static let command = Command(
-    "ui", abstract: "show the vault on the whole terminal", run: run)
+    "ui", abstract: "show the vault on the whole terminal",
+    options: [
+      Option(.linear, help: "lines and questions in place of a screen")
+    ], run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    throw try become([], try invocation.agentAccess(verb: command.verb))
+    let words = invocation.arguments.has(.linear) ? ["--linear"] : []
+    throw try become(words, try invocation.agentAccess(verb: command.verb))
   }
 
   /// Becomes that program.

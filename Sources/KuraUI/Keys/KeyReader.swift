@@ -127,7 +127,7 @@ struct KeyReader {
   }
 
   private static func mouse(_ numbers: [Int], isPress: Bool) -> Key? {
-    guard numbers.count == 3, isPress else { return nil }
+    guard numbers.count == 3, isPress, numbers[1] > 0, numbers[2] > 0 else { return nil }
     switch numbers[0] {
     case 0: return .click(row: numbers[2] - 1, column: numbers[1] - 1)
     case 64: return .wheelUp

@@ -6,8 +6,6 @@ struct Cover: Equatable {
   var isLocked: Bool
   /// Why it is locked, in a word or two; empty: not known.
   var reason = ""
-  var hasRecoveryKey = false
-  var hasKeyFile = false
   /// When the next passcode may be tried, on the clock since boot; 0: now.
   var waitUntil: UInt64 = 0
   /// Whether an unlock is under way.

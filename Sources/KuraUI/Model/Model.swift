@@ -19,6 +19,7 @@ struct Model: ~Copyable {
   let moves: Bool
   var rows = 24
   var cover: Cover? = Cover(isLocked: true)
+  var ways = Ways()
   var page = Page.list
   /// What help was asked on.
   var pageBelow = Page.list
@@ -88,13 +89,24 @@ extension Model {
     removed = nil
     given = nil
     list.forget()
-    if !wasTyping || !hasField { ask(.passcode) }
+    let kinds = ways.kinds(isLocked: cover.isLocked)
+    if !wasTyping || !(askedFor.map(kinds.contains) ?? false) { ask(kinds[0]) }
+  }
+
+  /// What the cover asks for; nil: it has no line.
+  var askedFor: Credential? {
+    switch field {
+    case .some(let field):
+      if case .credential(let kind) = field.purpose { kind } else { nil }
+    case .none: nil
+    }
   }
 
   /// Has the cover ask for something.
   mutating func ask(_ kind: Credential) {
-    let label = kind == .recoveryKey ? "recovery key" : "passcode"
-    field = try? Field(.credential(kind), label, isHidden: true)
+    // Where a file stands is no secret.
+    field = try? Field(.credential(kind), kind.label, isHidden: kind != .keyFile)
+    if kind == .keyFile { try? field?.begin(with: ways.keyFile.utf8.span) }
   }
 
   /// The name of the item that is open.

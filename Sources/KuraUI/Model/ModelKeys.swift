@@ -53,7 +53,7 @@ extension Model {
 extension Model {
   private mutating func coverKey(_ key: Key, now: UInt64) -> [Effect] {
     guard let cover, !cover.isBusy else { return [] }
-    if cover.waitUntil > now, !isAskingRecoveryKey { return key == .tab ? turn() : [] }
+    if cover.waitUntil > now, askedFor == .passcode { return key == .tab ? turn() : [] }
     switch key {
     case .enter: return submit()
     case .tab, .control("R"): return turn()
@@ -72,23 +72,23 @@ extension Model {
     }
   }
 
-  var isAskingRecoveryKey: Bool {
-    switch field {
-    case .some(let field): field.purpose == .credential(.recoveryKey)
-    case .none: false
-    }
+  /// What Tab asks for next; nil: there is nothing else.
+  var nextWay: Credential? {
+    let kinds = ways.kinds(isLocked: cover?.isLocked ?? true)
+    guard kinds.count > 1, let asked = askedFor else { return nil }
+    let index = kinds.firstIndex(of: asked) ?? kinds.count - 1
+    return kinds[(index + 1) % kinds.count]
   }
 
   private mutating func turn() -> [Effect] {
-    guard cover?.hasRecoveryKey == true else { return [] }
+    guard let kind = nextWay else { return [] }
     message = ""
-    ask(isAskingRecoveryKey ? .passcode : .recoveryKey)
+    ask(kind)
     return []
   }
 
   private mutating func submit() -> [Effect] {
-    guard fieldCount > 0, let secret = try? field?.take() else { return [] }
-    let kind: Credential = isAskingRecoveryKey ? .recoveryKey : .passcode
+    guard fieldCount > 0, let kind = askedFor, let secret = try? field?.take() else { return [] }
     give(secret)
     message = ""
     cover?.isBusy = true

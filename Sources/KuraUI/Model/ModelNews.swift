@@ -24,6 +24,7 @@ extension Model {
   mutating func opened(_ shown: ShownItem) -> [Effect] {
     item = OpenItem(shown)
     page = .item
+    list.choose(shown.item.name)
     return shown.item.facts.kind == .otp ? [.code(shown.item.name)] : []
   }
 
@@ -68,8 +69,9 @@ extension Model {
 
   /// An effect takes the owner's passcode.
   mutating func needsOwner(_ effect: Effect) {
-    field = try? Field(.owner(effect), "passcode", isHidden: true)
-    message = "this takes your passcode"
+    let kind = ways.owner
+    field = try? Field(.owner(effect), kind.label, isHidden: true)
+    message = "this takes your " + kind.label
   }
 
   /// An item was changed since it was read: what was typed waits for an answer.

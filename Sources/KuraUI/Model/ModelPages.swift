@@ -46,8 +46,10 @@ extension Model {
   }
 
   mutating func listKey(_ key: Key) -> [Effect] {
+    let before = list.selected
     if moves(key) {
       list.show(height: listHeight)
+      if case .click(let row, _) = key, list.top + row - 2 == before { return open() }
       return []
     }
     switch key {

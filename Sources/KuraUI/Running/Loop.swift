@@ -41,7 +41,7 @@ struct Loop: ~Copyable {
       renderer.leave()
       return ScreenProgram.say("there is no vault at " + runner.vault.path, .noVault)
     }
-    if runner.isWatching { perform(model.uncover(now: Clock.boot())) }
+    if runner.isUnlocked { perform(model.uncover(now: Clock.boot())) }
     while status == nil { step() }
     let covered = Cover(isLocked: true)
     model.cover(covered)
@@ -53,6 +53,8 @@ struct Loop: ~Copyable {
 
   private mutating func step() {
     let now = Clock.boot()
+    // What a lock came to while another command had the terminal, or all stood still, is not drawn first.
+    if runner.hasNews { runner.hear(&model) }
     perform(model.tick(now: now))
     draw()
     let patience = model.nextTick(now: now).map { Int32(min($0 - min(now, $0), 60_000)) } ?? -1
@@ -98,7 +100,7 @@ extension Loop {
     switch signal {
     case SIGWINCH: renderer.resize()
     case SIGTSTP: stop()
-    case SIGCONT: renderer.redraw()
+    case SIGCONT: goOn()
     case SIGHUP, SIGINT, SIGQUIT, SIGTERM:
       model.cover(Cover(isLocked: true))
       grid.erase()
@@ -114,6 +116,19 @@ extension Loop {
     model.item?.hide()
     renderer.leave()
     kura_screen_obey(SIGTSTP)
+    goOn()
+  }
+
+  /// Takes the terminal again: a shell that had it meanwhile changed its settings. One that is to go on in the
+  /// background stops again, and touches nothing.
+  private mutating func goOn() {
+    while kura_screen_is_ours(renderer.terminal) == 0 {
+      kura_screen_obey(SIGTSTP)
+      // A process whose shell is gone cannot be stopped so.
+      kura_screen_wait(-1, -1, -1, 100)
+    }
+    model.item?.hide()
+    renderer.leave()
     renderer.enter()
     keyboard.drop()
   }
@@ -157,10 +172,12 @@ extension Loop {
 
   private mutating func pick(_ name: String) {
     if let verb = order.verb {
-      let (status, said) = run([verb, "--", name], atTerminal: true)
-      if status != 0 { answer = "" }
-      self.status = status
-      _ = said
+      renderer.leave()
+      let words = [verb, "--", name]
+      let (ended, said) = Companion.run(
+        words, runner.vault, terminal: renderer.terminal, output: 1)
+      if !said.isEmpty { ScreenCalls.write("kura: " + said + "\n", to: 2) }
+      status = ended
     } else {
       answer = name
       status = 0
@@ -177,37 +194,30 @@ extension Loop {
   }
 
   private mutating func copy(_ name: String, _ isCode: Bool, _ isProtected: Bool) {
-    let words = ["copy"] + (isCode ? ["--otp"] : []) + ["--", name]
-    let (status, said) = run(words, atTerminal: isProtected)
-    let prefix = "kura: "
-    let text = said.hasPrefix(prefix) ? String(said.dropFirst(prefix.count)) : said
-    model.message = text.isEmpty ? (status == 0 ? "copied" : "nothing was copied") : text
+    let (status, said) = run(Companion.copying(name, isCode: isCode), atTerminal: isProtected)
+    model.message = said.isEmpty ? (status == 0 ? "copied" : "nothing was copied") : said
   }
 
   /// Leaves the screen to another command of Kura's, and comes back.
   private mutating func work(_ words: [String], then done: String) {
-    let (status, _) = run(words, atTerminal: true)
+    let (status, said) = run(words, atTerminal: true)
     guard model.cover == nil else { return }
-    model.message = status == 0 ? done : "it ended with status \(status): nothing was changed"
+    let failed = said.isEmpty ? "it ended with status \(status): nothing was changed" : said
+    model.message = status == 0 ? done : failed
     if let name = model.openName { perform([.load, .show(name)]) }
   }
 
   private mutating func run(_ words: [String], atTerminal: Bool) -> (status: Int32, said: String) {
-    guard let program = Self.kura() else { return (127, "the program kura is not beside this one") }
-    let command = [program, "--vault", runner.vault.path] + words
-    guard atTerminal else { return ScreenCalls.run(command, terminal: -1, hears: true) }
+    guard atTerminal else { return Companion.run(words, runner.vault, terminal: -1) }
     renderer.leave()
-    let result = ScreenCalls.run(command, terminal: renderer.terminal, hears: false)
+    let result = Companion.run(words, runner.vault, terminal: renderer.terminal)
+    // What it says is to be read before it is gone.
+    if result.status != 0, result.said.isEmpty {
+      ScreenCalls.write("Enter goes back to the screen ", to: renderer.terminal)
+      _ = keyboard.wait(agent: runner.watched, milliseconds: -1)
+    }
     renderer.enter()
     keyboard.drop()
     return result
-  }
-
-  /// The command beside this program; never by PATH.
-  private static func kura() -> String? {
-    guard let path = try? System.programPath() else { return nil }
-    let text = String(decoding: path, as: UTF8.self)
-    guard let slash = text.lastIndex(of: "/") else { return nil }
-    return String(text[..<slash]) + "/kura"
   }
 }

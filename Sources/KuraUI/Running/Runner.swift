@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -7,8 +8,10 @@ internal import SecureMemory
 /// Does what a model asks for, by the agent, and tells the model what came of it.
 struct Runner: ~Copyable {
   let vault: VaultPath
-  /// Told by the agent when it locks; nil: the vault is locked.
+  /// Told by the agent when the vault is locked, or unlocked where it is locked; nil: there is no agent.
   private var watch: Connection?
+  /// Whether it was unlocked when it was last looked at.
+  private(set) var isUnlocked = false
 
   init(_ vault: VaultPath) { self.vault = vault }
 
@@ -20,8 +23,11 @@ struct Runner: ~Copyable {
     }
   }
 
-  func connect() throws(ClientError) -> Connection {
-    try Connection.open(vault, engine: .started)
+  /// Whether the agent has said something.
+  var hasNews: Bool { watched >= 0 && kura_screen_wait(-1, -1, watched, 0) > 0 }
+
+  func connect(_ engine: Engine = .started) throws(ClientError) -> Connection {
+    try Connection.open(vault, engine: engine)
   }
 
   /// Does it.
@@ -44,9 +50,7 @@ struct Runner: ~Copyable {
       return []
     }
     switch error.exitStatus {
-    case .locked, .agent, .noVault:
-      watch = nil
-      look(&model)
+    case .locked, .agent, .noVault: look(&model)
     case .needsInteraction:
       if case .byOwner = effect {
         model.message = Words.text(error)
@@ -75,31 +79,32 @@ struct Runner: ~Copyable {
 // MARK: - The lock
 
 extension Runner {
-  /// Finds out whether the vault is locked, and covers the screen then.
+  /// Finds out whether the vault is locked, and covers the screen then. One that was locked stays covered.
   ///
   /// - Returns: Why there is nothing to be shown at all; nil: there is.
   @discardableResult
-  mutating func look(_ model: inout Model) -> ClientError? {
+  mutating func look(_ model: inout Model, _ engine: Engine = .started) -> ClientError? {
+    watch = nil
+    isUnlocked = false
     do throws(ClientError) {
-      var connection = try connect()
+      var connection = try connect(engine)
       let status = try connection.status()
-      guard status.state != .unlocked else {
+      if let slots = try? connection.slots() { model.ways = Ways(slots) }
+      if status.state == .unlocked {
         try begin(consume connection)
+        // Somebody else unlocked it: who sits here has shown nothing yet.
+        if model.cover?.isLocked == true { model.cover(Cover(isLocked: false)) }
         return nil
       }
       var cover = Cover(isLocked: true)
       cover.reason = status.lockReason?.text ?? ""
       let wait = status.passcodeWait
       cover.waitUntil = wait == 0 ? 0 : Clock.boot() + min(wait, 31_557_600_000)
-      if let slots = try? connection.slots() {
-        cover.hasRecoveryKey = slots.all.contains { $0.facts.kind == .recoveryKey }
-        cover.hasKeyFile = slots.all.contains { $0.facts.kind == .keyFile }
-      }
-      watch = nil
       model.cover(cover)
+      try connection.beginWait(milliseconds: 86_400_000)
+      watch = consume connection
       return nil
     } catch {
-      watch = nil
       model.cover(Cover(isLocked: true))
       model.message = Words.text(error)
       return error
@@ -110,24 +115,21 @@ extension Runner {
   private mutating func begin(_ connection: consuming Connection) throws(ClientError) {
     try connection.beginWatch()
     watch = consume connection
+    isUnlocked = true
   }
 
-  var isWatching: Bool {
-    switch watch {
-    case .some: true
-    case .none: false
-    }
-  }
-
-  /// The agent said something: the vault is locked, or the agent is gone.
-  mutating func hear(_ model: inout Model) { look(&model) }
+  /// The agent said something: the vault is locked, or unlocked, or the agent is gone, which is not
+  /// started before it is needed.
+  mutating func hear(_ model: inout Model) { look(&model, .running) }
 
   private mutating func unlock(_ kind: Credential, _ model: inout Model) throws(ClientError)
     -> [Effect]
   {
-    guard let secret = model.takeGiven() else { return [] }
+    guard var secret = model.takeGiven() else { return [] }
+    if kind == .keyFile { secret = try content(of: secret.bytes) }
     var connection = try connect()
     _ = try connection.unlock(kind, secret: secret)
+    if let slots = try? connection.slots() { model.ways = Ways(slots) }
     try begin(consume connection)
     return model.uncover(now: Clock.boot())
   }
@@ -137,9 +139,23 @@ extension Runner {
   {
     guard let secret = model.takeGiven() else { return [] }
     var connection = try connect()
-    // Nothing is unlocked that was locked meanwhile.
-    _ = try connection.authorize(kind, secret: secret)
+    // As `authenticate` does: nothing is unlocked that was locked meanwhile, and nothing is allowed by it.
+    _ = try connection.testSlot(nil, kind, secret: secret)
     return model.uncover(now: Clock.boot())
+  }
+
+  /// Every byte of a key file.
+  private func content(of path: Span<UInt8>) throws(ClientError) -> SecretBytes {
+    var name: [UInt8] = []
+    for index in path.indices { name.append(path[index]) }
+    do throws(FileError) {
+      let descriptor = ScreenCalls.open(String(decoding: name, as: UTF8.self))
+      guard descriptor >= 0 else { throw FileError(errno: -descriptor) }
+      defer { Descriptor.close(descriptor) }
+      let key = try Descriptor.readAll(descriptor, limit: ProtocolLimit.secret).finish()
+      if key.count >= Credential.leastKeyFile { return key }
+    } catch { throw .input(error.errno) }
+    throw .refused(.wrongKey(.keyFile))
   }
 }
 
@@ -183,13 +199,13 @@ extension Runner {
     var connection = try connect()
     switch effect {
     case .reveal, .code:
-      _ = try connection.authorize(.passcode, secret: secret)
+      _ = try connection.authorize(model.ways.owner, secret: secret)
       return try ask(effect, &connection, by: nil, &model)
     case .unlock, .prove, .lock, .load, .show, .copy, .store, .generate, .attribute, .protect,
       .unprotect,
       .remove, .restore, .history, .settings, .set, .edit, .save, .byOwner, .suspend, .redraw,
       .pick, .quit:
-      return try ask(effect, &connection, by: Word(.passcode, secret), &model)
+      return try ask(effect, &connection, by: Word(model.ways.owner, secret), &model)
     }
   }
 

@@ -31,6 +31,10 @@ public enum ScreenProgram {
     }
     do throws(Renderer.Flaw) {
       let signals = kura_screen_signals()
+      if order.isLinear {
+        var linear = try Linear(vault, signals: signals)
+        return linear.run()
+      }
       var loop = try Loop(order, vault, signals: signals)
       return loop.run()
     } catch {
@@ -38,7 +42,9 @@ public enum ScreenProgram {
       case .noTerminal: return say("this needs a terminal, and there is none", .needsInteraction)
       case .unable(let kind):
         let shown = kind.isEmpty ? "TERM is not set" : "kind '" + kind + "'"
-        return say("no screen can be shown on this terminal: " + shown, .failure)
+        let status = say("no screen can be shown on this terminal: " + shown, .failure)
+        if order.wanted == .screen { _ = say("hint: 'kura ui --linear' goes by lines", .failure) }
+        return status
       }
     }
   }
@@ -62,12 +68,14 @@ struct Order {
   }
 
   var wanted = Wanted.screen
+  /// Whether the screen is to be lines and questions.
+  var isLinear = false
   var vault: String?
   var query = ""
   /// What is done with what is picked, in place of printing its name.
   var verb: String?
 
-  static let usage = "usage: kura-ui [--vault VAULT] [--pick [--copy | --otp] [QUERY]]\n"
+  static let usage = "usage: kura-ui [--vault VAULT] [--linear | --pick [--copy | --otp] [QUERY]]\n"
 
   init(_ arguments: [String]) throws(Flaw) {
     var rest = arguments[...]
@@ -78,6 +86,7 @@ struct Order {
       case "--vault" where !isLiteral:
         guard let value = rest.popFirst() else { throw Flaw(words: "--vault takes a vault") }
         vault = value
+      case "--linear" where !isLiteral: isLinear = true
       case "--pick" where !isLiteral: wanted = .pick
       case "--copy" where !isLiteral: verb = "copy"
       case "--otp" where !isLiteral: verb = "otp"
@@ -91,6 +100,9 @@ struct Order {
         }
         query += (query.isEmpty ? "" : " ") + word
       }
+    }
+    guard !isLinear || wanted != .pick else {
+      throw Flaw(words: "--linear and --pick exclude each other")
     }
     guard wanted == .pick || wanted == .version || wanted == .help || (query.isEmpty && verb == nil)
     else {

@@ -7,6 +7,10 @@ internal import KuraProtocol
 enum Words {
   static func text(_ error: ClientError) -> String {
     guard case .refused(let refusal) = error else {
+      if error == .noAgent || error == .hungUp { return "the agent has ended" }
+      if case .input(let number) = error {
+        return "the file cannot be read: " + SystemMessage.text(number)
+      }
       return error == .outOfMemory ? "no memory was left" : "the agent: " + error.exitStatus.summary
     }
     return text(refusal)
@@ -17,6 +21,7 @@ enum Words {
     if case .wrongPasscode(let wrong) = refusal {
       return "wrong passcode" + (wrong.failures > 1 ? ", \(wrong.failures) in a row" : "")
     }
+    if case .noVault = refusal { return "the vault is not there any more" }
     if case .wrongKey = refusal { return "this key opens nothing here" }
     if case .recoveryKeyTypo(let typo) = refusal { return text(typo) }
     if case .throttled = refusal { return "too many wrong passcodes" }
@@ -24,7 +29,10 @@ enum Words {
       return
         "wrong too often: this machine's codes are destroyed; the passcode still opens the vault"
     }
-    if case .noVault = refusal { return "the vault is not there any more" }
+    if case .exchanged = refusal { return "another vault was here before: see kura unlock" }
+    if refusal.failure == .rolledBack || refusal.failure == .forked {
+      return "this is an older copy of the vault: see kura unlock"
+    }
     if case .nameInvalid(let rule) = refusal { return "a name " + rule.text }
     if case .attributeInvalid(let rule) = refusal { return rule.text }
     if case .exists = refusal { return "an item of that name is there already" }

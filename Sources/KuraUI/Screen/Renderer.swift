@@ -34,7 +34,7 @@ struct Renderer: ~Copyable {
 
   /// Begins on the controlling terminal; where it cannot, nothing was drawn.
   static func open(kind: String?) throws(Flaw) -> Renderer {
-    if unsafe setlocale(LC_CTYPE, "") == nil { unsafe setlocale(LC_CTYPE, "C.UTF-8") }
+    _ = takeLocale()
     let descriptor = kura_terminal_open()
     guard descriptor >= 0 else { throw .noTerminal }
     guard let kind, isAble(kind, descriptor) else { throw .unable(kind ?? "") }
@@ -48,6 +48,12 @@ struct Renderer: ~Copyable {
     }
     unsafe kura_screen_guard(descriptor, farewell())
     return unsafe Renderer(terminal: descriptor, window: window)
+  }
+
+  /// Takes the user's locale, which says how wide characters are; whether it is UTF-8.
+  static func takeLocale() -> Bool {
+    if unsafe setlocale(LC_CTYPE, "") == nil { unsafe setlocale(LC_CTYPE, "C.UTF-8") }
+    return unsafe String(cString: nl_langinfo(nl_item(CODESET))) == "UTF-8"
   }
 
   /// What brings a terminal back that nobody left.

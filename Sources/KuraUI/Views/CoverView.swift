@@ -34,19 +34,13 @@ extension View {
 
   private func drawWays(_ cover: Cover, _ model: borrowing Model, into grid: inout Grid) {
     var keys = [("Enter", cover.isLocked ? "unlock" : "uncover")]
-    if cover.hasRecoveryKey {
-      keys.append(("Tab", model.isAskingRecoveryKey ? "passcode" : "recovery key"))
-    }
+    if let way = model.nextWay { keys.append(("Tab", way.label)) }
     keys.append(("Ctrl-C", "quit"))
     drawKeys(keys, into: &grid)
-    if cover.hasKeyFile, grid.rows > 12 {
-      center(
-        "a key file opens it, too: kura unlock --key-file FILE", grid.rows - 4, .dim, into: &grid)
-    }
   }
 
   private func waiting(_ cover: Cover, _ model: borrowing Model) -> String? {
-    guard cover.waitUntil > now, !model.isAskingRecoveryKey else { return nil }
+    guard cover.waitUntil > now, model.askedFor == .passcode else { return nil }
     let seconds = (cover.waitUntil - now + 999) / 1_000
     return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
   }

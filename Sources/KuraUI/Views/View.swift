@@ -86,7 +86,8 @@ struct View {
     grid.cursor = (row, min(pen.column, grid.columns - 1))
   }
 
-  private func words(_ question: Question) -> String {
+  /// A question as it is asked.
+  func words(_ question: Question) -> String {
     switch question {
     case .remove(let name, _): "delete " + name + "? y/n"
     case .overwrite:
