@@ -15,6 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int kura_file_open_regular(const char *path, uint64_t size) {
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return -errno;
+  struct stat status;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size == size) return file;
+  close(file);
+  return -ENOENT;
+}
+
 int kura_file_open(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   return fd < 0 ? -errno : fd;

@@ -16,6 +16,8 @@ public enum Label: Sendable {
   case mistake
   /// From a device secret: what destroys it.
   case eraseRule
+  /// From a device secret: at which length a code is sent.
+  case submitRule
   /// The inner key of a protected value.
   case protectedValue
   /// The log's pair, from its key; followed by the vault id.
@@ -42,6 +44,7 @@ public enum Label: Sendable {
     case .deviceSecret: "kura1/2skd"
     case .mistake: "kura1/mistake"
     case .eraseRule: "kura1/erase"
+    case .submitRule: "kura1/submit"
     case .protectedValue: "kura1/protected"
     case .logPair: "kura1/log-pair"
     case .logEntry: "kura1/log-entry"

@@ -46,6 +46,20 @@ extension FilePlace {
     return names
   }
 
+  /// The length of the regular file at a path, in bytes; nil for anything else, a link among it.
+  package static func size(_ path: [UInt8]) -> UInt64? {
+    let terminated = path + [0]
+    var status = stat()
+    let result = unsafe terminated.withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return Int32(-1) }
+      return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+        unsafe lstat($0, &status)
+      }
+    }
+    guard result == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return UInt64(status.st_size)
+  }
+
   /// Whether this process may read what stands at a path, which may be no text.
   package static func isReadable(_ path: [UInt8]) -> Bool {
     let terminated = path + [0]

@@ -81,7 +81,8 @@ enum StateTargets {
   }
 
   private static var eraseRule: FuzzTarget {
-    let rule = try? Array(EraseRule(slot: slot, limit: 3).encode(secret: secret.span)[..<40])
+    let rule = try? Array(
+      DeviceRule(.erase, slot: slot, value: 3).encode(secret: secret.span)[..<40])
     return FuzzTarget(name: "erase-rule", seeds: rule.map { [$0] } ?? []) { input throws(Flaw) in
       try isTaken {
         let file = try hashed(input, size: 40) {
@@ -89,7 +90,8 @@ enum StateTargets {
           hash.update(.eraseRule)
           return hash
         }
-        let read = try EraseRule(decoding: file.span, secret: secret.span, slot: slot)
+        let read = try DeviceRule(
+          decoding: file.span, .erase, secret: secret.span, slot: slot)
         let written = try read.encode(secret: secret.span)
         try hold(written == file, "it is written otherwise than it was read")
       }

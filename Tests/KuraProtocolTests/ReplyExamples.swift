@@ -143,8 +143,8 @@ extension Examples {
 
   private static var keyFileSlot: SlotFacts {
     SlotFacts(
-      number: 2, kind: .keyFile, flags: .enabled, availability: .here,
-      cost: KDFParameters(memory: 0, passes: 0), created: 1_700_000_000_000)
+      number: 2, kind: .keyFile, flags: [.enabled, .tried], availability: .here,
+      cost: KDFParameters(memory: 0, passes: 0), created: 1_700_000_000_000, size: 64)
   }
 
   private static var streams: [Example] {

@@ -62,7 +62,7 @@ struct SlotTests {
             SlotAuthority(.passcode, secret: "a".utf8.span), SlotOrder(.passcode),
             secret: "b".utf8.span, label: Span(), place: Span())))
     }
-    frame[frame.count - 1] = 8
+    frame[frame.count - 1] = 32
     let payload = try payload(frame, sentBy: .client)
     #expect(throws: ProtocolError.fieldValue) { _ = try Request(payload.span) }
   }
@@ -72,7 +72,7 @@ struct SlotTests {
       SlotFacts(
         number: kind.rawValue, kind: kind, flags: [.enabled, .weak, .weakMeant],
         availability: kind == .local ? .missing : .here,
-        cost: KDFParameters(memory: 8_192, passes: 1), created: 77)
+        cost: KDFParameters(memory: 8_192, passes: 1), created: 77, size: 5)
     }
     let frame = try written { buffer in
       let list = try buffer.openSlotList(isAuthentic: false)
@@ -88,7 +88,7 @@ struct SlotTests {
     #expect(list.slots.map { Array(payload[$0.label]) } == facts.map { bytes($0.kind.name) })
     for (slot, expected) in zip(list.slots, facts) {
       #expect(slot.flags == expected.flags && slot.availability == expected.availability)
-      #expect(slot.cost == expected.cost && slot.created == 77)
+      #expect(slot.cost == expected.cost && slot.created == 77 && slot.size == 5)
     }
     for cut in 3..<payload.count {
       let part = Array(payload[..<cut])

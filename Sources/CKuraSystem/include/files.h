@@ -7,9 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Opens for reading, close-on-exec. */
 int kura_file_open(const char *_Nonnull path);
+
+/// Opens a regular file of just that size to read, and nothing that is named by a link.
+/// A descriptor, or -errno: -ENOENT also for what is another file.
+int kura_file_open_regular(const char *_Nonnull path, uint64_t size);
 void kura_file_close(int fd);
 
 /* Reads some bytes; 0 at the end. Waits where the descriptor itself would not. */

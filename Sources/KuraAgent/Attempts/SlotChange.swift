@@ -26,6 +26,8 @@ final class SlotChange: Act, @unchecked Sendable {
   private var key: VaultKey?
   private var unlockKey: VaultKey?
   private var slot: PreparedSlot?
+  /// The slot that a key file opens already, where that is only to be tried by itself from now on.
+  private var known: UInt8?
   /// The new recovery key that goes with a new passcode.
   private var recovery: PreparedSlot?
 
@@ -98,7 +100,12 @@ final class SlotChange: Act, @unchecked Sendable {
       let replaces = order.flags.contains(.replace)
       switch slot {
       case .some(let slot):
-        return try vault.addSlot(slot, authorizedBy: key, replacing: replaces)
+        if let known {
+          try vault.remember(keyFile: slot, ofSlot: known)
+          return known
+        }
+        return try vault.addSlot(
+          slot, authorizedBy: key, replacing: replaces, manner: SlotManner(order.flags))
       case .none: throw .outOfMemory
       }
     case .passcode where credential == .local:
@@ -147,7 +154,8 @@ extension SlotChange {
     case .add(let order, let naming):
       guard let new = new.take() else { throw .outOfMemory }
       if let number = try slot(openedBy: new, order.kind, beside: secret, at: key.slot, job) {
-        throw .credentialTaken(number)
+        guard order.flags.contains(.tried) else { throw .credentialTaken(number) }
+        known = number
       }
       slot = try .added(order, new, naming)
     case .passcode(let cost, let flags):
@@ -168,6 +176,14 @@ extension SlotChange {
     if kind == .keyFile { return try job.tally?.slots.slot(openedBy: new) }
     guard kind == .passcode, credential == .passcode else { return nil }
     return try UnlockAttempt.isSamePasscode(new, shown) ? number : nil
+  }
+}
+
+extension SlotManner {
+  fileprivate init(_ flags: SlotAddRequest.Flags) {
+    self = []
+    if flags.contains(.tried) { insert(.tried) }
+    if flags.contains(.submitted) { insert(.submitted) }
   }
 }
 

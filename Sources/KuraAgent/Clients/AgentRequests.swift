@@ -106,7 +106,7 @@ extension Agent {
     guard !connection.isForeign || mayServeForeign(request) else {
       throw .otherVersion(newest: ProtocolVersion.current)
     }
-    guard connection.prompting == nil || request.verb == .status || request.verb == .unlock else {
+    guard connection.prompting == nil || request.verb.traits.contains(.mayBeAskedInTurn) else {
       throw .malformed
     }
     try takeSeat(connection, for: request.verb)

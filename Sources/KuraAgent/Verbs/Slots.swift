@@ -12,16 +12,21 @@ extension Agent {
     if let session, session.isUnlocked {
       let id = try work(on: session) { vault throws(VaultError) in vault.id }
       let reports = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
-      return try answer(reports, of: id, opened: session.unlockSlot, isAuthentic: true, connection)
+      return try answer(
+        reports, of: id, opened: session.unlockSlot, isAuthentic: true, isHeld: false, connection)
     }
     let vault = try openLocked(connection)
     let (id, reports) = (vault.id, vault.slotReports)
     vault.close()
-    try answer(reports, of: id, opened: nil, isAuthentic: false, connection)
+    let isAway = reports.contains { $0.looked != nil && $0.availability == .missing }
+    if isAway { session?.state.noteKeyFileAway() }
+    try answer(
+      reports, of: id, opened: nil, isAuthentic: false,
+      isHeld: session?.state.holdsKeyFile ?? false, connection)
   }
 
   private func answer(
-    _ reports: [SlotReport], of vault: VaultID, opened: UInt8?, isAuthentic: Bool,
+    _ reports: [SlotReport], of vault: VaultID, opened: UInt8?, isAuthentic: Bool, isHeld: Bool,
     _ connection: Connection
   ) throws(Refusal) {
     let suspended = suspendedKinds(of: vault)
@@ -31,7 +36,9 @@ extension Agent {
         var facts = SlotFacts(report)
         if !suspended.contains(report.kind), !report.isDisabled { facts.flags.insert(.enabled) }
         if report.number == opened { facts.flags.insert(.opened) }
-        let (label, place) = (report.note?.label ?? [], report.note?.place ?? [])
+        if isHeld, report.looked != nil { facts.flags.insert(.held) }
+        let label = report.note?.label ?? []
+        let place = report.looked?.path ?? report.note?.place ?? []
         try connection.outbox.frames.putSlot(facts, label: label.span, place: place.span)
       }
       try connection.outbox.frames.closeSlotList(list, count: reports.count)
@@ -146,11 +153,13 @@ extension SlotFacts {
     if report.holdsProtectedHalf { flags.insert(.withProtected) }
     if report.kdf.map(KDFLimits.isWeak) == true { flags.insert(.weak) }
     if report.note?.isWeakCostMeant == true { flags.insert(.weakMeant) }
+    if report.looked != nil { flags.insert(.tried) }
     self.init(
       number: report.number, kind: report.kind,
       flags: flags,
       availability: report.availability,
       cost: report.kdf ?? .calibrated,
-      created: report.note?.created ?? 0)
+      created: report.note?.created ?? 0,
+      size: report.looked?.size ?? UInt64(report.submitLength))
   }
 }

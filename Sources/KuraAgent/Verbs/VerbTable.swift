@@ -79,14 +79,18 @@ struct VerbTraits: OptionSet {
   static let diesWithClient = VerbTraits(rawValue: 2)
   /// It takes a credential, and is noted when what it asked for is done.
   static let isNotedWhenDone = VerbTraits(rawValue: 4)
+  /// It is served on a connection whose turn it is to ask a person.
+  static let mayBeAskedInTurn = VerbTraits(rawValue: 8)
 }
 
 extension Verb {
   var traits: VerbTraits {
     switch self {
-    case .status, .slots, .lock, .agentStatus, .agentStop, .agentFacts: []
+    case .status, .slots: .mayBeAskedInTurn
+    case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
+    case .lock, .agentStatus, .agentStop, .agentFacts: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log: .takesSeat
-    case .create, .unlock, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
+    case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:

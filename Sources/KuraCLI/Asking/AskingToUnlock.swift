@@ -15,7 +15,11 @@ extension VaultAccess {
     _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
-    if isPrivate { return try askAlone(&questioner, kind, connection, body) }
+    if isPrivate {
+      let offer = try offer(kind, questioner.hasTerminal, &connection)
+      if try unlocked(by: offer, &connection) { return connection }
+      return try askAlone(&questioner, kind, connection, offer, body)
+    }
     var turn = try Turn.begin(
       connection, at: questioner.place, seesKeys: questioner.hasTerminal)
     var hadTurn = false
@@ -39,14 +43,25 @@ extension VaultAccess {
     _ questioner: inout Questioner, _ kind: Credential, _ turn: inout Turn,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Bool {
+    let terminal = questioner.hasTerminal
+    let offer = try turn.conversing { connection throws(CommandError) in
+      try self.offer(kind, terminal, &connection)
+    }
+    let isUnlocked = try turn.conversing { connection throws(CommandError) in
+      try unlocked(by: offer, &connection)
+    }
+    if isUnlocked { return true }
     let question = try turn.conversing { connection throws(CommandError) -> Question in
-      try self.question(kind, &connection)
+      try self.question(kind, &connection, offer)
     }
     if turn.isOver { return false }
     do throws(CommandError) {
       let notices = try questioner.attempts(question, watch: &turn) {
         (secret: borrowing SecretBytes, turn: inout Turn) throws(ClientError) -> Notice in
-        try turn.conversing { connection throws(ClientError) in try body(secret, &connection) }
+        try turn.conversing { connection throws(ClientError) in
+          if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
+          return try body(secret, &connection)
+        }
       }
       note(notices, after: kind)
       return true
@@ -60,11 +75,13 @@ extension VaultAccess {
   /// Asks without regard to other commands: they want something else.
   func askAlone(
     _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
+    _ offer: UnlockOffer,
     _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
-    let question = try question(kind, &connection)
+    let question = try question(kind, &connection, offer)
     let notices = try questioner.attempts(question) { secret throws(ClientError) in
-      try body(secret, &connection)
+      if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
+      return try body(secret, &connection)
     }
     note(notices, after: kind)
     return connection
@@ -72,18 +89,27 @@ extension VaultAccess {
 
   /// The question for what unlocks the vault, and how long it has to wait.
   ///
-  /// - Parameter purpose: What it is for, where that is not the unlock.
+  /// - Parameters:
+  ///   - offer: What else the prompt takes.
+  ///   - purpose: What it is for, where that is not the unlock.
   func question(
-    _ kind: Credential, _ connection: inout Connection, to purpose: Purpose? = nil
+    _ kind: Credential, _ connection: inout Connection, _ offer: UnlockOffer = UnlockOffer(),
+    to purpose: Purpose? = nil
   ) throws(CommandError) -> Question {
     guard kind == .passcode || kind == .local else { return question(kind, to: purpose) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let isCode =
       kind == .local || report.takesOnlyCodes
       || (report.passcodeWait > 0 && report.takesCodesNow)
-    var question = question(isCode ? .local : .passcode, to: purpose)
-    question.isCode = isCode
-    question.wait = isCode ? report.wait(.local) : report.passcodeWait
+    let submits = offer.submitLength > 0 && report.takesCodesNow
+    var question = question(isCode || submits ? .local : .passcode, to: purpose)
+    if submits {
+      question.submitLength = offer.submitLength
+      question.otherLabel = self.question(.passcode, to: purpose).label
+    }
+    question.enterRemark = offer.enterRemark
+    question.isCode = isCode || submits
+    question.wait = question.isCode ? report.wait(.local) : report.passcodeWait
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
     return question
   }

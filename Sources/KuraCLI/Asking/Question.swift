@@ -4,7 +4,7 @@ internal import KuraProtocol
 
 /// Says what a person is asked for, and when.
 struct Question {
-  let label: String
+  var label: String
   /// The same for a program that gets it as its argument, which every user of the machine can read: no item's
   /// name.
   let openLabel: String
@@ -16,6 +16,12 @@ struct Question {
   var remark: String?
   /// Whether there is a recovery key, which never waits.
   var hasRecoveryKey = false
+  /// What is said of Enter alone, where that is an answer, too.
+  var enterRemark: String?
+  /// At how many characters the answer is sent without Enter; 0 for not at all.
+  var submitLength = 0
+  /// The question that Tab leads to, which waits for Enter.
+  var otherLabel = ""
 }
 
 /// Says what a passcode is for, to who is asked for it.

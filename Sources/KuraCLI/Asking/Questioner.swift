@@ -85,11 +85,21 @@ extension Questioner {
   ) throws(CommandError) -> SecretBytes {
     if question.wait > 0 { try waitToAsk(question, &watch) }
     if let remark = question.remark { prompt?.say(remark) }
+    if let remark = question.enterRemark { prompt?.say(remark) }
     remark = question.remark
+    var question = question
     while true {
       let secret = try ask(
-        question.label, open: question.openLabel, isHidden: true, watch: &watch)
+        question.label, open: question.openLabel, isHidden: true,
+        allowsEmpty: question.enterRemark != nil, submitsAt: question.submitLength, watch: &watch)
+      if prompt?.wantsOther == true {
+        prompt?.clearLine()
+        (question.label, question.isCode, question.submitLength) = (question.otherLabel, false, 0)
+        continue
+      }
       let complaint = try attempt(secret, question, &watch, body)
+      // Keys that were meant for the prompt must not reach what comes next.
+      if question.submitLength > 0 { prompt?.dropTyped() }
       guard let complaint else {
         prompt?.endLine()
         endProgram()
@@ -145,11 +155,15 @@ extension Questioner {
   ///
   /// - Parameter openLabel: The question where all users can read it; nil for the same one.
   mutating func ask<Watch: PromptWatch & ~Copyable>(
-    _ label: String, open openLabel: String? = nil, isHidden: Bool, watch: inout Watch
+    _ label: String, open openLabel: String? = nil, isHidden: Bool, allowsEmpty: Bool = false,
+    submitsAt length: Int = 0, watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
     if prompt == nil { return try askProgram(label, openLabel, other: watch.descriptor) }
     do throws(PromptError) {
-      guard let secret = try prompt?.line(label, isHidden: isHidden, watch: &watch) else {
+      guard
+        let secret = try prompt?.line(
+          label, isHidden: isHidden, allowsEmpty: allowsEmpty, submitsAt: length, watch: &watch)
+      else {
         throw PromptError.failed
       }
       return secret

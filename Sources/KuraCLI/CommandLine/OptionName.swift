@@ -5,6 +5,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case acceptMoved = "accept-moved"
   case acceptRollback = "accept-rollback"
   case attribute = "attr"
+  case auto
   case batch
   case clear
   case color
@@ -60,6 +61,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case revision
   case rotate
   case stdin
+  case submit
   case symbols
   case to
   case trim

@@ -12,6 +12,7 @@ extension Passcode {
     _ access: VaultAccess, _ questioner: inout Questioner, _ connection: inout Connection
   ) throws(CommandError) -> Bool {
     let slots = try running { () throws(ClientError) in try connection.slots().all }
+      .filter { !$0.facts.isDisabled }
     let hasCode = slots.contains { $0.facts.kind == .local }
     let hasPasscode = slots.contains { $0.facts.kind == .passcode }
     if access.asking.arguments.has(.local) {

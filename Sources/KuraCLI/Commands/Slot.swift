@@ -17,6 +17,8 @@ enum SlotControl {
       Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT"),
       Option(.replace, help: "end the recovery key that is there"),
+      Option(.auto, help: "have this machine try the key file by itself"),
+      Option(.submit, help: "send the code at its last character"),
       Option.weakPasscode,
       Option(.withProtected, help: "let it open protected values, too"),
     ] + Option.keyFiles + [

@@ -60,13 +60,13 @@ extension SlotAdding {
       switch kind {
       case .passcode: [.newPasscodeFD, .newPasscodeFile, .weakPasscode] + costs
       case .recoveryKey: [.newRecoveryKeyFile, .replace]
-      case .keyFile: [.keyFile, .keyFileFD, .withProtected]
-      case .local: [.newPasscodeFD, .newPasscodeFile, .withProtected] + costs
+      case .keyFile: [.keyFile, .keyFileFD, .withProtected, .auto]
+      case .local: [.newPasscodeFD, .newPasscodeFile, .withProtected, .submit] + costs
       }
     let all: [OptionName] =
       [
         .newPasscodeFD, .newPasscodeFile, .newRecoveryKeyFile, .replace, .keyFile, .keyFileFD,
-        .withProtected, .weakPasscode,
+        .withProtected, .weakPasscode, .auto, .submit,
       ] + costs
     for option in all where arguments.has(option) && !own.contains(option) {
       throw .usage(
@@ -76,6 +76,10 @@ extension SlotAdding {
     guard kind == .keyFile else { return }
     guard arguments.has(.keyFile) || arguments.has(.keyFileFD) else {
       throw .usage(.keyFileMissing)
+    }
+    guard arguments.has(.keyFile) || !arguments.has(.auto) else {
+      throw .usage(
+        "--auto has to know where the key file stands", hint: "name it with --key-file")
     }
   }
 
@@ -100,6 +104,8 @@ extension SlotAdding {
     if arguments.has(.replace) { order.flags.insert(.replace) }
     if arguments.has(.weakKDF) { order.flags.insert(.weakKDF) }
     if arguments.has(.withProtected) { order.flags.insert(.withProtected) }
+    if arguments.has(.auto) { order.flags.insert(.tried) }
+    if arguments.has(.submit) { order.flags.insert(.submitted) }
     return order
   }
 
@@ -121,10 +127,22 @@ extension SlotAdding {
       ).take(given: given, orNeeds: .newPasscode, &questioner, invocation.messages)
       if choice.isCode { order.kind = .local }
       return choice.secret
-    case .local: return try newCode(given: given, orNeeds: .newPasscode, &questioner)
+    case .local:
+      let code = try newCode(given: given, orNeeds: .newPasscode, &questioner)
+      if order.flags.contains(.submitted) { try checkKeys(of: code) }
+      return code
     case .recoveryKey, .keyFile:
       if let given = given.take() { return given }
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
+    }
+  }
+
+  /// A code that is sent at its last key has a key for each character.
+  private static func checkKeys(of code: borrowing SecretBytes) throws(CommandError) {
+    for index in code.bytes.indices where !(0x21...0x7E).contains(code.bytes[index]) {
+      throw .usage(
+        "a code that is sent by itself is made of digits, letters and signs of ASCII",
+        hint: "without --submit it may have others")
     }
   }
 

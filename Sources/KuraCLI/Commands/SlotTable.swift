@@ -81,6 +81,8 @@ extension SlotFacts {
       remarks.append(flags.contains(.weakMeant) ? "weak, as asked for" : "weak")
     }
     guard kind != .disabled else { return remarks }
+    if flags.contains(.tried) { remarks.append("tried by itself") }
+    if kind == .local, size > 0 { remarks.append("sent at its last character") }
     let isUsual = (kind == .passcode || kind == .recoveryKey) == flags.contains(.withProtected)
     if !isUsual {
       remarks.append(
@@ -139,6 +141,8 @@ extension SlotTable {
       try output.member("label", slot.label)
     }
     if !slot.place.utf8.isEmpty { try output.member("place", slot.place) }
+    try output.member("auto", facts.flags.contains(.tried))
+    try output.member("submit", facts.kind == .local ? facts.size : 0)
     try output.member("opened", facts.flags.contains(.opened))
     try output.member("opens-protected", facts.flags.contains(.withProtected))
     if facts.cost.passes > 0 {

@@ -77,6 +77,10 @@ extension Status {
     try output.write(escaped: access.vault.path)
     try output.write("\n")
     for slot in found.slots { try output.write("slot: " + slot.words + "\n") }
+    for slot in found.slots where slot.facts.flags.contains(.tried) {
+      let isHere = slot.facts.availability == .here
+      try output.write("key file on this machine: " + (isHere ? "here" : "not here") + "\n")
+    }
     for tries in report.tries where tries.failures > 0 {
       try output.write("tries: " + tries.words + "\n")
     }

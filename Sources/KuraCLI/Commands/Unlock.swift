@@ -70,7 +70,8 @@ enum Unlock {
     }
     var connection = try access.connect()
     guard order.changesNothing else {
-      _ = try access.askAlone(&questioner, order.kind, connection, order.send)
+      _ = try access.askAlone(
+        &questioner, order.kind, connection, UnlockOffer(), order.send)
       return true
     }
     let report = try running { () throws(ClientError) in try connection.status() }

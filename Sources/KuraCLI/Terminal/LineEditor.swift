@@ -28,6 +28,8 @@ struct LineEditor: ~Copyable {
     case none
     case submit
     case interrupt
+    /// Tab, where it leads to another question.
+    case other
     case suspend
     /// The end-of-file key on an empty line.
     case cancel
@@ -65,6 +67,9 @@ struct LineEditor: ~Copyable {
   var bytes: Span<UInt8> {
     @_lifetime(borrow self) borrowing get { text.bytes }
   }
+
+  /// How many characters were typed.
+  var count: Int { characters }
 
   /// Gives up the line for what was typed.
   consuming func finish() -> SecretBytes { text.finish() }

@@ -42,6 +42,8 @@ struct Prompt: ~Copyable {
   var answered = (label: "", bullets: 0)
   /// Whether more had been typed when it was.
   private var hasMore = false
+  /// Whether Tab was pressed in the place of an answer.
+  private(set) var wantsOther = false
   /// What is shown for a moment only.
   var passage = Passage()
 
@@ -104,17 +106,24 @@ extension Prompt {
   /// - Parameters:
   ///   - isHidden: Whether only a bullet is shown for each character.
   ///   - allowsEmpty: Whether Enter alone is an answer.
+  ///   - length: At how many characters the line is done without Enter, and Tab asks for another question; 0 for
+  ///     never.
   ///   - watch: Ends the question when it is of no use any more, and hears of keys.
   mutating func line<Watch: PromptWatch & ~Copyable>(
-    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, watch: inout Watch
+    _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, submitsAt length: Int = 0,
+    watch: inout Watch
   ) throws(PromptError) -> SecretBytes {
     try takeTerminal(other: watch.descriptor)
     var editor = try editor(label, isHidden: isHidden)
     var isWarned = false
+    wantsOther = false
     show(label)
     while true {
-      switch try nextEvent(&editor, label, &watch) {
+      switch try nextEvent(&editor, label, submitsAt: length, &watch) {
       case .none: break
+      case .other:
+        wantsOther = true
+        return editor.finish()
       case .submit where editor.bytes.count == 0 && !allowsEmpty:
         show("\u{7}")
         if !isWarned { sayNothingTyped(label) }
@@ -267,7 +276,7 @@ extension Prompt {
   }
 
   private mutating func nextEvent<Watch: PromptWatch & ~Copyable>(
-    _ editor: inout LineEditor, _ label: String, _ watch: inout Watch
+    _ editor: inout LineEditor, _ label: String, submitsAt length: Int, _ watch: inout Watch
   ) throws(PromptError) -> LineEditor.Event {
     if typed.count == 0 {
       // The bytes of an arrow key come together; a lone Escape is followed by nothing.
@@ -285,12 +294,21 @@ extension Prompt {
     guard typed.count > 0 else { return .none }
     let byte = typed.bytes[0]
     typed.removeFirst(1)
+    if length > 0, byte == UInt8(ascii: "\t") { return .other }
     let event: LineEditor.Event
     do throws(SecureMemoryError) { event = try editor.take(byte, drawing: &drawing) } catch {
       throw .outOfMemory
     }
     flush()
-    return event
+    return event == .none && length > 0 && editor.count == length ? .submit : event
+  }
+
+  /// Drops what is typed until nobody has typed for half a second.
+  mutating func dropTyped() {
+    while kura_terminal_await(descriptor, 500), receive(patience: 0, other: -1) > 0 {
+      typed.removeAll()
+    }
+    typed.removeAll()
   }
 
   /// Reads keys: their count, or what kura_terminal_read answers instead.

@@ -29,6 +29,14 @@ public enum Descriptor {
     return descriptor
   }
 
+  /// Opens a regular file of just that size, and nothing that is named by a link: what a program may have put in its
+  /// place is not looked at.
+  public static func open(path: String, size: UInt64) throws(FileError) -> Int32 {
+    let descriptor = System.openRegular(path, size: size)
+    try FileError.check(Int(descriptor))
+    return descriptor
+  }
+
   /// Closes what ``open(path:)`` gave.
   public static func close(_ descriptor: Int32) { kura_file_close(descriptor) }
 

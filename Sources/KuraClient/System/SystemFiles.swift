@@ -21,6 +21,11 @@ extension System {
   /// Opens a file for reading.
   static func open(_ path: String) -> Int32 { unsafe kura_file_open(path) }
 
+  /// Opens a regular file of just that size to read.
+  static func openRegular(_ path: String, size: UInt64) -> Int32 {
+    unsafe kura_file_open_regular(path, size)
+  }
+
   /// Gives a file another name, one that nothing has.
   static func move(_ from: String, to: String) -> Int32 { unsafe kura_file_move(from, to) }
 

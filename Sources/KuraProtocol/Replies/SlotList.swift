@@ -26,6 +26,10 @@ public struct SlotFacts: Equatable, Sendable {
     public static let weakMeant = Flags(rawValue: 16)
     /// Its owner put it out of use.
     public static let disabled = Flags(rawValue: 32)
+    /// This machine tries its key file by itself.
+    public static let tried = Flags(rawValue: 64)
+    /// That waits for a person: somebody locked the vault, and the file has not been away since.
+    public static let held = Flags(rawValue: 128)
   }
 
   /// Where it stands, 0 to 15.
@@ -40,6 +44,8 @@ public struct SlotFacts: Equatable, Sendable {
   public var cost: KDFParameters
   /// In ms of Unix time; zero when not known.
   public var created: UInt64
+  /// How many bytes a key file has that is tried by itself; at how many characters a code is sent; else 0.
+  public var size: UInt64
   /// What its owner calls it: where it stands in the payload.
   public let label: Range<Int>
   /// Where a key file stood: where that stands in the payload.
@@ -49,7 +55,7 @@ public struct SlotFacts: Equatable, Sendable {
   public init(
     number: UInt8, kind: SlotKind, flags: Flags, availability: SlotAvailability,
     cost: KDFParameters,
-    created: UInt64
+    created: UInt64, size: UInt64 = 0
   ) {
     self.number = number
     self.kind = kind
@@ -57,6 +63,7 @@ public struct SlotFacts: Equatable, Sendable {
     self.availability = availability
     self.cost = cost
     self.created = created
+    self.size = size
     label = 0..<0
     place = 0..<0
   }
@@ -72,6 +79,7 @@ public struct SlotFacts: Equatable, Sendable {
     self.availability = availability
     cost = try KDFParameters(&reader)
     created = try reader.number()
+    size = try reader.number()
     label = try reader.field16()
     place = try reader.field16()
   }
@@ -148,6 +156,7 @@ extension SecretBuffer {
     try put(facts.cost.memory)
     try put(facts.cost.passes)
     try put(facts.created)
+    try put(facts.size)
     try put16(label)
     try put16(place)
   }

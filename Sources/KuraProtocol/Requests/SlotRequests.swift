@@ -18,7 +18,11 @@ public struct SlotAddRequest: Message, ~Escapable {
     public static let weakKDF = Flags(rawValue: 2)
     /// The slot is to open protected values, too; passcodes and recovery keys always do.
     public static let withProtected = Flags(rawValue: 4)
-    static let all: Flags = [.replace, .weakKDF, .withProtected]
+    /// This machine is to try the key file by itself, where it stands.
+    public static let tried = Flags(rawValue: 8)
+    /// Prompts of this machine are to send the code at its last character.
+    public static let submitted = Flags(rawValue: 16)
+    static let all: Flags = [.replace, .weakKDF, .withProtected, .tried, .submitted]
   }
 
   /// What opens the vault now.

@@ -236,7 +236,14 @@ extension UnlockedVault {
     mustTruncate = true
     let kept = Set(front.slots.compactMap(\.id))
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
-    for id in front.before.compactMap(\.id) where !kept.contains(id) { devices.remove(id) }
+    let places = KeyFilePlaces(stateDirectory: options.stateDirectory)
+    for row in front.before {
+      guard let id = row.id, !kept.contains(id) else { continue }
+      devices.remove(id)
+      // A key file that goes over has a slot of its own, in the same place.
+      let heir = front.slots.first { $0.number == row.number && $0.kind == .keyFile }?.id
+      if let heir { places.move(from: id, to: heir) } else { places.forget(id) }
+    }
   }
 }
 

@@ -19,12 +19,14 @@ extension UnlockedVault {
       slot.holdsProtectedHalf == fresh.opensProtected
     else { throw .credentialStale }
     let old = try fresh.slotID
-    try keepingDeviceSecret(of: slot) { vault throws(VaultError) in
+    let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
+    let manner: SlotManner = devices.submitLength(of: old) > 0 ? .submitted : []
+    try keepingDeviceSecret(of: slot, manner) { vault throws(VaultError) in
       try vault.changeSlots(fresh, isOwnCode: true) { plan, wrap, _ throws(VaultError) in
         try plan.put(slot, at: fresh.slot, wrap, fresh)
       }
     }
-    DeviceSecrets(stateDirectory: options.stateDirectory).remove(old)
+    devices.remove(old)
   }
 }
 

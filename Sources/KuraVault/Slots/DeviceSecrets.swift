@@ -56,27 +56,50 @@ struct DeviceSecrets: Sendable {
   }
 }
 
-// MARK: - When it is destroyed
+// MARK: - What is done about its code
+
+extension DeviceRule.Subject {
+  fileprivate var suffix: String {
+    switch self {
+    case .erase: ".erase"
+    case .submit: ".submit"
+    }
+  }
+}
 
 extension DeviceSecrets {
-  private func rulePlace(of slot: SlotID) throws(StorageError) -> FilePlace {
-    try StatePlace.file(slot.hexadecimal + ".erase", in: directory)
+  private func place(
+    of subject: DeviceRule.Subject, _ slot: SlotID
+  ) throws(StorageError) -> FilePlace {
+    try StatePlace.file(slot.hexadecimal + subject.suffix, in: directory)
   }
 
   /// After how many wrong codes the slot's secret is destroyed; 0 for never, and without a secret here.
   ///
   /// - Throws: ``VaultError/eraseRuleDamaged``, and those of the file.
   func eraseLimit(of slot: SlotID) throws(VaultError) -> UInt64 {
+    try value(.erase, of: slot)
+  }
+
+  /// At how many characters a prompt sends the slot's code by itself; 0 for not at all.
+  func submitLength(of slot: SlotID) -> UInt8 {
+    let length = (try? value(.submit, of: slot)) ?? 0
+    return Credential.codeLengths.contains(Int(clamping: length)) ? UInt8(length) : 0
+  }
+
+  private func value(
+    _ subject: DeviceRule.Subject, of slot: SlotID
+  ) throws(VaultError) -> UInt64 {
     guard let secret = try secret(of: slot) else { return 0 }
     let bytes: [UInt8]
     do throws(StorageError) {
-      bytes = try StateFile.peek(try rulePlace(of: slot), EraseRule.byteCount + 1)
+      bytes = try StateFile.peek(try place(of: subject, slot), DeviceRule.byteCount + 1)
     } catch {
       guard error == .missing else { throw VaultError(error) }
       return 0
     }
     do {
-      return try EraseRule(decoding: bytes.span, secret: secret.bytes, slot: slot).limit
+      return try DeviceRule(decoding: bytes.span, subject, secret: secret.bytes, slot: slot).value
     } catch {
       throw error == .outOfMemory ? .outOfMemory : .eraseRuleDamaged
     }
@@ -84,16 +107,27 @@ extension DeviceSecrets {
 
   /// Brings the slot's copy of the setting up to date; nothing is done where its secret is not here.
   func setEraseLimit(_ limit: UInt64, of slot: SlotID) throws(VaultError) {
-    guard has(slot), let secret = try secret(of: slot) else { return }
+    guard has(slot) else { return }
     let isKnown = (try? eraseLimit(of: slot)) == limit
-    guard !isKnown else { return }
+    if !isKnown { try set(.erase, limit, of: slot) }
+  }
+
+  /// Has prompts send the slot's code by itself.
+  func setSubmitLength(_ length: Int, of slot: SlotID) throws(VaultError) {
+    try set(.submit, UInt64(length), of: slot)
+  }
+
+  private func set(
+    _ subject: DeviceRule.Subject, _ value: UInt64, of slot: SlotID
+  ) throws(VaultError) {
+    guard let secret = try secret(of: slot) else { return }
     let bytes = try fromFormat(
-      .slot, EraseRule(slot: slot, limit: limit).encode(secret: secret.bytes))
+      .slot, DeviceRule(subject, slot: slot, value: value).encode(secret: secret.bytes))
     do {
-      let place = try rulePlace(of: slot)
+      let place = try place(of: subject, slot)
       let isNew = (try? place.identity()) == nil
       let file = try StateFile.open(place, lock: .exclusive, creating: true, patience: 50)
-      try file.write(bytes.span, at: 0, length: EraseRule.byteCount)
+      try file.write(bytes.span, at: 0, length: DeviceRule.byteCount)
       if isNew { try place.syncDirectory() }
     } catch { throw VaultError(error) }
   }
@@ -125,7 +159,9 @@ extension DeviceSecrets {
     let zeros = [UInt8](repeating: 0, count: DeviceSecrets.byteCount)
     try? place.overwrite(with: zeros.span)
     place.remove()
-    (try? rulePlace(of: slot))?.remove()
+    for subject in [DeviceRule.Subject.erase, .submit] {
+      (try? self.place(of: subject, slot))?.remove()
+    }
     try? place.syncDirectory()
   }
 

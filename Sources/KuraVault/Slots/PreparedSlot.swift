@@ -18,12 +18,14 @@ public struct PreparedSlot: ~Copyable, Sendable {
   let holdsProtectedHalf: Bool
   /// What this machine is to keep for a `local` slot.
   let deviceSecret: SecretBytes?
+  /// How many characters a code has that is a key each, and how many bytes a key file; else 0.
+  let typedCount: Int
   private let text: SecretBytes?
 
   private init(
     _ header: SlotHeader, _ secret: consuming SlotSecret, _ naming: SlotNaming,
     holdsProtectedHalf: Bool = true, deviceSecret: consuming SecretBytes? = nil,
-    text: consuming SecretBytes? = nil
+    typedCount: Int = 0, text: consuming SecretBytes? = nil
   ) {
     self.header = header
     self.secret = secret
@@ -31,6 +33,7 @@ public struct PreparedSlot: ~Copyable, Sendable {
     isWeakCostMeant = header.kdf.map(KDFLimits.isWeak) ?? false
     self.holdsProtectedHalf = holdsProtectedHalf
     self.deviceSecret = deviceSecret
+    self.typedCount = typedCount
     self.text = text
   }
 
@@ -201,7 +204,8 @@ extension PreparedSlot {
     guard file.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
     let header = try SlotHeader.fresh(.keyFile, nil)
     let secret = try fromCrypto(.slot, SlotSecret(keyFile: file.bytes, salt: header.salt))
-    return PreparedSlot(header, secret, naming, holdsProtectedHalf: withProtected)
+    return PreparedSlot(
+      header, secret, naming, holdsProtectedHalf: withProtected, typedCount: file.count)
   }
 
   /// A slot for a short code beside a fresh secret of this machine; slow.
@@ -233,7 +237,8 @@ extension PreparedSlot {
       SlotSecret(
         code: prepared.bytes, device: device.bytes, salt: header.salt, cost: kdf))
     return PreparedSlot(
-      header, secret, naming, holdsProtectedHalf: withProtected, deviceSecret: device)
+      header, secret, naming, holdsProtectedHalf: withProtected, deviceSecret: device,
+      typedCount: code.bytes.isKeys ? code.count : 0)
   }
 
   private static func check(
@@ -241,6 +246,14 @@ extension PreparedSlot {
   ) throws(VaultError) {
     guard allowsWeak || !KDFLimits.isWeak(kdf) else { throw .kdfTooWeak }
     try fromFormat(.slot, KDFLimits.check(kdf, available: availableMemory ?? .max))
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether each byte is a visible character of ASCII.
+  fileprivate var isKeys: Bool {
+    for index in indices where !(0x21...0x7E).contains(self[index]) { return false }
+    return true
   }
 }
 

@@ -45,15 +45,16 @@ extension UnlockedVault {
   ///   - slot: The new one.
   ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
   ///   - replacing: Whether a recovery key that is there ends, and the new one takes its place.
+  ///   - manner: What this machine is to do with it by itself.
   /// - Returns: The slot's number.
   /// - Throws: ``VaultError/slotsFull(limit:)``; ``VaultError/recoveryKeyExists``;
   ///   ``VaultError/credentialStale``; ``VaultError/busy``: the same call again.
   @discardableResult
   public mutating func addSlot(
     _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey,
-    replacing: Bool = false
+    replacing: Bool = false, manner: SlotManner = []
   ) throws(VaultError) -> UInt8 {
-    try keepingDeviceSecret(of: slot) { vault throws(VaultError) in
+    try keepingDeviceSecret(of: slot, manner) { vault throws(VaultError) in
       try vault.put(slot, authorizedBy: fresh, replacing)
     }
   }
@@ -61,10 +62,19 @@ extension UnlockedVault {
   /// Does what puts a slot into the vault, with the secret of a `local` slot in its file before; it goes
   /// again where that fails.
   mutating func keepingDeviceSecret<Result>(
-    of slot: borrowing PreparedSlot, _ body: (inout UnlockedVault) throws(VaultError) -> Result
+    of slot: borrowing PreparedSlot, _ manner: SlotManner,
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
     let id = slot.header.id
+    if manner.contains(.tried), slot.kind == .keyFile {
+      let places = KeyFilePlaces(stateDirectory: options.stateDirectory)
+      try places.remember(slot.keyFilePlace(id))
+      do throws(VaultError) { return try body(&self) } catch {
+        places.forget(id)
+        throw error
+      }
+    }
     switch slot.deviceSecret {
     case .some(let secret):
       let note = try devices.beginAdding(id, to: self.id)
@@ -72,6 +82,7 @@ extension UnlockedVault {
         try devices.store(secret, of: id)
         // The slot must not be there before what destroys its secret is.
         try devices.setEraseLimit(policy[.eraseLocalAfter], of: id)
+        if manner.contains(.submitted) { try devices.setSubmitLength(slot.typedCount, of: id) }
         let result = try body(&self)
         note.end()
         return result
@@ -108,6 +119,7 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let id = try changeSlots(fresh) { plan, _, _ throws(VaultError) in try plan.remove(number) }
     DeviceSecrets(stateDirectory: options.stateDirectory).remove(id)
+    KeyFilePlaces(stateDirectory: options.stateDirectory).forget(id)
   }
 
   /// Runs a change of the slots as one transaction, after which no old byte of them is in any file.

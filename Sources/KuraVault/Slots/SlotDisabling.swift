@@ -38,8 +38,11 @@ extension UnlockedVault {
 }
 
 extension SlotRow {
+  /// What opens it; nil where the header cannot be read.
+  var kind: SlotKind? { (try? SlotHeader(decoding: header.span))?.kind }
+
   /// Whether its owner put it out of use.
-  var isDisabled: Bool { (try? SlotHeader(decoding: header.span))?.kind == .disabled }
+  var isDisabled: Bool { kind == .disabled }
 
   /// The same out of use.
   func disabled(_ id: SlotID, _ keys: borrowing Keyring) throws(VaultError) -> SlotRow {

@@ -18,6 +18,10 @@ public struct SlotReport: Equatable, Sendable {
   public let holdsProtectedHalf: Bool
   /// Whether it could be opened here.
   public let availability: SlotAvailability
+  /// Where this machine looks for its key file by itself; nil where it does not.
+  public let looked: KeyFilePlace?
+  /// At how many characters this machine's prompts send its code; 0 for not by themselves.
+  public let submitLength: UInt8
   /// What only the sealed ring knows; nil while the vault is locked, and for a slot without a note.
   public let note: SlotNote?
 }
@@ -25,7 +29,7 @@ public struct SlotReport: Equatable, Sendable {
 extension LockedVault {
   /// The slots as their headers tell; nothing of it is authentic.
   public var slotReports: [SlotReport] {
-    SlotReport.list(slotRows, SlotNotes(), DeviceSecrets(stateDirectory: options.stateDirectory))
+    SlotReport.list(slotRows, SlotNotes(), in: options.stateDirectory)
   }
 }
 
@@ -38,8 +42,7 @@ extension UnlockedVault {
       var rows: [SlotRow] = []
       for row in vault.trust.slots { rows.append(try row.inUse(vault.keys)) }
       return SlotReport.list(
-        rows, vault.keys.ring.notes,
-        DeviceSecrets(stateDirectory: vault.options.stateDirectory),
+        rows, vault.keys.ring.notes, in: vault.options.stateDirectory,
         disabled: vault.trust.slots.filter(\.isDisabled).map(\.number))
     }
   }
@@ -61,16 +64,21 @@ extension UnlockedVault {
 
 extension SlotReport {
   fileprivate static func list(
-    _ rows: [SlotRow], _ notes: SlotNotes, _ devices: DeviceSecrets, disabled: [UInt8] = []
+    _ rows: [SlotRow], _ notes: SlotNotes, in directory: String, disabled: [UInt8] = []
   ) -> [SlotReport] {
-    rows.compactMap { row in
+    let devices = DeviceSecrets(stateDirectory: directory)
+    let places = KeyFilePlaces(stateDirectory: directory)
+    return rows.compactMap { row in
       guard let header = try? SlotHeader(decoding: row.header.span) else { return nil }
       let note = notes[header.id]
+      let looked = header.kind == .keyFile ? places.look(for: header.id) : nil
       return SlotReport(
         number: row.number, kind: header.kind, kdf: header.kdf,
         isDisabled: row.isDisabled || disabled.contains(row.number),
         holdsProtectedHalf: !row.protected.isEmpty,
-        availability: availability(of: header, note, devices), note: note)
+        availability: looked.map(\.availability) ?? availability(of: header, note, devices),
+        looked: looked,
+        submitLength: header.kind == .local ? devices.submitLength(of: header.id) : 0, note: note)
     }
   }
 
@@ -86,5 +94,12 @@ extension SlotReport {
       guard let place = note?.place, !place.isEmpty else { return .unknown }
       return FilePlace.isReadable(place) ? .here : .missing
     }
+  }
+}
+
+extension KeyFilePlace {
+  /// Whether a regular file of that size stands there; it is not opened.
+  fileprivate var availability: SlotAvailability {
+    FilePlace.size(path) == size && FilePlace.isReadable(path) ? .here : .missing
   }
 }
