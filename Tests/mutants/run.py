@@ -3,6 +3,7 @@
 
 run.py check    every patch has its place, its tests and a number of its own
 run.py [21 31-40 ...]    builds and runs these, or all
+run.py features [21 ...]    runs them row by row of Tests/features.md: the fact named there must go red, no other
 """
 
 import ctypes
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import features
 import patches as made
 import selftest
 
@@ -263,6 +265,38 @@ def outcome(patch, pair, pardoned):
     return "survived", f"SURVIVED: {patch.what}"
 
 
+class RunOfFact(Run):
+    """A run that ends when the fact of a row is red, whatever else is."""
+
+    def __init__(self, row):
+        self.row = row
+        if row.is_story:
+            super().__init__([row.number], [STORY], [row.name])
+        else:
+            super().__init__([row.number], [made.suites(row.name)])
+
+    def read(self, line, pardoned):
+        super().read(line, pardoned)
+        self.issues = [issue for issue in self.issues if self.row.is_red(issue)]
+
+
+def run_features(patches, words):
+    """Takes out the feature of each row, and says whether the fact that shows it turned red."""
+    numbers = {patch.number for patch in chosen(patches, words)}
+    selection = [row for row in features.rows() if row.number in numbers]
+    build(patches)
+    adopt()
+    alive = []
+    for row in selection:
+        run = RunOfFact(row)
+        is_red = any(map(row.is_red, run.issues))
+        if not is_red:
+            alive.append(row)
+        print(f"{row.number:03} {row.name}: {row.fact}: {'red' if is_red else 'STAYED GREEN'}", flush=True)
+    print(f"== {len(selection) - len(alive)} facts red, {len(alive)} green")
+    return 1 if alive else 0
+
+
 def time_out(*_):
     raise TimeoutError
 
@@ -278,7 +312,7 @@ def adopt():
 def main(words):
     try:
         patches = made.read_patches()
-        faults = selftest.run() + made.check(patches)
+        faults = selftest.run() + features.selftest() + made.check(patches)
     except made.Fault as fault:
         faults = [str(fault)]
     for fault in faults:
@@ -292,6 +326,8 @@ def main(words):
         fcntl.flock(os.open(WORK, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         sys.exit("mutants: another run is under way here")
+    if words[:1] == ["features"]:
+        return run_features(patches, words[1:])
     return run(patches, words)
 
 
