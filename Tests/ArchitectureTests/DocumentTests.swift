@@ -71,6 +71,22 @@ import Testing
     }
   }
 
+  @Test func `the first steps are the same in help and man page, each with a verb there is`() throws
+  {
+    let page = try Self.text("man/kura-start.7").matches(of: /(?m)^\.It Li (.+)$/).map {
+      String($0.1)
+    }
+    let help = try Self.output(of: "kura", ["help", "start"]).text
+    let steps = help.matches(of: /(?m)^  (\S.+)$/).map { String($0.1) }
+    #expect(steps.count >= 25 && steps == page)
+    let verbs = try Self.output(of: "kura", ["help"]).text
+    for step in steps {
+      for match in step.matches(of: /(?:^|[|&] )kura ([a-z]+)/) {
+        #expect(verbs.contains("\n  \(match.1) "), "\(step)")
+      }
+    }
+  }
+
   @Test(arguments: ["kura", "kura-agent", "kura-desktop", "kura-ui"])
   func `a program says its version and nothing else`(_ program: String) throws {
     let result = try Self.output(of: program, ["--version"])
@@ -102,7 +118,7 @@ import Testing
     #expect(
       names.isSuperset(of: [
         "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-helpers.7",
-        "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-ui.1",
+        "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-start.7", "kura-ui.1",
       ]))
     for page in pages {
       for line in page.lines {

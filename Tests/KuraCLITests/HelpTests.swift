@@ -74,6 +74,19 @@ private func help(_ command: Command?, columns: Int = 80) throws -> String {
     #expect(NamedCommand.flaw(String(last.dropFirst("example: ".count))) == nil, "\(last)")
   }
 
+  @Test func `each of the first steps is right as it stands`() {
+    var count = 0
+    for step in FirstSteps.tasks.flatMap(\.steps) {
+      for part in step.command.split(separator: "|").flatMap({ $0.split(separator: "&&") }) {
+        let text = part.trimmingCharacters(in: .whitespaces)
+        guard text.hasPrefix("kura ") else { continue }
+        count += 1
+        #expect(NamedCommand.flaw(text) == nil, "\(text)")
+      }
+    }
+    #expect(count >= 25)
+  }
+
   @Test func `help names what an operand can be`() throws {
     let slot = try help(SlotControl.command)
     for kind in ["passcode", "recovery-key", "key-file", "local"] {

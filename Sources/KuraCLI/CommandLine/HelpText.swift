@@ -29,6 +29,16 @@ struct HelpText {
     }
   }
 
+  func writeFirstSteps(to output: inout Output) throws(CommandError) {
+    for task in FirstSteps.tasks {
+      try output.write(task.title + ":\n")
+      for step in task.steps {
+        try output.write("  " + step.command + "\n")
+        try write(row: "      ", step.help, to: &output)
+      }
+    }
+  }
+
   private func writeAll(to output: inout Output) throws(CommandError) {
     try write(
       paragraph: "usage: kura [--vault VAULT] [--no-agent] [-q] VERB [OPTION]... [NAME]...",

@@ -5,7 +5,8 @@ internal import KuraProtocol
 /// Does `kura help`: prints from the command table.
 enum Help {
   static let command = Command(
-    "help", [.init("TOPIC", .optional)], abstract: "help on a verb, or on exit-status", run: run)
+    "help", [.init("TOPIC", .optional)], abstract: "help on a verb, on start, or on exit-status",
+    run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     guard let topic = invocation.arguments.operands.first else {
@@ -14,6 +15,8 @@ enum Help {
     }
     if topic.elementsEqual("exit-status".utf8) {
       try HelpText(for: invocation.output).writeStatuses(to: &invocation.output)
+    } else if topic.elementsEqual("start".utf8) {
+      try HelpText(for: invocation.output).writeFirstSteps(to: &invocation.output)
     } else if let command = CommandTable.command(topic) {
       try HelpText(for: invocation.output).write(command, to: &invocation.output)
     } else {
