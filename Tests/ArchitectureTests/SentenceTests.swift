@@ -14,11 +14,13 @@ private func riddles(in file: SourceTree.File) -> [Int] {
     } else if text.hasPrefix("//") || text.hasPrefix("@") && !text.contains(" struct ") {
       continue
     } else {
-      let isType = text.contains(
-        /^(@\w+ )*((public|package|private|fileprivate|final|indirect) )*(struct|enum|class|protocol) \w/
-      )
-      if let first, isType,
-        file.lines[first].contains(/\/\/\/ (What|Whether|Why|How|Which|Where|When|Who)\b/)
+      // Of few comments is it worth asking what they are of.
+      if let first,
+        file.lines[first].contains("/// W") || file.lines[first].contains("/// How"),
+        file.lines[first].contains(/\/\/\/ (What|Whether|Why|How|Which|Where|When|Who)\b/),
+        text.contains(
+          /^(@\w+ )*((public|package|private|fileprivate|final|indirect) )*(struct|enum|class|protocol) \w/
+        )
       {
         found.append(first + 1)
       }

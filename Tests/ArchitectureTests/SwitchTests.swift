@@ -23,11 +23,13 @@ private func defaults(in file: SourceTree.File) -> [Default] {
   for (_, text) in file.code {
     let bare = text.drop { $0 == " " }
     let indentation = text.count - bare.count
-    if let match = bare.firstMatch(of: /\bswitch (.+) \{$/) {
+    if bare.hasSuffix(" {"), bare.contains("switch "),
+      let match = bare.firstMatch(of: /\bswitch (.+) \{$/)
+    {
       open.removeAll { $0.indentation >= indentation }
       open.append((indentation, String(match.1)))
     }
-    guard bare.contains(/^(@unknown )?default:/) else { continue }
+    guard bare.hasPrefix("default:") || bare.hasPrefix("@unknown default:") else { continue }
     let own = open.last { $0.indentation <= indentation }
     found.append(Default(path: file.path, subject: own?.subject ?? "?"))
   }
