@@ -214,15 +214,19 @@ def chosen(patches, words):
     return [patch for patch in patches if not wanted or patch.number in wanted]
 
 
+def issues_without(tests, stories):
+    """What is red without a mutant."""
+    red = Run([0], tests, to_the_end=True).issues if tests else []
+    if stories:
+        red += Run([0], [STORY], stories, to_the_end=True).issues
+    return red
+
+
 def control(selection):
     """Without a mutant all is green. What is not is no proof of anything, and is left out of account."""
     tests = sorted({made.suites(name) for patch in selection for name in patch.fields["tests"]})
     stories = sorted({name for patch in selection for name in patch.fields["stories"]})
-    red = []
-    if tests:
-        red += Run([0], tests, to_the_end=True).issues
-    if stories:
-        red += Run([0], [STORY], stories, to_the_end=True).issues
+    red = issues_without(tests, stories)
     for issue in red:
         print(f"  red without a mutant: {issue}", flush=True)
     return red
@@ -286,14 +290,19 @@ def run_features(patches, words):
     selection = [row for row in features.rows() if row.number in numbers]
     build(patches)
     adopt()
+    before = issues_without(
+        sorted({made.suites(row.name) for row in selection if not row.is_story}),
+        sorted({row.name for row in selection if row.is_story}))
     alive = []
     for row in selection:
-        run = RunOfFact(row)
-        is_red = any(map(row.is_red, run.issues))
-        if not is_red:
+        if any(map(row.is_red, before)):
+            word = "RED WITHOUT A MUTANT"
+        else:
+            word = "red" if any(map(row.is_red, RunOfFact(row).issues)) else "STAYED GREEN"
+        if word != "red":
             alive.append(row)
-        print(f"{row.number:03} {row.name}: {row.fact}: {'red' if is_red else 'STAYED GREEN'}", flush=True)
-    print(f"== {len(selection) - len(alive)} facts red, {len(alive)} green")
+        print(f"{row.number:03} {row.name}: {row.fact}: {word}", flush=True)
+    print(f"== {len(selection) - len(alive)} facts turned red, {len(alive)} did not")
     return 1 if alive else 0
 
 
