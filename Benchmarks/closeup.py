@@ -4,6 +4,7 @@
 import os
 import time
 
+import screen
 from ground import Failed, memory, processor_time
 from stores.kura import MEMORY, PASSES
 
@@ -112,7 +113,8 @@ def rest(ground, kura):
 
 def at_size(ground, kura):
     ground.say(f"close-up of kura at {kura.items:,}")
-    attempt(ground, kura, (floors, puts, unlocks, listing, agent, instructions, rest))
+    attempt(ground, kura, (floors, puts, unlocks, listing, agent, instructions, rest,
+                           screen.measure))
 
 
 def once(ground, kura):

@@ -83,6 +83,11 @@ def goals(most, middle, value):
         Goal(f"agent at rest, {some}, locked", 8, "MiB",
              figure(f"rest/{middle}/locked", 1 / 1024)),
         Goal(f"disk, an item of 32 bytes, {some}", 1100, "B", figure(f"disk/{middle}/kura")),
+        Goal("kura ui, 10 items: first screen", 100, "ms", figure("screen/10/first")),
+        Goal(f"kura ui, {some}: first screen", 100, "ms", figure(f"screen/{middle}/first")),
+        Goal(f"kura ui, {some}: a key", 30, "ms", figure(f"screen/{middle}/key")),
+        Goal(f"kura ui, {some}: a lone Escape", 100, "ms", figure(f"screen/{middle}/escape")),
+        Goal(f"kura ui, {some}: covered after a lock", 100, "ms", figure(f"screen/{middle}/cover")),
         Goal(f"verify of {many}", 8, "s", figure(f"verify/{most}/kura", 1e-3)),
     ]
 

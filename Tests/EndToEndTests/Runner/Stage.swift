@@ -41,8 +41,9 @@ final class Stage {
       // The only way to a cheap key derivation: a weakness that the vault records and shows.
       "CHEAP": "--weak-kdf --kdf-memory 1MiB --kdf-passes 1",
     ]
-    let nightly = RunnerVariable.nightly.rawValue
-    environment[nightly] = inherited[nightly]
+    for name in [RunnerVariable.nightly, .screens].map(\.rawValue) {
+      environment[name] = inherited[name]
+    }
     return environment
   }
 

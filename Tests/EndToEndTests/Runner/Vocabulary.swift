@@ -56,6 +56,7 @@ enum RunnerVariable: String, CaseIterable {
   case stories = "KURA_STORIES"
   case keep = "KURA_KEEP"
   case nightly = "KURA_NIGHTLY"
+  case screens = "KURA_SCREENS"
 
   var value: String? { ProcessInfo.processInfo.environment[rawValue] }
 }
