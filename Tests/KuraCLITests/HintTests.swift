@@ -120,11 +120,13 @@ enum SourceTexts {
     #expect(SourceTexts.commands(in: source) == ["kura show X", "kura unlock --wait"])
   }
 
-  /// One outside of quotes would not get the vault that is meant.
+  /// One outside of quotes would not get the vault that is meant; the first steps are commands by themselves.
   @Test func `no hint names a command without quotes`() throws {
     let folder = SourceTexts.root.appending(path: "Sources/KuraCLI")
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    where name.hasSuffix(".swift") && !name.hasSuffix("Shell.swift") {
+    where name.hasSuffix(".swift")
+      && !["Shell.swift", "FirstSteps.swift"].contains(where: name.hasSuffix)
+    {
       let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
       let verbs = CommandTable.all.map(\.verb).joined(separator: "|")
       let bare = try Regex("\"[^\"\n]*[^'a-z-]kura (\(verbs))\\b")
