@@ -70,6 +70,16 @@ struct Grid: ~Copyable {
       isTail: bytes[at + 13] == 1)
   }
 
+  /// A number that stands for what a row shows, in this process alone.
+  func mark(ofRow row: Int) -> Int {
+    var hasher = Hasher()
+    let bytes = cells.bytes
+    for index in (row * columns * Self.size)..<((row + 1) * columns * Self.size) {
+      hasher.combine(bytes[index])
+    }
+    return hasher.finalize()
+  }
+
   private mutating func set(_ row: Int, _ column: Int, _ cell: Cell) {
     func bytes(_ value: UInt32) -> (UInt8, UInt8, UInt8) {
       (UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value >> 16 & 0xFF))

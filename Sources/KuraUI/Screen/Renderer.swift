@@ -27,6 +27,8 @@ struct Renderer: ~Copyable {
   private let window: UnsafeMutablePointer<WINDOW>
   private var isOpen = false
   private var wasSecret = false
+  /// Stands for what each row shows, where there is no second screen; empty: not known.
+  private var marks: [Int] = []
   private let hasMouse: Bool
   private let hasOtherScreen: Bool
   private(set) var rows = 24
@@ -141,6 +143,7 @@ struct Renderer: ~Copyable {
 extension Renderer {
   /// Shows a grid.
   mutating func show(_ grid: borrowing Grid) {
+    if !hasOtherScreen { clearChanged(grid) }
     unsafe werase(window)
     for row in 0..<min(grid.rows, rows) {
       for column in 0..<min(grid.columns, columns) { put(grid.cell(row, column), row, column) }
@@ -155,6 +158,19 @@ extension Renderer {
     if wasSecret || grid.isSecret { kura_stack_wipe() }
     if wasSecret, !grid.isSecret { scrub() }
     wasSecret = grid.isSecret
+  }
+
+  /// Blanks the rows that are to change before they are drawn. Else ncurses has the terminal move lines to
+  /// where they are wanted, and what is moved out of view may be kept among what was scrolled away.
+  private mutating func clearChanged(_ grid: borrowing Grid) {
+    let height = min(grid.rows, rows)
+    let next = (0..<height).map { grid.mark(ofRow: $0) }
+    for row in 0..<height where marks.count != height || marks[row] != next[row] {
+      _ = unsafe wmove(window, Int32(row), 0)
+      unsafe wclrtoeol(window)
+    }
+    unsafe wrefresh(window)
+    marks = next
   }
 
   /// A blank is what was there already.
@@ -186,6 +202,7 @@ extension Renderer {
 
   /// Blanks every cell, on the terminal and in ncurses.
   private mutating func blank() {
+    marks = []
     if !hasOtherScreen { cross() }
     unsafe wclear(window)
     unsafe wrefresh(window)
