@@ -30,8 +30,9 @@ final class Stage {
   ) -> [String: String] {
     var environment = [
       "PATH":
-        "\(binaries):\(Repository.tools):\(Repository.examples):"
-        + (inherited["PATH"] ?? "/usr/bin:/bin"),
+        // What stands before the system's own may be a script that looks for the program each time.
+        "\(binaries):\(Repository.tools):\(Repository.examples):/usr/bin:/bin:"
+        + (inherited["PATH"] ?? ""),
       "HOME": root + "/home", "TMPDIR": root + "/tmp",
       "XDG_DATA_HOME": root + "/data", "XDG_STATE_HOME": root + "/state",
       "XDG_CONFIG_HOME": root + "/config", "XDG_CACHE_HOME": root + "/cache",
