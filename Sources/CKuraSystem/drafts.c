@@ -281,6 +281,32 @@ int kura_draft_read(const struct kura_draft *draft) {
   return -EINVAL;
 }
 
+int kura_draft_empty(struct kura_draft *draft) {
+  int fd = draft->directory < 0
+               ? fcntl(draft->file, F_DUPFD_CLOEXEC, 3)
+               : openat(draft->directory, TEXT, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  struct stat status;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return -EINVAL;
+  }
+  /* What the editor saved at first may be another file than the one that stands there now. */
+  overwrite(draft->file);
+  overwrite(fd);
+  draft->times[0] = status.st_atim;
+  draft->times[1] = status.st_mtim;
+  if (lseek(fd, 0, SEEK_SET) == 0) return fd;
+  close(fd);
+  return -EINVAL;
+}
+
+void kura_draft_settle(const struct kura_draft *draft, int fd) {
+  lseek(fd, 0, SEEK_SET);
+  futimens(fd, draft->times);
+  close(fd);
+}
+
 void kura_draft_end(struct kura_draft *draft) {
   if (draft->directory < 0 && draft->parent < 0 && draft->file < 0) return;
   wipe_draft(draft);

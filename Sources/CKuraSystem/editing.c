@@ -3,16 +3,20 @@
 #define _GNU_SOURCE
 #include "editing.h"
 
+#include "launching.h"
 #include "memory.h"
+#include "process.h"
 #include "spawning.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -27,7 +31,7 @@ void kura_editing_begin(void) {
   sigemptyset(&news);
   for (size_t i = 0; i < sizeof awaited / sizeof *awaited; i++) sigaddset(&news, awaited[i]);
   sigset_t blocked = news;
-  /* An editor may leave the terminal to a group of its own; we take it back from the background. */
+  /* The terminal is the editor's; we take it back from the background. */
   sigaddset(&blocked, SIGTTOU);
   sigprocmask(SIG_BLOCK, &blocked, &before);
   /* Where it is ignored, no child leaves a status. */
@@ -40,12 +44,13 @@ void kura_editing_end(void) {
   sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Ctrl-C and Ctrl-\ come from the terminal, to the editor as well; kill(1) says whom it means. */
-static int is_end(int number, const siginfo_t *about) {
+static int is_end(const struct signalfd_siginfo *about) {
   struct sigaction set;
+  int number = (int)about->ssi_signo;
   if (number == SIGCHLD || number == SIGTSTP) return 0;
   if (sigaction(number, NULL, &set) != 0 || set.sa_handler == SIG_IGN) return 0;
-  return (number != SIGINT && number != SIGQUIT) || about->si_code != SI_KERNEL;
+  /* Ctrl-C and Ctrl-\ are the editor's affair, wherever they come from; kill(1) says whom it means. */
+  return (number != SIGINT && number != SIGQUIT) || about->ssi_code != SI_KERNEL;
 }
 
 // MARK: - Starting
@@ -60,6 +65,9 @@ struct order {
 /* In the child; what it returns is an errno. */
 static int become(const void *given, pid_t parent) {
   const struct order *order = given;
+  /* A group of its own, so that all of it can be stopped. */
+  if (setpgid(0, 0) != 0) return errno;
+  tcsetpgrp(order->terminal, getpid());
   kura_editing_end();
   kura_restore_process();
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
@@ -73,78 +81,189 @@ static int become(const void *given, pid_t parent) {
   return errno;
 }
 
+/* The editor, which ends with us, may not set the terminal up any more once it is ours. */
+static void put_right(const struct kura_edited *edited) {
+  for (int tries = 0; tries < 200 && kill(edited->process, 0) == 0; tries++)
+    poll(NULL, 0, 10);
+  if (edited->has_settings && tcgetpgrp(edited->terminal) == getpgrp())
+    tcsetattr(edited->terminal, TCSADRAIN, &edited->settings);
+}
+
+/* Gives the terminal back in our place when we are killed; the editor's group has it. */
+_Noreturn static void watch(int end, const struct kura_edited *edited) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  prctl(PR_SET_NAME, "kura-terminal");
+  int kept[] = {end, edited->terminal};
+  kura_close_but(kept, sizeof kept / sizeof *kept);
+  for (int fd = 0; fd <= 2; fd++)
+    if (fd != edited->terminal) close(fd);
+  char byte;
+  while (read(end, &byte, 1) != 0) continue;
+  if (tcgetpgrp(edited->terminal) == edited->process) {
+    tcsetpgrp(edited->terminal, getpgrp());
+    put_right(edited);
+  }
+  _exit(0);
+}
+
+/* A shell takes the terminal back itself from a job; one that runs a script has us in its own group. */
+static void start_guard(struct kura_edited *edited) {
+  int ends[2];
+  if (getpgrp() == getpid() || pipe2(ends, O_CLOEXEC) != 0) return;
+  edited->guardian = fork();
+  if (edited->guardian == 0) {
+    close(ends[1]);
+    watch(ends[0], edited);
+  }
+  close(ends[0]);
+  if (edited->guardian > 0) edited->guard = ends[1];
+  else close(ends[1]);
+}
+
+int kura_edit_start(
+    const char *program, const char *arguments, size_t count, int terminal, int passed,
+    struct kura_edited *edited) {
+  *edited = (struct kura_edited){.terminal = terminal, .signals = -1, .guard = -1};
+  char **words = kura_split_words(arguments, count);
+  if (!words) return -ENOMEM;
+  edited->signals = signalfd(-1, &news, SFD_CLOEXEC | SFD_NONBLOCK);
+  int failed = edited->signals < 0 ? -errno : 0;
+  edited->has_settings = tcgetattr(terminal, &edited->settings) == 0;
+  const struct order order = {program, words, terminal, passed};
+  if (!failed) failed = kura_start_as(become, &order, &edited->process);
+  free(words);
+  if (failed) {
+    tcsetpgrp(terminal, getpgrp());
+    if (edited->signals >= 0) close(edited->signals);
+  } else {
+    start_guard(edited);
+  }
+  return failed;
+}
+
 // MARK: - Waiting
 
-/* The shell sees us stopped, as it would see an editor that it had started. */
-static void stop_as_well(pid_t editor, int terminal) {
-  pid_t front = tcgetpgrp(terminal);
-  raise(SIGSTOP);
-  if (front == editor && tcgetpgrp(terminal) == getpgrp()) tcsetpgrp(terminal, front);
-  kill(editor, SIGCONT);
+static void resume(const struct kura_edited *edited) {
+  if (tcgetpgrp(edited->terminal) == getpgrp()) tcsetpgrp(edited->terminal, edited->process);
+  kill(-edited->process, SIGCONT);
+  kill(edited->process, SIGCONT);
 }
 
-static void end_editor(pid_t editor, int number) {
-  kill(editor, number == SIGHUP ? SIGHUP : SIGTERM);
-  kill(editor, SIGCONT);
+/* The shell sees our whole group stopped, as it would see an editor that it had started. */
+static void stop_as_well(const struct kura_edited *edited) {
+  kill(0, SIGSTOP);
+  resume(edited);
 }
 
-static void await(pid_t editor, int terminal, struct kura_edited *edited) {
-  const struct timespec patience = {.tv_sec = 2};
-  for (;;) {
-    int status;
-    pid_t found = waitpid(editor, &status, WNOHANG | WUNTRACED);
-    if (found == editor && WIFSTOPPED(status)) {
-      if (edited->interrupted) kill(editor, SIGKILL);
-      else stop_as_well(editor, terminal);
-      continue;
-    }
-    if (found == editor) {
-      edited->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-      edited->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-      return;
-    }
-    if (found < 0 && errno == ECHILD) {
-      edited->status = 255;
-      return;
-    }
-    siginfo_t about;
-    int number = sigtimedwait(&news, &about, edited->interrupted ? &patience : NULL);
-    if (number < 0 && errno == EAGAIN) kill(editor, SIGKILL);
-    if (number < 0 || !is_end(number, &about)) continue;
-    edited->interrupted = number;
-    end_editor(editor, number);
+static void end_editor(const struct kura_edited *edited, int number) {
+  kill(edited->process, number == SIGHUP ? SIGHUP : SIGTERM);
+  kill(edited->process, SIGCONT);
+}
+
+/* What the editor does now; whether it has ended. */
+static int look(struct kura_edited *edited) {
+  int status;
+  pid_t found = waitpid(edited->process, &status, WNOHANG | WUNTRACED);
+  if (found == edited->process && WIFSTOPPED(status)) {
+    if (edited->interrupted) kill(edited->process, SIGKILL);
+    else stop_as_well(edited);
+    return look(edited);
+  }
+  if (found == edited->process) {
+    edited->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    edited->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return 1;
+  }
+  if (found == 0 || errno != ECHILD) return 0;
+  edited->status = 255;
+  return 1;
+}
+
+static void take_signals(struct kura_edited *edited) {
+  struct signalfd_siginfo about;
+  while (read(edited->signals, &about, sizeof about) == sizeof about) {
+    if (!is_end(&about)) continue;
+    edited->interrupted = (int)about.ssi_signo;
+    end_editor(edited, edited->interrupted);
   }
 }
 
-/* An editor that was killed leaves its own screen, its mouse and its cursor on (xterm's sequences). */
-static void calm(int terminal) {
-  static const char words[] =
-      "\033[?1049l\033[?2004l\033[?1000l\033[?1002l\033[?1004l\033[?1006l\033[?25h\033[m\r\n";
+bool kura_edit_await(struct kura_edited *edited, int other) {
+  while (!look(edited)) {
+    struct pollfd each[2] = {
+        {.fd = edited->signals, .events = POLLIN},
+        {.fd = edited->interrupted ? -1 : other, .events = POLLIN}};
+    int count = poll(each, 2, edited->interrupted ? 2000 : -1);
+    if (count == 0) kill(edited->process, SIGKILL);
+    if (count <= 0) continue;
+    if (each[1].revents) return true;
+    take_signals(edited);
+  }
+  return false;
+}
+
+// MARK: - Covering
+
+static int has_cursor(void) {
   const char *kind = getenv("TERM");
-  if (!kind || !*kind || strcmp(kind, "dumb") == 0) return;
-  ssize_t ignored = write(terminal, words, sizeof words - 1);
+  return kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+static void show(int terminal, const char *words) {
+  if (!has_cursor()) return;
+  ssize_t ignored = write(terminal, words, strlen(words));
   (void)ignored;
 }
 
-int kura_edit(
-    const char *program, const char *arguments, size_t count, int terminal, int passed,
-    struct kura_edited *edited) {
-  *edited = (struct kura_edited){0};
-  char **words = kura_split_words(arguments, count);
-  if (!words) return -ENOMEM;
-  struct termios settings;
-  int has_settings = tcgetattr(terminal, &settings) == 0;
-  const struct order order = {program, words, terminal, passed};
-  pid_t editor;
-  int failed = kura_start_as(become, &order, &editor);
-  free(words);
-  if (failed) return failed;
-  await(editor, terminal, edited);
-  if (tcgetpgrp(terminal) == editor) tcsetpgrp(terminal, getpgrp());
-  if (has_settings && tcgetpgrp(terminal) == getpgrp()) tcsetattr(terminal, TCSADRAIN, &settings);
-  if (edited->signal) calm(terminal);
+/* From the last cell back to the first: what is erased forwards, some terminals keep in their scrollback. */
+#define ERASE "\033[m\033[r\033[9999;9999H\033[1J\033[H"
+/* Mouse, focus and pasting in brackets, which would be typed as keys. */
+#define MODES "\033[?1000;1002;1003;1004;1006;2004"
+
+void kura_edit_cover(struct kura_edited *edited) {
+  kill(-edited->process, SIGSTOP);
+  int status;
+  /* One that has ended is noticed when it is waited for again. */
+  siginfo_t about;
+  while (waitid(P_PID, (id_t)edited->process, &about, WSTOPPED | WEXITED | WNOWAIT) != 0)
+    if (errno != EINTR) break;
+  if (about.si_code == CLD_STOPPED) waitpid(edited->process, &status, WUNTRACED);
+  tcsetpgrp(edited->terminal, getpgrp());
+  edited->has_theirs = tcgetattr(edited->terminal, &edited->theirs) == 0;
+  if (edited->has_settings) tcsetattr(edited->terminal, TCSAFLUSH, &edited->settings);
+  show(edited->terminal, MODES "s" MODES "l\033[?25h" ERASE);
+}
+
+void kura_edit_uncover(struct kura_edited *edited) {
+  show(edited->terminal, ERASE MODES "r");
+  if (edited->has_theirs) tcsetattr(edited->terminal, TCSAFLUSH, &edited->theirs);
+  resume(edited);
+  kill(-edited->process, SIGWINCH);
+}
+
+void kura_edit_drop(struct kura_edited *edited) {
+  kill(-edited->process, SIGKILL);
+  show(edited->terminal, ERASE);
+}
+
+// MARK: - Ending
+
+void kura_edit_end(struct kura_edited *edited) {
+  int terminal = edited->terminal;
+  if (tcgetpgrp(terminal) == edited->process) tcsetpgrp(terminal, getpgrp());
+  if (edited->has_settings && tcgetpgrp(terminal) == getpgrp())
+    tcsetattr(terminal, TCSADRAIN, &edited->settings);
+  /* An editor that was killed leaves its own screen, its mouse and its cursor on (xterm's sequences). */
+  if (edited->signal)
+    show(terminal, "\033[?1049l\033[?2004l\033[?1000l\033[?1002l\033[?1004l\033[?1006l\033[?25h\033[m\r\n");
+  close(edited->signals);
+  if (edited->guard >= 0) {
+    close(edited->guard);
+    kura_child_wait(edited->guardian, 10000);
+  }
   if (edited->interrupted) raise(edited->interrupted);
-  return 0;
 }
 
 ptrdiff_t kura_real_name(const char *program, char *into, size_t capacity) {

@@ -6,6 +6,7 @@
 #define KURA_DRAFTS_H
 
 #include <stddef.h>
+#include <time.h>
 
 /* A file that an editor reads and writes. */
 struct kura_draft {
@@ -15,6 +16,8 @@ struct kura_draft {
   /* Our end of a pipe to the process that wipes in our place when we are killed; -1: none. */
   int guard, guardian;
   char name[32];
+  /* When the text was read and changed last before it was taken away. */
+  struct timespec times[2];
 };
 
 /* What kura_draft_begin answers beside a negated errno: the directory is on a disk. */
@@ -39,6 +42,12 @@ ptrdiff_t kura_draft_path(
 
 /* Opens what stands there now, which may be another file than before. */
 int kura_draft_read(const struct kura_draft *_Nonnull draft);
+
+/* Overwrites what stands there now, and empties the file; a descriptor of it, for the text to come back. */
+int kura_draft_empty(struct kura_draft *_Nonnull draft);
+
+/* Lets an editor find the file as unchanged as it is, and closes the descriptor. */
+void kura_draft_settle(const struct kura_draft *_Nonnull draft, int fd);
 
 /* Overwrites and removes it, and all that an editor left beside it. */
 void kura_draft_end(struct kura_draft *_Nonnull draft);

@@ -28,7 +28,7 @@ enum Edit {
     }
     if item.isNew { invocation.messages.note("new item: " + Diagnostic.shown(name)) }
     repeat {
-      try item.edit(with: editor, in: directory, at: terminal)
+      try item.edit(with: editor, in: directory, at: terminal, access)
       if item.isUnchanged, !item.isNew || !allowsEmpty {
         guard !item.isNew else { throw empty }
         invocation.messages.note("nothing was changed, and nothing is stored")
@@ -102,7 +102,7 @@ extension Edit {
       case .edit:
         item.agree(to: failure)
         return .editAgain
-      case .drop: throw .failure("the text was dropped, and nothing is stored", .cancelled)
+      case .drop: throw EditedItem.dropped
       }
     }
   }

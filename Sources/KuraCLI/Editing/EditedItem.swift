@@ -110,20 +110,29 @@ extension EditedItem {
 extension EditedItem {
   /// Has a person edit the text. Nothing is left of it but in guarded memory.
   ///
-  /// - Parameter directory: One in memory; nil: the editor takes a descriptor.
+  /// - Parameters:
+  ///   - directory: One in memory; nil: the editor takes a descriptor.
+  ///   - access: The vault, whose lock covers the editor.
   mutating func edit(
-    with editor: Editor, in directory: String?, at terminal: Int32
+    with editor: Editor, in directory: String?, at terminal: Int32, _ access: VaultAccess
   ) throws(CommandError) {
     kura_editing_begin()
     defer { kura_editing_end() }
-    let draft: Draft
+    var draft: Draft
     do throws(Draft.Refusal) { draft = try Draft.begin(in: directory) } catch {
       throw .draft(error, directory, editor)
     }
     do throws(FileError) { try draft.write(text.bytes) } catch {
       throw .file(.write, path: draft.path, errno: error.errno)
     }
-    try editor.edit(draft, at: terminal)
+    var running = try editor.start(draft, at: terminal)
+    var watch = LockWatch.begin(access)
+    while running.wait(or: watch.descriptor) {
+      guard watch.isLocked() else { continue }
+      guard try hide(&draft, under: &running, access) else { throw Self.dropped }
+      watch = LockWatch.begin(access)
+    }
+    if let complaint = editor.complaint(of: running.finish()) { throw complaint }
     do throws(FileError) { try draft.read(into: &text, limit: Self.limit) } catch {
       if error.errno == FileError.tooLarge { throw Self.tooLong }
       guard error.errno != ENOMEM else { throw .outOfMemory }
@@ -131,6 +140,33 @@ extension EditedItem {
         "the editor left no file behind: " + editor.shownName, hint: Editor.unstored)
     }
     EditedText.settle(&text, after: original)
+  }
+
+  /// Covers the editor until the vault is unlocked.
+  ///
+  /// - Returns: Whether it goes on; false: a person has dropped the text.
+  private mutating func hide(
+    _ draft: inout Draft, under running: inout RunningEditor, _ access: VaultAccess
+  ) throws(CommandError) -> Bool {
+    running.cover()
+    // At a prompt, signals do as at any other.
+    kura_editing_end()
+    defer { kura_editing_begin() }
+    // What cannot be taken away cannot be stored either; its end says why.
+    try? draft.takeAway(into: &text, limit: Self.limit)
+    guard try access.askWhileCovered() else {
+      running.drop()
+      return false
+    }
+    do throws(FileError) { try draft.giveBack(text.bytes) } catch {
+      throw .file(.write, path: draft.path, errno: error.errno)
+    }
+    running.uncover()
+    return true
+  }
+
+  static var dropped: CommandError {
+    .failure("the text was dropped, and nothing is stored", .cancelled)
   }
 
   /// Whether there is nothing to store.

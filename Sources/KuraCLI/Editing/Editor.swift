@@ -131,29 +131,57 @@ extension Editor {
 // MARK: - Running
 
 extension Editor {
-  /// Has a person edit a text, and waits.
-  ///
-  /// - Parameters:
-  ///   - draft: The text.
-  ///   - terminal: Where.
-  /// - Throws: Why what stands there is not to be taken.
-  func edit(_ draft: borrowing Draft, at terminal: Int32) throws(CommandError) {
+  /// Starts at a text.
+  func start(_ draft: borrowing Draft, at terminal: Int32) throws(CommandError) -> RunningEditor {
     let arguments = words + (kind == .other ? [] : options) + [draft.path]
-    let (failed, edited) = System.edit(
-      path, arguments, terminal: terminal, passed: draft.descriptor)
-    if failed != 0 {
+    var edited = kura_edited()
+    let failed = System.startEditor(
+      path, arguments, terminal: terminal, passed: draft.descriptor, &edited)
+    guard failed == 0 else {
       throw .failure(
         "the editor cannot be started: " + shownName + ": " + SystemMessage.text(-failed),
         hint: Self.source)
     }
-    if edited.interrupted != 0 { throw .prompt(.interrupted) }
+    return RunningEditor(edited)
+  }
+
+  /// Says why what an editor has left is not to be taken; nil where it is.
+  func complaint(of edited: kura_edited) -> CommandError? {
+    if edited.interrupted != 0 { return .prompt(.interrupted) }
     if edited.signal != 0 {
-      throw .failure(
+      return .failure(
         "the editor was ended by signal \(edited.signal): " + shownName, hint: Self.unstored)
     }
     if edited.status != 0 {
-      throw .failure(
+      return .failure(
         "the editor failed with status \(edited.status): " + shownName, hint: Self.unstored)
     }
+    return nil
+  }
+}
+
+/// Holds an editor between its start and its end, which gives the terminal back.
+struct RunningEditor: ~Copyable {
+  private var edited: kura_edited
+
+  fileprivate init(_ edited: kura_edited) { self.edited = edited }
+
+  /// Waits for its end, or until a descriptor has something to read, which is true.
+  mutating func wait(or other: Int32) -> Bool { System.awaitEditor(&edited, or: other) }
+
+  /// Stops it, and takes what it shows from the terminal.
+  mutating func cover() { System.coverEditor(&edited) }
+
+  mutating func uncover() { System.uncoverEditor(&edited) }
+
+  /// Kills it while it is covered.
+  mutating func drop() { System.dropEditor(&edited) }
+
+  /// Says how it ended.
+  consuming func finish() -> kura_edited { edited }
+
+  deinit {
+    var edited = edited
+    System.endEditor(&edited)
   }
 }

@@ -10,6 +10,8 @@ public import SecureMemory
 public struct Draft: ~Copyable {
   private var draft: kura_draft
   private let directory: String?
+  /// The emptied file, while the text is taken away; -1: it is not.
+  private var emptied: Int32 = -1
 
   /// Tells why texts cannot be kept in a directory.
   public enum Refusal: Error, Equatable, Sendable {
@@ -35,10 +37,18 @@ public struct Draft: ~Copyable {
   public static func begin(in directory: String?) throws(Refusal) -> Draft {
     var draft = kura_draft()
     try check(System.beginDraft(in: directory, &draft))
-    return Draft(draft: draft, directory: directory)
+    return Draft(draft, in: directory)
   }
 
-  deinit { System.endDraft(draft) }
+  private init(_ draft: kura_draft, in directory: String?) {
+    self.draft = draft
+    self.directory = directory
+  }
+
+  deinit {
+    if emptied >= 0 { Descriptor.close(emptied) }
+    System.endDraft(draft)
+  }
 
   private static func check(_ result: Int32) throws(Refusal) {
     if result == Int32(KURA_DRAFT_ON_DISK) { throw .onDisk }
@@ -81,5 +91,32 @@ extension Draft {
       }
       if try Descriptor.read(file, into: &text, upTo: room) == 0 { return }
     }
+  }
+}
+
+// MARK: - Out of sight
+
+extension Draft {
+  /// Takes the text away that stands at the path now, until ``giveBack(_:)``.
+  ///
+  /// - Parameters:
+  ///   - text: Is replaced.
+  ///   - limit: As for ``read(into:limit:)``.
+  /// - Throws: Why it stays where it is.
+  public mutating func takeAway(into text: inout SecretBuffer, limit: Int) throws(FileError) {
+    try read(into: &text, limit: limit)
+    let file = System.emptyDraft(&draft)
+    try FileError.check(Int(file))
+    emptied = file
+  }
+
+  /// Puts a text back that was taken away, in a file that looks as it did.
+  public mutating func giveBack(_ text: Span<UInt8>) throws(FileError) {
+    guard emptied >= 0 else { return }
+    defer {
+      System.settleDraft(draft, emptied)
+      emptied = -1
+    }
+    try Descriptor.write(text, to: emptied)
   }
 }

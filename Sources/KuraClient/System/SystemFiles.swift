@@ -137,6 +137,12 @@ extension System {
   }
 
   /// Overwrites and removes it.
+  static func emptyDraft(_ draft: inout kura_draft) -> Int32 { unsafe kura_draft_empty(&draft) }
+
+  static func settleDraft(_ draft: kura_draft, _ file: Int32) {
+    unsafe withUnsafePointer(to: draft) { unsafe kura_draft_settle($0, file) }
+  }
+
   static func endDraft(_ draft: kura_draft) {
     var draft = draft
     unsafe kura_draft_end(&draft)

@@ -78,21 +78,39 @@ extension System {
     return (process, ready)
   }
 
-  /// Runs an editor, and waits for its end.
+  /// Starts an editor.
   ///
   /// - Parameters:
   ///   - words: Its arguments, its own name first.
   ///   - passed: A descriptor that it gets; -1: none.
-  /// - Returns: 0, or a negated errno, and how it ended.
-  package static func edit(
-    _ program: String, _ words: [String], terminal: Int32, passed: Int32
-  ) -> (failed: Int32, edited: kura_edited) {
+  /// - Returns: 0, or a negated errno.
+  package static func startEditor(
+    _ program: String, _ words: [String], terminal: Int32, passed: Int32,
+    _ edited: inout kura_edited
+  ) -> Int32 {
     let arguments = block(words)
-    var edited = kura_edited()
-    let failed = unsafe kura_edit(
+    return unsafe kura_edit_start(
       program, arguments, arguments.count, terminal, passed, &edited)
-    return (failed, edited)
   }
+
+  /// Waits for an editor's end, or until a descriptor has something to read, which is true.
+  package static func awaitEditor(_ edited: inout kura_edited, or other: Int32) -> Bool {
+    unsafe kura_edit_await(&edited, other)
+  }
+
+  /// Stops an editor, and takes what it shows from the terminal.
+  package static func coverEditor(_ edited: inout kura_edited) { unsafe kura_edit_cover(&edited) }
+
+  /// Has a covered editor go on.
+  package static func uncoverEditor(_ edited: inout kura_edited) {
+    unsafe kura_edit_uncover(&edited)
+  }
+
+  /// Kills a covered editor.
+  package static func dropEditor(_ edited: inout kura_edited) { unsafe kura_edit_drop(&edited) }
+
+  /// Takes the terminal back from an editor that has ended.
+  package static func endEditor(_ edited: inout kura_edited) { unsafe kura_edit_end(&edited) }
 
   /// Becomes the program that our arguments from one on call for.
   ///
