@@ -24,7 +24,7 @@ static const tcflag_t switched[5] = {ECHO, ECHONL, ICANON, ISIG, IEXTEN};
 
 static struct {
   int fd;
-  volatile sig_atomic_t active, continued;
+  volatile sig_atomic_t active, continued, apart;
   struct termios before, raw, paused;
   const struct termios *now;
 } prompt = {.fd = -1};
@@ -42,6 +42,11 @@ bool kura_is_terminal(int fd) { return isatty(fd); }
 int kura_terminal_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int kura_terminal_lines(int fd) {
+  struct winsize size;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
 // MARK: - One prompt a terminal
@@ -118,8 +123,21 @@ static int apply(const struct termios *settings, int when) {
 
 // MARK: - Signals
 
+/* From the last cell back to the first: what is erased forwards, some terminals keep in their scrollback. */
+static const char apart[] = "\033[?1049h\033[2J\033[H",
+                  together[] = "\033[m\033[r\033[9999;9999H\033[1J\033[H\033[?1049l";
+
+void kura_terminal_show_apart(bool is_apart) {
+  if (prompt.apart == is_apart) return;
+  prompt.apart = is_apart;
+  ssize_t ignored = is_apart ? write(prompt.fd, apart, sizeof apart - 1)
+                             : write(prompt.fd, together, sizeof together - 1);
+  (void)ignored;
+}
+
 /* tcsetattr, sigaction, raise, write and _exit are async-signal-safe (POSIX.1-2017, 2.4.3). */
 static void give_back_and_end(int number) {
+  kura_terminal_show_apart(false);
   apply(&prompt.before, TCSAFLUSH);
   if (number == SIGINT) {
     ssize_t ignored = write(prompt.fd, "\n", 1);
@@ -140,6 +158,7 @@ static void catch(int number, void (*handler)(int), struct sigaction *before) {
 
 static void stop(void (*send)(void)) {
   int kept = errno;
+  kura_terminal_show_apart(false);
   apply(&prompt.before, TCSAFLUSH);
   struct sigaction byDefault = {.sa_handler = SIG_DFL};
   sigaction(SIGTSTP, &byDefault, NULL);
@@ -230,6 +249,7 @@ bool kura_terminal_resume(void) {
 
 void kura_terminal_end(void) {
   if (!prompt.active) return;
+  kura_terminal_show_apart(false);
   apply(&prompt.before, TCSAFLUSH);
   prompt.active = 0;
   release_signals();

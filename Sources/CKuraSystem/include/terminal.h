@@ -36,6 +36,13 @@ bool kura_is_terminal(int fd);
 /* The width in columns; 0 where the terminal does not say. */
 int kura_terminal_columns(int fd);
 
+/* The height in lines; 0 where the terminal does not say. */
+int kura_terminal_lines(int fd);
+
+/* Goes to the terminal's other screen, or erases that and comes back from it. While it is shown, a signal that ends or
+   stops us comes back first. Only between kura_terminal_begin and kura_terminal_end. */
+void kura_terminal_show_apart(bool is_apart);
+
 /* The terminal's own name, such as pts/3, for people; its length, or a negated errno. */
 int kura_terminal_name(int fd, char *_Nonnull into, size_t capacity);
 

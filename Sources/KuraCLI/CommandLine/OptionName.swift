@@ -60,6 +60,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case replace
   case revision
   case rotate
+  case show
   case stdin
   case submit
   case symbols

@@ -14,6 +14,7 @@ enum Get {
       Option(.attribute, .required("KEY"), help: "an attribute in place of the value"),
       Option(.revision, .required("N"), help: "an earlier revision"),
       Option(.raw, help: "no escapes on a terminal"),
+      Option(.show, .required("TIME"), help: "show it for TIME, then take it off the terminal"),
       Option.json,
     ] + Option.recoveryKeys,
     unlocking: .whenLocked, run: run)
@@ -21,7 +22,9 @@ enum Get {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let wanted = try Wanted(invocation)
     let access = try wanted.access(invocation)
-    if let file = try invocation.text(.output) {
+    if invocation.arguments.has(.show) {
+      try Revealing(invocation).show(wanted, access)
+    } else if let file = try invocation.text(.output) {
       try write(wanted, access, toFile: file)
     } else if invocation.arguments.has(.json) {
       try writeJSON(wanted, access, &invocation.output)
@@ -50,6 +53,7 @@ extension Get {
         try arguments.refuse(.attribute, with: .revision)
         try arguments.refuse(.output, with: .json, .raw)
         try arguments.refuse(.json, with: .raw)
+        try arguments.refuse(.show, with: .output, .json, .raw)
         return try arguments.number(.revision, atLeast: 1) ?? 0
       }
       reference = try Self.reference(text)

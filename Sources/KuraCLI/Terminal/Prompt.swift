@@ -24,7 +24,7 @@ enum PromptError: Error, Equatable, Sendable {
 /// From the first question on, the terminal shows nothing of what is typed; it is given back as it
 /// was however the conversation ends. What was typed stands in guarded memory only.
 struct Prompt: ~Copyable {
-  private let descriptor: Int32
+  let descriptor: Int32
   /// The terminal's own name, such as `pts/3`, for people.
   let name: String
   let isDumb: Bool
