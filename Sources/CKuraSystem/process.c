@@ -38,6 +38,37 @@ ptrdiff_t kura_parent_name(char *into, size_t capacity) {
   return count > 0 && into[count - 1] == '\n' ? count - 1 : count;
 }
 
+/* `pid (name) state parent ...` (proc_pid_stat(5)); the name may hold anything. */
+static ssize_t read_status(pid_t process, char *into, size_t capacity) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t count = read(fd, into, capacity - 1);
+  close(fd);
+  if (count >= 0) into[count] = 0;
+  return count;
+}
+
+size_t kura_ancestor_names(char *into, size_t capacity) {
+  pid_t leader = getsid(0), next = leader == getpid() ? 0 : getppid();
+  size_t used = 0;
+  for (int depth = 0; depth < 4 && next > 1 && next != leader; depth++) {
+    char status[512];
+    if (read_status(next, status, sizeof status) <= 0) break;
+    char *start = strchr(status, '('), *end = strrchr(status, ')');
+    int parent;
+    if (!start || !end || end < start || sscanf(end + 1, " %*c %d", &parent) != 1) break;
+    size_t count = (size_t)(end - start);
+    if (used + count > capacity) break;
+    memcpy(into + used, start + 1, count - 1);
+    into[used + count - 1] = 0;
+    used += count;
+    next = parent;
+  }
+  return used;
+}
+
 int kura_is_executable(const char *path) { return access(path, X_OK) == 0; }
 
 /* The engine lives for hours: it gets what it looks at, not every token in our environment, and

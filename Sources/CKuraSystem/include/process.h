@@ -14,6 +14,10 @@ ptrdiff_t kura_program_path(char *_Nonnull into, size_t capacity);
    length or a negated errno. */
 ptrdiff_t kura_parent_name(char *_Nonnull into, size_t capacity);
 
+/* What the programs above us call themselves, nearest first and four at most, each with a NUL behind it, up to the one
+   that leads our session, which is not named: a login's shell, mostly. The count of bytes. */
+size_t kura_ancestor_names(char *_Nonnull into, size_t capacity);
+
 /* Whether a file can be executed by us. */
 int kura_is_executable(const char *_Nonnull path);
 

@@ -49,7 +49,7 @@ extension VaultAccess {
   func question(_ kind: Credential, to purpose: Purpose?) -> Question {
     var question = Question(
       label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText))
-    question.remark = asking.reason.map { Claim($0).text }
+    question.remark = Claim.remark(asking.reason)
     return question
   }
 

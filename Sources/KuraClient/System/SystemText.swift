@@ -15,6 +15,12 @@ extension System {
     try unsafe text { unsafe kura_parent_name($0, $1) }
   }
 
+  /// What the programs above this one call themselves, nearest first, up to the one that leads the session.
+  package static func ancestorNames() -> [[UInt8]] {
+    let bytes = try? unsafe text { unsafe Int(kura_ancestor_names($0, $1)) }
+    return (bytes ?? []).split(separator: 0).map { Array($0) }
+  }
+
   /// The working directory.
   package static func currentDirectory() throws(FileError) -> [UInt8] {
     try unsafe text { unsafe kura_current_directory($0, $1) }
