@@ -121,30 +121,4 @@ import Testing
       return nil
     } catch { return error }
   }
-
-  private func passcodeSlot(
-    _ text: String, label: String = ""
-  ) throws(VaultError) -> PreparedSlot {
-    try PreparedSlot.passcode(
-      secret(text), kdf: TestVault.kdf, allowsWeak: true,
-      naming: SlotNaming(label: label.utf8.span))
-  }
-
-  private func localSlot(_ code: String) throws(VaultError) -> PreparedSlot {
-    try PreparedSlot.local(secret(code), kdf: TestVault.kdf, allowsWeak: true)
-  }
-
-  private func keyFile(_ byte: UInt8) throws -> SecretBytes {
-    try SecretBytes(copying: [UInt8](repeating: byte, count: 40).span)
-  }
-
-  private func devices(_ file: TestVault) -> [String] {
-    let names = try? FileManager.default.contentsOfDirectory(
-      atPath: file.stateDirectory + "/device")
-    return (names ?? []).sorted()
-  }
-
-  private func label(_ report: SlotReport) -> String {
-    String(decoding: report.note?.label ?? [], as: UTF8.self)
-  }
 }
