@@ -79,7 +79,7 @@ private struct Feature {
 
   /// The lines above the changes of a patch.
   private static func head(ofMutant number: String) -> [String]? {
-    guard number.count == 3,
+    guard number.count == 3 || number.count == 4,
       let patch = mutants.first(where: { $0.path.hasPrefix("Tests/mutants/\(number)-") })
     else { return nil }
     return Array(patch.lines.prefix { !$0.hasPrefix("--- ") })

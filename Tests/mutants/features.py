@@ -6,7 +6,7 @@ import re
 
 import patches as made
 
-ROW = re.compile(r"^\| (?P<feature>[^|]+) \| `(?P<name>[\w/-]+)`: (?P<fact>[^|]+) \| (?P<number>\d{3}) \|$")
+ROW = re.compile(r"^\| (?P<feature>[^|]+) \| `(?P<name>[\w/-]+)`: (?P<fact>[^|]+) \| (?P<number>\d{3,4}) \|$")
 PLACE = re.compile(r"^(?P<test>.*) \[(?:(?P<file>[\w.-]+):(?P<line>\d+)|[^\]]*)\]$")
 
 

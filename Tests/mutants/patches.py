@@ -53,7 +53,7 @@ class Patch:
 
     def __init__(self, name, text):
         self.name = name
-        self.number = int(name[:3])
+        self.number = int(name.partition("-")[0])
         self.fields = {"tests": [], "stories": [], "pair": None, "argued": None}
         self.hunks = []  # (path, old lines, new lines)
         head, _, body = text.partition("\n--- ")
@@ -61,7 +61,7 @@ class Patch:
         self.read_body(("--- " + body).rstrip("\n").split("\n"))
 
     def __str__(self):
-        return f"{self.number} {self.name[4:-6]}"
+        return f"{self.number} {self.name.partition('-')[2][:-6]}"
 
     def fault(self, what):
         return Fault(f"{HERE}/{self.name}: {what}")
@@ -161,7 +161,7 @@ def read_patches():
     for name in sorted(os.listdir(os.path.join(ROOT, HERE))):
         if not name.endswith(".patch"):
             continue
-        if not re.fullmatch(r"\d{3}-[a-z0-9-]+\.patch", name):
+        if not re.fullmatch(r"\d{3,4}-[a-z0-9-]+\.patch", name):
             raise Fault(f"{HERE}/{name}: a patch is named NNN-what-goes.patch")
         with open(os.path.join(ROOT, HERE, name), encoding="utf-8") as file:
             patches.append(Patch(name, file.read()))
