@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,12 +19,16 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Below each draft's own directory, named edit-…, the text stands under this name. */
 #define TEXT "value"
-#define PREFIX "edit-"
+#define EDITED "edit-"
+/* What the names of the directories begin with that hold a command's files. */
+#define GIVEN "run-"
 
 // MARK: - Places
 
@@ -160,7 +165,9 @@ static void sweep(int parent) {
     return;
   }
   for (const struct dirent *entry; (entry = readdir(entries));) {
-    if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0) continue;
+    if (strncmp(entry->d_name, EDITED, strlen(EDITED)) != 0
+        && strncmp(entry->d_name, GIVEN, strlen(GIVEN)) != 0)
+      continue;
     struct kura_draft left = {.file = -1, .parent = parent};
     left.directory = open_directory(parent, entry->d_name);
     if (left.directory < 0) continue;
@@ -184,11 +191,11 @@ void kura_draft_sweep(const char *directory) {
 // MARK: - Beginning
 
 /* Between its making and our lock another process may have swept it away. */
-static int make_draft(struct kura_draft *draft) {
+static int make_draft(struct kura_draft *draft, const char *prefix) {
   for (int tries = 0; tries < 100; tries++) {
     uint64_t random;
     if (getrandom(&random, sizeof random, 0) != sizeof random) return -errno;
-    snprintf(draft->name, sizeof draft->name, PREFIX "%016llx", (unsigned long long)random);
+    snprintf(draft->name, sizeof draft->name, "%s%016llx", prefix, (unsigned long long)random);
     if (mkdirat(draft->parent, draft->name, 0700) != 0) {
       if (errno == EEXIST) continue;
       return -errno;
@@ -206,8 +213,9 @@ static int make_draft(struct kura_draft *draft) {
   return -EBUSY;
 }
 
-/* Waits for our end or our word; the lock on the directory is its own, too. */
-_Noreturn static void watch(const struct kura_draft *draft, int end) {
+/* In the process that wipes in our place: it has nothing but the directory, whose lock is its own, too,
+   and what tells it of our end. */
+static void part(const struct kura_draft *draft, int end) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -218,6 +226,11 @@ _Noreturn static void watch(const struct kura_draft *draft, int end) {
   int null = open("/dev/null", O_RDWR);
   for (int fd = 0; null >= 0 && fd <= 2; fd++) dup2(null, fd);
   if (chdir("/") != 0) _exit(1);
+}
+
+/* Waits for our end or our word. */
+_Noreturn static void watch(const struct kura_draft *draft, int end) {
+  part(draft, end);
   char byte;
   ssize_t got;
   do got = read(end, &byte, 1);
@@ -248,7 +261,7 @@ int kura_draft_begin(const char *directory, struct kura_draft *draft) {
   draft->parent = open_place(directory);
   if (draft->parent < 0) return draft->parent;
   sweep(draft->parent);
-  int failed = make_draft(draft);
+  int failed = make_draft(draft, EDITED);
   if (!failed) {
     draft->file =
         openat(draft->directory, TEXT, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -258,12 +271,59 @@ int kura_draft_begin(const char *directory, struct kura_draft *draft) {
   return failed;
 }
 
+// MARK: - Beside a command
+
+/* Waits for the end of the process that asked for it, whatever program that became meanwhile. */
+_Noreturn static void outlive(const struct kura_draft *folder, int process) {
+  part(folder, process);
+  struct pollfd end = {.fd = process, .events = POLLIN};
+  while (poll(&end, 1, -1) < 0 && errno == EINTR);
+  wipe_draft(folder);
+  _exit(0);
+}
+
+/* No child of ours: the command would find one that it never started. */
+static int start_survivor(const struct kura_draft *folder) {
+  int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+  if (process < 0) return -errno;
+  pid_t child = fork();
+  if (child == 0) {
+    pid_t survivor = fork();
+    if (survivor == 0) outlive(folder, process);
+    _exit(survivor < 0);
+  }
+  int status = 0, failed = child < 0 ? -errno : 0;
+  while (!failed && waitpid(child, &status, 0) < 0)
+    /* Where the user has children ignored, nothing tells how it went. */
+    if (errno != EINTR) break;
+  close(process);
+  return failed ? failed : status ? -EAGAIN : 0;
+}
+
+int kura_draft_begin_folder(const char *directory, struct kura_draft *folder) {
+  *folder = (struct kura_draft){.file = -1, .directory = -1, .parent = -1, .guard = -1};
+  folder->parent = open_place(directory);
+  if (folder->parent < 0) return folder->parent;
+  sweep(folder->parent);
+  int failed = make_draft(folder, GIVEN);
+  if (!failed) failed = start_survivor(folder);
+  if (failed) kura_draft_end(folder);
+  return failed;
+}
+
+int kura_draft_add(const struct kura_draft *folder, const char *name) {
+  int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int fd = openat(folder->directory, name, flags, 0600);
+  return fd < 0 ? -errno : fd;
+}
+
 // MARK: - Afterwards
 
 ptrdiff_t kura_draft_path(
     const struct kura_draft *draft, const char *directory, char *into, size_t capacity) {
-  int count = directory ? snprintf(into, capacity, "%s/%s/" TEXT, directory, draft->name)
-                        : snprintf(into, capacity, "/proc/self/fd/%d", draft->file);
+  int count = draft->file < 0 ? snprintf(into, capacity, "%s/%s", directory, draft->name)
+              : directory     ? snprintf(into, capacity, "%s/%s/" TEXT, directory, draft->name)
+                              : snprintf(into, capacity, "/proc/self/fd/%d", draft->file);
   return count < 0 || (size_t)count >= capacity ? -ENAMETOOLONG : count;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A reference to a value: `kura://NAME`, `kura://@VAULT/NAME`, either with `?attr=KEY`.
+/// A reference to a value: `kura://NAME`, `kura://@VAULT/NAME`, either with `?attr=KEY` or `?otp`.
 ///
 /// `%XX` stands for one byte, so that a name with `?`, `%` or a leading `@` can be written.
 /// Everything that takes references reads them here.
@@ -12,8 +12,18 @@ public struct ItemReference: Equatable, Sendable {
   public let vault: String?
   /// The item's name, not yet held against the rules: the engine does that.
   public let name: String
-  /// The attribute meant, or nil for the value.
-  public let attribute: String?
+  /// What of the item is meant.
+  public let part: Part
+
+  /// Says what of an item a reference means.
+  public enum Part: Equatable, Sendable {
+    /// Its value.
+    case value
+    /// One of its attributes, by its key.
+    case attribute(String)
+    /// The one-time code that it gives now.
+    case code
+  }
 
   /// Says why a text that means to be a reference is none.
   public enum Flaw: Error, Equatable, Sendable {
@@ -23,7 +33,7 @@ public struct ItemReference: Equatable, Sendable {
     case nameMissing
     /// `@` with no vault behind it, or no `/` behind the vault.
     case vaultMissing
-    /// Something else than one `attr=KEY` behind the `?`.
+    /// Something else than one `attr=KEY`, or `otp`, behind the `?`.
     case query
     /// A `%` without two hexadecimal digits.
     case escape
@@ -45,9 +55,9 @@ public struct ItemReference: Equatable, Sendable {
   public init(bytes: [UInt8]) throws(Flaw) {
     guard bytes.starts(with: Self.scheme.utf8) else { throw .scheme }
     var rest = bytes[Self.scheme.utf8.count...]
-    var attribute: String?
+    var part = Part.value
     if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
-      attribute = try Self.attribute(rest[(mark + 1)...])
+      part = try Self.part(rest[(mark + 1)...])
       rest = rest[..<mark]
     }
     var vault: String?
@@ -61,17 +71,29 @@ public struct ItemReference: Equatable, Sendable {
     }
     guard !rest.isEmpty else { throw .nameMissing }
     self.vault = vault
-    self.attribute = attribute
+    self.part = part
     name = try Self.text(rest)
   }
 
-  private static func attribute(_ query: ArraySlice<UInt8>) throws(Flaw) -> String {
+  /// A reference to the value of another item of the same vault.
+  public func naming(_ name: String) -> ItemReference {
+    ItemReference(vault: vault, name: name, part: .value)
+  }
+
+  private init(vault: String?, name: String, part: Part) {
+    self.vault = vault
+    self.name = name
+    self.part = part
+  }
+
+  private static func part(_ query: ArraySlice<UInt8>) throws(Flaw) -> Part {
+    if query.elementsEqual("otp".utf8) { return .code }
     let head = "attr=".utf8
     guard query.starts(with: head), query.count > head.count else { throw .query }
     let key = query.dropFirst(head.count)
     // A second `?` or `&` is a query of another kind; one in a key is written as %3F or %26.
     guard !key.contains(UInt8(ascii: "?")), !key.contains(UInt8(ascii: "&")) else { throw .query }
-    return try text(key)
+    return .attribute(try text(key))
   }
 
   /// The text behind the escapes.

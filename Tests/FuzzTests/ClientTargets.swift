@@ -19,18 +19,20 @@ enum ClientTargets {
   private static var files: [FuzzTarget] {
     let words = bytes(
       "kura://", "{{ ", " }}", "\\", "\n", "'", "\"", "$", "`", "export ", "=", "#", "%", "\r\n",
-      "KURA://", "@v/", "?attr=", "\u{FEFF}", "\0")
+      "KURA://", "@v/", "?attr=", "?otp", " ?? ", " | ", "json", "${", "}", "\u{FEFF}", "\0")
     return [
       FuzzTarget(
         name: "template",
-        seeds: bytes("a {{ kura://a/b }} \\{{ kura://x }}", "\\\\kura://@v/a?attr=b c\n", "plain"),
+        seeds: bytes(
+          "a {{ kura://a/b }} \\{{ kura://x }}",
+          "{{ kura://a ?? \"b\" | json }}{{kura://a ?? c |url}}",
+          "\\\\kura://@v/a?attr=b c\n", "plain"),
         words: words
       ) { input throws(Flaw) in
         try isTaken {
           let template = try Template(try buffer(input), name: nil)
-          let count = template.references.count
-          let ranges = [Range<Int>](repeating: 0..<0, count: count)
-          let filled = try template.filled(try buffer([]), ranges)
+          let count = template.placeholders.count
+          let filled = try template.filled(try PlaceholderValues.make(count: count))
           try hold(filled.count <= input.count, "more than there was")
           let isPlain = !input.contains(UInt8(ascii: "\\")) && count == 0
           try hold(!isPlain || copy(filled.bytes) == input, "a text without references is changed")
@@ -47,11 +49,11 @@ enum ClientTargets {
           try list.add(try buffer(input), of: "env")
           for entry in list.entries {
             try hold(VariableName.isValid(entry.name), "a name that is none")
-            guard case .literal(let range) = entry.source else { continue }
-            let value = copy(list.bytes(range))
-            try hold(!value.contains(0), "a value with a NUL")
-            try hold(
-              !ItemReference.begins(value.span, at: 0), "a reference is passed on as it stands")
+            guard case .text(let pieces) = entry.source else { continue }
+            for case .text(let range) in pieces {
+              let text = copy(list.text.extracting(range))
+              try hold(!text.contains(0), "a value with a NUL")
+            }
           }
         }
       },

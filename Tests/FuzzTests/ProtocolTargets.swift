@@ -95,14 +95,18 @@ enum ProtocolTargets {
     FuzzTarget(
       name: "reference",
       seeds: bytes("kura://a/b", "kura://@work/a%20b?attr=user", "kura://%C3%A9"),
-      words: bytes("kura://", "@", "?attr=", "%", "%25", "%00", "%C3", "/", "é", "&")
+      words: bytes("kura://", "@", "?attr=", "?otp", "%", "%25", "%00", "%C3", "/", "é", "&")
     ) { input throws(Flaw) in
       try isTaken {
         let read = try ItemReference(bytes: input)
         var text = ItemReference.scheme
         if let vault = read.vault { text += "@" + part(vault) + "/" }
         text += part(read.name)
-        if let attribute = read.attribute { text += "?attr=" + part(attribute) }
+        switch read.part {
+        case .value: break
+        case .attribute(let key): text += "?attr=" + part(key)
+        case .code: text += "?otp"
+        }
         let again = try? ItemReference(text)
         try hold(again == read, "written again it refers to something else: \(text)")
       }

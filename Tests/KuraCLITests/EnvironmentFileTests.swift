@@ -5,9 +5,11 @@ import Testing
 
 @testable import KuraCLI
 
-/// What a file's text comes to: `NAME=value`, `NAME->name of an item`.
-private func read(_ text: [UInt8]) throws(CommandError) -> [String] {
-  var list = try VariableList.make()
+/// What a file's text comes to: `NAME=value`, with `<name of an item>` in the place of its value.
+private func read(
+  _ text: [UInt8], _ dialect: ReferenceDialect = .plain
+) throws(CommandError) -> [String] {
+  var list = try VariableList.make(dialect)
   var buffer: SecretBuffer
   do { buffer = try SecretBuffer(capacity: text.count) } catch { throw .outOfMemory }
   do { try buffer.append(text.span) } catch { throw .outOfMemory }
@@ -16,11 +18,18 @@ private func read(_ text: [UInt8]) throws(CommandError) -> [String] {
   for entry in list.entries {
     let name = String(decoding: entry.name, as: UTF8.self)
     switch entry.source {
-    case .literal(let range):
-      let bytes = list.bytes(range)
-      let value = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    case .text(let pieces):
+      var value = ""
+      for piece in pieces {
+        switch piece {
+        case .text(let range):
+          value += list.text.extracting(range).withUnsafeBytes {
+            String(decoding: $0, as: UTF8.self)
+          }
+        case .placeholder(let placeholder): value += "<\(placeholder.source.reference.name)>"
+        }
+      }
       found.append(name + "=" + value)
-    case .reference(let placed): found.append(name + "->" + placed.reference.name)
     case .file: found.append(name + "!")
     }
   }
@@ -61,9 +70,12 @@ private func read(_ text: String) throws(CommandError) -> [String] { try read(Ar
     ("A=pa%s$", ["A=pa%s$"]),
     ("_a9=b", ["_a9=b"]),
     ("A=1\nB=2\nA=3", ["A=3", "B=2"]),
-    ("A=kura://db/password", ["A->db/password"]),
-    ("A=\"kura://db/pass word\" # c", ["A->db/pass word"]),
+    ("A=kura://db/password", ["A=<db/password>"]),
+    ("A=\"kura://db/pass word\" # c", ["A=<db/pass word>"]),
     ("A=kura://x\nA=plain", ["A=plain"]),
+    ("A=postgres://u:{{ kura://x }}@h/{{kura://y}} # c", ["A=postgres://u:<x>@h/<y>"]),
+    ("A='{{ kura://x }}$y'\nB=\\{{ kura://x }}", ["A=<x>$y", "B={{ kura://x }}"]),
+    ("A=\"{{ kura://x }}\\n{{ y }}\"", ["A=<x>\n{{ y }}"]),
   ])
   func `lines that mean variables`(_ text: String, _ expected: [String]) throws {
     #expect(try read(text) == expected)
@@ -79,12 +91,44 @@ private func read(_ text: String) throws(CommandError) -> [String] { try read(Ar
     ("A=$(id)", .substitution, 1), ("A=`id`", .substitution, 1), ("A=\"$B\"", .substitution, 1),
     ("A=$$", .substitution, 1), ("A=b\0c", .nul, 1), ("A='b\0'", .nul, 1),
     ("A=x kura://b", .referenceInside, 1), ("A=postgres://kura://b", .referenceInside, 1),
-    ("A='x\nKURA://b'", .referenceInside, 2),
+    ("A='x\nKURA://b'", .referenceInside, 1), ("A=xkura://b", .referenceInside, 1),
+    ("A={{ kura://a", .openBraces, 1), ("A={{ kura://a | x }}", .filterUnknown, 1),
+    ("A={{ kura://a ?? $B }}", .substitution, 1), ("A=kura://${B}", .substitution, 1),
   ])
   func `lines that mean nothing are told by their number`(
     _ text: String, _ flaw: SyntaxFlaw, _ line: Int
   ) {
     #expect(throws: CommandError.placed(.line(line, of: "env"), .syntax(flaw))) { try read(text) }
+  }
+
+  @Test(arguments: [
+    ("A=kura://${E}/x", "A=<dev/x>"), ("A='kura://${E}/x'", "A=<dev/x>"),
+    ("A=u:{{ kura://${E}/x }}", "A=u:<dev/x>"), ("A=kura://${N:-a b}", "A=<a b>"),
+    ("A='${E}'", "A=${E}"), ("A=kura://x${W}", "A=<x@b?attr=%2F${E}/>"),
+  ])
+  func `variables stand in references where that is wanted`(_ text: String, _ expected: String)
+    throws
+  {
+    #expect(try read(Array(text.utf8), expanding) == [expected])
+  }
+
+  @Test(arguments: [
+    ("A=${E}", SyntaxFlaw.substitution), ("A=\"${E} {{ kura://a }}\"", .substitution),
+    ("A=kura://$E", .substitution), ("A=kura://${E", .expansion), ("A=kura://${}", .expansion),
+    ("A=kura://${E-x}", .expansion), ("A=kura://${N}", .unset(Array("N".utf8))),
+  ])
+  func `a variable elsewhere, or that is none, is told`(_ text: String, _ flaw: SyntaxFlaw) throws {
+    let expanding = try expanding
+    #expect(throws: CommandError.placed(.line(1, of: "env"), .syntax(flaw))) {
+      try read(Array(text.utf8), expanding)
+    }
+  }
+
+  private var expanding: ReferenceDialect {
+    get throws {
+      let known = ["E": "dev", "W": "@b?attr=%2F${E}/"]
+      return try ReferenceDialect(expands: true, Variables { known[$0] })
+    }
   }
 
   @Test(arguments: ["A=kura://", "A=KURA://b", "\nA=kura://b%2", "A=kura://b?c=d", "A=kura://@b"])
@@ -130,7 +174,7 @@ private func read(_ text: String) throws(CommandError) -> [String] { try read(Ar
       }
       do {
         // What is read are names of variables, each once, with what they are to hold.
-        let names = try read(text).map { $0.prefix { !"=-!".contains($0) } }
+        let names = try read(text).map { $0.prefix { !"=!".contains($0) } }
         #expect(names.allSatisfy { $0.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil }, "\(text)")
         if !names.isEmpty { whole += 1 }
       } catch {
@@ -158,20 +202,15 @@ private func read(_ text: String) throws(CommandError) -> [String] { try read(Ar
     let result: ArgumentParser.Result
     do throws(UsageError) { result = try parser.run() } catch { throw .usage(error) }
     guard case .run(_, let arguments) = result else { return [] }
-    _ = try DescriptorBinding.all(arguments)
+    _ = try DescriptorBinding.all(arguments, .plain)
     return try VariableBinding.all(arguments)
   }
 
   @Test func `a variable and a reference, split at the first equals sign`() throws {
     let found = try bindings(["--env", "A=kura://b?attr=c", "--file", "B=kura://d"])
     #expect(found.map(\.name) == [Array("A".utf8), Array("B".utf8)])
-    guard case .reference(let first) = found[0].source, case .file(let second) = found[1].source
-    else {
-      Issue.record("\(found)")
-      return
-    }
-    #expect(first.reference.attribute == "c")
-    #expect(second.reference.name == "d")
+    #expect(found.map(\.option) == [.environment, .file])
+    #expect(found.map(\.value) == [Array("kura://b?attr=c".utf8), Array("kura://d".utf8)])
   }
 
   @Test func `what is none is told without its value`() {

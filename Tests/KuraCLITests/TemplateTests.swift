@@ -14,14 +14,15 @@ private func buffer(_ bytes: [UInt8]) throws -> SecretBuffer {
 /// A template with `<NAME>` in the place of each value.
 private func filled(_ bytes: [UInt8]) throws -> [UInt8] {
   let template = try Template(try buffer(bytes), name: nil)
-  var values: [UInt8] = []
-  var ranges: [Range<Int>] = []
-  for placed in template.references {
-    let value = Array("<\(placed.reference.name)>".utf8)
-    ranges.append(values.count..<values.count + value.count)
-    values += value
+  let placeholders = template.placeholders
+  var values = try PlaceholderValues.make(count: placeholders.count)
+  for (index, placeholder) in placeholders.enumerated() {
+    let name = placeholder.source.reference.name
+    guard !name.hasPrefix("missing") else { continue }
+    values.begin(index)
+    try values.append(Array("<\(name)>".utf8).span, to: index)
   }
-  let result = try template.filled(try buffer(values), ranges)
+  let result = try template.filled(values)
   return result.bytes.withUnsafeBytes { Array($0) }
 }
 
@@ -59,6 +60,15 @@ private func filled(_ text: String) throws -> String {
     ("\\n \\\\ \\{{ x }}", "\\n \\\\ \\{{ x }}"),
     ("\\", "\\"),
     ("k kur kura: kura:/ kura", "k kur kura: kura:/ kura"),
+    ("{{ kura://a ?? b }}", "<a>"),
+    ("{{ kura://missing ?? b c }}", "b c"),
+    ("{{ kura://missing ?? \"\" }}|", "|"),
+    ("{{ kura://missing ?? \" b | url \" }}", " b | url "),
+    ("{{ kura://missing ?? b& | url }}", "b%26"),
+    ("{{ kura://missing ?? \"b&\" | url }}", "b%26"),
+    ("{{ kura://missing ?? a|b }}", "a|b"),
+    ("{{kura://a |url}}{{kura://a | json }}", "%3Ca%3E\"<a>\""),
+    ("{{ kura://a|url }}", "<a|url>"),
   ])
   func `references are found, and the rest stays as it is`(_ text: String, _ expected: String)
     throws
@@ -91,11 +101,23 @@ private func filled(_ text: String) throws -> String {
     #expect(throws: CommandError.self) { try filled(text) }
   }
 
+  @Test(arguments: [
+    ("{{ kura://a ?? }}", SyntaxFlaw.fallbackMissing),
+    ("{{ kura://a ?? | url }}", .fallbackMissing),
+    ("{{ kura://a ?? \"b }}", .openQuote), ("{{ kura://a ?? \"b\"c }}", .behindFallback),
+    ("{{ kura://a ?? \"b\"| url }}", .behindFallback), ("{{ kura://a | }}", .filterUnknown),
+    ("{{ kura://a | URL }}", .filterUnknown), ("{{ kura://a | url | json }}", .filterUnknown),
+  ])
+  func `what stands behind a reference is read or told`(_ text: String, _ flaw: SyntaxFlaw) {
+    let place = Place.character(line: 1, column: 1, of: nil)
+    #expect(throws: CommandError.placed(place, .syntax(flaw))) { try filled(text) }
+  }
+
   @Test func `there is an end to the number of references`() {
-    let text = String(repeating: "kura://a\n", count: Template.referenceLimit + 1)
-    let place = Place.character(line: Template.referenceLimit + 1, column: 1, of: nil)
+    let text = String(repeating: "kura://a\n", count: PlaceholderScanner.limit + 1)
+    let place = Place.character(line: PlaceholderScanner.limit + 1, column: 1, of: nil)
     #expect(
-      throws: CommandError.placed(place, .syntax(.tooMany(Template.referenceLimit)))
+      throws: CommandError.placed(place, .syntax(.tooMany(PlaceholderScanner.limit)))
     ) { try filled(text) }
   }
 

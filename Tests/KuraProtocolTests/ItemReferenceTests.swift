@@ -3,25 +3,42 @@
 import KuraProtocol
 import Testing
 
+/// The key of the attribute that is meant.
+private func key(_ reference: ItemReference) -> String? {
+  guard case .attribute(let key) = reference.part else { return nil }
+  return key
+}
+
 struct ItemReferenceTests {
   @Test func `a name alone`() throws {
     let reference = try ItemReference("kura://com.example.juice/userIdentifier")
     #expect(reference.vault == nil)
     #expect(reference.name == "com.example.juice/userIdentifier")
-    #expect(reference.attribute == nil)
+    #expect(reference.part == .value)
   }
 
   @Test func `a vault and an attribute`() throws {
     let reference = try ItemReference("kura://@work/mail/me?attr=url")
     #expect(reference.vault == "work")
     #expect(reference.name == "mail/me")
-    #expect(reference.attribute == "url")
+    #expect(reference.part == .attribute("url"))
+  }
+
+  @Test func `a one-time code`() throws {
+    let reference = try ItemReference("kura://@work/mail/me?otp")
+    #expect(reference.name == "mail/me" && reference.part == .code)
+    #expect(try ItemReference("kura://a?attr=otp").part == .attribute("otp"))
+  }
+
+  @Test func `another item of the same vault`() throws {
+    let other = try ItemReference("kura://@work/app/?attr=x").naming("app/y?z")
+    #expect(other.vault == "work" && other.name == "app/y?z" && other.part == .value)
   }
 
   @Test func `escapes stand for bytes`() throws {
     let reference = try ItemReference("kura://%40a%3Fb%25c/%C3%A9?attr=a%20b")
     #expect(reference.name == "@a?b%c/é")
-    #expect(reference.attribute == "a b")
+    #expect(reference.part == .attribute("a b"))
   }
 
   @Test(arguments: [
@@ -34,6 +51,9 @@ struct ItemReferenceTests {
     ("kura://a?attr=b&attr=c", .query),
     ("kura://a?attr=b?attr=c", .query),
     ("kura://a?", .query),
+    ("kura://a?OTP", .query),
+    ("kura://a?otp=1", .query),
+    ("kura://a?otp?otp", .query),
     ("kura:/a", .scheme),
     ("KURA://a", .scheme),
     ("", .scheme),
@@ -130,7 +150,8 @@ struct RandomReferenceTests {
       #expect(Array(reference.name.utf8) == Array(name.utf8), "\(written)")
       #expect(reference.vault.map { Array($0.utf8) } == vault.map { Array($0.utf8) }, "\(written)")
       #expect(
-        reference.attribute.map { Array($0.utf8) } == key.map { Array($0.utf8) }, "\(written)")
+        KuraProtocolTests.key(reference).map { Array($0.utf8) } == key.map { Array($0.utf8) },
+        "\(written)")
     }
   }
 
@@ -157,7 +178,7 @@ struct RandomReferenceTests {
       guard let reference = try? ItemReference(bytes: bytes) else { continue }
       read += 1
       #expect(bytes.starts(with: "kura://".utf8))
-      #expect(!reference.name.isEmpty && reference.vault != "" && reference.attribute != "")
+      #expect(!reference.name.isEmpty && reference.vault != "" && key(reference) != "")
     }
     #expect(read > 1_000)
   }

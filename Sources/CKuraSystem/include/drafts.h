@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/* Texts while a person edits them: in memory, and gone afterwards.
+/* Texts while a person edits them, and files that a command is given: in memory, and gone afterwards.
    Functions answer a descriptor or 0, or a negated errno. */
 #ifndef KURA_DRAFTS_H
 #define KURA_DRAFTS_H
@@ -31,11 +31,18 @@ int kura_draft_check(const char *_Nonnull directory);
    no directory at all. Drafts there that nobody works at any more are wiped first. */
 int kura_draft_begin(const char *_Nullable directory, struct kura_draft *_Nonnull draft);
 
+/* Makes a directory, 0700, within `directory`, for files that a command is given: a process that is no
+   child of ours wipes them and removes it when we end, whatever program we became. */
+int kura_draft_begin_folder(const char *_Nonnull directory, struct kura_draft *_Nonnull folder);
+
+/* An empty file in it, 0600, that is not there yet; its descriptor. */
+int kura_draft_add(const struct kura_draft *_Nonnull folder, const char *_Nonnull name);
+
 /* Wipes the drafts within a directory that nobody works at any more. */
 void kura_draft_sweep(const char *_Nonnull directory);
 
-/* The path by which an editor opens it, which inherits `file` where it is in no directory; without a
-   terminator; its length. */
+/* The path by which an editor opens it, which inherits `file` where it is in no directory; that of a
+   directory of files. Without a terminator; its length. */
 ptrdiff_t kura_draft_path(
     const struct kura_draft *_Nonnull draft, const char *_Nullable directory, char *_Nonnull into,
     size_t capacity);

@@ -17,6 +17,8 @@ enum OptionName: String, Sendable, CaseIterable {
   case empty
   case environment = "env"
   case environmentFile = "env-file"
+  case environmentFrom = "env-from"
+  case expand
   case file
   case fileDescriptor = "fd"
   case generate
@@ -28,6 +30,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case json
   case kdfMemory = "kdf-memory"
   case kdfPasses = "kdf-passes"
+  case keep
   case keyFile = "key-file"
   case keyFileFD = "key-file-fd"
   case label
@@ -38,6 +41,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case long
   case lower
   case maxSession = "max-session"
+  case newline
   case newPasscodeFD = "new-passcode-fd"
   case newPasscodeFile = "new-passcode-file"
   case newRecoveryKeyFile = "new-recovery-key-file"
@@ -47,10 +51,12 @@ enum OptionName: String, Sendable, CaseIterable {
   case noRecoveryKey = "no-recovery-key"
   case null
   case only
+  case op
   case otp
   case output
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
+  case prefix
   case protect
   case quiet
   case raw

@@ -98,12 +98,12 @@ extension UsageError {
       case .scheme: "this is no reference: it does not begin with kura://"
       case .nameMissing: "the reference names no item"
       case .vaultMissing: "the reference has @ but no vault"
-      case .query: "what stands behind ? in the reference is not attr=KEY"
+      case .query: "what stands behind ? in the reference is not attr=KEY or otp"
       case .escape: "a % in the reference has no two hexadecimal digits behind it"
       case .notUTF8: "the reference is not UTF-8 text"
       }
     return UsageError(
-      message, hint: "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY behind it")
+      message, hint: "write kura://NAME, kura://@VAULT/NAME, and ?attr=KEY or ?otp behind it")
   }
 
   /// An option takes `NAME=REFERENCE`, and got something without a `=`. What it got is not told: it

@@ -27,8 +27,8 @@ enum Copy {
       return try Self.time(arguments)
     }
     let wanted = try Get.Wanted(invocation)
-    let wantsCode = arguments.has(.otp)
-    if wantsCode, wanted.attribute != nil { throw .usage(.conflict(.otp, .attribute)) }
+    if arguments.has(.otp), !wanted.isSecret { throw .usage(.conflict(.otp, .attribute)) }
+    let wantsCode = arguments.has(.otp) || wanted.part == .code
     let clipboard = try Clipboard.choose(arguments.value(.to), invocation.variables)
     if case .terminal = clipboard, time != nil, arguments.has(.clear) {
       throw .usage(
@@ -72,9 +72,9 @@ extension Copy {
     into value: inout SecretBuffer
   ) throws(CommandError) -> Bool {
     var (isLong, isCode) = (false, wantsCode)
-    try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
       value.removeAll()
-      if wanted.attribute == nil, !isCode {
+      if wanted.part == .value, !isCode {
         isCode = try connection.show(wanted.name).item.facts.kind == .otp
       }
       if isCode { return try connection.appendOneTimeCode(of: wanted.name, to: &value) }

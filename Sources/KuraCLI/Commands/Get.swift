@@ -13,6 +13,7 @@ enum Get {
         .output, letter: "o", .required("FILE"), help: "write it to FILE (0600), whole or not"),
       Option(.attribute, .required("KEY"), help: "an attribute in place of the value"),
       Option(.revision, .required("N"), help: "an earlier revision"),
+      Option(.newline, letter: "n", help: "end with a newline where it has none"),
       Option(.raw, help: "no escapes on a terminal"),
       Option(.show, .required("TIME"), help: "show it for TIME, then take it off the terminal"),
       Option.json,
@@ -38,38 +39,53 @@ enum Get {
 // MARK: - What is wanted
 
 extension Get {
-  /// Names an item's value or one of its attributes.
+  /// Names an item's value, one of its attributes or the one-time code that it gives.
   struct Wanted {
     let name: String
     private let reference: ItemReference?
-    let attribute: String?
+    let part: ItemReference.Part
     let revision: UInt64
 
     init(_ invocation: borrowing Invocation) throws(CommandError) {
       let arguments = invocation.arguments
       let text = try invocation.operand(0)
-      var attribute = try invocation.text(.attribute)
+      let attribute = try invocation.text(.attribute)
       revision = try parsing { () throws(UsageError) in
         try arguments.refuse(.attribute, with: .revision)
         try arguments.refuse(.output, with: .json, .raw)
         try arguments.refuse(.json, with: .raw)
-        try arguments.refuse(.show, with: .output, .json, .raw)
+        try arguments.refuse(.show, with: .output, .json, .raw, .newline)
+        try arguments.refuse(.newline, with: .json, .output)
         return try arguments.number(.revision, atLeast: 1) ?? 0
       }
       reference = try Self.reference(text)
       name = reference?.name ?? text
-      if let inside = reference?.attribute {
-        if attribute != nil {
-          throw .usage(
-            "the reference says which attribute, and so does --attr", hint: "give one of them")
-        }
-        if revision != 0 {
-          throw .usage(
-            "an attribute has no earlier revisions", hint: "leave out --revision or ?attr=KEY")
-        }
-        attribute = inside
+      part = try Self.part(reference?.part ?? .value, attribute)
+      if part != .value, revision != 0 {
+        throw .usage(
+          "only a value has earlier revisions",
+          hint: "leave out --revision, or what stands behind ?")
       }
-      self.attribute = attribute
+    }
+
+    private static func part(
+      _ inside: ItemReference.Part, _ attribute: String?
+    ) throws(CommandError) -> ItemReference.Part {
+      guard let attribute else { return inside }
+      guard inside == .value else {
+        throw .usage(
+          "the reference says which part of the item is meant, and so does --attr",
+          hint: "give one of them")
+      }
+      return .attribute(attribute)
+    }
+
+    /// Whether it may be protected, as no attribute is.
+    var isSecret: Bool {
+      switch part {
+      case .value, .code: true
+      case .attribute: false
+      }
     }
 
     private static func reference(_ text: String) throws(CommandError) -> ItemReference? {
@@ -90,14 +106,14 @@ extension Get {
       _ connection: inout Connection, revision: UInt64, for purpose: ReadPurpose = .get,
       into sink: (Span<UInt8>) throws(ClientError) -> Void
     ) throws(ClientError) {
-      _ = try connection.read(name, attribute, revision: revision, for: purpose, into: sink)
+      try connection.read(name, part, revision: revision, for: purpose, into: sink)
     }
 
-    /// Fetches it with all that belongs to it, which is nothing for an attribute.
+    /// Fetches it with all that belongs to it, which is nothing for a part of it.
     fileprivate func fetchWhole(
       _ connection: inout Connection, into sink: (Span<UInt8>) throws(ClientError) -> Void
     ) throws(ClientError) -> Item? {
-      guard attribute == nil else {
+      guard part == .value else {
         try fetch(&connection, revision: 0, into: sink)
         return nil
       }
@@ -120,7 +136,7 @@ extension Get {
     let isPlain = Self.isPlain(isTerminal: invocation.output.isTerminal, invocation.arguments)
     var escaping = Escaping(.text)
     var last: UInt8?
-    try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
       try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
         if part.count > 0 { last = part[part.count - 1] }
         try writing { () throws(CommandError) in
@@ -129,7 +145,7 @@ extension Get {
         }
       }
     }
-    guard invocation.output.isTerminal else { return }
+    guard invocation.output.isTerminal || invocation.arguments.has(.newline) else { return }
     try invocation.output.finish(&escaping)
     if last != UInt8(ascii: "\n") { try invocation.output.write("\n") }
   }
@@ -139,7 +155,7 @@ extension Get {
   ) throws(CommandError) {
     var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     do throws(CommandError) {
-      try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+      try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
         try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
           do throws(FileError) { try file.write(part) } catch { throw .output(error.errno) }
         }
@@ -189,7 +205,7 @@ extension Get {
     do throws(SecureMemoryError) { scan = Scan(held: try SecretBuffer(capacity: 256)) } catch {
       throw .outOfMemory
     }
-    try access.unlocked(authorizing: wanted.attribute == nil) { connection throws(ClientError) in
+    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
       let item = try wanted.fetchWhole(&connection) { part throws(ClientError) in
         do throws(SecureMemoryError) { try scan.take(part) } catch { throw .outOfMemory }
       }
@@ -216,7 +232,7 @@ extension Get {
   ) throws(CommandError) {
     try output.openDocument()
     try output.member("name", wanted.name)
-    if let attribute = wanted.attribute { try output.member("attribute", attribute) }
+    if case .attribute(let key) = wanted.part { try output.member("attribute", key) }
     if let item {
       try output.member("revision", item.facts.revision)
       try output.member("size", item.facts.size)

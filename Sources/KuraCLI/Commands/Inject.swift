@@ -13,7 +13,7 @@ enum Inject {
       Option(
         .output, letter: "o", .required("FILE"), help: "write it to FILE (0600), whole or not"),
       Option(.raw, help: "no escapes on a terminal"),
-    ],
+    ] + ReferenceDialect.options,
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -55,7 +55,7 @@ enum Inject {
       defer { if let descriptor { Descriptor.close(descriptor) } }
       text = try Descriptor.readAll(descriptor ?? 0, limit: Template.limit)
     } catch { throw .file(.read, path: path ?? "stdin", errno: error.errno) }
-    return try Template(text, name: path)
+    return try Template(text, name: path, try ReferenceDialect(invocation))
   }
 }
 
@@ -66,24 +66,23 @@ extension Inject {
   private static func fill(
     _ template: consuming Template, _ invocation: borrowing Invocation
   ) throws(CommandError) -> SecretBuffer {
-    let count = template.references.count
-    let reader = try ReferenceReader(template.references, for: .inject, invocation)
-    var values = try allocating { () throws(SecureMemoryError) in
-      try SecretBuffer(capacity: 256)
-    }
-    var ranges = [Range<Int>](repeating: 0..<0, count: count)
+    let placeholders = template.placeholders
+    let reader = try ReferenceReader(placeholders, for: .inject, invocation)
+    var values = try PlaceholderValues.make(count: placeholders.count)
     var isTooLong = false
     do throws(CommandError) {
       try reader.read(
-        begin: { index throws(ClientError) in ranges[index] = values.count..<values.count },
+        begin: { index throws(ClientError) in values.begin(index) },
+        missing: { values.drop($0) },
         into: { index, part throws(ClientError) in
           isTooLong = values.count + part.count > Template.limit
           if isTooLong { throw .stopped }
-          do throws(SecureMemoryError) { try values.append(part) } catch { throw .outOfMemory }
-          ranges[index] = ranges[index].lowerBound..<values.count
+          do throws(SecureMemoryError) { try values.append(part, to: index) } catch {
+            throw .outOfMemory
+          }
         })
     } catch { throw isTooLong ? Template.tooLong : error }
-    return try template.filled(values, ranges)
+    return try template.filled(values)
   }
 
   private static func write(

@@ -12,15 +12,15 @@ enum Otp {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     var (name, vault): (String, String?) = (try invocation.operand(0), nil)
-    var hasAttribute = false
+    var part = ItemReference.Part.code
     if ItemReference.isReference(name) {
       do throws(ItemReference.Flaw) {
         let reference = try ItemReference(name)
-        hasAttribute = reference.attribute != nil
+        part = reference.part
         (name, vault) = (reference.name, reference.vault)
       } catch { throw .usage(.notAReference(error)) }
     }
-    if hasAttribute {
+    if case .attribute = part {
       throw .usage(
         "an attribute gives no one-time codes",
         hint: "leave out ?attr=: the item's value has the seed")

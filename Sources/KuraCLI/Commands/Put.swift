@@ -24,6 +24,7 @@ enum Put {
       Option(.trim, help: "drop one newline at the end"),
       Option(.empty, help: "allow an empty value"),
       Option(.batch, help: "store many, each a line of JSON"),
+      Option.json,
     ],
     unlocking: .whenLocked, run: run)
 
@@ -36,14 +37,28 @@ enum Put {
     }
     let order = try order(invocation)
     let access = try invocation.access()
+    let reply: PutReply
     switch try source(invocation) {
-    case .generated(let recipe): try storeMade(order, access, recipe, invocation.messages)
-    case .terminal: try storeTyped(order, access, allowsEmpty: invocation.arguments.has(.empty))
+    case .generated(let recipe):
+      reply = try storeMade(order, access, recipe, invocation.messages)
+    case .terminal:
+      reply = try storeTyped(order, access, allowsEmpty: invocation.arguments.has(.empty))
     case .descriptor(let descriptor, let closes):
       defer { if closes { Descriptor.close(descriptor) } }
-      try store(order, access, from: descriptor, invocation)
+      reply = try store(order, access, from: descriptor, invocation)
     }
+    if invocation.arguments.has(.json) { try write(reply, of: order.name, &invocation.output) }
     return .ok
+  }
+
+  private static func write(
+    _ reply: PutReply, of name: String, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("name", name)
+    try output.member("revision", reply.revision)
+    if reply.replaced > 0 { try output.member("replaced", reply.replaced) }
+    try output.closeDocument()
   }
 }
 
@@ -136,7 +151,7 @@ extension Put {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in
       try arguments.refuse(
-        .batch, with: .generate, .otp, .attribute, .ifRevision, .trim)
+        .batch, with: .generate, .otp, .attribute, .ifRevision, .trim, .json)
       guard arguments.operands.isEmpty else {
         throw .operandUnexpected(arguments.operands[0], verb: command.verb + " --batch")
       }
@@ -157,30 +172,32 @@ extension Put {
   private static func store(
     _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32,
     _ invocation: borrowing Invocation
-  ) throws(CommandError) {
+  ) throws(CommandError) -> PutReply {
     if order.flags.contains(.otp) { return try storeSeed(order, access, from: descriptor) }
     let trims = invocation.arguments.has(.trim)
     var input = ValueInput(descriptor: descriptor, trimsNewline: trims)
+    let reply: PutReply
     do throws(CommandError) {
-      try store(order, access, &input, invocation.messages)
+      reply = try store(order, access, &input, invocation.messages)
     } catch {
       guard let revision = existingRevision(error), !input.isSpent else { throw error }
       guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
-      try store(order.replacing(revision), access, &input, invocation.messages)
+      reply = try store(order.replacing(revision), access, &input, invocation.messages)
     }
     if input.endedInNewline, !trims {
       invocation.messages.note("the value ends in a newline (--trim drops one)")
     }
+    return reply
   }
 
   private static func store(
     _ order: PutOrder, _ access: VaultAccess, _ input: inout ValueInput, _ messages: Messages
-  ) throws(CommandError) {
+  ) throws(CommandError) -> PutReply {
     var late: ClientError?
     var bar = ProgressBar("storing, MiB:", messages)
     defer { bar.clear() }
     do throws(CommandError) {
-      _ = try access.unlocked { connection throws(ClientError) in
+      return try access.unlocked { connection throws(ClientError) in
         do throws(ClientError) {
           return try connection.put(order, from: &input) { count in
             bar.show(ProgressReport(done: count >> 20, total: 0))
@@ -223,22 +240,23 @@ extension Put {
   /// Nothing is said of the value but how hard it is to guess.
   private static func storeMade(
     _ order: PutOrder, _ access: VaultAccess, _ recipe: Recipe, _ messages: Messages
-  ) throws(CommandError) {
-    try store(order, access, try recipe.make())
+  ) throws(CommandError) -> PutReply {
+    let reply = try store(order, access, try recipe.make())
     messages.note(recipe.entropyWords)
+    return reply
   }
 
   private static func store(
     _ order: PutOrder, _ access: VaultAccess, _ value: borrowing SecretBytes
-  ) throws(CommandError) {
+  ) throws(CommandError) -> PutReply {
     do throws(CommandError) {
-      _ = try access.unlocked { connection throws(ClientError) in
+      return try access.unlocked { connection throws(ClientError) in
         try connection.put(order, value: value.bytes)
       }
     } catch {
       guard let revision = existingRevision(error) else { throw error }
       guard try confirms(order.name, access, error) else { throw .prompt(.cancelled) }
-      _ = try access.unlocked { connection throws(ClientError) in
+      return try access.unlocked { connection throws(ClientError) in
         try connection.put(order.replacing(revision), value: value.bytes)
       }
     }
@@ -247,14 +265,14 @@ extension Put {
   /// Stores what makes one-time codes. A URI never ends in a newline, what prints one does.
   private static func storeSeed(
     _ order: PutOrder, _ access: VaultAccess, from descriptor: Int32
-  ) throws(CommandError) {
+  ) throws(CommandError) -> PutReply {
     var text: SecretBuffer
     do throws(FileError) {
       text = try Descriptor.readAll(descriptor, limit: 1 << 20)
     } catch { throw .client(.input(error.errno)) }
     let count = text.count
     if count > 0, text.bytes[count - 1] == UInt8(ascii: "\n") { text.removeLast(1) }
-    try store(order, access, try seed(text.finish(), order.name))
+    return try store(order, access, try seed(text.finish(), order.name))
   }
 
   /// The URI of a secret that is given bare.
@@ -275,7 +293,7 @@ extension Put {
 extension Put {
   private static func storeTyped(
     _ order: PutOrder, _ access: VaultAccess, allowsEmpty: Bool
-  ) throws(CommandError) {
+  ) throws(CommandError) -> PutReply {
     var order = order
     var held = Held()
     let isConditional = !order.flags.isDisjoint(with: [.replace, .ifRevision])
@@ -297,7 +315,7 @@ extension Put {
     guard let value = typed else { throw .noInteraction(.value) }
     // The terminal is given back before anything else asks.
     questioner.prompt = nil
-    _ = try access.unlocked(holding: &held) { connection throws(ClientError) in
+    return try access.unlocked(holding: &held) { connection throws(ClientError) in
       try connection.put(order, value: value.bytes)
     }
   }

@@ -9,19 +9,22 @@ enum Run {
     options: [
       Option(.environment, .required("VAR=REF"), help: "a variable; may be repeated"),
       Option(.environmentFile, .required("FILE"), help: "variables from the lines of FILE"),
+      Option(.environmentFrom, .required("REF"), help: "a variable for each item below it"),
+      Option(.prefix, .required("TEXT"), help: "what their names begin with"),
       Option(.file, .required("VAR=REF"), help: "a file in memory; VAR is its path"),
       Option(.stdin, .required("REF"), help: "the command's stdin"),
       Option(.fileDescriptor, .required("N=REF"), help: "the command's descriptor N"),
       Option(.only, help: "pass on no variables of the environment"),
-    ],
+      Option(.keep, .required("VAR,..."), help: "pass on no variables but these"),
+    ] + ReferenceDialect.options,
     unlocking: .whenLocked, failure: .runFailed, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try checkSeparator(arguments) }
-    var plan = try LaunchPlan.make(arguments)
-    try plan.read(invocation)
-    throw plan.launch(arguments)
+    let plan = try LaunchPlan.make(invocation)
+    let variables = try plan.read(invocation)
+    throw try plan.launch(arguments, variables)
   }
 
   /// What the command is must never depend on which options this release knows.

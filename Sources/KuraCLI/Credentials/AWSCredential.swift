@@ -51,7 +51,7 @@ enum AWSCredential {
     do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
       throw .usage(.notAReference(error))
     }
-    guard reference.attribute == nil else { throw .usage(.notAReference(.query)) }
+    guard reference.part == .value else { throw .usage(.notAReference(.query)) }
     return (reference.name, try invocation.access(of: reference))
   }
 

@@ -3,18 +3,24 @@
 internal import SecureMemory
 
 /// Reads `NAME=VALUE` lines as kura(1) describes them under FILES OF VARIABLES. Nothing is
-/// substituted, and no shell runs: where a shell would put in something else, reading ends.
+/// substituted, and no shell runs: where a shell would put in something else, reading ends, but at `${`
+/// where references may have variables in them.
 struct EnvironmentFile: ~Copyable {
   /// The most that is read of one file.
   static let limit = 1 << 20
 
   private let text: SecretBuffer
+  private let expands: Bool
   private var position = 0
   /// The line that is being read, from 1.
   private(set) var line = 1
+  /// Whether the last value has `${` where a shell would put in something else.
+  private(set) var hasExpansion = false
 
-  init(_ text: consuming SecretBuffer) {
+  /// - Parameter expands: Whether a reference may have variables in it.
+  init(_ text: consuming SecretBuffer, expands: Bool = false) {
     self.text = text
+    self.expands = expands
     if self.text.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
@@ -33,6 +39,7 @@ struct EnvironmentFile: ~Copyable {
       case UInt8(ascii: "#"): skipLine()
       default:
         start = line
+        hasExpansion = false
         let name = try name()
         try readValue(into: &value)
         return name
@@ -189,12 +196,15 @@ extension EnvironmentFile {
     guard isAtLineEnd() else { throw .syntax(.behindQuote) }
   }
 
-  private func append(
+  private mutating func append(
     _ byte: UInt8, to value: inout SecretBuffer, substitutes: Bool = true
   ) throws(CommandError) {
     if byte == 0 { throw .syntax(.nul) }
     if substitutes, byte == UInt8(ascii: "`") || isExpansion(byte) {
-      throw .syntax(.substitution)
+      guard expands, byte == UInt8(ascii: "$"), peek(1) == UInt8(ascii: "{") else {
+        throw .syntax(.substitution)
+      }
+      hasExpansion = true
     }
     do throws(SecureMemoryError) { try value.append(byte) } catch { throw .outOfMemory }
   }

@@ -9,10 +9,10 @@ internal import SecureMemory
 struct LaunchPlan: ~Copyable {
   /// Says where a value goes.
   private enum Target {
-    /// Into the environment; its bytes stand there in ``values``.
-    case variable(Range<Int>)
-    /// Into a file in memory.
-    case file(Int32)
+    /// Into the environment; until then it is kept.
+    case variable
+    /// Into a file, which is open: under a name, or in no directory.
+    case file(Int32, name: String?)
   }
 
   /// Holds a file in memory that is handed on under a number.
@@ -23,27 +23,25 @@ struct LaunchPlan: ~Copyable {
 
   private let variables: VariableList
   private let inherits: Bool
-  private var references: [PlacedReference] = []
+  private var placeholders: [Placeholder] = []
   private var targets: [Target] = []
   private var passed: [Passed] = []
-  private var values: SecretBuffer
+  /// What holds the files that have names; nil: there are none.
+  private var folder: CommandFolder?
+  private var folderPath = ""
 
-  private init(
-    _ variables: consuming VariableList, inherits: Bool, values: consuming SecretBuffer
-  ) {
+  private init(_ variables: consuming VariableList, inherits: Bool) {
     self.variables = variables
     self.inherits = inherits
-    self.values = values
   }
 
-  /// Reads options, files and the environment; no vault is asked yet.
-  static func make(_ arguments: Arguments) throws(CommandError) -> LaunchPlan {
-    let descriptors = try DescriptorBinding.all(arguments)
-    let variables = try VariableList.read(arguments)
-    let values = try allocating { () throws(SecureMemoryError) in
-      try SecretBuffer(capacity: 256)
-    }
-    var plan = LaunchPlan(variables, inherits: !arguments.has(.only), values: values)
+  /// Reads options, files and the environment; a vault is asked for no more than names.
+  static func make(_ invocation: borrowing Invocation) throws(CommandError) -> LaunchPlan {
+    let dialect = try ReferenceDialect(invocation)
+    let descriptors = try DescriptorBinding.all(invocation.arguments, dialect)
+    let inherited = try InheritedVariables(invocation.arguments)
+    let variables = try VariableList.read(invocation, inherited, dialect)
+    var plan = LaunchPlan(variables, inherits: inherited.isWhole)
     try plan.plan(descriptors)
     return plan
   }
@@ -52,11 +50,14 @@ struct LaunchPlan: ~Copyable {
     let taken = descriptors.map { $0.number }
     for entry in variables.entries {
       switch entry.source {
-      case .literal: continue
-      case .reference(let reference):
-        references.append(reference)
-        targets.append(.variable(0..<0))
-      case .file(let reference):
+      case .text(let pieces):
+        for piece in pieces {
+          guard let placeholder = piece.placeholder else { continue }
+          placeholders.append(placeholder)
+          targets.append(.variable)
+        }
+      case .file(let reference, let name?): try addNamedFile(reference, name)
+      case .file(let reference, nil):
         let file = try addFile(reference, besides: taken)
         passed.append(Passed(descriptor: file, number: file))
       }
@@ -74,9 +75,51 @@ struct LaunchPlan: ~Copyable {
     do throws(FileError) { file = try MemoryFile.create(besides: taken) } catch {
       throw .placed(reference.place, .client(.system(error.errno)))
     }
-    references.append(reference)
-    targets.append(.file(file))
+    placeholders.append(Placeholder(reference))
+    targets.append(.file(file, name: nil))
     return file
+  }
+
+  private mutating func addNamedFile(
+    _ reference: PlacedReference, _ name: String
+  ) throws(CommandError) {
+    if folderPath.isEmpty {
+      let made = try Self.makeFolder(reference.place)
+      folderPath = made.path
+      folder = consume made
+    }
+    placeholders.append(Placeholder(reference))
+    do throws(FileError) {
+      guard let file = try folder?.add(name) else { return }
+      targets.append(.file(file, name: name))
+    } catch {
+      guard error.errno != EEXIST else {
+        throw .placed(
+          reference.place,
+          .usage("the file " + Diagnostic.shown(name) + " is given twice", hint: "give it once"))
+      }
+      throw .placed(reference.place, .file(.write, path: name, errno: error.errno))
+    }
+  }
+
+  private static func makeFolder(_ place: Place) throws(CommandError) -> CommandFolder {
+    let directory: String
+    do throws(PathError) { directory = try UserDirectory.runtime() } catch {
+      throw .placed(place, .path(error))
+    }
+    do throws(Draft.Refusal) { return try CommandFolder.make(in: directory) } catch {
+      switch error {
+      case .onDisk:
+        throw .placed(
+          place,
+          .failure(
+            "a file with a name cannot be kept in memory: this is on a disk: "
+              + Diagnostic.shown(directory),
+            hint: "set XDG_RUNTIME_DIR to a directory on a tmpfs, or leave out the name"))
+      case .system(let number):
+        throw .placed(place, .file(.write, path: directory, errno: number))
+      }
+    }
   }
 }
 
@@ -85,7 +128,7 @@ struct DescriptorBinding {
   let number: Int32
   let reference: PlacedReference
 
-  private init(_ text: [UInt8]) throws(CommandError) {
+  private init(_ text: [UInt8], _ dialect: ReferenceDialect) throws(CommandError) {
     guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
       throw .usage(.notABinding(.fileDescriptor, name: "N"))
     }
@@ -97,19 +140,25 @@ struct DescriptorBinding {
     }
     self.number = number
     let place = Place.option(.fileDescriptor, Array(digits))
-    reference = try PlacedReference(Array(text[(equals + 1)...]), at: place)
+    reference = try dialect.read(Array(text[(equals + 1)...]), at: place)
   }
 
-  private init(stdin text: [UInt8]) throws(CommandError) {
+  private init(stdin text: [UInt8], _ dialect: ReferenceDialect) throws(CommandError) {
     number = 0
-    reference = try PlacedReference(text, at: .option(.stdin, []))
+    reference = try dialect.read(text, at: .option(.stdin, []))
   }
 
   /// All that the options give; a number stands in one of them.
-  static func all(_ arguments: Arguments) throws(CommandError) -> [DescriptorBinding] {
+  static func all(
+    _ arguments: Arguments, _ dialect: ReferenceDialect
+  ) throws(CommandError) -> [DescriptorBinding] {
     var bindings: [DescriptorBinding] = []
-    for text in arguments.values(.stdin) { bindings.append(try DescriptorBinding(stdin: text)) }
-    for text in arguments.values(.fileDescriptor) { bindings.append(try DescriptorBinding(text)) }
+    for text in arguments.values(.stdin) {
+      bindings.append(try DescriptorBinding(stdin: text, dialect))
+    }
+    for text in arguments.values(.fileDescriptor) {
+      bindings.append(try DescriptorBinding(text, dialect))
+    }
     for (index, binding) in bindings.enumerated()
     where bindings[..<index].contains(where: { $0.number == binding.number }) {
       throw .usage("descriptor \(binding.number) is given twice", hint: "give it once")
@@ -122,33 +171,40 @@ struct DescriptorBinding {
 
 extension LaunchPlan {
   /// Reads every value: into the files in memory, or to stand in the environment.
-  mutating func read(_ invocation: borrowing Invocation) throws(CommandError) {
-    let reader = try ReferenceReader(references, for: .run, invocation)
-    var unfit: (index: Int, why: CommandError)?
+  ///
+  /// - Returns: The variables, `NAME=VALUE` for each, a NUL behind it.
+  borrowing func read(_ invocation: borrowing Invocation) throws(CommandError) -> SecretBuffer {
+    let reader = try ReferenceReader(placeholders, for: .run, invocation)
+    var values = try PlaceholderValues.make(count: placeholders.count)
+    var long: Int?
     do throws(CommandError) {
       try reader.read(
-        begin: { index throws(ClientError) in try begin(index) },
+        begin: { index throws(ClientError) in try begin(index, &values) },
+        missing: { values.drop($0) },
         into: { index, part throws(ClientError) in
-          if let why = try take(part, index) {
-            unfit = (index, why)
+          if try !take(part, index, &values) {
+            long = index
             throw .stopped
           }
         })
     } catch {
-      guard let unfit else { throw error }
-      throw .placed(references[unfit.index].place, unfit.why)
+      guard let long else { throw error }
+      throw .placed(placeholders[long].source.place, Self.tooLong)
     }
-    for case .file(let descriptor) in targets {
+    for case .file(let descriptor, name: nil) in targets {
       do throws(FileError) { try MemoryFile.seal(descriptor) } catch {
         throw .client(.system(error.errno))
       }
     }
+    return try environment(values)
   }
 
-  private mutating func begin(_ index: Int) throws(ClientError) {
+  private borrowing func begin(
+    _ index: Int, _ values: inout PlaceholderValues
+  ) throws(ClientError) {
     switch targets[index] {
-    case .variable: targets[index] = .variable(values.count..<values.count)
-    case .file(let descriptor):
+    case .variable: values.begin(index)
+    case .file(let descriptor, _):
       do throws(FileError) { try MemoryFile.empty(descriptor) } catch {
         throw .system(error.errno)
       }
@@ -159,26 +215,72 @@ extension LaunchPlan {
     .failure("the value is longer than a variable can be", hint: "--file takes any length")
   }
 
+  private static var hasNUL: CommandError {
+    .failure(
+      "the value has a NUL byte, which no variable can hold", hint: "--file takes any bytes")
+  }
+
   /// Puts a part of a value where it belongs.
   ///
-  /// - Returns: Why it cannot stand there.
-  private mutating func take(_ part: Span<UInt8>, _ index: Int) throws(ClientError) -> CommandError?
-  {
+  /// - Returns: Whether it can stand there: false where it is too long.
+  private borrowing func take(
+    _ part: Span<UInt8>, _ index: Int, _ values: inout PlaceholderValues
+  ) throws(ClientError) -> Bool {
     switch targets[index] {
-    case .variable(let range):
-      if part.indices.contains(where: { part[$0] == 0 }) {
-        return .failure(
-          "the value has a NUL byte, which no variable can hold", hint: "--file takes any bytes")
+    case .variable:
+      guard values.count(of: index) + part.count < VariableList.lengthLimit else { return false }
+      do throws(SecureMemoryError) { try values.append(part, to: index) } catch {
+        throw .outOfMemory
       }
-      if range.count + part.count >= VariableList.lengthLimit { return Self.tooLong }
-      do throws(SecureMemoryError) { try values.append(part) } catch { throw .outOfMemory }
-      targets[index] = .variable(range.lowerBound..<values.count)
-    case .file(let descriptor):
+    case .file(let descriptor, _):
       do throws(FileError) { try Descriptor.write(part, to: descriptor) } catch {
         throw .system(error.errno)
       }
     }
-    return nil
+    return true
+  }
+
+  private borrowing func environment(
+    _ values: borrowing PlaceholderValues
+  ) throws(CommandError) -> SecretBuffer {
+    var block = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: values.count + 1_024)
+    }
+    var next = 0
+    for entry in variables.entries {
+      let start = block.count
+      let first = next
+      try Self.append(entry.name.span, to: &block)
+      try Self.append("=".utf8.span, to: &block)
+      switch entry.source {
+      case .text(let pieces):
+        try values.write(pieces, of: variables.text, from: &next, to: &block)
+      case .file:
+        try Self.append(path(of: next).utf8.span, to: &block)
+        next += 1
+      }
+      let place = first < next ? placeholders[first].source.place : .variable(entry.name)
+      let hasNUL = (start..<block.count).contains { block.bytes[$0] == 0 }
+      if hasNUL { throw .placed(place, Self.hasNUL) }
+      try Self.append("\0".utf8.span, to: &block)
+      if block.count - start > VariableList.lengthLimit { throw .placed(place, Self.tooLong) }
+    }
+    return block
+  }
+
+  /// The path of a file.
+  private borrowing func path(of index: Int) -> String {
+    switch targets[index] {
+    case .variable: ""
+    case .file(let descriptor, nil): MemoryFile.path(descriptor)
+    case .file(_, let name?): folderPath + "/" + name
+    }
+  }
+
+  private static func append(
+    _ bytes: Span<UInt8>, to block: inout SecretBuffer
+  ) throws(CommandError) {
+    do throws(SecureMemoryError) { try block.append(bytes) } catch { throw .outOfMemory }
   }
 }
 
@@ -187,56 +289,15 @@ extension LaunchPlan {
 extension LaunchPlan {
   /// Becomes the program.
   ///
+  /// - Parameter block: Its variables, as ``read(_:)`` gives them.
   /// - Returns: Only when that fails: why.
-  consuming func launch(_ arguments: Arguments) -> CommandError {
-    do throws(CommandError) { return try begin(arguments) } catch { return error }
-  }
-
-  private borrowing func begin(_ arguments: Arguments) throws(CommandError) -> CommandError {
-    let block = try environment()
+  borrowing func launch(
+    _ arguments: Arguments, _ block: borrowing SecretBuffer
+  ) throws(CommandError) -> CommandError {
     try arrangeDescriptors(arguments)
     let first = Int(kura_argument_count()) - arguments.operands.count
     let failure = Successor.begin(from: first, variables: block, inherits: inherits)
     return .launch(arguments.operands[0], failure)
-  }
-
-  /// `NAME=VALUE` for each variable, a NUL behind it.
-  borrowing func environment() throws(CommandError) -> SecretBuffer {
-    var block = try allocating { () throws(SecureMemoryError) in
-      try SecretBuffer(capacity: values.count + 1_024)
-    }
-    var next = 0
-    for entry in variables.entries {
-      let start = block.count
-      var place: Place?
-      do throws(SecureMemoryError) {
-        try block.append(entry.name.span)
-        try block.append(UInt8(ascii: "="))
-        switch entry.source {
-        case .literal(let range): try block.append(variables.bytes(range))
-        case .reference(let reference), .file(let reference):
-          place = reference.place
-          try append(targets[next], to: &block)
-          next += 1
-        }
-        try block.append(UInt8(0))
-      } catch { throw .outOfMemory }
-      if block.count - start > VariableList.lengthLimit {
-        throw .placed(place ?? .variable(entry.name), Self.tooLong)
-      }
-    }
-    return block
-  }
-
-  private borrowing func append(
-    _ target: Target, to block: inout SecretBuffer
-  ) throws(SecureMemoryError) {
-    switch target {
-    case .variable(let range): try block.append(values.bytes.extracting(range))
-    case .file(let descriptor):
-      let path = Array(MemoryFile.path(descriptor).utf8)
-      try block.append(path.span)
-    }
   }
 
   /// Hands on what was asked for, and nothing that a passcode came from.

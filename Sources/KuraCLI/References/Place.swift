@@ -31,6 +31,11 @@ struct PlacedReference: Equatable, Sendable {
   let reference: ItemReference
   let place: Place
 
+  init(_ reference: ItemReference, at place: Place) {
+    self.reference = reference
+    self.place = place
+  }
+
   /// Reads a reference.
   ///
   /// - Throws: What is wrong with it, and where; the text itself may be a secret by mistake, and

@@ -15,25 +15,29 @@ struct ReferenceReader {
     var hasValue = false
   }
 
-  private let references: [PlacedReference]
+  private let placeholders: [Placeholder]
   private let purpose: ReadPurpose
   private var groups: [Group] = []
 
   /// Finds out which vaults are meant; nothing is asked of them yet.
   init(
-    _ references: [PlacedReference], for purpose: ReadPurpose, _ invocation: borrowing Invocation
+    _ placeholders: [Placeholder], for purpose: ReadPurpose, _ invocation: borrowing Invocation
   ) throws(CommandError) {
-    self.references = references
+    self.placeholders = placeholders
     self.purpose = purpose
-    for index in references.indices {
-      let access = try placing(references[index].place) { () throws(CommandError) in
-        try invocation.access(of: references[index].reference)
+    for index in placeholders.indices {
+      let source = placeholders[index].source
+      let access = try placing(source.place) { () throws(CommandError) in
+        try invocation.access(of: source.reference)
       }
       let known = groups.firstIndex { $0.access.vault.path == access.vault.path }
       let group = known ?? groups.count
       if known == nil { groups.append(Group(access: access)) }
       groups[group].indices.append(index)
-      if references[index].reference.attribute == nil { groups[group].hasValue = true }
+      switch source.reference.part {
+      case .value, .code: groups[group].hasValue = true
+      case .attribute: continue
+      }
     }
   }
 
@@ -42,9 +46,10 @@ struct ReferenceReader {
   /// - Parameters:
   ///   - begin: A reference's value is about to come, perhaps a second time: after an unlock, or
   ///     a fresh proof of the passcode, which serves all protected values of a vault.
+  ///   - missing: There is none, and its placeholder says what stands in for it.
   ///   - sink: Gets it, part by part.
   func read(
-    begin: (Int) throws(ClientError) -> Void,
+    begin: (Int) throws(ClientError) -> Void, missing: (Int) -> Void,
     into sink: (Int, Span<UInt8>) throws(ClientError) -> Void
   ) throws(CommandError) {
     for group in groups {
@@ -53,33 +58,52 @@ struct ReferenceReader {
         try group.access.unlocked(authorizing: group.hasValue) { connection throws(ClientError) in
           for index in group.indices {
             current = index
-            try begin(index)
-            let reference = references[index].reference
-            _ = try connection.read(reference.name, reference.attribute, for: purpose) {
-              part throws(ClientError) in try sink(index, part)
-            }
+            try read(
+              index, connection: &connection, begin: begin, missing: missing, into: sink)
           }
         }
-      } catch { throw error.isOfReference ? .placed(references[current].place, error) : error }
+      } catch {
+        throw error.isOfReference ? .placed(placeholders[current].source.place, error) : error
+      }
     }
   }
 }
 
 // MARK: - Its parts
 
-extension Connection {
-  /// Reads a value or an attribute, part by part.
-  ///
-  /// - Returns: What is known of the item; nil for an attribute.
-  mutating func read(
-    _ name: String, _ attribute: String?, revision: UInt64 = 0, for purpose: ReadPurpose = .get,
-    into sink: (Span<UInt8>) throws(ClientError) -> Void
-  ) throws(ClientError) -> ItemFacts? {
-    guard let attribute else {
-      return try get(name, revision: revision, for: purpose, into: sink)
+extension ReferenceReader {
+  /// Reads one value; where there is none and something stands in for it, it is told as missing.
+  private func read(
+    _ index: Int, connection: inout Connection, begin: (Int) throws(ClientError) -> Void,
+    missing: (Int) -> Void, into sink: (Int, Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    let placeholder = placeholders[index]
+    let reference = placeholder.source.reference
+    try begin(index)
+    do throws(ClientError) {
+      try connection.read(reference.name, reference.part, for: purpose) {
+        part throws(ClientError) in try sink(index, part)
+      }
+    } catch {
+      guard placeholder.fallback != nil, error.isAbsence else { throw error }
+      missing(index)
     }
-    try Self.hand(try self.attribute(attribute, of: name), to: sink)
-    return nil
+  }
+}
+
+extension Connection {
+  /// Reads a value, an attribute or a one-time code, part by part.
+  mutating func read(
+    _ name: String, _ part: ItemReference.Part, revision: UInt64 = 0,
+    for purpose: ReadPurpose = .get, into sink: (Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    switch part {
+    case .value: _ = try get(name, revision: revision, for: purpose, into: sink)
+    case .attribute(let key): try Self.hand(try attribute(key, of: name), to: sink)
+    case .code:
+      let code = try oneTimeCode(of: name)
+      try Self.hand(code.text, to: sink)
+    }
   }
 
   private static func hand(
@@ -97,6 +121,14 @@ extension Invocation {
     let path: VaultPath
     do throws(PathError) { path = try VaultPath.named(name) } catch { throw .path(error) }
     return try VaultAccess(arguments, variables, messages, vault: path)
+  }
+}
+
+extension ClientError {
+  /// Whether there is no such item, or it has no such attribute.
+  fileprivate var isAbsence: Bool {
+    guard case .refused(let refused) = self else { return false }
+    return [Failure.notFound, .attributeNotFound].contains(refused.failure)
   }
 }
 

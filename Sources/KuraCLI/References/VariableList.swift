@@ -14,12 +14,10 @@ struct VariableList: ~Copyable {
 
   /// Says where a value comes from.
   enum Source: Equatable, Sendable {
-    /// From a file, as it stands there.
-    case literal(Range<Int>)
-    /// From a vault.
-    case reference(PlacedReference)
-    /// It is the path of a file in memory that holds what is referred to.
-    case file(PlacedReference)
+    /// Text, as it was given, with values filled in.
+    case text([Piece])
+    /// It is the path of a file that holds a value: in memory, or under a name of its own.
+    case file(PlacedReference, name: String?)
   }
 
   /// Holds a variable's name, and where its value comes from.
@@ -30,33 +28,48 @@ struct VariableList: ~Copyable {
 
   private(set) var entries: [Entry] = []
   private var literals: SecretBuffer
+  private let dialect: ReferenceDialect
 
-  private init(_ literals: consuming SecretBuffer) { self.literals = literals }
+  private init(_ literals: consuming SecretBuffer, _ dialect: ReferenceDialect) {
+    self.literals = literals
+    self.dialect = dialect
+  }
 
   /// An empty list.
-  static func make() throws(CommandError) -> VariableList {
+  static func make(_ dialect: ReferenceDialect = .plain) throws(CommandError) -> VariableList {
     let literals = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: 256)
     }
-    return VariableList(literals)
+    return VariableList(literals, dialect)
   }
 
-  /// Reads the environment, then files, then options: later ones replace earlier ones.
-  static func read(_ arguments: Arguments) throws(CommandError) -> VariableList {
+  /// Reads the environment, then what stands below prefixes, then files, then options: later ones replace
+  /// earlier ones.
+  static func read(
+    _ invocation: borrowing Invocation, _ inherited: InheritedVariables,
+    _ dialect: ReferenceDialect
+  ) throws(CommandError) -> VariableList {
+    let arguments = invocation.arguments
     let bindings = try VariableBinding.all(arguments)
-    var list = try make()
-    if !arguments.has(.only) { try list.addEnvironment() }
+    let prefixes = try VariablePrefix.all(arguments)
+    var list = try make(dialect)
+    try list.add(inherited)
+    for prefix in prefixes {
+      for variable in try prefix.variables(invocation) {
+        try list.set(variable.name, .text([.placeholder(variable.placeholder)]))
+      }
+    }
     for path in arguments.values(.environmentFile) {
       try list.add(file: try Invocation.text(path))
     }
-    for binding in bindings { try list.set(binding.name, binding.source) }
+    for binding in bindings { try list.add(binding) }
     return list
   }
 
-  /// The bytes of a literal.
-  @_lifetime(borrow self)
-  borrowing func bytes(_ literal: Range<Int>) -> Span<UInt8> {
-    literals.bytes.extracting(literal)
+  /// What the texts' pieces are parts of.
+  var text: Span<UInt8> {
+    @_lifetime(borrow self)
+    borrowing get { literals.bytes }
   }
 }
 
@@ -73,12 +86,65 @@ extension VariableList {
     }
   }
 
-  /// Takes the variables of the environment that are references.
-  mutating func addEnvironment() throws(CommandError) {
-    for match in Environment.variables(where: { ItemReference.begins($0, at: 0) }) {
-      let reference = try PlacedReference(match.value, at: .variable(match.name))
-      try set(match.name, .reference(reference))
+  /// Takes variables of the environment: those that are references, and with a list of what is kept the
+  /// others that it names.
+  private mutating func add(_ inherited: InheritedVariables) throws(CommandError) {
+    let matches = inherited.matches { [dialect] in dialect.begins($0, at: 0) }
+    for match in matches {
+      let source: Source
+      if dialect.begins(match.value.span, at: 0) {
+        let reference = try dialect.read(match.value, at: .variable(match.name))
+        source = .text([.placeholder(Placeholder(reference))])
+      } else {
+        source = .text([.text(try append(match.value.span))])
+      }
+      try set(match.name, source)
     }
+  }
+
+  /// Reads `REFERENCE` or `REFERENCE:NAME`.
+  private static func file(
+    _ text: [UInt8], _ dialect: ReferenceDialect, _ place: Place
+  ) throws(CommandError) -> Source {
+    let colon = text.lastIndex(of: UInt8(ascii: ":")) ?? 0
+    guard colon >= ItemReference.scheme.utf8.count, !text[colon...].contains(UInt8(ascii: "/"))
+    else { return .file(try dialect.read(text, at: place), name: nil) }
+    guard let name = String(validating: text[(colon + 1)...], as: UTF8.self), isFileName(name)
+    else {
+      throw .placed(
+        place,
+        .usage(
+          "what stands behind the : cannot be the name of a file",
+          hint: "a : in the name of an item is written %3A"))
+    }
+    return .file(try dialect.read(Array(text[..<colon]), at: place), name: name)
+  }
+
+  /// Whether a text is one part of a path.
+  private static func isFileName(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    let isPlace = bytes == [UInt8(ascii: ".")] || bytes == Array("..".utf8)
+    return (1...255).contains(bytes.count) && !isPlace && !bytes.contains(0)
+  }
+
+  private mutating func append(_ text: Span<UInt8>) throws(CommandError) -> Range<Int> {
+    let start = literals.count
+    do throws(SecureMemoryError) { try literals.append(text) } catch { throw .outOfMemory }
+    return start..<literals.count
+  }
+
+  /// Takes what an option gives.
+  private mutating func add(_ binding: VariableBinding) throws(CommandError) {
+    let place = Place.option(binding.option, binding.name)
+    guard binding.option != .file else {
+      return try set(binding.name, try Self.file(binding.value, dialect, place))
+    }
+    let range = try append(binding.value.span)
+    let source = try source(range, place)
+    guard case .text(let pieces) = source, pieces.contains(where: { $0.placeholder != nil }) else {
+      throw .placed(place, .usage(.notAReference(.scheme)))
+    }
+    try set(binding.name, source)
   }
 
   /// Takes the variables of a file.
@@ -93,14 +159,16 @@ extension VariableList {
   }
 
   mutating func add(_ text: consuming SecretBuffer, of path: String) throws(CommandError) {
-    var file = EnvironmentFile(text)
+    var file = EnvironmentFile(text, expands: dialect.expands)
     var line = 1
     do throws(CommandError) {
       while true {
         let start = literals.count
         let name = try file.next(into: &literals, startingAt: &line)
         guard let name else { return }
-        try set(name, try source(start..<literals.count, .line(line, of: path)))
+        let source = try source(start..<literals.count, .line(line, of: path))
+        if file.hasExpansion { try checkExpansions(source) }
+        try set(name, source)
       }
     } catch {
       guard case .syntax(let flaw) = error else { throw error }
@@ -109,28 +177,39 @@ extension VariableList {
     }
   }
 
-  /// What a value that a file gives stands for.
+  /// What a value stands for: a reference, or text with placeholders.
   private mutating func source(
     _ value: Range<Int>, _ place: Place
   ) throws(CommandError) -> Source {
-    if ItemReference.begins(bytes(value), at: 0) {
-      let text = Array(copying: bytes(value))
-      literals.removeLast(value.count)
-      return .reference(try PlacedReference(text, at: place))
+    guard dialect.begins(literals.bytes, at: value.lowerBound) else {
+      return .text(
+        try PlaceholderScanner.pieces(of: literals.bytes, in: value, .value(place), dialect))
     }
-    for index in value where ItemReference.begins(literals.bytes, at: index) {
-      throw .syntax(.referenceInside)
+    let bytes = Array(copying: literals.bytes.extracting(value))
+    literals.removeLast(value.count)
+    return .text([.placeholder(Placeholder(try dialect.read(bytes, at: place)))])
+  }
+
+  /// Only references may have variables in them.
+  private borrowing func checkExpansions(_ source: Source) throws(CommandError) {
+    guard case .text(let pieces) = source else { return }
+    for case .text(let range) in pieces {
+      let bytes = literals.bytes.extracting(range)
+      for index in bytes.indices.dropLast()
+      where bytes[index] == UInt8(ascii: "$") && bytes[index + 1] == UInt8(ascii: "{") {
+        throw .syntax(.substitution)
+      }
     }
-    return .literal(value)
   }
 }
 
-/// Reads `VAR=REFERENCE`, as `--env` and `--file` take it.
+/// Reads `VAR=VALUE`, as `--env` and `--file` take it.
 struct VariableBinding {
+  let option: OptionName
   let name: [UInt8]
-  let source: VariableList.Source
+  let value: [UInt8]
 
-  init(_ text: [UInt8], _ option: OptionName) throws(CommandError) {
+  private init(_ text: [UInt8], _ option: OptionName) throws(CommandError) {
     guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
       throw .usage(.notABinding(option, name: "VAR"))
     }
@@ -140,9 +219,8 @@ struct VariableBinding {
         option.spelling + ": no variable can be called " + Diagnostic.quoted(name),
         hint: "a name has letters, digits and _, and begins with no digit")
     }
-    let value = Array(text[(equals + 1)...])
-    let reference = try PlacedReference(value, at: .option(option, name))
-    source = option == .file ? .file(reference) : .reference(reference)
+    self.option = option
+    value = Array(text[(equals + 1)...])
   }
 
   /// All that the options give; a name stands in one of them.

@@ -182,10 +182,24 @@ enum SyntaxFlaw: Error, Equatable, Sendable {
   case substitution
   /// A NUL, which no variable can hold.
   case nul
-  /// `kura://` inside a value.
+  /// `kura://` inside a value, without braces.
   case referenceInside
   /// `{{` and a reference, and no `}}` on the line.
   case openBraces
+  /// `??` with nothing behind it.
+  case fallbackMissing
+  /// Text behind the closing quote of what stands behind `??`.
+  case behindFallback
+  /// `|` with something behind it that is no filter.
+  case filterUnknown
+  /// `${` in a reference without a name or without its `}`.
+  case expansion
+  /// A variable in a reference that is not set and has no default.
+  case unset([UInt8])
+  /// `op://` with something else than a vault, an item and a field.
+  case foreign
+  /// `op://` with a vault that no option names.
+  case foreignVault([UInt8])
   /// More than is taken of such things.
   case tooMany(Int)
 }

@@ -50,7 +50,7 @@ public struct Draft: ~Copyable {
     System.endDraft(draft)
   }
 
-  private static func check(_ result: Int32) throws(Refusal) {
+  static func check(_ result: Int32) throws(Refusal) {
     if result == Int32(KURA_DRAFT_ON_DISK) { throw .onDisk }
     if result < 0 { throw .system(-result) }
   }

@@ -61,14 +61,25 @@ extension Environment {
 
   /// The variables whose values a test picks; the others are not copied.
   public static func variables(where isWanted: (Span<UInt8>) -> Bool) -> [Match] {
+    matches { _, value in isWanted(value) }
+  }
+
+  /// The variables whose names a test picks.
+  public static func variables(named isWanted: (Span<UInt8>) -> Bool) -> [Match] {
+    matches { name, _ in isWanted(name) }
+  }
+
+  private static func matches(
+    _ isWanted: (_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool
+  ) -> [Match] {
     var found: [Match] = []
     System.visitVariables { entry in
       guard let equals = entry.indices.first(where: { entry[$0] == UInt8(ascii: "=") }) else {
         return
       }
       let value = entry.extracting((equals + 1)...)
-      guard isWanted(value) else { return }
       let name = entry.extracting(..<equals)
+      guard isWanted(name, value) else { return }
       found.append(Match(name: Array(copying: name), value: Array(copying: value)))
     }
     return found

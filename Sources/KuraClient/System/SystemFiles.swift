@@ -130,6 +130,16 @@ extension System {
     unsafe kura_draft_begin(directory, &draft)
   }
 
+  /// Makes a directory for files that a command is given.
+  static func beginFolder(in directory: String, _ folder: inout kura_draft) -> Int32 {
+    unsafe kura_draft_begin_folder(directory, &folder)
+  }
+
+  /// An empty file in such a directory.
+  static func addFile(_ name: String, to folder: kura_draft) -> Int32 {
+    unsafe withUnsafePointer(to: folder) { unsafe kura_draft_add($0, name) }
+  }
+
   /// Opens what stands there now.
   static func readDraft(_ draft: kura_draft) -> Int32 {
     var draft = draft

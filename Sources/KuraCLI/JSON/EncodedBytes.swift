@@ -46,3 +46,49 @@ enum EncodedBytes {
     }
   }
 }
+/// Writes Base64 (RFC 4648, 4) of bytes that come in parts.
+struct Base64 {
+  private var held: UInt32 = 0
+  private var count = 0
+
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// Takes the next byte.
+  ///
+  /// - Returns: Four digits, with each third byte.
+  mutating func take(_ byte: UInt8) -> [4 of UInt8]? {
+    held |= UInt32(byte) << UInt32(16 - 8 * count)
+    count += 1
+    return count == 3 ? finish() : nil
+  }
+
+  /// What is left, padded; nil: nothing.
+  mutating func finish() -> [4 of UInt8]? {
+    guard count > 0 else { return nil }
+    let equals = UInt8(ascii: "=")
+    let group: [4 of UInt8] = [
+      digit(0), digit(1), count > 1 ? digit(2) : equals, count > 2 ? digit(3) : equals,
+    ]
+    self = Base64()
+    return group
+  }
+
+  private func digit(_ index: Int) -> UInt8 {
+    Self.alphabet[Int(held >> UInt32(18 - 6 * index) & 0x3F)]
+  }
+}
+
+extension Output {
+  /// Writes the next bytes.
+  mutating func append(_ bytes: Span<UInt8>, _ base64: inout Base64) throws(CommandError) {
+    for index in bytes.indices {
+      if let group = base64.take(bytes[index]) { try write(group.span) }
+    }
+  }
+
+  /// Writes what is left, padded.
+  mutating func finish(_ base64: inout Base64) throws(CommandError) {
+    if let group = base64.finish() { try write(group.span) }
+  }
+}
