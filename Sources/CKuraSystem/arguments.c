@@ -37,6 +37,15 @@ char *const *kura_arguments(int first) {
   return first >= 0 && first < count ? values + first : NULL;
 }
 
+/* The build says NAME=VERSION,... of what it links in; a build that does not say it knows nothing. */
+#ifndef KURA_LINKED
+#define KURA_LINKED
+#endif
+#define QUOTED(...) #__VA_ARGS__
+#define TEXT_OF(...) QUOTED(__VA_ARGS__)
+
+const char *kura_linked(void) { return TEXT_OF(KURA_LINKED); }
+
 const char *kura_environment(const char *name) { return getenv(name); }
 
 static int filled[3];

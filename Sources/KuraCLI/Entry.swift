@@ -17,7 +17,8 @@ public enum Entry {
     var parser = ArgumentParser(ProgramName.arguments(System.arguments()))
     do throws(CommandError) {
       switch try parsing({ () throws(UsageError) in try parser.run() }) {
-      case .version: try Output.tell("kura " + Release.version + "\n")
+      case .version(let isJSON):
+        if isJSON { try writeRelease() } else { try Output.tell("kura " + Release.version + "\n") }
       case .help(let command):
         var output = try Output.standard()
         try HelpText(for: output).write(command, to: &output)
@@ -43,5 +44,23 @@ public enum Entry {
       let status = parser.command?.status(of: diagnostic) ?? diagnostic.status
       return Int32(status.rawValue)
     }
+  }
+
+  /// What programs ask that look for a release, or a library, with a known weakness.
+  private static func writeRelease() throws(CommandError) {
+    var output = try Output.standard()
+    try output.openDocument()
+    try output.member("release", Release.version)
+    try output.key("linked")
+    try output.openArray()
+    for library in LinkedLibrary.all {
+      try output.openObject()
+      try output.member("name", library.name)
+      try output.member("version", library.version)
+      try output.closeObject()
+    }
+    try output.closeArray()
+    try output.closeDocument()
+    try output.flush()
   }
 }

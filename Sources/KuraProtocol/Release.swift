@@ -3,5 +3,5 @@
 /// The release that these sources make.
 public enum Release {
   /// As both programs tell it, and a hello does.
-  public static let version = "0.1.0"
+  public static let version = "0.2.0"
 }

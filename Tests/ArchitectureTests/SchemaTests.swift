@@ -53,7 +53,8 @@ import Testing
 
   @Test func `each verb that takes --json is described, and no other`() throws {
     let page = try Page()
-    var taking: Set<String> = []
+    // In place of a verb.
+    var taking: Set<String> = ["--version"]
     for verb in try DocumentTests.verbs() {
       let help = try DocumentTests.output(of: "kura", ["help", verb]).text
       if help.contains("--json") { taking.insert(verb) }

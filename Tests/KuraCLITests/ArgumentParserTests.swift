@@ -121,7 +121,9 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
       Issue.record("no help")
       return
     }
-    guard case .version = try ArgumentParser.parse([bytes("--version")]) else {
+    guard case .version(true) = try ArgumentParser.parse([bytes("--version"), bytes("--json")]),
+      case .version(false) = try ArgumentParser.parse([bytes("--version")])
+    else {
       Issue.record("no version")
       return
     }

@@ -20,6 +20,9 @@ char *const _Nonnull *_Nullable kura_arguments(int first);
 /* A variable of the environment (getenv(3)), or NULL. */
 const char *_Nullable kura_environment(const char *_Nonnull name);
 
+/* What the build linked in, as NAME=VERSION with commas between. */
+const char *_Nonnull kura_linked(void);
+
 /* Fills descriptors 0 to 2 where they were closed, so that no file or socket of ours gets one of
    those numbers; reading from 0 and writing to 1 still fail. */
 void kura_fill_descriptors(void);

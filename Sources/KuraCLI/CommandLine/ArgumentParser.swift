@@ -7,7 +7,8 @@ struct ArgumentParser {
   /// Says what is to be done.
   enum Result {
     case help(Command?)
-    case version
+    /// The release, or with true all that is known of it, as JSON.
+    case version(Bool)
     case run(Command, Arguments)
   }
 
@@ -51,7 +52,7 @@ struct ArgumentParser {
         try take(letters: argument[1...])
       }
     }
-    if parsed.has(.version) { return .version }
+    if parsed.has(.version) { return .version(parsed.has(.json)) }
     if parsed.has(.help) { return .help(command) }
     guard let command else {
       // Nothing at all is the question what there is.
@@ -118,7 +119,7 @@ extension ArgumentParser {
   private func option(where matches: (Option) -> Bool) -> Option? {
     guard let command else {
       // What concerns the unlock may stand before the verb, too; ``run()`` looks at it again.
-      return (Option.general + Option.programs + Option.asking).first(where: matches)
+      return (Option.general + Option.programs + [.json] + Option.asking).first(where: matches)
     }
     return command.options.first(where: matches) ?? command.sharedOptions.first(where: matches)
       ?? Option.general.first(where: matches)

@@ -73,6 +73,9 @@ extension System {
     return unsafe String(cString: value)
   }
 
+  /// What the build linked into the programs, as `NAME=VERSION` with commas between.
+  package static func linked() -> String { unsafe String(cString: kura_linked()) }
+
   /// Shows each variable of the environment, as `NAME=VALUE`.
   static func visitVariables(_ body: (Span<UInt8>) -> Void) {
     var index: Int32 = 0
