@@ -6,6 +6,9 @@
 # make mutants takes each check out, and says which test noticed (half an hour; ONLY='21 30-40': these)
 # make build   the released programs, in .build/release
 # make docs    the documentation of the two libraries, in .build/docs
+# make dist    tarball and Debian packages, in .build/dist: the same bytes from any directory, at any time
+# make sbom    what is linked into the programs, in .build/kura.spdx.json (SPDX 2.3)
+# make install, make uninstall   below PREFIX; what is built already is not built again, so root needs no compiler
 # make bench   speed and size beside pass, KeePassXC, gnome-keyring and age (QUICK=1: three minutes)
 
 PREFIX ?= /usr/local
@@ -16,23 +19,31 @@ TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
+PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-ui kura-strength)
 MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-ui.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-start.7 kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass
+COMMANDS := kura kura-agent kura-desktop kura-ui
+UNIT := kura-agent.socket kura-agent.service kura-desktop.service
+BIN := $(DESTDIR)$(PREFIX)/bin
+HELPERS := $(DESTDIR)$(PREFIX)/libexec/kura
+MAN := $(DESTDIR)$(PREFIX)/share/man/man
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
 AUTOSTART := $(DESTDIR)$(PREFIX)/share/kura
-SHELLS := $(DESTDIR)$(PREFIX)/share
+COMPLETIONS := $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions/kura zsh/site-functions/_kura \
+  fish/vendor_completions.d/kura.fish)
 
-STRIP := -Xlinker -s
+# No build id: nobody keeps the symbols that one would be found by.
+STRIP := -Xlinker -s -Xlinker --build-id=none
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
   -Xlinker -z -Xlinker now $(STRIP)
 COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-check error -Xswiftc -gnone
 
 # KURA_SHARED=1 links the distribution's shared libraries instead (for packagers).
 ifdef KURA_SHARED
-ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now -Xlinker -s
+ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now $(STRIP)
 STRENGTH := $(ENGINE)
 else
 # By the sources: what a file left that is gone or has another name now stays in the build directory.
@@ -40,7 +51,7 @@ DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraCl
   CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(shell find Sources/$(module) -name '*.swift' -o -name '*.c'))))
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
-STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now -Xlinker -s
+STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now $(STRIP)
 endif
 
 # The client starts with every command, so it links musl: glibc's start-up asks the processor about
@@ -76,7 +87,8 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs engine desktop strength client startup debug demo docs test nightly fuzz mutants bench lint install install-units install-completions clean
+.PHONY: all packages build programs engine desktop strength client startup debug demo docs test nightly fuzz mutants bench \
+  lint dist sbom install install-units uninstall clean
 
 all: build
 
@@ -105,14 +117,15 @@ ifdef KURA_SHARED
 else
 	@$(SWIFT) build $(ENGINE) --target kura-desktop --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-desktop \
-	  $(DESKTOP) -lsystemd $(foreach flag,-z now -s --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
+	  $(DESKTOP) -lsystemd $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
 endif
 
 strength:
 	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
 
+# What is linked in is told to the compiler, so that `kura --version --json` has it ready.
 client:
-	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) --product kura --scratch-path .build/embedded
+	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) $(if $(KURA_SHARED),,-Xcc -DKURA_LINKED=$$(packaging/linked versions)) --product kura --scratch-path .build/embedded
 
 startup: build
 	@.ci/packages bench
@@ -136,12 +149,13 @@ lint: packages
 	@.ci/lint
 
 test: packages
-	@.ci/packages test
+	@.ci/packages test dist
 	@.ci/test
 
 nightly: packages
-	@.ci/packages test nightly
+	@.ci/packages test dist nightly
 	@KURA_NIGHTLY=1 .ci/test
+	@packaging/nightly
 	@.ci/fuzz
 	@.ci/mutants
 
@@ -156,31 +170,45 @@ bench: build
 	@.ci/packages bench
 	@Benchmarks/run $(OUT) .build/bench
 
-install: build install-units install-completions
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/kura
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
-	install -m 755 $(OUT)/kura $(addprefix $(OUT)/kura-,agent desktop ui) $(DESTDIR)$(PREFIX)/bin
-	for link in $(LINKS); do ln -sf kura $(DESTDIR)$(PREFIX)/bin/$$link; done
-	install -m 755 $(OUT)/kura-strength $(DESTDIR)$(PREFIX)/libexec/kura
-	install -m 644 $(addprefix man/,$(MAN1)) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(addprefix man/,$(MAN5)) $(DESTDIR)$(PREFIX)/share/man/man5
-	install -m 644 $(addprefix man/,$(MAN7)) $(DESTDIR)$(PREFIX)/share/man/man7
+# In a directory of its own: what is built at another place is built anew.
+dist: packages
+	@.ci/packages dist
+	@packaging/build .build/dist/build
+	@packaging/pack .build/dist/build/release .build/dist
+	@cat .build/dist/SHA256SUMS
 
+sbom: $(if $(filter-out $(wildcard $(PROGRAMS)),$(PROGRAMS)),build)
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(packaging/version --date)} packaging/linked sbom $(OUT) > .build/kura.spdx.json
+	@echo .build/kura.spdx.json
+
+install: $(if $(filter-out $(wildcard $(PROGRAMS)),$(PROGRAMS)),build) install-units
+	install -d $(BIN) $(HELPERS) $(addprefix $(MAN),1 5 7) $(dir $(COMPLETIONS))
+	install -m 755 $(addprefix $(OUT)/,$(COMMANDS)) $(BIN)
+	for link in $(LINKS); do ln -sf kura $(BIN)/$$link; done
+	install -m 755 $(OUT)/kura-strength $(HELPERS)
+	install -m 644 $(addprefix man/,$(MAN1)) $(MAN)1
+	install -m 644 $(addprefix man/,$(MAN5)) $(MAN)5
+	install -m 644 $(addprefix man/,$(MAN7)) $(MAN)7
+	for link in $(LINKS); do echo .so man7/kura-helpers.7 > $(MAN)1/$$link.1; done
 # What the shells ask at each Tab comes from the program.
-install-completions: build
-	install -d $(SHELLS)/bash-completion/completions $(SHELLS)/zsh/site-functions \
-	  $(SHELLS)/fish/vendor_completions.d
-	$(OUT)/kura completion bash > $(SHELLS)/bash-completion/completions/kura
-	$(OUT)/kura completion zsh > $(SHELLS)/zsh/site-functions/_kura
-	$(OUT)/kura completion fish > $(SHELLS)/fish/vendor_completions.d/kura.fish
+	$(OUT)/kura completion bash > $(word 1,$(COMPLETIONS))
+	$(OUT)/kura completion zsh > $(word 2,$(COMPLETIONS))
+	$(OUT)/kura completion fish > $(word 3,$(COMPLETIONS))
 
 # The units name the programs by their places, and so does what a session without systemd starts.
 install-units:
 	install -d $(UNITS) $(AUTOSTART)
-	install -m 644 systemd/kura-agent.socket systemd/kura-agent.service systemd/kura-desktop.service $(UNITS)
+	install -m 644 $(addprefix systemd/,$(UNIT)) $(UNITS)
 	install -m 644 systemd/kura-desktop.desktop $(AUTOSTART)
-	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(UNITS)/kura-agent.service $(UNITS)/kura-desktop.service \
+	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' $(addprefix $(UNITS)/,$(filter %.service,$(UNIT))) \
 	  $(AUTOSTART)/kura-desktop.desktop
+
+# Nothing but what was installed: vaults are the users' own.
+uninstall:
+	rm -f $(addprefix $(BIN)/,$(COMMANDS) $(LINKS)) $(HELPERS)/kura-strength $(COMPLETIONS)
+	rm -f $(addprefix $(MAN)1/,$(MAN1) $(addsuffix .1,$(LINKS))) $(addprefix $(MAN)5/,$(MAN5)) $(addprefix $(MAN)7/,$(MAN7))
+	rm -f $(addprefix $(UNITS)/,$(UNIT)) $(AUTOSTART)/kura-desktop.desktop
+	rmdir $(HELPERS) $(AUTOSTART) 2>/dev/null || true
 
 clean:
 	rm -rf .build
