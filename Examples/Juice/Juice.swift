@@ -33,8 +33,7 @@ import Foundation
       switch error {
       case .locked: fail("the vault is locked; unlock it with: kura unlock")
       case .noItem: fail("nobody is signed in")
-      case .protected:
-        fail("not signed out: the identifier is protected, and its owner was not there")
+      case .protected(let why): fail("not signed out: the identifier is protected, and " + why.text)
       case .unexpectedData: fail("what is kept of the user is no text")
       case .unhandled(let reason): fail("the vault did not answer as it should: \(reason)")
       }
@@ -90,5 +89,16 @@ import Foundation
   private static func fail(_ message: String) -> Never {
     FileHandle.standardError.write(Data("juice: \(message)\n".utf8))
     exit(2)
+  }
+}
+
+extension KeychainItem.WhyNot {
+  var text: String {
+    switch self {
+    case .notThere: "its owner was not there"
+    case .cancelled: "its owner said no"
+    case .wrong: "no right passcode was given"
+    case .other(let reason): reason
+    }
   }
 }

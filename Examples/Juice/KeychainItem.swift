@@ -14,12 +14,23 @@ struct KeychainItem {
     case noItem
     /// The vault is locked, or nobody has unlocked one yet.
     case locked
-    /// The item's owner protected it, and was not there to say that it may go.
-    case protected
+    /// The item's owner protected it, and did not say that it may go.
+    case protected(WhyNot)
     /// The item's value is no UTF-8 text.
     case unexpectedData
     /// Anything else, with its reason.
     case unhandled(ClientError)
+  }
+
+  enum WhyNot: Equatable {
+    /// Nobody could be asked.
+    case notThere
+    /// He gave up.
+    case cancelled
+    /// What was typed was wrong, now or too often before.
+    case wrong
+    /// In the words of Kura.
+    case other(String)
   }
 
   /// Who keeps the item: the name of an app, in reverse-DNS form.
@@ -56,52 +67,41 @@ struct KeychainItem {
 
   /// Takes the item out of the vault for good, with all its history; that there is none is as good.
   ///
-  /// - Parameter reason: What for, in this app's words, where the owner has to say so.
+  /// - Parameter reason: What for, in this app's words, where the owner has to say so: he is asked by Kura
+  ///   itself, since no app should see the passcode.
   func deleteItem(reason: String) throws(KeychainError) {
-    do throws(KeychainError) {
-      _ = try withConnection { connection throws(ClientError) in
-        try connection.purge(name, .item)
-        return ""
-      }
+    let vault = try Self.vault()
+    let owner = Owner(of: vault, at: isatty(STDIN_FILENO) == 1 ? .terminal : .program)
+    var connection = try Self.connection(about: vault)
+    do throws(OwnerError) {
+      try connection.purge(name, .item, asking: owner, reason: reason)
     } catch {
-      switch error {
-      case .noItem: return
-      case .protected: try askOwner(reason)
-      case .locked, .unexpectedData, .unhandled: throw error
-      }
+      let error = KeychainError(error)
+      guard error == .noItem else { throw error }
     }
-  }
-
-  /// Has Kura itself ask the owner, once: no app should see the passcode.
-  ///
-  /// Foundation's Process would start it in the background, where it asks nobody.
-  private func askOwner(_ reason: String) throws(KeychainError) {
-    let words = ["kura", "purge", "--yes", "--reason", reason, name]
-    var arguments = words.map { strdup($0) } + [nil]
-    let variables = ProcessInfo.processInfo.environment
-    var environment = variables.map { strdup($0.key + "=" + $0.value) } + [nil]
-    defer { for text in arguments + environment { free(text) } }
-    var (kura, status) = (pid_t(), Int32(1))
-    guard posix_spawnp(&kura, "kura", nil, nil, &arguments, &environment) == 0,
-      waitpid(kura, &status, 0) == kura, status == 0
-    else { throw .protected }
   }
 
   private func withConnection(
     _ body: (inout Connection) throws(ClientError) -> String?
   ) throws(KeychainError) -> String {
+    var connection = try Self.connection(about: try Self.vault())
     let text: String?
-    do throws(ClientError) {
-      var connection = try Connection.open(try Self.vault(), engine: .running)
-      text = try body(&connection)
-    } catch { throw KeychainError(error) }
+    do throws(ClientError) { text = try body(&connection) } catch { throw KeychainError(error) }
     guard let text else { throw .unexpectedData }
     return text
   }
 
+  private static func connection(about vault: VaultPath) throws(KeychainError) -> Connection {
+    do throws(ClientError) { return try Connection.open(vault, engine: .running) } catch {
+      throw KeychainError(error)
+    }
+  }
+
   /// `$KURA_VAULT`, else the vault named `default`.
-  private static func vault() throws(ClientError) -> VaultPath {
-    do throws(PathError) { return try VaultPath.resolve(nil) } catch { throw .path(error) }
+  private static func vault() throws(KeychainError) -> VaultPath {
+    do throws(PathError) { return try VaultPath.resolve(nil) } catch {
+      throw .unhandled(.path(error))
+    }
   }
 }
 
@@ -111,8 +111,17 @@ extension KeychainItem.KeychainError {
     case .noAgent: self = .locked
     case .refused(let refused) where refused.failure == .locked: self = .locked
     case .refused(let refused) where refused.failure == .notFound: self = .noItem
-    case .refused(let refused) where refused.failure == .ownerNeeded: self = .protected
     default: self = .unhandled(error)
+    }
+  }
+
+  init(_ error: OwnerError) {
+    switch error {
+    case .nobody: self = .protected(.notThere)
+    case .cancelled: self = .protected(.cancelled)
+    case .wrong, .mustWait: self = .protected(.wrong)
+    case .client(let error): self.init(error)
+    case .failed(_, let reason): self = .protected(.other(reason))
     }
   }
 }

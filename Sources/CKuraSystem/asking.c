@@ -83,6 +83,45 @@ int kura_start_asked(
   return failed;
 }
 
+struct owner_order {
+  const char *program;
+  char *const *arguments;
+  int theirs, end, apart;
+};
+
+static int become_owner(const void *given, pid_t parent) {
+  const struct owner_order *order = given;
+  reset_signals();
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
+  if (getppid() != parent) _exit(1);
+  if (order->apart && setpgid(0, 0) != 0) return errno;
+  /* An app may have closed its first three. */
+  int theirs = fcntl(order->theirs, F_DUPFD, 3), null = open("/dev/null", O_RDWR);
+  if (theirs < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 3 - order->end) < 0) return errno;
+  if (dup2(theirs, order->end) < 0) return errno;
+  kura_close_at_start(3);
+  execve(order->program, order->arguments, environ);
+  return errno;
+}
+
+int kura_start_owner(
+    const char *program, const char *arguments, size_t count, int end, int apart,
+    struct kura_child *child) {
+  int ends[2];
+  char **words = kura_split_words(arguments, count);
+  if (!words) return -ENOMEM;
+  int failed = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ? -errno : 0;
+  if (!failed) {
+    const struct owner_order order = {program, words, ends[1], end, apart};
+    failed = kura_start_as(become_owner, &order, &child->process);
+    close(ends[1]);
+    if (failed) close(ends[0]);
+  }
+  child->descriptor = failed ? -1 : ends[0];
+  free(words);
+  return failed;
+}
+
 void kura_end_feed(int fd) { shutdown(fd, SHUT_WR); }
 
 // MARK: - Talking

@@ -18,6 +18,20 @@ int kura_start_asked(
     const char *_Nonnull program, const char *_Nullable argument, int feeds, int inherits,
     struct kura_child *_Nonnull child);
 
+/* What is heard of a `kura` that asks the owner; the other one of the two is lost. */
+enum {
+  KURA_OWNER_VALUE = 1,
+  KURA_OWNER_MESSAGES = 2,
+};
+
+/* Starts a `kura` that is to ask the owner: `arguments` are `count` bytes of words, its own name first, each with
+   a NUL behind it. Its stdin is /dev/null, and one of stdout and stderr is our socket. It gets our environment; where
+   `apart` is set it is in the background of our terminal, if we have one, and so asks nobody there. It ends when we do.
+   0 or a negated errno. */
+int kura_start_owner(
+    const char *_Nonnull program, const char *_Nonnull arguments, size_t count, int end, int apart,
+    struct kura_child *_Nonnull child);
+
 /* Tells the program that nothing more comes. */
 void kura_end_feed(int fd);
 

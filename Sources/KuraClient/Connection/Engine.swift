@@ -72,7 +72,8 @@ enum AgentProgram {
     do throws(PathError) { _ = try UserDirectory.state() } catch { throw .path(error) }
   }
 
-  private static func programDirectory() throws(ClientError) -> String {
+  /// Where the running program stands.
+  static func programDirectory() throws(ClientError) -> String {
     do throws(FileError) {
       let path = try System.programPath()
       return parent(of: String(repairing: path.span))

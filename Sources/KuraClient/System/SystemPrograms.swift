@@ -54,6 +54,21 @@ extension System {
     return failed == 0 ? child : nil
   }
 
+  /// Starts a `kura` that is to ask the owner.
+  ///
+  /// - Parameters:
+  ///   - words: Its arguments, its own name first.
+  ///   - end: `KURA_OWNER_VALUE` or `KURA_OWNER_MESSAGES`.
+  ///   - isApart: Whether it leaves our terminal alone.
+  /// - Returns: 0, or a negated errno.
+  static func startOwner(
+    _ program: String, _ words: [String], end: Int32, isApart: Bool, _ child: inout kura_child
+  ) -> Int32 {
+    let arguments = block(words)
+    return unsafe kura_start_owner(
+      program, arguments, arguments.count, end, isApart ? 1 : 0, &child)
+  }
+
   /// Starts a program that holds, reads or clears a clipboard; nil where that fails.
   ///
   /// - Parameters:
