@@ -28,6 +28,10 @@ struct Locker {
       let isAny = try Connection.toEachAgent(about: vault) { connection throws(ClientError) in
         try connection.lock(reason, scope: .all)
       }
+      if !isAny, LookedKeyFiles.areThere {
+        var engine = try Connection.open(vault, engine: .own)
+        try engine.lock(reason, scope: .all)
+      }
       return isAny ? .locked : .noAgent
     } catch { return Self.outcome(error) }
   }

@@ -133,6 +133,7 @@ public final class Agent {
   /// Locks everything, answers everybody and closes.
   private func end() {
     for session in sessions { lock(session, ending ?? .signal) }
+    if ending?.holdsKeyFile == true { LockedVault.holdAllKeyFiles(options) }
     listener?.unlink()
     for connection in connections where connection.hasPending { _ = connection.outbox.send() }
     settle()

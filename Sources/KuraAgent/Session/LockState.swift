@@ -37,9 +37,6 @@ struct LockState: Sendable {
   /// One more with each lock, so that an attempt knows whether there was one since it began.
   private var locks: UInt64 = 0
   private var attempts = 0
-  /// Whether a key file that is tried by itself waits for a person: somebody locked the vault, and a command in the
-  /// background must not undo that.
-  private(set) var holdsKeyFile = false
 
   /// A session that begins locked: an agent that starts holds no key.
   init(at now: Moment) {
@@ -93,7 +90,6 @@ extension LockState {
   ///
   /// On a vault that is unlocked already it begins them anew: its owner has proved the passcode.
   mutating func unlock(_ limits: SessionLimits, at now: Moment) {
-    holdsKeyFile = false
     state = .unlocked(
       Open(limits: limits, since: now, lastUse: now.boot, asleep: now.asleep))
   }
@@ -125,21 +121,15 @@ extension LockState {
   /// A vault that is locked already keeps its reason and time.
   mutating func lock(_ reason: LockReason, at now: Moment) {
     locks += 1
-    if reason.holdsKeyFile { holdsKeyFile = true }
     guard case .unlocked(let open) = state else { return }
     let timeout = open.limits.idleTimeout
     state = .locked(LockNote(reason, since: now.wall, idleTimeout: timeout))
   }
 }
 
-extension LockState {
-  /// Notes that the key file was seen away: who brings it back means to use it.
-  mutating func noteKeyFileAway() { holdsKeyFile = false }
-}
-
 extension LockReason {
-  /// Whether somebody wanted the lock, or it cannot be told.
-  fileprivate var holdsKeyFile: Bool {
+  /// Whether somebody wanted the lock, or it cannot be told: then key files that are tried by themselves wait.
+  var holdsKeyFile: Bool {
     switch self {
     case .asked, .slept, .suspend, .screenLock, .logout, .socketGone, .vaultChanged: true
     case .neverUnlocked, .idle, .sessionLimit, .signal: false

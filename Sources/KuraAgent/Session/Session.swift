@@ -127,6 +127,7 @@ extension Session {
       notices = opened.notices
       // What could not be written now is at the next unlock.
       try? opened.refreshEraseRules()
+      opened.releaseKeyFiles()
       opened.noteLostEntries(lostEntries)
       lostEntries = 0
       vault = consume opened
@@ -152,7 +153,9 @@ extension Session {
     windows = []
     if let open = vault.take() {
       let notes = open.lockNotes
-      leave(open.lock(), notes)
+      let locked = open.lock()
+      if reason.holdsKeyFile { locked.holdKeyFiles() }
+      leave(locked, notes)
     }
     upkeepDeadline = nil
     logDeadline = nil

@@ -29,11 +29,22 @@ extension Agent {
     }
     for session in meant { lock(session, request.reason, for: connection) }
     if request.scope == .all { giveUpWords() }
+    if request.reason.holdsKeyFile { holdKeyFiles(request.scope, connection) }
     let left = try takeUpLeftWAL(of: connection)
     var closings = meant.compactMap(\.closing)
     if let left, !closings.contains(where: { $0 === left }) { closings.append(left) }
     let deadline = configuration.clock().monotonic + configuration.limits.closing
     awaitClosings(closings, for: connection, until: deadline)
+  }
+
+  /// Has key files wait, those of vaults that were not unlocked here, too. A vault that is just being closed is not
+  /// opened: then all wait, which is stricter.
+  private func holdKeyFiles(_ scope: LockRequest.Scope, _ connection: Connection) {
+    guard scope == .vault, let vault = try? openLocked(connection) else {
+      return LockedVault.holdAllKeyFiles(options)
+    }
+    vault.holdKeyFiles()
+    vault.close()
   }
 
   func wait(_ milliseconds: UInt64, _ connection: Connection) throws(Refusal) {

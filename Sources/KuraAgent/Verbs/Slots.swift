@@ -13,20 +13,17 @@ extension Agent {
       let id = try work(on: session) { vault throws(VaultError) in vault.id }
       let reports = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
       return try answer(
-        reports, of: id, opened: session.unlockSlot, isAuthentic: true, isHeld: false, connection)
+        reports, of: id, opened: session.unlockSlot, isAuthentic: true, connection)
     }
     let vault = try openLocked(connection)
     let (id, reports) = (vault.id, vault.slotReports)
+    vault.noteAway(reports)
     vault.close()
-    let isAway = reports.contains { $0.looked != nil && $0.availability == .missing }
-    if isAway { session?.state.noteKeyFileAway() }
-    try answer(
-      reports, of: id, opened: nil, isAuthentic: false,
-      isHeld: session?.state.holdsKeyFile ?? false, connection)
+    try answer(reports, of: id, opened: nil, isAuthentic: false, connection)
   }
 
   private func answer(
-    _ reports: [SlotReport], of vault: VaultID, opened: UInt8?, isAuthentic: Bool, isHeld: Bool,
+    _ reports: [SlotReport], of vault: VaultID, opened: UInt8?, isAuthentic: Bool,
     _ connection: Connection
   ) throws(Refusal) {
     let suspended = suspendedKinds(of: vault)
@@ -36,7 +33,6 @@ extension Agent {
         var facts = SlotFacts(report)
         if !suspended.contains(report.kind), !report.isDisabled { facts.flags.insert(.enabled) }
         if report.number == opened { facts.flags.insert(.opened) }
-        if isHeld, report.looked != nil { facts.flags.insert(.held) }
         let label = report.note?.label ?? []
         let place = report.looked?.path ?? report.note?.place ?? []
         try connection.outbox.frames.putSlot(facts, label: label.span, place: place.span)
@@ -154,6 +150,7 @@ extension SlotFacts {
     if report.kdf.map(KDFLimits.isWeak) == true { flags.insert(.weak) }
     if report.note?.isWeakCostMeant == true { flags.insert(.weakMeant) }
     if report.looked != nil { flags.insert(.tried) }
+    if report.isHeld { flags.insert(.held) }
     self.init(
       number: report.number, kind: report.kind,
       flags: flags,

@@ -22,9 +22,10 @@ enum Lock {
     let isLocked = try access.eachAgent { connection throws(ClientError) in
       try connection.lock(reason, scope: scope)
     }
-    // Without an agent nothing is unlocked, but one that was killed leaves the latest changes in the WAL.
+    // Without an agent nothing is unlocked, but one that was killed leaves the latest changes in the WAL, and a key
+    // file must not unlock by itself what is meant to be locked.
     if !isLocked {
-      guard access.vault.hasWAL else { return .ok }
+      guard access.vault.hasWAL || LookedKeyFiles.areThere else { return .ok }
       var engine = try access.connectOwn()
       try running { () throws(ClientError) in try engine.lock(reason, scope: scope) }
     }

@@ -20,6 +20,8 @@ public struct SlotReport: Equatable, Sendable {
   public let availability: SlotAvailability
   /// Where this machine looks for its key file by itself; nil where it does not.
   public let looked: KeyFilePlace?
+  /// Whether that waits for a person.
+  public let isHeld: Bool
   /// At how many characters this machine's prompts send its code; 0 for not by themselves.
   public let submitLength: UInt8
   /// What only the sealed ring knows; nil while the vault is locked, and for a slot without a note.
@@ -77,7 +79,7 @@ extension SlotReport {
         isDisabled: row.isDisabled || disabled.contains(row.number),
         holdsProtectedHalf: !row.protected.isEmpty,
         availability: looked.map(\.availability) ?? availability(of: header, note, devices),
-        looked: looked,
+        looked: looked, isHeld: looked.map { places.isHeld($0.slot) } ?? false,
         submitLength: header.kind == .local ? devices.submitLength(of: header.id) : 0, note: note)
     }
   }
