@@ -50,12 +50,17 @@ static ssize_t read_status(pid_t process, char *into, size_t capacity) {
   return count;
 }
 
-size_t kura_ancestor_names(char *into, size_t capacity) {
-  pid_t leader = getsid(0), next = leader == getpid() ? 0 : getppid();
+size_t kura_ancestor_names(char *into, size_t capacity, int *way) {
+  pid_t leader = getsid(0), next = leader == getpid() ? leader : getppid();
   size_t used = 0;
-  for (int depth = 0; depth < 4 && next > 1 && next != leader; depth++) {
+  *way = KURA_WAY_WHOLE;
+  for (int depth = 0; next != leader; depth++) {
     char status[512];
-    if (read_status(next, status, sizeof status) <= 0) break;
+    *way = KURA_WAY_LOST;
+    /* Whose starter has ended is a child of init's. */
+    if (next <= 1 || read_status(next, status, sizeof status) <= 0) break;
+    *way = KURA_WAY_LONG;
+    if (depth == KURA_MOST_ANCESTORS) break;
     char *start = strchr(status, '('), *end = strrchr(status, ')');
     int parent;
     if (!start || !end || end < start || sscanf(end + 1, " %*c %d", &parent) != 1) break;
@@ -65,6 +70,7 @@ size_t kura_ancestor_names(char *into, size_t capacity) {
     into[used + count - 1] = 0;
     used += count;
     next = parent;
+    *way = KURA_WAY_WHOLE;
   }
   return used;
 }

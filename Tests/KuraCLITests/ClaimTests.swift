@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import KuraClient
 import Testing
 
 @testable import KuraCLI
@@ -12,13 +13,28 @@ import Testing
   }
 
   @Test func `is nothing where nobody stands between the question and the login`() {
-    #expect(Claim.remark(nil, []) == nil)
+    #expect(Claim.remark(nil, Ancestors([])) == nil)
   }
 
   @Test func `names the programs on the way, nearest first`() {
     let programs = ["deploy.sh", "make"].map { Array($0.utf8) }
-    #expect(Claim.remark(nil, programs) == "asked by deploy.sh, started by make")
-    let both = Claim.remark(Array("x\ny".utf8), [Array("a\nb".utf8)])
-    #expect(both?.hasSuffix(" says: x\\x0Ay\nasked by a\\x0Ab") == true)
+    #expect(Claim.remark(nil, Ancestors(programs)) == "asked by deploy.sh, started by make")
+    let both = Claim.remark(Array("x\ny".utf8), Ancestors([Array("a\nb".utf8)]))
+    #expect(both == "a\\x0Ab says: x\\x0Ay\nasked by a\\x0Ab")
+  }
+
+  @Test func `says where the way to the login breaks off, and where it goes on`() {
+    let make = Array("make".utf8)
+    #expect(
+      Claim.remark(nil, Ancestors([], above: .unseen)) == "asked by a program that cannot be seen")
+    #expect(
+      Claim.remark(nil, Ancestors([make], above: .unseen))
+        == "asked by make, started by a program that cannot be seen")
+    #expect(
+      Claim.remark(nil, Ancestors([make], above: .others)) == "asked by make, started by others")
+    // Init, whose child it is now, says nothing of the kind.
+    #expect(
+      Claim.remark(Array("x".utf8), Ancestors([], above: .unseen))
+        == "a program says: x\nasked by a program that cannot be seen")
   }
 }

@@ -14,9 +14,15 @@ ptrdiff_t kura_program_path(char *_Nonnull into, size_t capacity);
    length or a negated errno. */
 ptrdiff_t kura_parent_name(char *_Nonnull into, size_t capacity);
 
-/* What the programs above us call themselves, nearest first and four at most, each with a NUL behind it, up to the one
-   that leads our session, which is not named: a login's shell, mostly. The count of bytes. */
-size_t kura_ancestor_names(char *_Nonnull into, size_t capacity);
+/* The way up to the program that leads our session: to its end, too long to be gone to its end, or broken off where a
+   program has ended or is not shown to us. */
+enum { KURA_WAY_WHOLE, KURA_WAY_LONG, KURA_WAY_LOST };
+
+enum { KURA_MOST_ANCESTORS = 4 };
+
+/* What the programs above us call themselves, nearest first and so many at most, each with a NUL behind it, up to the
+   one that leads our session, which is not named: a login's shell, mostly. The count of bytes. */
+size_t kura_ancestor_names(char *_Nonnull into, size_t capacity, int *_Nonnull way);
 
 /* Whether a file can be executed by us. */
 int kura_is_executable(const char *_Nonnull path);

@@ -13,24 +13,32 @@ struct Claim {
   /// - Parameters:
   ///   - words: What the program says, as given.
   ///   - program: Its name, which is no more than what it says, too.
-  init(_ words: [UInt8], of program: [UInt8]? = try? System.parentName()) {
+  init(_ words: [UInt8], of program: [UInt8]?) {
     text = Self.cut(program ?? Array("a program".utf8)) + " says: " + Self.cut(words)
   }
 
   /// What is said to a person beside a question, each on a line of its own: what for, in the program's own words,
   /// and which programs stand between the question and the login; nil where it is the login's own shell.
   static func remark(
-    _ reason: [UInt8]?, _ programs: [[UInt8]] = System.ancestorNames()
+    _ reason: [UInt8]?, _ programs: Ancestors = System.ancestors()
   ) -> String? {
-    var lines: [String] = []
-    if let reason { lines.append(Claim(reason).text) }
-    if let first = programs.first {
-      lines.append(
-        programs.dropFirst().reduce("asked by " + cut(first)) { $0 + ", started by " + cut($1) })
+    let way = way(programs)
+    guard let reason else { return way }
+    let asks = programs.names.first ?? (programs.above == .login ? try? System.parentName() : nil)
+    return Claim(reason, of: asks).text + (way.map { "\n" + $0 } ?? "")
+  }
+
+  /// The programs up to the login's shell; nil where there are none. Who started what is named and has ended meanwhile
+  /// would have the question look like the login's own.
+  private static func way(_ programs: Ancestors) -> String? {
+    var names = programs.names.map { cut($0) }
+    switch programs.above {
+    case .login: break
+    case .others: names.append("others")
+    case .unseen: names.append("a program that cannot be seen")
     }
-    guard var text = lines.first else { return nil }
-    for line in lines.dropFirst() { text += "\n" + line }
-    return text
+    guard let first = names.first else { return nil }
+    return names.dropFirst().reduce("asked by " + first) { $0 + ", started by " + $1 }
   }
 
   /// As it can stand on a terminal, and not too long.

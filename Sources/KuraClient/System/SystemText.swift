@@ -15,10 +15,13 @@ extension System {
     try unsafe text { unsafe kura_parent_name($0, $1) }
   }
 
-  /// What the programs above this one call themselves, nearest first, up to the one that leads the session.
-  package static func ancestorNames() -> [[UInt8]] {
-    let bytes = try? unsafe text { unsafe Int(kura_ancestor_names($0, $1)) }
-    return (bytes ?? []).split(separator: 0).map { Array($0) }
+  /// The programs above this one, up to the one that leads the session.
+  package static func ancestors() -> Ancestors {
+    var way: Int32 = 0
+    let bytes = try? unsafe text { unsafe Int(kura_ancestor_names($0, $1, &way)) }
+    // A program may call itself nothing.
+    let names = (bytes ?? []).split(separator: 0, omittingEmptySubsequences: false).dropLast()
+    return Ancestors(names.map { Array($0) }, above: Ancestors.Above(way))
   }
 
   /// The working directory.
