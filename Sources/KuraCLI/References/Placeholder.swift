@@ -89,7 +89,7 @@ extension Placeholder {
   private static func filter(
     _ text: Span<UInt8>, _ range: Range<Int>
   ) throws(SyntaxFlaw) -> Filter {
-    let start = range.first { !isBlank(text[$0]) } ?? range.upperBound
+    guard let start = range.first(where: { !isBlank(text[$0]) }) else { throw .filterUnknown }
     let name = Array(copying: text.extracting(start..<trimmed(text, range, range.upperBound)))
     guard let filter = Filter.allCases.first(where: { name.elementsEqual($0.rawValue.utf8) }) else {
       throw .filterUnknown
