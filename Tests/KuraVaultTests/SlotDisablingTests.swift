@@ -111,6 +111,23 @@ import Testing
     #expect(devices(file) == ["CACHEDIR.TAG"])
   }
 
+  @Test func `what destroys a code's secret is kept up to date while the code is out of use`()
+    throws
+  {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let fresh = try file.key()
+    try vault.addSlot(localSlot("4711"), authorizedBy: fresh)
+    let id = try #require(vault.trust.slots[1].id)
+    let secrets = DeviceSecrets(stateDirectory: file.stateDirectory)
+    try vault.disableSlot(1, authorizedBy: fresh)
+    try vault.setPolicy(.eraseLocalAfter, to: 3)
+    try vault.refreshEraseRules()
+    #expect(try secrets.eraseLimit(of: id) == 3)
+    try vault.enableSlot(1, authorizedBy: fresh)
+    #expect(try secrets.eraseLimit(of: id) == 3)
+  }
+
   // MARK: - Helpers
 
   private func refusal<Value>(

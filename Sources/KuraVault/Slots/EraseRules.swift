@@ -12,9 +12,10 @@ extension UnlockedVault {
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
     var failure: VaultError?
     for row in trust.slots {
-      guard let header = try? SlotHeader(decoding: row.header.span), header.kind == .local else {
-        continue
-      }
+      // One out of use comes back with the secret that it has here.
+      guard let slot = try? row.inUse(keys),
+        let header = try? SlotHeader(decoding: slot.header.span), header.kind == .local
+      else { continue }
       do throws(VaultError) {
         try devices.setEraseLimit(policy[.eraseLocalAfter], of: header.id)
       } catch { failure = error }
