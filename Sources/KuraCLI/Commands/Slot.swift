@@ -113,19 +113,42 @@ extension SlotControl {
       throw .noSlot(number)
     }
     let credential = try ProvedCredential.take(access, &questioner, &connection)
-    try running { () throws(ClientError) in
+    do throws(ClientError) {
       try connection.changeSlot(change, number, credential.kind, current: credential.secret)
+    } catch {
+      guard change == .enable, case .refused(.recoveryKeyExists) = error else {
+        throw .client(error)
+      }
+      throw .otherRecoveryKey(slots)
     }
-    guard change != .enable else { return }
-    let left = slots.all.filter { $0.facts.number != number && !$0.facts.isDisabled }
-      .map { $0.facts.kind }
-    if !left.contains(.passcode), !left.contains(.local) {
+    if change != .enable { warn(of: change, number, slots, messages) }
+  }
+
+  /// Says which way in nobody has any more, and how there is one again.
+  private static func warn(
+    of change: SlotSwitch, _ number: UInt8, _ slots: Slots, _ messages: Messages
+  ) {
+    let inUse = slots.all.map { $0.facts }.filter { !$0.isDisabled }
+    let left = inUse.filter { $0.number != number }.map { $0.kind }
+    switch inUse.first(where: { $0.number == number })?.kind {
+    case .passcode where !left.contains(.passcode),
+      .local where !left.contains(where: { $0.isTyped }):
       messages.warn("no passcode opens the vault any more; keep its recovery key")
-      messages.suggest("'kura passcode' gives it one again")
-    } else if !left.contains(.recoveryKey) {
+      messages.suggest(
+        change == .disable
+          ? "'kura slot enable --recovery-key \(number)' brings it back"
+          : "'kura passcode --recovery-key' gives it one again")
+    case .recoveryKey:
       messages.warn(
         "no recovery key opens the vault any more: a forgotten passcode loses everything")
+      messages.suggest(
+        change == .disable
+          ? "'kura slot enable \(number)' brings it back"
+          : "'kura slot add recovery-key' makes one")
+    case .passcode where !left.contains(.recoveryKey):
+      messages.warn("no recovery key opens the vault: a forgotten passcode loses everything")
       messages.suggest("'kura slot add recovery-key' makes one")
+    case .passcode, .local, .keyFile, .tpm2, .fido2, .disabled, .later, nil: break
     }
   }
 
@@ -171,6 +194,22 @@ extension SlotControl {
     // A slot of any other kind the agent refuses to try.
     case .passcode, .tpm2, .fido2, .disabled, .later, nil: return .passcode
     }
+  }
+}
+
+extension SlotKind {
+  /// Whether it is typed where the passcode is asked for.
+  fileprivate var isTyped: Bool { self == .passcode || self == .local }
+}
+
+extension CommandError {
+  /// A recovery key cannot come back beside another; the one in force is not to be ended for it.
+  fileprivate static func otherRecoveryKey(_ slots: Slots) -> CommandError {
+    let other = slots.all.first { $0.facts.kind == .recoveryKey && !$0.facts.isDisabled }
+    return .failure(
+      "another recovery key is in force, and there is one at most",
+      hint: other.map { "'kura slot disable \($0.facts.number)' puts that one out of use" },
+      .exists)
   }
 }
 

@@ -22,6 +22,7 @@ struct SlotAdding: ~Copyable {
     let keeper = try RecoveryKeeper(place, questioner)
     // What can be wrong with a file is found before anybody types a passcode.
     let keyFile = kind == .keyFile ? try access.asking.keyFile() : nil
+    if invocation.arguments.has(.auto) { try checkPlace(of: keyFile, invocation) }
     var connection = try access.connectRunningOrOwn()
     let given =
       kind == .keyFile
@@ -108,6 +109,33 @@ extension SlotAdding {
     if arguments.has(.submit) { order.flags.insert(.submitted) }
     return order
   }
+
+  /// What is tried by itself later is found by its path then, and has to be so now.
+  private static func checkPlace(
+    of keyFile: borrowing SecretBytes?, _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    let size: Int
+    switch keyFile {
+    case .some(let file): size = file.count
+    case .none: return
+    }
+    let path = absolute(try invocation.text(.keyFile) ?? "")
+    guard path.utf8.count <= longestPlace else {
+      throw .usage(
+        "--auto remembers a path of \(longestPlace) bytes at most",
+        hint: "lay the key file elsewhere")
+    }
+    do throws(FileError) {
+      Descriptor.close(try Descriptor.open(path: path, size: UInt64(size)))
+    } catch {
+      throw .usage(
+        "--auto finds no regular file there: " + Diagnostic.shown(path),
+        hint: "name the key file itself, and no link to it")
+    }
+  }
+
+  /// The longest path that a machine remembers, in bytes.
+  private static let longestPlace = 1_024
 
   /// Where a key file stands; without a working directory that is not known.
   private static func absolute(_ path: String) -> String {

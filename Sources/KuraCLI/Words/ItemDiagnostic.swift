@@ -158,7 +158,7 @@ extension Diagnostic {
   static func noSlotHint(_ kind: Credential) -> String {
     switch kind {
     case .passcode:
-      "'kura unlock --recovery-key' opens it; 'kura passcode' gives it a passcode again"
+      "'kura unlock --recovery-key' opens it; 'kura passcode --recovery-key' gives it one again"
     case .recoveryKey: "unlock it with the passcode"
     case .keyFile, .local: "unlock it with the passcode or recovery key"
     }
