@@ -24,7 +24,7 @@ MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-ui.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-start.7 kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
-LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass
+LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass kura-pass
 COMMANDS := kura kura-agent kura-desktop kura-ui
 UNIT := kura-agent.socket kura-agent.service kura-desktop.service
 BIN := $(DESTDIR)$(PREFIX)/bin

@@ -19,6 +19,7 @@
 #include "machine.h"
 #include "marks.h"
 #include "memory.h"
+#include "patterns.h"
 #include "process.h"
 #include "random.h"
 #include "screen.h"

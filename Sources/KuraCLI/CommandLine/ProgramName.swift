@@ -9,6 +9,8 @@ enum ProgramName {
     ("docker-credential-kura", "docker", false),
     ("cargo-credential-kura", "cargo", false),
     ("kura-askpass", "askpass", true),
+    ("kura-pass", "pass", true),
+    ("pass", "pass", true),
   ]
 
   /// The arguments as `kura` takes them, byte for byte.

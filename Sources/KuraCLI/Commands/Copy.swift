@@ -42,14 +42,29 @@ enum Copy {
     if isCode, !wantsCode {
       invocation.messages.note("this is the one-time code, not the secret that it is made of")
     }
+    try hand(value, to: clipboard, for: time, access, invocation.messages)
+    return .ok
+  }
+
+  /// Copies a text where the environment says, for so many ms.
+  static func hand(
+    _ value: borrowing SecretBuffer, for time: UInt64, _ access: VaultAccess,
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    let clipboard = try Clipboard.choose(nil, invocation.variables)
+    try hand(value, to: clipboard, for: time, access, invocation.messages)
+  }
+
+  private static func hand(
+    _ value: borrowing SecretBuffer, to clipboard: Clipboard, for time: UInt64?,
+    _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) {
     switch clipboard {
     case .terminal(let terminal):
       try terminal.send(value.bytes)
-      invocation.messages.note(words(terminal))
-    case .display(let tool):
-      try hold(value, with: tool, until: time, access, invocation.messages)
+      messages.note(words(terminal))
+    case .display(let tool): try hold(value, with: tool, until: time, access, messages)
     }
-    return .ok
   }
 
   /// nil for never.

@@ -13,13 +13,19 @@ enum Edit {
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    let name = try invocation.operand(0)
+    let allowsEmpty = invocation.arguments.has(.empty)
+    return try edit(
+      try invocation.operand(0), try invocation.access(), allowsEmpty: allowsEmpty, invocation)
+  }
+
+  /// Has an item edited, at the terminal.
+  static func edit(
+    _ name: String, _ access: VaultAccess, allowsEmpty: Bool, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> ExitStatus {
     let editor = try Editor.choose(invocation.variables)
     let terminal = try openTerminal()
     defer { Descriptor.close(terminal) }
     let directory = try directory(for: editor)
-    let access = try invocation.access()
-    let allowsEmpty = invocation.arguments.has(.empty)
     var item = try EditedItem.fetch(name, access, allowsEmpty: allowsEmpty)
     if editor.kind == .other {
       invocation.messages.note(

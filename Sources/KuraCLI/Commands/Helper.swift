@@ -6,7 +6,7 @@ internal import KuraProtocol
 enum Helper {
   static let command = Command(
     "helper", [.init("PROGRAM"), .init("ARGUMENT", .any)],
-    abstract: "be a credential helper: git, docker, cargo, aws or askpass",
+    abstract: "be what other programs ask: git, docker, cargo, aws, askpass, pass",
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -22,7 +22,7 @@ enum Helper {
     guard let run = programs.first(where: { $0.name.utf8.elementsEqual(program) })?.run else {
       throw .usage(
         "helper does not speak to " + Diagnostic.quoted(program),
-        hint: "say git, docker, cargo, aws or askpass")
+        hint: "say git, docker, cargo, aws, askpass or pass")
     }
     return try run(&invocation)
   }
@@ -33,5 +33,6 @@ enum Helper {
     ("cargo", { invocation throws(CommandError) in try CargoCredential.run(&invocation) }),
     ("aws", { invocation throws(CommandError) in try AWSCredential.run(&invocation) }),
     ("askpass", { invocation throws(CommandError) in try Askpass.run(&invocation) }),
+    ("pass", { invocation throws(CommandError) in try PassFront.run(&invocation) }),
   ]
 }

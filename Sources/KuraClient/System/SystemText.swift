@@ -135,3 +135,22 @@ extension String {
     }
   }
 }
+
+// MARK: - Patterns
+
+extension System {
+  /// Makes a pattern the one that is matched against; false: it is none.
+  package static func usePattern(
+    _ text: String, ignoresCase: Bool, isExtended: Bool
+  ) -> Bool {
+    unsafe kura_pattern_use(text, ignoresCase ? 1 : 0, isExtended ? 1 : 0) != 0
+  }
+
+  /// Whether a text that ends with a NUL, or a part of it, matches.
+  package static func matchesPattern(_ text: Span<UInt8>) -> Bool {
+    unsafe text.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe kura_pattern_matches(start.assumingMemoryBound(to: CChar.self)) != 0
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Finds the items that names of pass's mean: `PASSWORD_STORE_DIR` says which vault, or which prefix of one.
+struct PassStore {
+  /// What each item's name begins with; empty, or ends with `/`.
+  let prefix: String
+  let access: VaultAccess
+
+  init(_ invocation: borrowing Invocation) throws(CommandError) {
+    let place = invocation.variables["PASSWORD_STORE_DIR"] ?? ""
+    if ItemReference.isReference(place) {
+      (prefix, access) = try Self.base(place, invocation)
+      return
+    }
+    let parts = place.utf8.split(separator: UInt8(ascii: "/"))
+    let last = parts.last.flatMap { String($0) } ?? ""
+    if last.utf8.isEmpty || last.utf8.elementsEqual(".password-store".utf8) {
+      (prefix, access) = ("", try invocation.access())
+    } else if Self.isVault(last) {
+      (prefix, access) = ("", try invocation.access(vault: place))
+    } else {
+      (prefix, access) = (last + "/", try invocation.access())
+    }
+  }
+
+  /// `kura://PREFIX/` or `kura://@VAULT/[PREFIX/]`.
+  private static func base(
+    _ place: String, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> (String, VaultAccess) {
+    let isClosed = place.utf8.last == UInt8(ascii: "/")
+    // A name behind the last / makes a reference of it, also where it has no prefix.
+    let text = place + (isClosed ? "x" : "/x")
+    let reference: ItemReference
+    do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
+      throw .placed(.variable(Array("PASSWORD_STORE_DIR".utf8)), .usage(.notAReference(error)))
+    }
+    return (
+      String(decoding: reference.name.utf8.dropLast(), as: UTF8.self),
+      try invocation.access(of: reference)
+    )
+  }
+
+  private static func isVault(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    return bytes.suffix(5).elementsEqual(".kura".utf8)
+  }
+}
+
+// MARK: - Names
+
+extension PassStore {
+  /// The item that a name means, without slashes at its ends.
+  func item(_ name: String, _ invocation: borrowing Invocation) throws(CommandError) -> String {
+    prefix + (try Self.path(name, invocation))
+  }
+
+  /// A name without slashes at its ends and double ones.
+  static func path(
+    _ name: String, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> String {
+    let parts = name.utf8.split(separator: UInt8(ascii: "/"))
+    if parts.contains(where: { $0.elementsEqual("..".utf8) }) {
+      throw PassFront.refusal("'..' leads out of the password store.", invocation)
+    }
+    var path: [UInt8] = []
+    for part in parts {
+      if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+      path += part
+    }
+    return String(decoding: path, as: UTF8.self)
+  }
+
+  /// Whether there is such an item.
+  func has(_ item: String) throws(CommandError) -> Bool {
+    try access.unlocked { connection throws(ClientError) in
+      do throws(ClientError) { _ = try connection.show(item) } catch {
+        guard case .refused(.notFound) = error else { throw error }
+        return false
+      }
+      return true
+    }
+  }
+
+  /// The names below a folder, without what they begin with, sorted; all for an empty one.
+  func names(below folder: String) throws(CommandError) -> [String] {
+    let head = prefix + (folder.utf8.isEmpty ? "" : folder + "/")
+    var names: [String] = []
+    try access.unlocked { connection throws(ClientError) in
+      names = []
+      var order = ListOrder()
+      order.prefix = head
+      try connection.listNames(order) { name throws(ClientError) in
+        names.append(String(decoding: Array(copying: name)[head.utf8.count...], as: UTF8.self))
+      }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// What pass says, and its status, where there is no such item. A locked vault is never that.
+  func missing(_ name: String, _ invocation: borrowing Invocation) -> CommandError {
+    PassFront.refusal(Diagnostic.shown(name) + " is not in the password store.", invocation)
+  }
+}
+
+extension CommandError {
+  /// Whether there is no such item.
+  var isMissingItem: Bool {
+    guard case .client(.refused(.notFound)) = self else { return false }
+    return true
+  }
+}
