@@ -23,6 +23,12 @@ public enum Entry {
         var output = try Output.standard()
         try HelpText(for: output).write(command, to: &output)
         try output.flush()
+      case .welcome:
+        var invocation = Invocation(
+          arguments: Arguments(), variables: Variables.process, messages: messages,
+          output: try Output.standard())
+        try Welcome.write(&invocation)
+        try invocation.output.flush()
       case .run(let command, let arguments):
         messages = try parsing { () throws(UsageError) in
           try Messages(arguments, Variables.process)

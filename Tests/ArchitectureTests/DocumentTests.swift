@@ -108,7 +108,40 @@ import Testing
     }
   }
 
-  @Test func `the changelog has a place for what comes next`() throws {
+  /// The blocks for a shell are run as they stand: by packaging/check and packaging/trial, and by make.
+  @Test func `each command of the readme is one that a story runs`() throws {
+    let readme = try Self.text("README.md")
+    let story = try Self.text("Fixtures/scripts/readme.txt").split(separator: "\n")
+    let shown = readme.matches(of: /(?m)^\$ (.+?)(?: +# .*)?$/).map { String($0.1) }
+    #expect(shown.count >= 10)
+    for command in shown {
+      #expect(
+        ["", "tty ", "! 4 "].contains { story.contains("\($0)\(command)"[...]) }, "\(command)")
+    }
+    // A stick is below the story's own directory.
+    let named = readme.matches(of: /`(kura [^`]+)`/).map {
+      $0.1.replacing(" /media", with: " media")
+    }
+    #expect(named.count > 10)
+    let stories = SourceTree.files(below: "Fixtures/scripts", endings: [".txt"])
+      .map { $0.lines.joined(separator: "\n") }
+    for command in named {
+      #expect(stories.contains { $0.contains(command) }, "\(command)")
+    }
+    let targets = readme.matches(of: /(?m)^make (\w+)/).map { String($0.1) }
+    #expect(targets.count >= 5)
+    let makefile = try Self.text("Makefile")
+    for target in targets { #expect(makefile.contains("\n\(target):"), "\(target)") }
+    let release = try #require(
+      try Self.text("Sources/KuraProtocol/Release.swift").firstMatch(of: /version = "(.+)"/))
+    for number in readme.matches(of: /kura[a-z-]*[-_](\d+\.\d+\.\d+)/) {
+      #expect(number.1 == release.1)
+    }
+  }
+
+  @Test func `the changelog says when this release was made, and has a place for what comes next`()
+    throws
+  {
     #expect(try Self.text("CHANGELOG.md").contains("\n## [Unreleased]\n"))
   }
 

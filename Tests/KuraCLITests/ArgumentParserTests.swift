@@ -86,8 +86,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
   }
 
   @Test func `no word at all asks for help`() throws {
-    guard case .help(nil) = try ArgumentParser.parse([]) else {
-      Issue.record("not help")
+    guard case .welcome = try ArgumentParser.parse([]) else {
+      Issue.record("no welcome")
       return
     }
   }

@@ -51,7 +51,8 @@ enum NamedCommand {
     if choices.count > 1 { return choices.contains(text) ? nil : "no such action: " + text }
     switch command.verb {
     case "help":
-      let isTopic = text == "VERB" || text == "exit-status" || CommandTable.command(word) != nil
+      let isTopic =
+        ["VERB", "exit-status", "start"].contains(text) || CommandTable.command(word) != nil
       return isTopic ? nil : "no such topic: " + text
     case "config": return Config.keys.contains { $0.name == text } ? nil : "no such setting"
     case "helper":

@@ -7,6 +7,8 @@ struct ArgumentParser {
   /// Says what is to be done.
   enum Result {
     case help(Command?)
+    /// Nothing was asked for.
+    case welcome
     /// The release, or with true all that is known of it, as JSON.
     case version(Bool)
     case run(Command, Arguments)
@@ -59,7 +61,7 @@ struct ArgumentParser {
       guard arguments.isEmpty else {
         throw UsageError("no verb given", hint: UsageError.verbsHint)
       }
-      return .help(nil)
+      return .welcome
     }
     try checkOptions(of: command)
     try checkOperands(of: command)

@@ -100,7 +100,7 @@ struct HelpText {
 
 extension HelpText {
   /// Writes a text beside its label, or below it where the terminal is too narrow for both.
-  private func write(
+  func write(
     row label: String, _ text: String, to output: inout Output
   ) throws(CommandError) {
     let width = label.utf8.count
@@ -115,7 +115,7 @@ extension HelpText {
     try write(text, indent: 6, from: 6, to: &output)
   }
 
-  private func write(paragraph text: String, to output: inout Output) throws(CommandError) {
+  func write(paragraph text: String, to output: inout Output) throws(CommandError) {
     try write(text, indent: 0, from: 0, to: &output)
   }
 

@@ -95,7 +95,7 @@ extension Status {
     }
   }
 
-  private static func headline(_ report: StatusReport) -> String {
+  static func headline(_ report: StatusReport) -> String {
     switch report.state {
     case .locked:
       let facts = LockFacts(
