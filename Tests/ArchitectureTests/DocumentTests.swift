@@ -139,10 +139,18 @@ import Testing
     }
   }
 
-  @Test func `the changelog says when this release was made, and has a place for what comes next`()
+  @Test func `a release has its day in the changelog, and a vault that later ones must open`()
     throws
   {
-    #expect(try Self.text("CHANGELOG.md").contains("\n## [Unreleased]\n"))
+    let changelog = try Self.text("CHANGELOG.md")
+    #expect(changelog.contains("\n## [Unreleased]\n"))
+    let source = try Self.text("Sources/KuraProtocol/Release.swift")
+    let release = try #require(source.firstMatch(of: /version = "(.+)"/)).1
+    #expect(changelog.contains("\n## [\(release)] - 20"))
+    #expect(try Self.text("Fixtures/vaults/\(release)/vault.lines").contains("\nitem: "))
+    // What nobody had cannot have been mended.
+    let first = try #require(changelog.split(separator: "\n## ").last)
+    #expect(first.contains("\n### Added\n") && !first.contains("\n### Fixed\n"))
   }
 
   @Test func `man pages refer only to pages that exist`() throws {

@@ -24,7 +24,7 @@ enum Ui {
     guard let program = Program.path(of: "kura-ui") else {
       throw .failure(
         "the program kura-ui is not installed beside kura",
-        hint: "all else works without it: 'kura help' lists the verbs")
+        hint: "it is the package kura-ui; all else works without it")
     }
     let failed = System.become(
       program, [program, "--vault", access.vault.name ?? access.vault.path] + words)
