@@ -42,15 +42,32 @@ struct Revealing {
       throw .failure(
         "the value has more lines than the terminal", hint: "'kura ui' shows it by pages")
     }
-    let isLocked = try prompting { () throws(PromptError) in
+    let ending = try prompting { () throws(PromptError) in
       try prompt.showApart(text.bytes, for: milliseconds, &watch)
     }
     text.removeAll()
-    if isLocked {
+    switch ending {
+    case .seen: return
+    case .locked:
       throw .failure(
         "the vault was locked, and the value is off the terminal", hint: "run 'kura unlock'",
         .locked)
+    case .unwatched:
+      throw .failure(
+        "nobody can tell of a lock just now, so the value is off the terminal",
+        hint:
+          "too many programs wait for one: end some of those that run 'kura watch', then try again",
+        .busy)
     }
+  }
+
+  /// Says what took a value off the terminal.
+  enum Ending {
+    /// A key, or the time.
+    case seen
+    case locked
+    /// Nobody could have told of a lock.
+    case unwatched
   }
 
   /// The value as it may stand on a terminal.
@@ -99,10 +116,10 @@ extension Prompt {
 
   /// Shows a text apart until a key is pressed, the time is over or the vault locked.
   ///
-  /// - Returns: Whether it was the lock.
+  /// - Returns: Which of these it was.
   mutating func showApart(
     _ text: Span<UInt8>, for milliseconds: UInt64, _ watch: inout LockWatch
-  ) throws(PromptError) -> Bool {
+  ) throws(PromptError) -> Revealing.Ending {
     try takeTerminal(other: -1)
     _ = try begin()
     let end = Clock.boot() + milliseconds
@@ -112,14 +129,14 @@ extension Prompt {
     show("\n(any key takes it away)")
     while true {
       let now = Clock.boot()
-      guard now < end else { return false }
+      guard now < end else { return .seen }
       let patience = Int32(clamping: min(end - now, 60_000))
       let heard = receive(patience: patience, other: watch.descriptor)
       if heard == Int(KURA_TERMINAL_OTHER) {
-        if watch.isLocked() { return true }
+        return watch.isLocked() ? .locked : .unwatched
       } else if heard != Int(KURA_TERMINAL_TIMEOUT) {
         // A key, and what came back from a stop; a terminal that is gone shows nothing.
-        return false
+        return .seen
       }
     }
   }
