@@ -40,6 +40,11 @@ STRIP := -Xlinker -s -Xlinker --build-id=none
 STATIC_PIE := -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static-pie \
   -Xlinker -z -Xlinker now $(STRIP)
 COMMON := -c release --disable-local-rpath --explicit-target-dependency-import-check error -Xswiftc -gnone
+# By sixteen bytes in each object file the compiler knows whether to make it anew. They stay in the programs, and now and
+# then others stand there for the same code.
+ifdef KURA_DIST
+COMMON += -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+endif
 
 # KURA_SHARED=1 links the distribution's shared libraries instead (for packagers).
 ifdef KURA_SHARED
@@ -48,7 +53,7 @@ STRENGTH := $(ENGINE)
 else
 # By the sources: what a file left that is gone or has another name now stays in the build directory.
 DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraClient KuraProtocol KuraTerms SecureMemory \
-  CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(shell find Sources/$(module) -name '*.swift' -o -name '*.c'))))
+  CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(sort $(shell find Sources/$(module) -name '*.swift' -o -name '*.c')))))
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
 STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now $(STRIP)
