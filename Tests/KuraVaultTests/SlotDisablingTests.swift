@@ -103,6 +103,10 @@ import Testing
     try Data(repeating: 7, count: 41).write(to: URL(fileURLWithPath: place))
     reports = try file.open().slotReports
     #expect(reports[1].availability == .missing)
+    var options = file.options
+    options.look = { _ in nil }
+    reports = try LockedVault(at: file.path, options: options).slotReports
+    #expect(reports[1].availability == .unknown)
     // Another code has another length; what is no key each is not sent by itself.
     try vault.changeCode(localSlot("1234567"), authorizedBy: try file.key("12345", .local))
     #expect(try file.open().slotReports[2].submitLength == 7)

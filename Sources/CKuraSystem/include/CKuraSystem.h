@@ -16,6 +16,7 @@
 #include "files.h"
 #include "forkjoin.h"
 #include "launching.h"
+#include "looking.h"
 #include "machine.h"
 #include "marks.h"
 #include "memory.h"

@@ -228,6 +228,7 @@ extension Agent {
     var options = VaultOptions(
       stateDirectory: configuration.stateDirectory, now: { clock().wall })
     options.memory = memory
+    options.look = { KeyFileLook.soon(at: $0) }
     return options
   }
 

@@ -78,8 +78,13 @@ extension Status {
     try output.write("\n")
     for slot in found.slots { try output.write("slot: " + slot.words + "\n") }
     for slot in found.slots where slot.facts.flags.contains(.tried) {
-      let isHere = slot.facts.availability == .here
-      try output.write("key file on this machine: " + (isHere ? "here" : "not here") + "\n")
+      let words =
+        switch slot.facts.availability {
+        case .here: "here"
+        case .missing: "not here"
+        case .unknown: "not known, since its file system does not answer"
+        }
+      try output.write("key file on this machine: " + words + "\n")
     }
     for tries in report.tries where tries.failures > 0 {
       try output.write("tries: " + tries.words + "\n")

@@ -10,6 +10,10 @@ public struct VaultOptions: Sendable {
   /// The wall clock, in milliseconds since 1970.
   public var now: @Sendable () -> UInt64
 
+  /// Looks what stands where a key file is kept; nil where nobody can tell in time: its file system is the owner's
+  /// choice, and may be one that does not answer.
+  public var look: @Sendable ([UInt8]) -> KeyFileLook? = { KeyFileLook(at: $0) }
+
   /// What the engine remembers of vaults that it has locked; nil for one that ends with its command.
   public var memory: VaultMemory?
 

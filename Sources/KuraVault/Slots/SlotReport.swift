@@ -31,7 +31,7 @@ public struct SlotReport: Equatable, Sendable {
 extension LockedVault {
   /// The slots as their headers tell; nothing of it is authentic.
   public var slotReports: [SlotReport] {
-    SlotReport.list(slotRows, SlotNotes(), in: options.stateDirectory)
+    SlotReport.list(slotRows, SlotNotes(), options)
   }
 }
 
@@ -44,7 +44,7 @@ extension UnlockedVault {
       var rows: [SlotRow] = []
       for row in vault.trust.slots { rows.append(try row.inUse(vault.keys)) }
       return SlotReport.list(
-        rows, vault.keys.ring.notes, in: vault.options.stateDirectory,
+        rows, vault.keys.ring.notes, vault.options,
         disabled: vault.trust.slots.filter(\.isDisabled).map(\.number))
     }
   }
@@ -66,10 +66,10 @@ extension UnlockedVault {
 
 extension SlotReport {
   fileprivate static func list(
-    _ rows: [SlotRow], _ notes: SlotNotes, in directory: String, disabled: [UInt8] = []
+    _ rows: [SlotRow], _ notes: SlotNotes, _ options: VaultOptions, disabled: [UInt8] = []
   ) -> [SlotReport] {
-    let devices = DeviceSecrets(stateDirectory: directory)
-    let places = KeyFilePlaces(stateDirectory: directory)
+    let devices = DeviceSecrets(stateDirectory: options.stateDirectory)
+    let places = KeyFilePlaces(stateDirectory: options.stateDirectory)
     return rows.compactMap { row in
       guard let header = try? SlotHeader(decoding: row.header.span) else { return nil }
       let note = notes[header.id]
@@ -78,14 +78,15 @@ extension SlotReport {
         number: row.number, kind: header.kind, kdf: header.kdf,
         isDisabled: row.isDisabled || disabled.contains(row.number),
         holdsProtectedHalf: !row.protected.isEmpty,
-        availability: looked.map(\.availability) ?? availability(of: header, note, devices),
+        availability: looked.map { options.availability(of: $0) }
+          ?? availability(of: header, note, devices, options),
         looked: looked, isHeld: looked.map { places.isHeld($0.slot) } ?? false,
         submitLength: header.kind == .local ? devices.submitLength(of: header.id) : 0, note: note)
     }
   }
 
   private static func availability(
-    of header: SlotHeader, _ note: SlotNote?, _ devices: DeviceSecrets
+    of header: SlotHeader, _ note: SlotNote?, _ devices: DeviceSecrets, _ options: VaultOptions
   ) -> SlotAvailability {
     switch header.kind {
     case .passcode, .recoveryKey: return .here
@@ -94,14 +95,7 @@ extension SlotReport {
     case .disabled: return .unknown
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
-      return FilePlace.isReadable(place) ? .here : .missing
+      return options.availability(at: place)
     }
-  }
-}
-
-extension KeyFilePlace {
-  /// Whether a regular file of that size stands there; it is not opened.
-  fileprivate var availability: SlotAvailability {
-    FilePlace.size(path) == size && FilePlace.isReadable(path) ? .here : .missing
   }
 }
