@@ -151,11 +151,15 @@ extension AgentSeatsTests {
     withExtendedLifetime(crowd) {}
   }
 
-  @Test func `can lock while all seats are taken`() throws {
+  @Test func `can ask how things are, and lock, while all seats are taken`() throws {
     let first = try bench.unlocked()
     let wires = try busy()
     let waiting = try call { try $0.get("a") }
     try bench.turn(2)
+    let status = try call { try $0.putRequest(.status) }
+    #expect(try hears(status).isOK)
+    let agent = try call { try $0.putRequest(.agentStatus) }
+    #expect(try hears(agent).isOK)
     let lock = try call { try $0.putRequest(.lock(.init(.asked, scope: .all))) }
     #expect(try hears(lock).isOK)
     for wire in wires { #expect(try bench.reply(on: wire).lockReason == .asked) }

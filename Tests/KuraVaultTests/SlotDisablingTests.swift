@@ -132,6 +132,36 @@ import Testing
     #expect(try secrets.eraseLimit(of: id) == 3)
   }
 
+  @Test func `a key file that is held waits until it was seen away, or somebody unlocked`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    #expect(!LockedVault.looksForKeyFiles(file.options))
+    let place = file.stateDirectory + "/stick"
+    try Data(repeating: 7, count: 40).write(to: URL(fileURLWithPath: place))
+    let naming = try SlotNaming(label: Span(), place: place.utf8.span)
+    try vault.addSlot(
+      PreparedSlot.keyFile(keyFile(7), naming: naming), authorizedBy: try file.key(),
+      manner: .tried)
+    #expect(LockedVault.looksForKeyFiles(file.options))
+    func isHeld() throws -> Bool { try file.open().slotReports[1].isHeld }
+    #expect(try !isHeld())
+    try file.open().holdKeyFiles()
+    #expect(try isHeld())
+    vault.releaseKeyFiles()
+    #expect(try !isHeld())
+    LockedVault.holdAllKeyFiles(file.options)
+    LockedVault.holdAllKeyFiles(file.options)
+    #expect(try isHeld())
+    // One that stands there is not away.
+    var locked = try file.open()
+    locked.noteAway(locked.slotReports)
+    #expect(try isHeld())
+    try FileManager.default.removeItem(atPath: place)
+    locked = try file.open()
+    locked.noteAway(locked.slotReports)
+    #expect(try !isHeld())
+  }
+
   // MARK: - Helpers
 
   private func refusal<Value>(

@@ -320,7 +320,9 @@ extension Tally {
     wrong.wait = next?.wait ?? 0
     wrong.hasRecoveryKey = hasRecoveryKey
     wrong.isUntakenCode = couldBeCode && codes == .refused
-    wrong.isCode = slots.slotCount(for: .passcode) == 0 && slots.slotCount(for: .local) > 0
+    wrong.isCode =
+      slots.slotCount(for: .local) > 0
+      && (credential == .local || slots.slotCount(for: .passcode) == 0)
     return .wrongPasscode(wrong)
   }
 

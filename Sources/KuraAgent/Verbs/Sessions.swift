@@ -40,6 +40,7 @@ extension Agent {
   /// Has key files wait, those of vaults that were not unlocked here, too. A vault that is just being closed is not
   /// opened: then all wait, which is stricter.
   private func holdKeyFiles(_ scope: LockRequest.Scope, _ connection: Connection) {
+    guard LockedVault.looksForKeyFiles(options) else { return }
     guard scope == .vault, let vault = try? openLocked(connection) else {
       return LockedVault.holdAllKeyFiles(options)
     }

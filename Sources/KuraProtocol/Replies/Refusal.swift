@@ -214,7 +214,7 @@ public struct WrongPasscode: Equatable, Sendable {
   public var hasRecoveryKey = false
   /// Whether it could be a code for this machine, which the request does not take.
   public var isUntakenCode = false
-  /// Whether the vault has codes and no passcode, so that nothing else could have been right.
+  /// Whether only a code could have been right: one was said to be shown, or the vault has no passcode.
   public var isCode = false
 
   /// A first wrong passcode of a vault without anything else.

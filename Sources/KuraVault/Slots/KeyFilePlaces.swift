@@ -64,10 +64,14 @@ struct KeyFilePlaces: Sendable {
 extension KeyFilePlaces {
   /// Has the key files of some slots wait, or all that this machine knows of.
   func hold(_ slots: [SlotID]? = nil) {
-    let known = FilePlace.names(in: directory).filter { $0.hasSuffix(Self.suffix) }
-      .map { String($0.dropLast(Self.suffix.count)) }
     let meant = slots.map { $0.map(\.hexadecimal) }
     for name in known where meant?.contains(name) ?? true { try? mark(name).createFile() }
+  }
+
+  /// The slots whose key files are looked for, by the names of their files.
+  var known: [String] {
+    FilePlace.names(in: directory).filter { $0.hasSuffix(Self.suffix) }
+      .map { String($0.dropLast(Self.suffix.count)) }
   }
 
   /// Whether a key file has to wait.
@@ -88,6 +92,11 @@ extension LockedVault {
   /// Has those of all vaults wait that this machine knows of.
   public static func holdAllKeyFiles(_ options: VaultOptions) {
     KeyFilePlaces(stateDirectory: options.stateDirectory).hold()
+  }
+
+  /// Whether this machine tries any by itself.
+  public static func looksForKeyFiles(_ options: VaultOptions) -> Bool {
+    !KeyFilePlaces(stateDirectory: options.stateDirectory).known.isEmpty
   }
 
   /// Notes which were seen away: who brings one back means to use it.
