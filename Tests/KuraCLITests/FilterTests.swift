@@ -34,7 +34,8 @@ import Testing
   @Test(arguments: [
     ([0x61, 0xFF], Filter.json), ([0xED, 0xA0, 0x80], .json), ([0x61, 0], .shell), ([0], .dotenv),
     ([0xC3], .dotenv), (Array("a${b}".utf8), .dotenv), (Array("'$b".utf8), .dotenv),
-    (Array("\\`".utf8), .dotenv), (Array("a\\".utf8), .dotenv),
+    (Array("\\`".utf8), .dotenv), (Array("a\\".utf8), .dotenv), (Array("x kura://a".utf8), .dotenv),
+    (Array("KURA://a".utf8), .dotenv),
   ])
   func `what the place cannot hold is refused`(_ value: [UInt8], _ filter: Filter) {
     #expect(throws: CommandError.self) { try written(value, filter) }
