@@ -47,7 +47,7 @@ struct Lines: ~Copyable {
   deinit { kura_file_close(terminal) }
 
   /// Says a line; what a terminal would obey is spelled out.
-  func say(_ text: String) { ScreenCalls.write(harmless(text) + "\n", to: terminal) }
+  func say(_ text: String) { ScreenCalls.write(glyph.harmless(text) + "\n", to: terminal) }
 
   /// Says a value, and spells out what is no text.
   func say(_ value: Span<UInt8>) {
@@ -70,21 +70,9 @@ struct Lines: ~Copyable {
     ScreenCalls.write(shown.bytes, to: terminal)
   }
 
-  private func harmless(_ text: String) -> String {
-    var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if glyph.width(scalar) == nil {
-        shown.append(contentsOf: Glyph.spelling(scalar.value))
-      } else {
-        shown.append(scalar)
-      }
-    }
-    return String(shown)
-  }
-
   /// Asks for a line that is no secret.
   mutating func ask(_ question: String, agent: Int32, milliseconds: Int32) -> Answer {
-    ScreenCalls.write(harmless(question), to: terminal)
+    ScreenCalls.write(glyph.harmless(question), to: terminal)
     var text = String.UnicodeScalarView()
     while true {
       while let key = keyboard.next() {
@@ -125,7 +113,7 @@ struct Lines: ~Copyable {
       keyboard.drop()
       ScreenCalls.write("\n", to: terminal)
     }
-    ScreenCalls.write(harmless(question), to: terminal)
+    ScreenCalls.write(glyph.harmless(question), to: terminal)
     while true {
       let news = keyboard.wait(agent: agent, milliseconds: -1)
       if news.contains(.agent) { return .agent }

@@ -47,7 +47,11 @@ struct Loop: ~Copyable {
     model.cover(covered)
     grid.erase()
     renderer.leave()
-    if !answer.isEmpty { ScreenCalls.write(answer + "\n", to: 1) }
+    guard !answer.isEmpty else { return status ?? 0 }
+    do throws(FileError) { try Descriptor.write((answer + "\n").utf8.span, to: 1) } catch {
+      return ScreenProgram.say(
+        "the name cannot be written: " + SystemMessage.text(error.errno), .inputOutput)
+    }
     return status ?? 0
   }
 

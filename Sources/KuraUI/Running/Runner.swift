@@ -120,7 +120,22 @@ extension Runner {
 
   /// The agent said something: the vault is locked, or unlocked, or the agent is gone, which is not
   /// started before it is needed.
-  mutating func hear(_ model: inout Model) { look(&model, .running) }
+  mutating func hear(_ model: inout Model) {
+    guard isUnheard() else { return _ = look(&model, .running) }
+    model.cover(Cover(isLocked: !isUnlocked))
+    model.message = "too many programs wait for a lock: nobody would tell this screen of one"
+  }
+
+  /// Whether the agent takes no more who wait: asked at once again, it would say so at once again.
+  private mutating func isUnheard() -> Bool {
+    guard var connection = watch.take() else { return false }
+    do throws(ClientError) {
+      if isUnlocked { try connection.endWatch() } else { try connection.endWait() }
+    } catch {
+      return error == .refused(.tooBusy) || error == .refused(.busy)
+    }
+    return false
+  }
 
   private mutating func unlock(_ kind: Credential, _ model: inout Model) throws(ClientError)
     -> [Effect]
@@ -141,6 +156,8 @@ extension Runner {
     var connection = try connect()
     // As `authenticate` does: nothing is unlocked that was locked meanwhile, and nothing is allowed by it.
     _ = try connection.testSlot(nil, kind, secret: secret)
+    // What was not heard before is asked for again.
+    if watched < 0 { try begin(consume connection) }
     return model.uncover(now: Clock.boot())
   }
 

@@ -50,7 +50,8 @@ public enum ScreenProgram {
   }
 
   static func say(_ text: String, _ status: ExitStatus) -> Int32 {
-    ScreenCalls.write("kura: " + text + "\n", to: 2)
+    // Words of the command line and of the environment are anybody's.
+    ScreenCalls.write("kura: " + Glyph(isUnicode: false).harmless(text) + "\n", to: 2)
     return Int32(status.rawValue)
   }
 }

@@ -30,6 +30,19 @@ struct Glyph {
     return ["\\", "u", "{"] + digits + ["}"]
   }
 
+  /// A text with the spelling of each character that cannot stand.
+  func harmless(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if width(scalar) == nil {
+        shown.append(contentsOf: Self.spelling(scalar.value))
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
   /// The columns that a text takes.
   func width(_ text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + (width($1) ?? Self.spelling($1.value).count) }
