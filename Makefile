@@ -161,6 +161,7 @@ nightly: packages
 	@.ci/packages test dist nightly
 	@KURA_NIGHTLY=1 .ci/test
 	@packaging/nightly
+	@Tests/programs/pass-suite $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 

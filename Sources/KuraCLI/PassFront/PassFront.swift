@@ -33,11 +33,18 @@ enum PassFront {
       _ = try store.access.connect()
       invocation.messages.write(
         "kura keeps no keys of gpg's: there is nothing to initialize. 'kura init' makes a vault.\n")
-    case .git:
-      throw refusal(
-        "kura keeps the history of its items itself, and no git repository.", invocation)
+    case .git: try git(rest.first, invocation)
     }
     return .ok
+  }
+
+  /// What `git init` is for is so already; what else git does would be missed.
+  private static func git(
+    _ verb: [UInt8]?, _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    let words = "kura keeps the history of its items itself, and no git repository."
+    guard let verb, verb.elementsEqual("init".utf8) else { throw refusal(words, invocation) }
+    invocation.messages.write(words + "\n")
   }
 
   /// Says what is wrong in the place of a message of kura's.
