@@ -101,18 +101,24 @@ extension VariablePrefix {
             hint: "a name begins with no digit and has less than 256: --prefix puts text before it")
         )
       }
-      if let other = found.first(where: { $0.name == name }) {
-        throw .placed(
-          place,
-          .failure(
-            "the items " + Diagnostic.shown(other.item) + " and " + Diagnostic.shown(item)
-              + " would both be " + Diagnostic.shown(name),
-            hint: "name them one by one, with --env"))
-      }
       let source = PlacedReference(reference.naming(item), at: place)
       found.append(Variable(name: name, placeholder: Placeholder(source), item: item))
     }
-    return found.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    // The agent lists in an order of its own, and what is told of two is the same each time.
+    found.sort {
+      $0.name == $1.name
+        ? $0.item.utf8.lexicographicallyPrecedes($1.item.utf8)
+        : $0.name.lexicographicallyPrecedes($1.name)
+    }
+    for (one, other) in zip(found, found.dropFirst()) where one.name == other.name {
+      throw .placed(
+        place,
+        .failure(
+          "the items " + Diagnostic.shown(one.item) + " and " + Diagnostic.shown(other.item)
+            + " would both be " + Diagnostic.shown(one.name),
+          hint: "name them one by one, with --env"))
+    }
+    return found
   }
 
   /// What stands behind the prefix, in upper case, with `_` for all but ASCII letters and digits.
