@@ -237,7 +237,7 @@ extension VaultAccess {
       throw .locked(placed(facts))
     }
     let connection = try existing.orConnect(self)
-    return try ask(&questioner, kind, connection) { secret, engine throws(ClientError) in
+    return try ask(&questioner, kind, connection) { kind, secret, engine throws(ClientError) in
       let notices = try engine.unlock(kind, secret: secret, authorizing: authorizing)
       kept.keep(secret, isTyped: true)
       return notices

@@ -13,7 +13,7 @@ extension VaultAccess {
   /// - Returns: A connection to an engine with the vault unlocked.
   func ask(
     _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+    _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
     if isPrivate {
       let offer = try offer(kind, questioner.hasTerminal, &connection)
@@ -41,7 +41,7 @@ extension VaultAccess {
   /// - Returns: Whether the vault was unlocked; false where the turn is over first.
   private func ask(
     _ questioner: inout Questioner, _ kind: Credential, _ turn: inout Turn,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+    _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Bool {
     let terminal = questioner.hasTerminal
     let offer = try turn.conversing { connection throws(CommandError) in
@@ -57,10 +57,11 @@ extension VaultAccess {
     if turn.isOver { return false }
     do throws(CommandError) {
       let notices = try questioner.attempts(question, watch: &turn) {
-        (secret: borrowing SecretBytes, turn: inout Turn) throws(ClientError) -> Notice in
+        (kind: Credential, secret: borrowing SecretBytes, turn: inout Turn)
+          throws(ClientError) -> Notice in
         try turn.conversing { connection throws(ClientError) in
           if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
-          return try body(secret, &connection)
+          return try body(kind, secret, &connection)
         }
       }
       note(notices, after: kind)
@@ -76,12 +77,12 @@ extension VaultAccess {
   func askAlone(
     _ questioner: inout Questioner, _ kind: Credential, _ connection: consuming Connection,
     _ offer: UnlockOffer,
-    _ body: (borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
+    _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
     let question = try question(kind, &connection, offer)
-    let notices = try questioner.attempts(question) { secret throws(ClientError) in
+    let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
       if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
-      return try body(secret, &connection)
+      return try body(kind, secret, &connection)
     }
     note(notices, after: kind)
     return connection
@@ -102,13 +103,13 @@ extension VaultAccess {
       kind == .local || report.takesOnlyCodes
       || (report.passcodeWait > 0 && report.takesCodesNow)
     let submits = offer.submitLength > 0 && report.takesCodesNow
+    // What is meant for a code is never tried as a passcode, which would have to wait for it.
     var question = question(isCode || submits ? .local : .passcode, to: purpose)
     if submits {
       question.submitLength = offer.submitLength
       question.otherLabel = self.question(.passcode, to: purpose).label
     }
     question.enterRemark = offer.enterRemark
-    question.isCode = isCode || submits
     question.wait = question.isCode ? report.wait(.local) : report.passcodeWait
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
     return question

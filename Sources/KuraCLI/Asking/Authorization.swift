@@ -42,11 +42,11 @@ extension VaultAccess {
     let asked = report.lacksPasscode ? .recoveryKey : kind
     let purpose = Purpose("open", Diagnostic.shown(item.text))
     let question = try question(asked, &connection, to: purpose)
-    let notices = try questioner.attempts(question) { secret throws(ClientError) in
-      do throws(ClientError) { return try connection.authorize(asked, secret: secret) } catch {
+    let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
+      do throws(ClientError) { return try connection.authorize(kind, secret: secret) } catch {
         // Locked while the prompt stood: what was typed is what unlocks it, too.
         guard LockFacts(error) != nil else { throw error }
-        return try connection.unlock(asked, secret: secret, authorizing: true)
+        return try connection.unlock(kind, secret: secret, authorizing: true)
       }
     }
     note(notices, after: asked)

@@ -43,11 +43,11 @@ extension VaultAccess {
     let connection = try connect()
     if isAlone {
       _ = try askAlone(&questioner, kind, connection, UnlockOffer()) {
-        secret, engine throws(ClientError) in
+        kind, secret, engine throws(ClientError) in
         try engine.unlock(kind, secret: secret)
       }
     } else {
-      _ = try ask(&questioner, kind, connection) { secret, engine throws(ClientError) in
+      _ = try ask(&questioner, kind, connection) { kind, secret, engine throws(ClientError) in
         try engine.unlock(kind, secret: secret)
       }
     }

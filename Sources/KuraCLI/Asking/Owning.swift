@@ -99,7 +99,7 @@ extension VaultAccess {
     var question = question(kind, to: purpose)
     if kind == .passcode { question.wait = report.wait(.passcode) }
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
-    return try questioner.attempts(question) { secret throws(ClientError) in
+    return try questioner.attempts(question) { kind, secret throws(ClientError) in
       try body(kind, secret, &connection)
     }
   }

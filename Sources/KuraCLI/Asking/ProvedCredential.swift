@@ -59,7 +59,8 @@ struct ProvedCredential: ~Copyable {
     }
     let question = try access.question(kind, &connection)
     var nobody = NobodyElse()
-    return try questioner.answer(to: question, watch: &nobody) { secret, _ throws(ClientError) in
+    return try questioner.answer(to: question, watch: &nobody) {
+      kind, secret, _ throws(ClientError) in
       try prove(kind, secret, &connection)
     }
   }

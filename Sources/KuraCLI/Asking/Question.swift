@@ -8,8 +8,8 @@ struct Question {
   /// The same for a program that gets it as its argument, which every user of the machine can read: no item's
   /// name.
   let openLabel: String
-  /// Whether only the code of this machine can be the answer.
-  var isCode = false
+  /// What the answer is tried as.
+  var kind: Credential
   /// For how long nothing that is typed could be tried, in ms.
   var wait: UInt64 = 0
   /// What the program that asks says it is for, in its own words: shown to a person, on a line of its own.
@@ -20,8 +20,11 @@ struct Question {
   var enterRemark: String?
   /// At how many characters the answer is sent without Enter; 0 for not at all.
   var submitLength = 0
-  /// The question that Tab leads to, which waits for Enter.
+  /// The question for the passcode that Tab leads to, which waits for Enter.
   var otherLabel = ""
+
+  /// Whether only the code of this machine can be the answer.
+  var isCode: Bool { kind == .local }
 }
 
 /// Says what a passcode is for, to who is asked for it.
@@ -48,7 +51,7 @@ extension VaultAccess {
   /// The question for a credential.
   func question(_ kind: Credential, to purpose: Purpose?) -> Question {
     var question = Question(
-      label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText))
+      label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText), kind: kind)
     question.remark = Claim.remark(asking.reason)
     return question
   }

@@ -53,11 +53,11 @@ extension Questioner {
   ///   - body: Tries it. A refusal as wrong asks again; anything else ends.
   mutating func attempts<Value, Watch: PromptWatch & ~Copyable>(
     _ question: Question, watch: inout Watch,
-    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> Value
+    _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var value: Value?
-    _ = try answer(to: question, watch: &watch) { secret, watch throws(ClientError) in
-      value = try body(secret, &watch)
+    _ = try answer(to: question, watch: &watch) { kind, secret, watch throws(ClientError) in
+      value = try body(kind, secret, &watch)
       return nil
     }
     guard let value else { throw .prompt(.failed) }
@@ -66,11 +66,12 @@ extension Questioner {
 
   /// The same where nobody else cares.
   mutating func attempts<Value>(
-    _ question: Question, _ body: (borrowing SecretBytes) throws(ClientError) -> Value
+    _ question: Question,
+    _ body: (Credential, borrowing SecretBytes) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
     var nobody = NobodyElse()
-    return try attempts(question, watch: &nobody) { secret, _ throws(ClientError) in
-      try body(secret)
+    return try attempts(question, watch: &nobody) { kind, secret, _ throws(ClientError) in
+      try body(kind, secret)
     }
   }
 
@@ -81,7 +82,7 @@ extension Questioner {
   /// - Returns: What was typed.
   mutating func answer<Watch: PromptWatch & ~Copyable>(
     to question: Question, watch: inout Watch,
-    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
+    _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
     if question.wait > 0 { try waitToAsk(question, &watch) }
     if let remark = question.remark { prompt?.say(remark) }
@@ -94,7 +95,7 @@ extension Questioner {
         allowsEmpty: question.enterRemark != nil, submitsAt: question.submitLength, watch: &watch)
       if prompt?.wantsOther == true {
         prompt?.clearLine()
-        (question.label, question.isCode, question.submitLength) = (question.otherLabel, false, 0)
+        (question.label, question.kind, question.submitLength) = (question.otherLabel, .passcode, 0)
         continue
       }
       let complaint = try attempt(secret, question, &watch, body)
@@ -116,11 +117,11 @@ extension Questioner {
   /// - Returns: Why it will not do; nil when it does.
   private mutating func attempt<Watch: PromptWatch & ~Copyable>(
     _ secret: borrowing SecretBytes, _ question: Question, _ watch: inout Watch,
-    _ body: (borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
+    _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> Complaint? {
     while true {
       let text: String?
-      do throws(ClientError) { text = try body(secret, &watch) } catch {
+      do throws(ClientError) { text = try body(question.kind, secret, &watch) } catch {
         if watch.isOver {
           prompt?.clearLine()
           throw .prompt(.answeredElsewhere)

@@ -29,7 +29,7 @@ enum Authenticate {
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else { throw .noInteraction(.passcode) }
     let question = try access.question(kind, &connection, to: Purpose("show that it is you"))
-    _ = try questioner.attempts(question) { secret throws(ClientError) in
+    _ = try questioner.attempts(question) { kind, secret throws(ClientError) in
       _ = try connection.testSlot(nil, kind, secret: secret)
     }
     return .ok

@@ -38,7 +38,9 @@ enum Unlock {
   ) throws(CommandError) {
     if let secret = try access.asking.givenCredential() {
       var connection = try access.connect()
-      let notices = try running { () throws(ClientError) in try order.send(secret, &connection) }
+      let notices = try running { () throws(ClientError) in
+        try order.send(order.kind, secret, &connection)
+      }
       access.note(notices, after: order.kind)
     } else if try ask(order, access) {
       messages.done(access.title + " is unlocked")
@@ -51,13 +53,13 @@ enum Unlock {
     _ order: Order, _ access: VaultAccess
   ) throws(CommandError) {
     var connection = try access.connect()
-    var asked = order
+    var asked = order.kind
     let notices = try access.askOwner(&connection, to: Purpose("allow longer sessions")) {
       kind, secret, engine throws(ClientError) in
-      asked.kind = kind
-      return try asked.send(secret, &engine)
+      asked = kind
+      return try order.send(kind, secret, &engine)
     }
-    access.note(notices, after: asked.kind)
+    access.note(notices, after: asked)
   }
 
   /// - Returns: Whether there was anything to do.
@@ -93,7 +95,7 @@ enum Unlock {
 extension Unlock {
   /// Holds what the command line asks for.
   private struct Order {
-    var kind: Credential
+    let kind: Credential
     let idleTimeout: UInt64?
     let maxSession: UInt64?
     let acceptsRollback: Bool
@@ -117,7 +119,7 @@ extension Unlock {
     }
 
     func send(
-      _ secret: borrowing SecretBytes, _ connection: inout Connection
+      _ kind: Credential, _ secret: borrowing SecretBytes, _ connection: inout Connection
     ) throws(ClientError) -> Notice {
       try connection.unlock(
         kind, secret: secret, idleTimeout: idleTimeout ?? 0, maxSession: maxSession ?? 0,
