@@ -10,12 +10,14 @@ enum Pick {
     options: [
       Option(.copy, help: "copy its value in place of that, as copy does"),
       Option(.otp, help: "print its one-time code in place of that"),
+      Option(.linear, help: "lines and questions in place of a screen"),
     ], run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try arguments.refuse(.copy, with: .otp) }
     var words = ["--pick"]
+    if arguments.has(.linear) { words.append("--linear") }
     if arguments.has(.copy) { words.append("--copy") }
     if arguments.has(.otp) { words.append("--otp") }
     words.append("--")

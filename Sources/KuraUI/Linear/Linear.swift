@@ -16,11 +16,14 @@ struct Linear: ~Copyable {
   var unsaid = 0
   /// The status to end with, once that is known.
   var status: Int32?
+  /// What the command line asks for.
+  let order: Order
 
-  init(_ vault: VaultPath, signals: Int32) throws(Renderer.Flaw) {
+  init(_ order: Order, _ vault: VaultPath, signals: Int32) throws(Renderer.Flaw) {
     lines = try Lines(signals: signals)
     runner = Runner(vault)
     model = Model(vault: vault.name ?? vault.path, moves: false)
+    self.order = order
   }
 
   /// Goes on until one leaves; the status to exit with.
@@ -29,12 +32,31 @@ struct Linear: ~Copyable {
       return ScreenProgram.say("there is no vault at " + runner.vault.path, .noVault)
     }
     if runner.isUnlocked { perform(model.uncover(now: Clock.boot())) }
+    if order.wanted == .pick { return pick() }
     if model.cover == nil { say("\(count), help says what can be typed") }
     while status == nil {
       if model.cover == nil { command() } else { uncover() }
     }
     model.cover(Cover(isLocked: true))
     return status ?? 0
+  }
+
+  /// Has a name chosen; the status to exit with.
+  private mutating func pick() -> Int32 {
+    var (chosen, query): (String?, String?) = (nil, order.query)
+    while status == nil, chosen == nil {
+      if model.cover == nil {
+        chosen = choose(&query)
+      } else {
+        uncover()
+        query = query ?? ""
+      }
+    }
+    model.cover(Cover(isLocked: true))
+    guard let chosen else {
+      return status == 0 ? Int32(ExitStatus.cancelled.rawValue) : status ?? 0
+    }
+    return Choice(name: chosen, verb: order.verb).give(runner.vault, terminal: lines.terminal)
   }
 
   func say(_ text: String) { lines.say(text) }
@@ -115,8 +137,11 @@ extension Linear {
 
   private mutating func askCredential(_ kind: Credential, _ other: String) -> SecretBytes? {
     guard kind == .keyFile else { return askHidden(kind.label + other + ": ") }
-    switch lines.ask("path of the " + kind.label + other + ": ", agent: -1, milliseconds: -1) {
-    case .line(let text): return try? SecretBytes(copying: text.utf8.span)
+    let known = model.ways.keyFile
+    let offer = known.isEmpty ? "" : ", y for " + known
+    switch lines.ask("path of the key file" + offer + other + ": ", agent: -1, milliseconds: -1) {
+    case .line(let text):
+      return try? SecretBytes(copying: (text == "y" && !known.isEmpty ? known : text).utf8.span)
     case .signal(let number): end(by: number)
     case .agent, .nothing, .closed: break
     }

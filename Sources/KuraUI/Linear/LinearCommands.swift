@@ -20,6 +20,19 @@ extension Linear {
     if model.cover == nil { sayMessage() }
   }
 
+  /// Says what fits a query, and asks for a number, or another query.
+  ///
+  /// - Parameter query: Is looked for first; nil: that was done.
+  /// - Returns: The name of a number; nil: not yet.
+  mutating func choose(_ query: inout String?) -> String? {
+    if let query { find(query) }
+    query = nil
+    guard model.cover == nil, let line = ask("number, or letters to look for> ") else { return nil }
+    if let number = Int(line), names.indices.contains(number - 1) { return names[number - 1] }
+    if line.allSatisfy({ $0 == " " }) { more() } else { query = line }
+    return nil
+  }
+
   private mutating func list(_ line: String) {
     if let number = Int(line), names.indices.contains(number - 1) { return open(names[number - 1]) }
     let typed = TypedLine<ListWord>(line)

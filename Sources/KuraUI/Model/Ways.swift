@@ -9,14 +9,16 @@ struct Ways: Equatable {
   var hasPasscode = true
   var hasRecoveryKey = false
   var hasKeyFile = false
-  /// Where the key file stood when its slot was made; empty: not known.
+  /// Where the key file stands that is tried by itself, or stood when its slot was made; empty: not known.
   var keyFile = ""
+  /// Whether that is one that is tried by itself and is there, so that Enter alone is to do.
+  var isKeyFileReady = false
 
   /// What can be asked for, the usual one first. A key file shows nobody that its owner is there.
   func kinds(isLocked: Bool) -> [Credential] {
     var kinds: [Credential] = hasPasscode ? [.passcode] : []
     if hasRecoveryKey { kinds.append(.recoveryKey) }
-    if hasKeyFile, isLocked { kinds.append(.keyFile) }
+    if hasKeyFile, isLocked { kinds.insert(.keyFile, at: isKeyFileReady ? 0 : kinds.count) }
     return kinds.isEmpty ? [.passcode] : kinds
   }
 
@@ -32,7 +34,11 @@ extension Ways {
     hasRecoveryKey = usable.contains { $0.facts.kind == .recoveryKey }
     let keyFiles = usable.filter { $0.facts.kind == .keyFile }
     hasKeyFile = !keyFiles.isEmpty
-    keyFile = keyFiles.first { !$0.place.isEmpty }?.place ?? ""
+    let ready = keyFiles.first {
+      $0.facts.flags.isSuperset(of: [.tried, .enabled]) && $0.facts.availability == .here
+    }
+    isKeyFileReady = ready != nil
+    keyFile = (ready ?? keyFiles.first { !$0.place.isEmpty })?.place ?? ""
   }
 }
 

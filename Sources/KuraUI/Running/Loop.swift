@@ -16,8 +16,8 @@ struct Loop: ~Copyable {
   private let order: Order
   /// The status to end with, once that is known.
   private var status: Int32?
-  /// What is printed behind the screen.
-  private var answer = ""
+  /// What was chosen.
+  private var choice: Choice?
 
   init(_ order: Order, _ vault: VaultPath, signals: Int32) throws(Renderer.Flaw) {
     let renderer = try Renderer.open(kind: Environment.value("TERM"))
@@ -47,12 +47,7 @@ struct Loop: ~Copyable {
     model.cover(covered)
     grid.erase()
     renderer.leave()
-    guard !answer.isEmpty else { return status ?? 0 }
-    do throws(FileError) { try Descriptor.write((answer + "\n").utf8.span, to: 1) } catch {
-      return ScreenProgram.say(
-        "the name cannot be written: " + SystemMessage.text(error.errno), .inputOutput)
-    }
-    return status ?? 0
+    return choice?.give(runner.vault, terminal: renderer.terminal) ?? status ?? 0
   }
 
   private mutating func step() {
@@ -155,7 +150,7 @@ extension Loop {
     case .quit: status = order.wanted == .pick ? Int32(ExitStatus.cancelled.rawValue) : 0
     case .suspend: stop()
     case .redraw: renderer.redraw()
-    case .pick(let name): pick(name)
+    case .pick(let name): (choice, status) = (Choice(name: name, verb: order.verb), 0)
     case .copy(let name, let isCode, let isProtected): copy(name, isCode, isProtected)
     case .generate: generate()
     case .edit(let name): work(["edit", "--", name], then: "edited")
@@ -172,20 +167,6 @@ extension Loop {
       return runner.perform(effect, &model)
     }
     return []
-  }
-
-  private mutating func pick(_ name: String) {
-    if let verb = order.verb {
-      renderer.leave()
-      let words = [verb, "--", name]
-      let (ended, said) = Companion.run(
-        words, runner.vault, terminal: renderer.terminal, output: 1)
-      if !said.isEmpty { ScreenCalls.write("kura: " + said + "\n", to: 2) }
-      status = ended
-    } else {
-      answer = name
-      status = 0
-    }
   }
 
   /// A value by chance, in the line where one would have been typed.

@@ -32,7 +32,7 @@ public enum ScreenProgram {
     do throws(Renderer.Flaw) {
       let signals = kura_screen_signals()
       if order.isLinear {
-        var linear = try Linear(vault, signals: signals)
+        var linear = try Linear(order, vault, signals: signals)
         return linear.run()
       }
       var loop = try Loop(order, vault, signals: signals)
@@ -43,7 +43,8 @@ public enum ScreenProgram {
       case .unable(let kind):
         let shown = kind.isEmpty ? "TERM is not set" : "kind '" + kind + "'"
         let status = say("no screen can be shown on this terminal: " + shown, .failure)
-        if order.wanted == .screen { _ = say("hint: 'kura ui --linear' goes by lines", .failure) }
+        let verb = order.wanted == .pick ? "pick" : "ui"
+        _ = say("hint: 'kura \(verb) --linear' goes by lines", .failure)
         return status
       }
     }
@@ -76,7 +77,7 @@ struct Order {
   /// What is done with what is picked, in place of printing its name.
   var verb: String?
 
-  static let usage = "usage: kura-ui [--vault VAULT] [--linear | --pick [--copy | --otp] [QUERY]]\n"
+  static let usage = "usage: kura-ui [--vault VAULT] [--linear] [--pick [--copy | --otp] [QUERY]]\n"
 
   init(_ arguments: [String]) throws(Flaw) {
     var rest = arguments[...]
@@ -101,9 +102,6 @@ struct Order {
         }
         query += (query.isEmpty ? "" : " ") + word
       }
-    }
-    guard !isLinear || wanted != .pick else {
-      throw Flaw(words: "--linear and --pick exclude each other")
     }
     guard wanted == .pick || wanted == .version || wanted == .help || (query.isEmpty && verb == nil)
     else {
