@@ -25,6 +25,8 @@ MAN5 := kura-format.5 kura-json.5 kura-protocol.5
 MAN7 := kura-start.7 kura-helpers.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass kura-pass
+# Programs that may be there themselves: each in a directory of its own, to stand in the PATH of what shall find it.
+FRONTS := pass
 COMMANDS := kura kura-agent kura-desktop kura-ui
 UNIT := kura-agent.socket kura-agent.service kura-desktop.service
 BIN := $(DESTDIR)$(PREFIX)/bin
@@ -162,6 +164,7 @@ nightly: packages
 	@KURA_NIGHTLY=1 .ci/test
 	@packaging/nightly
 	@Tests/programs/pass-suite $(OUT)
+	@Tests/programs/secretspec $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 
@@ -192,6 +195,8 @@ install: $(if $(filter-out $(wildcard $(PROGRAMS)),$(PROGRAMS)),build) install-u
 	install -m 755 $(addprefix $(OUT)/,$(COMMANDS)) $(BIN)
 	for link in $(LINKS); do ln -sf kura $(BIN)/$$link; done
 	install -m 755 $(OUT)/kura-strength $(HELPERS)
+	install -d $(addprefix $(HELPERS)/,$(FRONTS))
+	for front in $(FRONTS); do ln -sf ../../../bin/kura $(HELPERS)/$$front/$$front; done
 	install -m 644 $(addprefix man/,$(MAN1)) $(MAN)1
 	install -m 644 $(addprefix man/,$(MAN5)) $(MAN)5
 	install -m 644 $(addprefix man/,$(MAN7)) $(MAN)7
@@ -214,6 +219,7 @@ uninstall:
 	rm -f $(addprefix $(BIN)/,$(COMMANDS) $(LINKS)) $(HELPERS)/kura-strength $(COMPLETIONS)
 	rm -f $(addprefix $(MAN)1/,$(MAN1) $(addsuffix .1,$(LINKS))) $(addprefix $(MAN)5/,$(MAN5)) $(addprefix $(MAN)7/,$(MAN7))
 	rm -f $(addprefix $(UNITS)/,$(UNIT)) $(AUTOSTART)/kura-desktop.desktop
+	for front in $(FRONTS); do rm -f $(HELPERS)/$$front/$$front; rmdir $(HELPERS)/$$front 2>/dev/null; done || true
 	rmdir $(HELPERS) $(AUTOSTART) 2>/dev/null || true
 
 clean:

@@ -12,9 +12,16 @@ enum PassClipboard {
       try SecretBuffer(capacity: text.count)
     }
     do throws(SecureMemoryError) { try value.append(text) } catch { throw .outOfMemory }
-    let seconds = invocation.variables["PASSWORD_STORE_CLIP_TIME"].flatMap {
-      Decimal.parse(Array($0.utf8)[...])
+    try Copy.hand(value, for: try time(invocation), store.access, invocation)
+  }
+
+  /// In milliseconds.
+  private static func time(_ invocation: borrowing Invocation) throws(CommandError) -> UInt64 {
+    guard let text = invocation.variables["PASSWORD_STORE_CLIP_TIME"] else { return 45_000 }
+    guard let seconds = Decimal.parse(Array(text.utf8)[...]), seconds <= 86_400 else {
+      throw PassFront.refusal(
+        "PASSWORD_STORE_CLIP_TIME is not a number of seconds up to 86400.", invocation)
     }
-    try Copy.hand(value, for: (seconds ?? 45) * 1_000, store.access, invocation)
+    return seconds * 1_000
   }
 }

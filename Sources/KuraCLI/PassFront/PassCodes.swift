@@ -8,7 +8,8 @@ internal import SecureMemory
 /// Does what pass-otp does: an item's codes come from the item itself, or from `NAME/otp` beside it.
 enum PassCodes {
   private static let options = [
-    PassWords.Option("c", "clip"), PassWords.Option("q", "qrcode"), PassWords.Option("f", "force"),
+    PassWords.Option("c", "clip"), PassWords.Option("q", "qrcode"), PassWords.Option("q", "quiet"),
+    PassWords.Option("f", "force"),
     PassWords.Option("e", "echo"), PassWords.Option("s", "secret"),
     PassWords.Option("i", "issuer", .required), PassWords.Option("a", "account", .required),
   ]
@@ -26,12 +27,13 @@ enum PassCodes {
     guard given.operands.count == 1 else {
       throw PassFront.refusal("usage: pass " + usage, invocation)
     }
-    if given.has("q") { throw PassReading.noPictures(invocation) }
     let operand = given.operands[0]
     guard let verb, !["code", "show"].contains(where: { $0.utf8.elementsEqual(verb.utf8) }) else {
       return try code(operand, given, store, &invocation)
     }
     if verb.utf8.elementsEqual("validate".utf8) { return try validate(operand, invocation) }
+    // Of a code it means that there is little to say, and there is.
+    if given.has("q") { throw PassReading.noPictures(invocation) }
     if verb.utf8.starts(with: "ur".utf8) { return try uri(operand, given, store, &invocation) }
     return try insert(
       operand, appends: verb.utf8.elementsEqual("append".utf8), given, store, invocation)
@@ -104,9 +106,10 @@ enum PassCodes {
     let item = store.prefix + name + (appends ? "/otp" : "")
     if appends, try !store.has(store.prefix + name) { throw store.missing(name, invocation) }
     if !given.has("f") { try PassWriting.confirm(item, store, invocation) }
-    let text = try PassWriting.seed(of: item, invocation)
+    let text = try PassWriting.seed(of: item, isEchoed: given.has("e"), invocation)
     let order = PutOrder(name: item, flags: [.replace, .otp])
-    try put(text, order, named: name, store)
+    let label = [given.value("i"), given.value("a")].compactMap { $0 }.joined(separator: ":")
+    try put(text, order, named: label.utf8.isEmpty ? name : label, store)
     return .ok
   }
 

@@ -47,6 +47,20 @@ enum PassFront {
     invocation.messages.write(words + "\n")
   }
 
+  /// Has a person agree, or ends it.
+  static func ask(
+    _ question: String, _ store: PassStore, _ invocation: borrowing Invocation
+  ) throws(CommandError) {
+    var questioner = try store.access.asking.questioner()
+    let answer = try prompting { () throws(PromptError) in
+      try questioner.prompt?.confirms(question)
+    }
+    guard let answer else {
+      throw refusal("nobody can be asked, and nothing was done: -f does not ask.", invocation)
+    }
+    guard answer else { throw .told(Diagnostic("", hint: nil, .failure)) }
+  }
+
   /// Says what is wrong in the place of a message of kura's.
   static func refusal(
     _ text: String, _ invocation: borrowing Invocation

@@ -32,7 +32,10 @@ enum PassMoving {
           Diagnostic.shown(name) + " is a folder: -r removes all that is in it.", invocation)
       }
     }
-    if !given.has("f") { try confirm(name, store) }
+    if !given.has("f"), kura_is_terminal(0) {
+      try PassFront.ask(
+        "Are you sure you would like to delete " + Diagnostic.shown(name) + "?", store, invocation)
+    }
     try store.access.unlocked { connection throws(ClientError) in
       for item in items {
         do throws(ClientError) { try connection.remove(item) } catch {
@@ -42,16 +45,6 @@ enum PassMoving {
       }
     }
     return .ok
-  }
-
-  private static func confirm(_ name: String, _ store: PassStore) throws(CommandError) {
-    guard kura_is_terminal(0) else { return }
-    var questioner = try store.access.asking.questioner()
-    let question = "Are you sure you would like to delete " + Diagnostic.shown(name) + "?"
-    let answer = try prompting { () throws(PromptError) in
-      try questioner.prompt?.confirms(question)
-    }
-    guard answer != false else { throw .told(Diagnostic("", hint: nil, .failure)) }
   }
 
   static func move(
@@ -94,6 +87,9 @@ enum PassMoving {
     if isItem { return [(store.prefix + old, store.prefix + new)] }
     let names = try store.names(below: old)
     guard !names.isEmpty, !old.utf8.isEmpty else { throw store.missing(old, invocation) }
+    guard !(new + "/").utf8.starts(with: (old + "/").utf8) else {
+      throw PassFront.refusal(Diagnostic.shown(old) + " does not go into itself.", invocation)
+    }
     return names.map { (store.prefix + old + "/" + $0, store.prefix + new + "/" + $0) }
   }
 

@@ -57,16 +57,17 @@ extension PassStore {
     prefix + (try Self.path(name, invocation))
   }
 
-  /// A name without slashes at its ends and double ones.
+  /// A name as a path means it: without slashes at its ends, double ones, and parts that are `.`.
   static func path(
     _ name: String, _ invocation: borrowing Invocation
   ) throws(CommandError) -> String {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"))
     if parts.contains(where: { $0.elementsEqual("..".utf8) }) {
-      throw PassFront.refusal("'..' leads out of the password store.", invocation)
+      throw PassFront.refusal(
+        "'..' makes a sneaky path, which leads out of the password store.", invocation)
     }
     var path: [UInt8] = []
-    for part in parts {
+    for part in parts where !part.elementsEqual(".".utf8) {
       if !path.isEmpty { path.append(UInt8(ascii: "/")) }
       path += part
     }
@@ -96,7 +97,15 @@ extension PassStore {
         names.append(String(decoding: Array(copying: name)[head.utf8.count...], as: UTF8.self))
       }
     }
+    if names.isEmpty, !prefix.utf8.isEmpty { try checkPrefix() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Refuses a prefix that no name can have: nothing is below it, and nobody would know why.
+  private func checkPrefix() throws(CommandError) {
+    do throws(CommandError) { _ = try has(prefix + "x") } catch {
+      throw .placed(.variable(Array("PASSWORD_STORE_DIR".utf8)), error)
+    }
   }
 
   /// What pass says, and its status, where there is no such item. A locked vault is never that.

@@ -24,13 +24,13 @@ enum PassWriting {
       throw PassFront.refusal("usage: pass " + usage, invocation)
     }
     let item = try store.item(given.operands[0], invocation)
-    let isForced = given.has("f")
-    if !isForced { try confirm(item, store, invocation) }
+    if !given.has("f") { try confirm(item, store, invocation) }
     var value: SecretBuffer
     if given.has("m") {
       value = try everything()
     } else {
-      value = try line(of: item, isEchoed: given.has("e"), isForced, invocation)
+      let isEchoed = given.has("e")
+      value = try line(of: item, isEchoed: isEchoed, isChecked: !isEchoed, invocation)
     }
     try put(value, item, store)
     return .ok
@@ -41,12 +41,9 @@ enum PassWriting {
     _ item: String, _ store: PassStore, _ invocation: borrowing Invocation
   ) throws(CommandError) {
     guard kura_is_terminal(0), try store.has(item) else { return }
-    var questioner = try store.access.asking.questioner()
-    let question = "An entry already exists for " + Diagnostic.shown(item) + ". Overwrite it?"
-    let answer = try prompting { () throws(PromptError) in
-      try questioner.prompt?.confirms(question)
-    }
-    guard answer != false else { throw .told(Diagnostic("", hint: nil, .failure)) }
+    try PassFront.ask(
+      "An entry already exists for " + Diagnostic.shown(item) + ". Overwrite it?", store, invocation
+    )
   }
 
   /// All of stdin, as it is.
@@ -56,16 +53,19 @@ enum PassWriting {
     }
   }
 
-  /// One line, without its end: typed, or from stdin, where a second one must be the same.
+  /// One line, without its end: typed, or from stdin, where a second one, if it is checked, must be the same.
   private static func line(
-    of item: String, isEchoed: Bool, _ isForced: Bool, _ invocation: borrowing Invocation
+    of item: String, isEchoed: Bool, isChecked: Bool, _ invocation: borrowing Invocation
   ) throws(CommandError) -> SecretBuffer {
     guard !kura_is_terminal(0) else {
       return try typed(of: item, isEchoed: isEchoed, invocation)
     }
     var text = try everything()
-    let first = SecretLines.range(of: 1, in: text.bytes) ?? 0..<0
-    if !isEchoed {
+    // What was to write the value has failed.
+    guard let first = SecretLines.range(of: 1, in: text.bytes) else {
+      throw PassFront.refusal("nothing was given, and nothing is stored.", invocation)
+    }
+    if isChecked {
       let second = SecretLines.range(of: 2, in: text.bytes)
       guard second.map({ isSame(text.bytes, first, $0) }) ?? true else {
         throw PassFront.refusal("the entered passwords do not match.", invocation)
@@ -108,9 +108,9 @@ enum PassWriting {
 
   /// What makes one-time codes: a line, typed or from stdin.
   static func seed(
-    of item: String, _ invocation: borrowing Invocation
+    of item: String, isEchoed: Bool, _ invocation: borrowing Invocation
   ) throws(CommandError) -> SecretBuffer {
-    try line(of: item, isEchoed: true, true, invocation)
+    try line(of: item, isEchoed: isEchoed, isChecked: false, invocation)
   }
 
   /// Stores a value over what is there.
