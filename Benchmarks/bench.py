@@ -18,7 +18,8 @@ from stores.keepassxc import KeePassXC
 from stores.keyring import Keyring
 from stores.password_store import Pass
 
-OPERATIONS = {"get": "get", "put": "put", "list": "list", "find": "find", "unlock": "unlocked"}
+OPERATIONS = {"get": "get", "put": "put", "list": "list", "find": "find", "unlock": "unlocked",
+              "show": "shown"}
 KURA_ALONE = 1_000_000
 
 
@@ -27,7 +28,7 @@ def compare(ground, stores, items):
     figures = ground.figures
     for operation, method in OPERATIONS.items():
         commands = {}
-        for store in stores:
+        for store in [store for store in stores if hasattr(store, method)]:
             try:
                 timed = getattr(store, method)()
                 commands[store.name] = (timed, ground.trial(timed))

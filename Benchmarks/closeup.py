@@ -5,7 +5,7 @@ import os
 import time
 
 import screen
-from ground import Failed, memory, processor_time
+from ground import Failed, Timed, item, memory, processor_time
 from stores.kura import MEMORY, PASSES
 
 ALTERNATIONS = 10
@@ -90,6 +90,20 @@ def agent(ground, kura):
     ground.figures.set(f"agent/{kura.items}/gets-per-second", 1e6 / several[0])
 
 
+def variables(ground, kura):
+    """A folder's values as variables of one command, and as many gets."""
+    names = [item(number) for number in range(min(100, kura.items))]
+    folder = names[0].partition("/")[0]
+    gets = ground.script("gets", *[f"{kura.program} get {name} >/dev/null" for name in names])
+    took = ground.hyperfine(
+        {"prefix": Timed([kura.program, "run", "--env-from", f"kura://{folder}/", "--",
+                          ground.tool("floor-musl"), "nop"]),
+         "gets": Timed([gets])}, ground.runs)
+    for name, middle in took.items():
+        ground.figures.set(f"variables/{kura.items}/{name}", middle)
+    ground.figures.set(f"variables/{kura.items}/count", len(names))
+
+
 def instructions(ground, kura):
     commands = {"--version": [kura.program, "--version"], "get": kura.get().command,
                 "put": kura.put_file(),
@@ -113,8 +127,8 @@ def rest(ground, kura):
 
 def at_size(ground, kura):
     ground.say(f"close-up of kura at {kura.items:,}")
-    attempt(ground, kura, (floors, puts, unlocks, listing, agent, instructions, rest,
-                           screen.measure))
+    attempt(ground, kura, (floors, puts, unlocks, listing, agent, variables, instructions,
+                           rest, screen.measure))
 
 
 def once(ground, kura):

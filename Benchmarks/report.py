@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-OPERATIONS = ("get", "put", "list", "find", "unlock")
+OPERATIONS = ("get", "put", "list", "find", "unlock", "show")
 STORES = ("kura", "pass", "keepassxc-cli", "secret-tool")
 FLOORS = (("get", "glibc", "one round trip in static C, glibc"),
           ("get", "musl", "one round trip in static C, musl"),
@@ -92,6 +92,16 @@ def show_floors(figures):
             print(f"instructions of the client, {items:,} items: {', '.join(counts)}")
 
 
+def show_variables(figures):
+    for items in sizes(figures):
+        took = {parts[1]: value for parts, value in named(figures, "variables")
+                if parts[0] == str(items)}
+        if len(took) == 3:
+            print(f"{took['count']:,} variables by a prefix, {items:,} items:"
+                  f" {milliseconds(took['prefix'])}; as many gets:"
+                  f" {milliseconds(took['gets'])} ({times(took['gets'] / took['prefix'])} x)")
+
+
 def show_agent(figures):
     print("\nInside the agent, over connections that stay")
     for items in sizes(figures):
@@ -133,6 +143,7 @@ def show(ground, judged):
           f" load {os.getloadavg()[0]:.1f}, {time.monotonic() - ground.begun:.0f} s in all.\n")
     show_stores(figures)
     show_floors(figures.values)
+    show_variables(figures.values)
     show_agent(figures.values)
     show_values(figures)
     show_goals(judged)

@@ -14,7 +14,8 @@ class Pass:
 
     def __init__(self, ground):
         self.ground, self.items = ground, 0
-        self.store = ground.here / "password-store"
+        # By this name kura-pass means all of a vault.
+        self.store = ground.here / ".password-store"
         home = ground.here / "gnupg"
         home.mkdir(mode=0o700)
         (home / "gpg-agent.conf").write_text(
@@ -53,6 +54,9 @@ class Pass:
 
     def get(self):
         return Timed(["pass", "show", item(self.items // 2)], shows=secret(5).encode())
+
+    def shown(self):
+        return self.get()
 
     def put(self):
         return Timed([self.ground.tool("feed"), self.line, "pass", "insert", "-m", "-f", item(5)])
