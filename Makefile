@@ -5,7 +5,7 @@
 # make nightly the same at full size, then make fuzz (libFuzzer on what reads what others wrote) and make mutants
 # make mutants takes each check out, and says which test noticed (half an hour; ONLY='21 30-40': these)
 # make build   the released programs, in .build/release
-# make docs    the documentation of the two libraries, in .build/docs
+# make docs    the documentation of the libraries, in .build/docs
 # make dist    tarball and Debian packages, in .build/dist: the same bytes from any directory, at any time
 # make sbom    what is linked into the programs, in .build/kura.spdx.json (SPDX 2.3)
 # make install, make uninstall   below PREFIX; what is built already is not built again, so root needs no compiler

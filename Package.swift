@@ -8,15 +8,19 @@ let isEmbedded = Context.environment["KURA_EMBEDDED"] != nil
 /// Packagers link the distribution's shared libraries; the default links them into the engine.
 let isShared = Context.environment["KURA_SHARED"] != nil
 
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableExperimentalFeature("Lifetimes"),
-]
+/// Whether it is built for itself. For an app that depends on it warnings are kept quiet, and a build that makes errors
+/// of what it keeps quiet ends at once.
+let isRoot = Context.environment["PWD"] == Context.packageDirectory
+
+let strict: [SwiftSetting] =
+  (isRoot ? [.treatAllWarnings(as: .error)] : []) + [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+  ]
 let client = strict + (isEmbedded ? [.enableExperimentalFeature("Embedded")] : [])
 let tests: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]
 
@@ -50,8 +54,9 @@ let program: [Target] =
       path: "Sources",
       exclude: [
         "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn",
-        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraProtocol",
-        "KuraStorage", "KuraTerms", "KuraUI", "KuraVault", "SecureMemory", "kura-agent",
+        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraKeychain",
+        "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting", "KuraUI", "KuraVault",
+        "SecureMemory", "kura-agent",
         "kura-desktop", "kura-strength", "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
@@ -89,8 +94,14 @@ let package = Package(
     .executable(name: "kura-desktop", targets: ["kura-desktop"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
     .executable(name: "kura-ui", targets: ["kura-ui"]),
-    .library(name: "KuraVault", targets: ["KuraVault"]),
-    .library(name: "KuraClient", targets: ["KuraClient"]),
+    // Each module that stands in another one's interface is met with it.
+    .library(name: "KuraKeychain", targets: ["KuraKeychain", "KuraClient", "SecureMemory"]),
+    .library(
+      name: "KuraClient", targets: ["KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory"]),
+    .library(
+      name: "KuraVault",
+      targets: ["KuraVault", "KuraFormat", "KuraCrypto", "KuraTerms", "SecureMemory"]),
+    .library(name: "KuraTesting", targets: ["KuraTesting"]),
   ],
   targets: [
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
@@ -152,9 +163,18 @@ let package = Package(
     .executableTarget(
       name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 
+    // For apps.
+    .target(
+      name: "KuraKeychain", dependencies: ["KuraClient", "KuraProtocol", "SecureMemory"],
+      swiftSettings: strict),
+    .target(
+      name: "KuraTesting",
+      dependencies: ["KuraClient", "KuraKeychain", "KuraProtocol", "SecureMemory"],
+      swiftSettings: strict),
+
     // What a program looks like that uses the agent.
     .executableTarget(
-      name: "juice", dependencies: ["KuraClient", "KuraProtocol"], path: "Examples/Juice",
+      name: "juice", dependencies: ["KuraKeychain"], path: "Examples/Juice",
       swiftSettings: tests),
 
     // Proof.
@@ -192,6 +212,12 @@ let package = Package(
     .testTarget(
       name: "KuraClientTests",
       dependencies: ["KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraKeychainTests",
+      dependencies: [
+        "KuraClient", "KuraKeychain", "KuraProtocol", "KuraTesting", "SecureMemory", "kura-agent",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraCLITests",

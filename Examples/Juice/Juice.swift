@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import KuraKeychain
 
 /// An app that keeps who is signed in, and nothing else.
 ///
@@ -11,7 +12,13 @@ import Foundation
 /// PROVIDER is a file as ``IdentityProvider`` reads it. It ends with 0 when somebody is signed
 /// in afterwards, 1 when nobody is, and 2 when that cannot be told.
 @main struct Juice {
-  static let identifier = KeychainItem(service: "com.example.juice", account: "userIdentifier")
+  static let account = "userIdentifier"
+  /// On its terminal it asks there; started by another program, as a pinentry does.
+  static let keychain = {
+    var keychain = Keychain(service: "com.example.juice")
+    keychain.place = isatty(STDIN_FILENO) == 1 ? .terminal : .program
+    return keychain
+  }()
 
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
@@ -21,7 +28,7 @@ import Foundation
       fail("usage: juice PROVIDER [sign-in USER | sign-out]")
     }
     let provider = IdentityProvider(text)
-    do throws(KeychainItem.KeychainError) {
+    do throws(KeychainError) {
       switch Array(arguments.dropFirst()) {
       case []: exit(try launch(provider))
       case ["sign-out"]: exit(try signOut())
@@ -32,10 +39,9 @@ import Foundation
     } catch {
       switch error {
       case .locked: fail("the vault is locked; unlock it with: kura unlock")
-      case .noItem: fail("nobody is signed in")
-      case .protected(let why): fail("not signed out: the identifier is protected, and " + why.text)
-      case .unexpectedData: fail("what is kept of the user is no text")
-      case .unhandled(let reason): fail("the vault did not answer as it should: \(reason)")
+      case .refused(let why):
+        fail("not signed out: the identifier is protected, and \(why)")
+      case .noVault, .protected, .notText, .client: fail("\(error)")
       }
     }
   }
@@ -43,10 +49,8 @@ import Foundation
   /// Whether the user of the last time may go on.
   static func launch(
     _ provider: IdentityProvider
-  ) throws(KeychainItem.KeychainError) -> Int32 {
-    let user: String
-    do throws(KeychainItem.KeychainError) { user = try identifier.readItem() } catch {
-      guard error == .noItem else { throw error }
+  ) throws(KeychainError) -> Int32 {
+    guard let user = try keychain.get(account) else {
       print("not found: please sign in")
       return 1
     }
@@ -55,11 +59,11 @@ import Foundation
       print("authorized: welcome back, \(user)")
       return 0
     case .transferred:
-      try identifier.deleteItem(reason: "sign out of Juice")
+      try keychain.remove(account, reason: "sign out of Juice")
       print("transferred: \(user) has another identifier now; please sign in")
       return 1
     case .revoked:
-      try identifier.deleteItem(reason: "sign out of Juice")
+      try keychain.remove(account, reason: "sign out of Juice")
       print("revoked: \(user) has to sign in anew")
       return 1
     case .notFound:
@@ -70,18 +74,18 @@ import Foundation
 
   static func signIn(
     _ user: String, _ provider: IdentityProvider
-  ) throws(KeychainItem.KeychainError) -> Int32 {
+  ) throws(KeychainError) -> Int32 {
     guard provider.credentialState(forUserID: user) == .authorized else {
       print("not signed in: \(user) is not authorized")
       return 1
     }
-    try identifier.saveItem(user)
+    try keychain.set(user, for: account)
     print("signed in as \(user)")
     return 0
   }
 
-  static func signOut() throws(KeychainItem.KeychainError) -> Int32 {
-    try identifier.deleteItem(reason: "sign out of Juice")
+  static func signOut() throws(KeychainError) -> Int32 {
+    try keychain.remove(account, reason: "sign out of Juice")
     print("signed out")
     return 1
   }
@@ -89,16 +93,5 @@ import Foundation
   private static func fail(_ message: String) -> Never {
     FileHandle.standardError.write(Data("juice: \(message)\n".utf8))
     exit(2)
-  }
-}
-
-extension KeychainItem.WhyNot {
-  var text: String {
-    switch self {
-    case .notThere: "its owner was not there"
-    case .cancelled: "its owner said no"
-    case .wrong: "no right passcode was given"
-    case .other(let reason): reason
-    }
   }
 }

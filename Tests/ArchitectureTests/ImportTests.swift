@@ -20,6 +20,11 @@ private let allowed: [String: Set<String>] = [
   ],
   "kura-agent": ["KuraAgent", "Glibc"],
   "KuraClient": ["CKuraSystem", "KuraProtocol", "SecureMemory"],
+  "KuraKeychain": ["KuraClient", "KuraProtocol", "SecureMemory", "Glibc"],
+  "KuraTesting": [
+    "KuraClient", "KuraKeychain", "KuraProtocol", "SecureMemory", "Foundation", "Glibc",
+    "Synchronization",
+  ],
   "KuraCLI": ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
   "kura": ["CKuraSystem", "KuraCLI"],
   "KuraDesktop": [

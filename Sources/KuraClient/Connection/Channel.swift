@@ -19,7 +19,7 @@ struct Channel: ~Copyable {
   /// The agent does not listen any more, but may have said why.
   private var isCut = false
   /// How long the agent may keep this client waiting.
-  let patience: Patience
+  var patience: Patience
 
   /// Takes over a connected descriptor.
   static func make(

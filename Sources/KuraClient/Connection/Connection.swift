@@ -88,6 +88,11 @@ public struct Connection: ~Copyable {
       try Channel.make(descriptor: descriptor, patience: patience), about: vault, terminal)
   }
 
+  /// Has no answer, and no part of one, be waited for longer from now on; else the longest waits are of minutes.
+  ///
+  /// - Parameter milliseconds: What comes later is ``ClientError/timedOut``: whether it was done is not known.
+  public mutating func limit(milliseconds: Int32) { channel.patience.limit(to: milliseconds) }
+
   /// Ends the conversation; an engine of its own has ended, too, when this returns.
   public consuming func close() {}
 }

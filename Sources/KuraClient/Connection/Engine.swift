@@ -22,6 +22,8 @@ enum AgentProgram {
     let directory = try programDirectory()
     let candidates = [
       directory + "/kura-agent", parent(of: directory) + "/libexec/kura/kura-agent",
+      // An app is no part of Kura's installation.
+      "/usr/local/bin/kura-agent", "/usr/bin/kura-agent",
     ]
     for candidate in candidates where System.isExecutable(candidate) { return candidate }
     throw .agentMissing(directory: directory)

@@ -14,4 +14,11 @@ struct Patience: Sendable {
   var process: Int32 = 15_000
 
   static let standard = Patience()
+
+  /// Has no answer waited for longer.
+  mutating func limit(to milliseconds: Int32) {
+    answer = min(answer, milliseconds)
+    derivation = min(derivation, milliseconds)
+    stream = min(stream, milliseconds)
+  }
 }

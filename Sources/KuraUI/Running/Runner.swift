@@ -46,23 +46,23 @@ struct Runner: ~Copyable {
   ) -> [Effect] {
     let now = Clock.boot()
     if model.cover != nil {
-      model.refuse(Words.text(error), wait: Self.wait(error), now: now)
+      model.refuse(error.description, wait: Self.wait(error), now: now)
       return []
     }
     switch error.exitStatus {
     case .locked, .agent, .noVault: look(&model)
     case .needsInteraction:
       if case .byOwner = effect {
-        model.message = Words.text(error)
+        model.message = error.description
       } else {
         model.needsOwner(effect)
       }
     case .wrongPasscode:
       if case .byOwner(let inner) = effect { model.needsOwner(inner) }
-      model.message = Words.text(error)
+      model.message = error.description
     case .ok, .failure, .usage, .notFound, .cancelled, .denied, .throttled, .ambiguous, .exists,
       .integrity, .busy, .inputOutput, .runFailed, .notExecutable, .commandNotFound, .interrupted:
-      model.message = Words.text(error)
+      model.message = error.description
     }
     return []
   }
@@ -106,7 +106,7 @@ extension Runner {
       return nil
     } catch {
       model.cover(Cover(isLocked: true))
-      model.message = Words.text(error)
+      model.message = error.description
       return error
     }
   }
