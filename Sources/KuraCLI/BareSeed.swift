@@ -11,17 +11,21 @@ enum BareSeed {
 
   /// The URI of a bare secret; nil for anything else.
   ///
-  /// - Parameter name: What the URI calls it.
+  /// - Parameters:
+  ///   - name: What the URI calls it.
+  ///   - issuer: Whom it is for, where that is known.
   static func uri(
-    _ text: Span<UInt8>, named name: String
+    _ text: Span<UInt8>, named name: String, issuer: String? = nil
   ) throws(SecureMemoryError) -> SecretBytes? {
     guard isSeed(text) else { return nil }
     var uri = try SecretBuffer(capacity: text.count + 256)
-    try uri.append(text: "otpauth://totp/" + label(name) + "?secret=")
+    let owner = issuer.map { label($0) + ":" } ?? ""
+    try uri.append(text: "otpauth://totp/" + owner + label(name) + "?secret=")
     for index in text.indices where isDigit(text[index]) {
       let byte = text[index]
       try uri.append(byte >= 0x61 ? byte & 0xDF : byte)
     }
+    if let issuer { try uri.append(text: "&issuer=" + label(issuer)) }
     return uri.finish()
   }
 

@@ -51,11 +51,44 @@ import Testing
     var vault = try file.unlock()
     #expect(throws: VaultError.otpInvalid(.scheme)) { try vault.putOTP("x", "hello") }
     #expect(throws: VaultError.notFound) { try vault.code("x") }
-    try vault.put("x", Self.counting)
-    #expect(throws: VaultError.notOTP) { try vault.code("x") }
+    for text in [
+      "", "hello", " " + Self.counting, "see \(Self.counting)", "otpauth:/", "a\rotpauth://",
+    ] {
+      try vault.put("x", text)
+      #expect(throws: VaultError.notOTP) { try vault.code("x") }
+    }
+    try vault.put("x", "hello\notpauth://totp/a?secret=1")
+    #expect(throws: VaultError.otpInvalid(.secret)) { try vault.code("x") }
     try vault.putOTP("y", Self.counting)
     try vault.remove("y")
     #expect(throws: VaultError.notFound) { try vault.code("y") }
+  }
+
+  @Test(arguments: ["\n", "\r\n"])
+  func `come of a line of a text, which stays a text`(end: String) throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let other = "otpauth://totp/b?secret=1"
+    let text = ["hunter2", "user: ada", Self.counting, other, ""].joined(separator: end)
+    try vault.put("site", text)
+    for expected in ["755224", "287082"] { #expect(try vault.code("site") == expected) }
+    #expect(try vault.getText("site") == text.replacing("counter=0", with: "counter=2"))
+    #expect(try !vault.item("site").isOTP)
+    #expect(try vault.revisions("site") == [])
+    try vault.put("alone", Self.counting.replacing("counter=0", with: "counter=9"))
+    #expect(try vault.code("alone") == "520489")
+    #expect(try vault.getText("alone") == Self.counting.replacing("counter=0", with: "counter=10"))
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `end where their line would make a text too long`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let line = Self.counting.replacing("counter=0", with: "counter=9") + "\n"
+    let text = line + String(repeating: "a", count: ItemBody.longestInline - line.utf8.count)
+    try vault.put("x", text)
+    #expect(throws: VaultError.tooLarge) { try vault.code("x") }
+    #expect(try vault.getText("x") == text)
   }
 
   @Test func `end with their counter`() throws {

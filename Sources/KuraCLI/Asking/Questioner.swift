@@ -181,16 +181,17 @@ extension Questioner {
   ///
   /// - Parameter remark: What is said of it after the first time.
   mutating func twice(
-    _ label: String, _ what: Mismatch, remark: (borrowing SecretBytes) -> String
+    _ label: String, _ what: Mismatch, again: String = "again: ",
+    remark: (borrowing SecretBytes) -> String
   ) throws(CommandError) -> SecretBytes {
     guard prompt == nil else {
-      guard let secret = try prompt?.twice(label, what, remark: remark) else {
+      guard let secret = try prompt?.twice(label, what, again: again, remark: remark) else {
         throw .prompt(.failed)
       }
       return secret
     }
     let first = try askProgram(label)
-    let second = try askProgram("again: ")
+    let second = try askProgram(again)
     guard first.isEqual(to: second) else { throw .mismatch(what) }
     return first
   }

@@ -91,14 +91,15 @@ enum PassWriting {
     var questioner = try invocation.access().asking.questioner()
     let label = "Enter password for " + Diagnostic.shown(item) + ": "
     guard isEchoed else {
-      return try text(try questioner.twice(label, .value, remark: { _ in "" }))
+      let again = "Retype password for " + Diagnostic.shown(item) + ": "
+      return try text(try questioner.twice(label, .value, again: again, remark: { _ in "" }))
     }
     let secret = try questioner.ask(label, isHidden: false)
     questioner.endLine()
     return try text(secret)
   }
 
-  private static func text(_ secret: borrowing SecretBytes) throws(CommandError) -> SecretBuffer {
+  static func text(_ secret: borrowing SecretBytes) throws(CommandError) -> SecretBuffer {
     var text = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: secret.count)
     }

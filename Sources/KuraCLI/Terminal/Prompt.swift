@@ -144,7 +144,7 @@ extension Prompt {
   ///
   /// - Parameter remark: What is said of it after the first time; empty for nothing.
   mutating func twice(
-    _ label: String, _ what: Mismatch, allowsEmpty: Bool = false,
+    _ label: String, _ what: Mismatch, again: String = "again: ", allowsEmpty: Bool = false,
     remark: (borrowing SecretBytes) -> String = { _ in "" }
   ) throws(CommandError) -> SecretBytes {
     var nobody = NobodyElse()
@@ -157,7 +157,7 @@ extension Prompt {
       let text = remark(first)
       if !text.utf8.isEmpty { say(text) }
       let second = try prompting { () throws(PromptError) in
-        try line("again: ", allowsEmpty: allowsEmpty, watch: &nobody)
+        try line(again, allowsEmpty: allowsEmpty, watch: &nobody)
       }
       endLine()
       if first.isEqual(to: second) { return first }

@@ -20,8 +20,8 @@ public struct OneTimeCode: ~Copyable, Sendable {
 }
 
 extension UnlockedVault {
-  /// Makes the code that an item gives now. The secret it is made of leaves the vault in no other way
-  /// than by reading the value.
+  /// Makes the code that an item gives now: one of codes, or a text with an otpauth URI as a line of it. The
+  /// secret it is made of leaves the vault in no other way than by reading the value.
   ///
   /// A counter has moved on, on the disk, before its code is returned: a code is never given twice. The
   /// revision before it does not go to the history, which would lose what was meant to be kept there.
@@ -35,8 +35,8 @@ extension UnlockedVault {
     _ name: Span<UInt8>, with key: borrowing ProtectedKey? = nil
   ) throws(VaultError) -> OneTimeCode {
     let value = try value(name, with: key)
-    guard value.item.isOTP else { throw .notOTP }
-    let seed = try OTPSeed.read(value.bytes)
+    guard let place = value.seedPlace else { throw .notOTP }
+    let seed = try OTPSeed.read(value.bytes.extracting(place))
     switch seed.factor {
     case .counter: return try nextCode(name, key)
     case .time(let period):
@@ -56,16 +56,16 @@ extension UnlockedVault {
     return try writing { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       try change.check(live: nil)
-      guard change.kind == .otp else { throw .notOTP }
       let value = try vault.currentValue(tag, orElse: .notFound, key)
-      let seed = try OTPSeed.read(value.bytes)
+      guard let kind = change.kind, let place = value.seedPlace else { throw .notOTP }
+      let seed = try OTPSeed.read(value.bytes.extracting(place))
       guard case .counter(let counter) = seed.factor else { throw .notOTP }
       guard counter < .max else { throw .otpInvalid(.counter) }
-      let next = try seed.moved(value.bytes, to: counter + 1)
+      let next = try seed.moved(value.bytes, at: place, to: counter + 1)
       let content = try NewContent(inline: next.bytes)
       let meta = try change.newMeta(
         name.bytes, AttributeEdits(), size: content.size, modified: draft.root.time)
-      _ = try vault.finish(change, meta, content, .otp, &draft, keepingCurrent: false)
+      _ = try vault.finish(change, meta, content, kind, &draft, keepingCurrent: false)
       return OneTimeCode(
         text: try seed.made(counter), factor: seed.factor, algorithm: seed.algorithm, left: 0,
         isProtected: value.item.isProtected)
@@ -85,9 +85,42 @@ extension OTPSeed {
     try fromFormat(.item, code(counter))
   }
 
+  /// A value with the counter of its URI moved on.
   fileprivate borrowing func moved(
-    _ uri: Span<UInt8>, to counter: UInt64
+    _ value: Span<UInt8>, at place: Range<Int>, to counter: UInt64
   ) throws(VaultError) -> SecretBytes {
-    try fromFormat(.item, self.uri(uri, withCounter: counter))
+    let uri = try fromFormat(
+      .item, self.uri(value.extracting(place), withCounter: counter))
+    let count = value.count - place.count + uri.count
+    guard count <= ItemBody.longestInline else { throw .tooLarge }
+    do throws(SecureMemoryError) {
+      var moved = try SecretBytes(count: count)
+      moved.overwrite(at: 0, with: value.extracting(..<place.lowerBound))
+      moved.overwrite(at: place.lowerBound, with: uri.bytes)
+      moved.overwrite(
+        at: place.lowerBound + uri.count, with: value.extracting(place.upperBound...))
+      return moved
+    } catch { throw .outOfMemory }
+  }
+}
+
+// MARK: - In a text
+
+extension Value {
+  /// Where an otpauth URI stands: an item of codes is one, and in a text it is the first line that begins like one.
+  /// nil: there is none, or the value is too long to be looked through.
+  fileprivate var seedPlace: Range<Int>? {
+    let (bytes, head) = (bytes, Array("otpauth://".utf8))
+    if item.isOTP { return 0..<bytes.count }
+    var start = 0
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+      if end - start >= head.count, head.indices.allSatisfy({ bytes[start + $0] == head[$0] }) {
+        return start..<(bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end)
+      }
+      start = end + 1
+    }
+    return nil
   }
 }
