@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "editing.h"
 
+#include "covering.h"
 #include "launching.h"
 #include "memory.h"
 #include "process.h"
@@ -151,10 +152,14 @@ static void resume(const struct kura_edited *edited) {
   kill(edited->process, SIGCONT);
 }
 
-/* The shell sees our whole group stopped, as it would see an editor that it had started. */
-static void stop_as_well(const struct kura_edited *edited) {
+/* The shell sees our whole group stopped, as it would see an editor that it had started. Whether `other` has told
+   something meanwhile: then the editor does not go on. */
+static bool stop_as_well(const struct kura_edited *edited, int other) {
   kill(0, SIGSTOP);
+  struct pollfd news = {.fd = other, .events = POLLIN};
+  if (poll(&news, 1, 0) > 0) return true;
   resume(edited);
+  return false;
 }
 
 static void end_editor(const struct kura_edited *edited, int number) {
@@ -162,23 +167,25 @@ static void end_editor(const struct kura_edited *edited, int number) {
   kill(edited->process, SIGCONT);
 }
 
-/* What the editor does now; whether it has ended. */
-static int look(struct kura_edited *edited) {
+enum state { RUNNING, ENDED, TOLD };
+
+/* What the editor does now. */
+static enum state look(struct kura_edited *edited, int other) {
   int status;
   pid_t found = waitpid(edited->process, &status, WNOHANG | WUNTRACED);
   if (found == edited->process && WIFSTOPPED(status)) {
     if (edited->interrupted) kill(edited->process, SIGKILL);
-    else stop_as_well(edited);
-    return look(edited);
+    else if (stop_as_well(edited, other)) return TOLD;
+    return look(edited, other);
   }
   if (found == edited->process) {
     edited->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     edited->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return 1;
+    return ENDED;
   }
-  if (found == 0 || errno != ECHILD) return 0;
+  if (found == 0 || errno != ECHILD) return RUNNING;
   edited->status = 255;
-  return 1;
+  return ENDED;
 }
 
 static void take_signals(struct kura_edited *edited) {
@@ -191,7 +198,8 @@ static void take_signals(struct kura_edited *edited) {
 }
 
 bool kura_edit_await(struct kura_edited *edited, int other) {
-  while (!look(edited)) {
+  enum state now;
+  while ((now = look(edited, other)) == RUNNING) {
     struct pollfd each[2] = {
         {.fd = edited->signals, .events = POLLIN},
         {.fd = edited->interrupted ? -1 : other, .events = POLLIN}};
@@ -201,51 +209,7 @@ bool kura_edit_await(struct kura_edited *edited, int other) {
     if (each[1].revents) return true;
     take_signals(edited);
   }
-  return false;
-}
-
-// MARK: - Covering
-
-static int has_cursor(void) {
-  const char *kind = getenv("TERM");
-  return kind && *kind && strcmp(kind, "dumb") != 0;
-}
-
-static void show(int terminal, const char *words) {
-  if (!has_cursor()) return;
-  ssize_t ignored = write(terminal, words, strlen(words));
-  (void)ignored;
-}
-
-/* From the last cell back to the first: what is erased forwards, some terminals keep in their scrollback. */
-#define ERASE "\033[m\033[r\033[9999;9999H\033[1J\033[H"
-/* Mouse, focus and pasting in brackets, which would be typed as keys. */
-#define MODES "\033[?1000;1002;1003;1004;1006;2004"
-
-void kura_edit_cover(struct kura_edited *edited) {
-  kill(-edited->process, SIGSTOP);
-  int status;
-  /* One that has ended is noticed when it is waited for again. */
-  siginfo_t about;
-  while (waitid(P_PID, (id_t)edited->process, &about, WSTOPPED | WEXITED | WNOWAIT) != 0)
-    if (errno != EINTR) break;
-  if (about.si_code == CLD_STOPPED) waitpid(edited->process, &status, WUNTRACED);
-  tcsetpgrp(edited->terminal, getpgrp());
-  edited->has_theirs = tcgetattr(edited->terminal, &edited->theirs) == 0;
-  if (edited->has_settings) tcsetattr(edited->terminal, TCSAFLUSH, &edited->settings);
-  show(edited->terminal, MODES "s" MODES "l\033[?25h" ERASE);
-}
-
-void kura_edit_uncover(struct kura_edited *edited) {
-  show(edited->terminal, ERASE MODES "r");
-  if (edited->has_theirs) tcsetattr(edited->terminal, TCSAFLUSH, &edited->theirs);
-  resume(edited);
-  kill(-edited->process, SIGWINCH);
-}
-
-void kura_edit_drop(struct kura_edited *edited) {
-  kill(-edited->process, SIGKILL);
-  show(edited->terminal, ERASE);
+  return now == TOLD;
 }
 
 // MARK: - Ending
@@ -257,7 +221,7 @@ void kura_edit_end(struct kura_edited *edited) {
     tcsetattr(terminal, TCSADRAIN, &edited->settings);
   /* An editor that was killed leaves its own screen, its mouse and its cursor on (xterm's sequences). */
   if (edited->signal)
-    show(terminal, "\033[?1049l\033[?2004l\033[?1000l\033[?1002l\033[?1004l\033[?1006l\033[?25h\033[m\r\n");
+    kura_covering_show(terminal, "\033[?1049l\033[?2004l\033[?1000l\033[?1002l\033[?1004l\033[?1006l\033[?25h\033[m\r\n");
   close(edited->signals);
   if (edited->guard >= 0) {
     close(edited->guard);

@@ -10,7 +10,8 @@ import Testing
   func `who watches is told of the lock`(_ scope: LockRequest.Scope) throws {
     let bench = try Bench()
     let (user, watcher) = (try bench.unlocked(), try bench.client())
-    try watcher.send { try $0.putRequest(.watch) }
+    // It knows at once that it will be told.
+    #expect(try bench.ask(watcher) { try $0.putRequest(.watch) }.type == .progress)
     try bench.turn(3)
     #expect(!watcher.waitReadable(milliseconds: 50))
     #expect(try bench.ask(user) { try $0.putRequest(.lock(.init(.asked, scope: scope))) }.isOK)
@@ -24,8 +25,7 @@ import Testing
     let bench = try Bench()
     let watcher = try bench.unlocked(idle: 1_000)
     bench.clock.pass(milliseconds: 900)
-    try watcher.send { try $0.putRequest(.watch) }
-    try bench.turn(3)
+    #expect(try bench.ask(watcher) { try $0.putRequest(.watch) }.type == .progress)
     bench.clock.pass(milliseconds: 100)
     let told = try bench.reply(on: watcher)
     #expect(told.failure == .locked)

@@ -20,6 +20,8 @@ struct kura_edited {
   int terminal, signals;
   /* Our end of a pipe to the process that gives the terminal back when we are killed; -1: none. */
   int guard, guardian;
+  /* The process group that had the terminal when the editor was covered; 0: another program's. */
+  int front;
   /* The terminal as it was before, and as a stopped editor left it. */
   bool has_settings, has_theirs;
   struct termios settings, theirs;
@@ -43,13 +45,14 @@ int kura_edit_start(
    stops, so do we; SIGTERM and SIGHUP go to it; Ctrl-C is its own affair. */
 bool kura_edit_await(struct kura_edited *_Nonnull edited, int other);
 
-/* Stops the editor and all of its group, takes the terminal, and erases what stands there. */
+/* Stops the editor and all that it has started, takes the terminal, and erases what stands there, before anything is
+   waited for. If we are killed from here on, all that was stopped is killed, too. */
 void kura_edit_cover(struct kura_edited *_Nonnull edited);
 
-/* Gives the terminal back to a covered editor, which goes on and draws its screen anew. */
+/* Gives the terminal back to what had it of a covered editor, which goes on and draws its screen anew. */
 void kura_edit_uncover(struct kura_edited *_Nonnull edited);
 
-/* Kills a covered editor and all of its group. */
+/* Kills a covered editor and all that it has started. */
 void kura_edit_drop(struct kura_edited *_Nonnull edited);
 
 /* Takes the terminal back from an editor that has ended, with its settings as they were. */

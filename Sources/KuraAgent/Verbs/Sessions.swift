@@ -58,10 +58,14 @@ extension Agent {
     connection.phase = .awaitingUnlock(until: overflow ? .max : deadline)
   }
 
-  /// Parks a client until the vault's lock refuses what it has under way. It is no use of the vault.
+  /// Parks a client until the vault's lock refuses what it has under way, and tells it so: who shows a value has to
+  /// know that somebody tells of the lock. It is no use of the vault.
   func awaitLock(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     guard hasRoomToWait else { throw .tooBusy }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putProgress(done: 0, total: 0)
+    }
     connection.phase = .awaitingLock(session)
   }
 

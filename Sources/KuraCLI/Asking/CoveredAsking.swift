@@ -9,20 +9,21 @@ extension VaultAccess {
   /// Has a person unlock the vault, here or elsewhere. What options hand over is not taken: it would undo the
   /// lock.
   ///
-  /// - Returns: Whether it is unlocked; false: the person gives up what is covered.
-  func askWhileCovered() throws(CommandError) -> Bool {
+  /// - Returns: What tells of the next lock, without which nothing is uncovered; nil: the person gives up what is
+  ///   covered.
+  func askWhileCovered() throws(CommandError) -> LockWatch? {
     var isAlone = false
     while true {
       var questioner = try asking.questioner()
       guard questioner.hasTerminal else {
         try awaitUnlock()
-        return true
+        return try LockWatch.begin(self)
       }
       questioner.prompt?.say("The vault is locked: " + title)
       questioner.prompt?.say("The editor is stopped, and goes on after an unlock.")
       do throws(CommandError) {
         try unlock(&questioner, isAlone)
-        return true
+        return try LockWatch.begin(self)
       } catch {
         if error == .prompt(.closed) || error == .prompt(.failed) { throw error }
         if error != .prompt(.interrupted), error != .prompt(.cancelled) {
@@ -32,7 +33,7 @@ extension VaultAccess {
         isAlone = true
       }
       questioner = try asking.questioner()
-      guard try asksAgain(&questioner) else { return false }
+      guard try asksAgain(&questioner) else { return nil }
     }
   }
 

@@ -76,14 +76,7 @@ extension Clearer {
     guard !access.isPrivate else { return false }
     do throws(CommandError) {
       guard var connection = try access.connectRunning() else { return false }
-      try running { () throws(ClientError) in
-        _ = try connection.agentStatus()
-        try connection.beginWatch()
-      }
-      // What cannot be watched is refused at once.
-      if kura_terminal_await(connection.watched, 200) {
-        try running { () throws(ClientError) in try connection.endWatch() }
-      }
+      try running { () throws(ClientError) in try connection.beginWatch() }
       kura_clip_ready(ready)
       waitForNews(connection.watched)
       return true

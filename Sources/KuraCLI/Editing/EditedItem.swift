@@ -116,6 +116,7 @@ extension EditedItem {
   mutating func edit(
     with editor: Editor, in directory: String?, at terminal: Int32, _ access: VaultAccess
   ) throws(CommandError) {
+    var watch = try LockWatch.beginUnlocked(access)
     kura_editing_begin()
     defer { kura_editing_end() }
     var draft: Draft
@@ -126,11 +127,14 @@ extension EditedItem {
       throw .file(.write, path: draft.path, errno: error.errno)
     }
     var running = try editor.start(draft, at: terminal)
-    var watch = LockWatch.begin(access)
     while running.wait(or: watch.descriptor) {
-      guard watch.isLocked() else { continue }
-      guard try hide(&draft, under: &running, access) else { throw Self.dropped }
-      watch = LockWatch.begin(access)
+      // Where nobody tells of a lock any more, it is covered as by one.
+      if !watch.isLocked(), let next = try? LockWatch.begin(access) {
+        watch = next
+        continue
+      }
+      guard let next = try hide(&draft, under: &running, access) else { throw Self.dropped }
+      watch = next
     }
     if let complaint = editor.complaint(of: running.finish()) { throw complaint }
     do throws(FileError) { try draft.read(into: &text, limit: Self.limit) } catch {
@@ -144,25 +148,25 @@ extension EditedItem {
 
   /// Covers the editor until the vault is unlocked.
   ///
-  /// - Returns: Whether it goes on; false: a person has dropped the text.
+  /// - Returns: What tells of the next lock; nil: a person has dropped the text.
   private mutating func hide(
     _ draft: inout Draft, under running: inout RunningEditor, _ access: VaultAccess
-  ) throws(CommandError) -> Bool {
+  ) throws(CommandError) -> LockWatch? {
     running.cover()
     // At a prompt, signals do as at any other.
     kura_editing_end()
     defer { kura_editing_begin() }
     // What cannot be taken away cannot be stored either; its end says why.
     try? draft.takeAway(into: &text, limit: Self.limit)
-    guard try access.askWhileCovered() else {
+    guard let watch = try access.askWhileCovered() else {
       running.drop()
-      return false
+      return nil
     }
     do throws(FileError) { try draft.giveBack(text.bytes) } catch {
       throw .file(.write, path: draft.path, errno: error.errno)
     }
     running.uncover()
-    return true
+    return watch
   }
 
   static var dropped: CommandError {

@@ -8,21 +8,40 @@ struct LockWatch: ~Copyable {
   /// nil: nobody tells.
   private var connection: Connection?
 
-  /// Begins to listen. A private engine locks at the command's end; an agent that cannot tell is not waited for.
-  static func begin(_ access: VaultAccess) -> LockWatch {
+  /// Begins to listen. A private engine locks at the command's end: nobody tells of that.
+  ///
+  /// - Throws: Where nobody would tell of a lock, so that nothing may be shown; where it is locked.
+  static func begin(_ access: VaultAccess) throws(CommandError) -> LockWatch {
     guard !access.isPrivate else { return LockWatch(nil) }
-    // Where none is running, no key is held: what is heard first is that.
-    guard let connection = try? listening(access) else { return LockWatch(nil) }
+    var connection = try access.connect()
+    do throws(ClientError) { try connection.beginWatch() } catch { throw words(.client(error)) }
     return LockWatch(connection)
   }
 
-  private static func listening(_ access: VaultAccess) throws(CommandError) -> Connection {
-    var connection = try access.connect()
-    try running { () throws(ClientError) in
-      _ = try connection.agentStatus()
-      try connection.beginWatch()
-    }
-    return connection
+  /// The same, after an unlock where it is locked.
+  static func beginUnlocked(_ access: VaultAccess) throws(CommandError) -> LockWatch {
+    guard !access.isPrivate else { return LockWatch(nil) }
+    var held = Held()
+    do throws(CommandError) {
+      try access.unlocked(holding: &held) { connection throws(ClientError) in
+        try connection.beginWatch()
+      }
+    } catch { throw words(error) }
+    return LockWatch(held.connection.take())
+  }
+
+  private static func words(_ error: CommandError) -> CommandError {
+    let isBusy = error == .client(.refused(.tooBusy)) || error == .client(.refused(.busy))
+    return isBusy ? unheard : error
+  }
+
+  /// Why nothing is shown where too many wait for a lock.
+  static var unheard: CommandError {
+    .failure(
+      "nobody can tell of a lock just now, and so nothing is shown",
+      hint:
+        "too many programs wait for one: end some of those that run 'kura watch', then try again",
+      .busy)
   }
 
   /// Has something to read when ``isLocked()`` knows more; -1: never.

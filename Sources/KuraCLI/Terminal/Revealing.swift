@@ -31,7 +31,7 @@ struct Revealing {
         .needsInteraction)
     }
     var text = try fetch(wanted, access)
-    var watch = LockWatch.begin(access)
+    var watch = try LockWatch.begin(access)
     var questioner = try access.asking.questioner()
     guard var prompt = questioner.prompt.take() else { throw .prompt(.closed) }
     guard !prompt.isDumb else {
@@ -52,12 +52,7 @@ struct Revealing {
       throw .failure(
         "the vault was locked, and the value is off the terminal", hint: "run 'kura unlock'",
         .locked)
-    case .unwatched:
-      throw .failure(
-        "nobody can tell of a lock just now, so the value is off the terminal",
-        hint:
-          "too many programs wait for one: end some of those that run 'kura watch', then try again",
-        .busy)
+    case .unwatched: throw LockWatch.unheard
     }
   }
 

@@ -82,17 +82,23 @@ extension Connection {
   /// Reads the answer to ``beginWait(milliseconds:)``.
   public mutating func endWait() throws(ClientError) { try done() }
 
-  /// Asks to be told of the vault's lock, and goes on: ``watched`` has something to read then, and when
-  /// the agent ends. It extends no session. Some request must have been answered before.
+  /// Asks to be told of the vault's lock, and goes on once it is certain: ``watched`` has something to read then,
+  /// and when the agent ends. It extends no session.
+  ///
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked` where it is locked already, with
+  ///   `Failure.tooBusy` where too many are to be told, and with `Failure.unsupported` by an agent that tells nobody.
   public mutating func beginWatch() throws(ClientError) {
-    precondition(!release.isEmpty, "the agent's hello would be taken for the answer")
     try send(.watch)
+    let frame = try channel.next(patience: patience.answer)
+    if frame.type == .reply { try accept(frame) }
+    guard frame.type == .progress else { throw .broken(.frameType(frame.type.rawValue)) }
+    // The lock may have come with it, where no poll(2) sees it.
+    if isAhead { try done() }
   }
 
   /// Reads the answer to ``beginWatch()``.
   ///
-  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked`, or with `Failure.unsupported` by
-  ///   an agent that tells nobody.
+  /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked`.
   public mutating func endWatch() throws(ClientError) { try done() }
 
   /// What the agent says of itself.

@@ -86,11 +86,13 @@ extension Runner {
   mutating func look(_ model: inout Model, _ engine: Engine = .started) -> ClientError? {
     watch = nil
     isUnlocked = false
+    var isOpen = false
     do throws(ClientError) {
       var connection = try connect(engine)
       let status = try connection.status()
       if let slots = try? connection.slots() { model.ways = Ways(slots) }
       if status.state == .unlocked {
+        isOpen = true
         try begin(consume connection)
         // Somebody else unlocked it: who sits here has shown nothing yet.
         if model.cover?.isLocked == true { model.cover(Cover(isLocked: false)) }
@@ -105,14 +107,19 @@ extension Runner {
       watch = consume connection
       return nil
     } catch {
-      model.cover(Cover(isLocked: true))
-      model.message = error.description
+      if Self.isUnheard(error) {
+        coverUnheard(&model, isLocked: !isOpen)
+      } else {
+        model.cover(Cover(isLocked: true))
+        model.message = error.description
+      }
       return error
     }
   }
 
   /// Has the agent tell of the lock.
   private mutating func begin(_ connection: consuming Connection) throws(ClientError) {
+    var connection = connection
     try connection.beginWatch()
     watch = consume connection
     isUnlocked = true
@@ -121,19 +128,23 @@ extension Runner {
   /// The agent said something: the vault is locked, or unlocked, or the agent is gone, which is not
   /// started before it is needed.
   mutating func hear(_ model: inout Model) {
-    guard isUnheard() else { return _ = look(&model, .running) }
-    model.cover(Cover(isLocked: !isUnlocked))
+    if isUnheard() { coverUnheard(&model, isLocked: true) } else { look(&model, .running) }
+  }
+
+  private func coverUnheard(_ model: inout Model, isLocked: Bool) {
+    model.cover(Cover(isLocked: isLocked))
     model.message = "too many programs wait for a lock: nobody would tell this screen of one"
   }
 
   /// Whether the agent takes no more who wait: asked at once again, it would say so at once again.
+  private static func isUnheard(_ error: ClientError) -> Bool {
+    error == .refused(.tooBusy) || error == .refused(.busy)
+  }
+
+  /// The same of what was asked for while the vault was locked; a watch was agreed to.
   private mutating func isUnheard() -> Bool {
-    guard var connection = watch.take() else { return false }
-    do throws(ClientError) {
-      if isUnlocked { try connection.endWatch() } else { try connection.endWait() }
-    } catch {
-      return error == .refused(.tooBusy) || error == .refused(.busy)
-    }
+    guard !isUnlocked, var connection = watch.take() else { return false }
+    do throws(ClientError) { try connection.endWait() } catch { return Self.isUnheard(error) }
     return false
   }
 
