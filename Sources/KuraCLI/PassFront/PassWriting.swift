@@ -27,6 +27,10 @@ enum PassWriting {
     if !given.has("f") { try confirm(item, store, invocation) }
     var value: SecretBuffer
     if given.has("m") {
+      if kura_is_terminal(0) {
+        invocation.messages.write(
+          "Enter contents of " + Diagnostic.shown(item) + " and press Ctrl+D when finished:\n")
+      }
       value = try everything()
     } else {
       let isEchoed = given.has("e")
