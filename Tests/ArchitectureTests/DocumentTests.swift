@@ -159,6 +159,7 @@ import Testing
     #expect(
       names.isSuperset(of: [
         "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-helpers.7",
+        "kura-recipes.7",
         "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-start.7", "kura-ui.1",
       ]))
     for page in pages {
