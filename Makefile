@@ -26,7 +26,7 @@ MAN7 := kura-start.7 kura-helpers.7 kura-recipes.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura kura-askpass kura-pass
 # Programs that may be there themselves: each in a directory of its own, to stand in the PATH of what shall find it.
-FRONTS := pass
+FRONTS := pass keyring
 COMMANDS := kura kura-agent kura-desktop kura-ui
 UNIT := kura-agent.socket kura-agent.service kura-desktop.service
 BIN := $(DESTDIR)$(PREFIX)/bin

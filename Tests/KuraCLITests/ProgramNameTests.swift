@@ -21,6 +21,9 @@ import Testing
 
   @Test func `a question is no option, whatever it begins with`() {
     #expect(arguments("/usr/bin/pass", "-c", "a") == ["helper", "pass", "--", "-c", "a"])
+    #expect(
+      arguments("/opt/keyring", "--mode=creds", "get", "x")
+        == ["helper", "keyring", "--", "--mode=creds", "get", "x"])
     #expect(arguments("kura-pass") == ["helper", "pass", "--"])
     #expect(arguments("kura-askpass", "--help") == ["helper", "askpass", "--", "--help"])
     #expect(

@@ -11,6 +11,7 @@ enum ProgramName {
     ("kura-askpass", "askpass", true),
     ("kura-pass", "pass", true),
     ("pass", "pass", true),
+    ("keyring", "keyring", true),
   ]
 
   /// The arguments as `kura` takes them, byte for byte.
