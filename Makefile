@@ -165,6 +165,7 @@ nightly: packages
 	@packaging/nightly
 	@Tests/programs/pass-suite $(OUT)
 	@Tests/programs/secretspec $(OUT)
+	@Tests/programs/keyring $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 
@@ -197,6 +198,7 @@ install: $(if $(filter-out $(wildcard $(PROGRAMS)),$(PROGRAMS)),build) install-u
 	install -m 755 $(OUT)/kura-strength $(HELPERS)
 	install -d $(addprefix $(HELPERS)/,$(FRONTS))
 	for front in $(FRONTS); do ln -sf ../../../bin/kura $(HELPERS)/$$front/$$front; done
+	install -m 644 python/kura_keyring.py $(HELPERS)/keyring
 	install -m 644 $(addprefix man/,$(MAN1)) $(MAN)1
 	install -m 644 $(addprefix man/,$(MAN5)) $(MAN)5
 	install -m 644 $(addprefix man/,$(MAN7)) $(MAN)7
@@ -219,6 +221,7 @@ uninstall:
 	rm -f $(addprefix $(BIN)/,$(COMMANDS) $(LINKS)) $(HELPERS)/kura-strength $(COMPLETIONS)
 	rm -f $(addprefix $(MAN)1/,$(MAN1) $(addsuffix .1,$(LINKS))) $(addprefix $(MAN)5/,$(MAN5)) $(addprefix $(MAN)7/,$(MAN7))
 	rm -f $(addprefix $(UNITS)/,$(UNIT)) $(AUTOSTART)/kura-desktop.desktop
+	rm -f $(HELPERS)/keyring/kura_keyring.py
 	for front in $(FRONTS); do rm -f $(HELPERS)/$$front/$$front; rmdir $(HELPERS)/$$front 2>/dev/null; done || true
 	rmdir $(HELPERS) $(AUTOSTART) 2>/dev/null || true
 
