@@ -107,6 +107,14 @@ private func string(_ text: String) throws -> [UInt8]? {
     #expect(missing == [nil, nil])
   }
 
+  @Test(arguments: [
+    ("{}", 0), ("{\"a\":1}", 1), ("{\"a\":{\"b\":1,\"c\":2},\"d\":[3,4]}", 2),
+  ])
+  func `only members of the outermost object are counted`(_ text: String, _ count: Int) throws {
+    let document = try JSONDocument(try buffer(Array(text.utf8)))
+    #expect(document.memberCount == count)
+  }
+
   @Test(arguments: ["m", "f", "b"])
   func `a number is whole, and not negative`(_ key: String) throws {
     let document = try JSONDocument(try buffer(Array(#"{"m":-1,"f":1.5,"b":"x"}"#.utf8)))

@@ -17,6 +17,8 @@ import Testing
       arguments("git-credential-kura", "--vault", "work", "get")
         == ["helper", "git", "--vault", "work", "get"])
     #expect(arguments("x/cargo-credential-kura", "--cargo-plugin") == ["helper", "cargo"])
+    #expect(
+      arguments("/p/terraform-credentials-kura", "get", "h") == ["helper", "terraform", "get", "h"])
   }
 
   @Test func `a question is no option, whatever it begins with`() {

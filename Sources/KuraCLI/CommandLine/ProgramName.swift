@@ -8,6 +8,7 @@ enum ProgramName {
     ("git-credential-kura", "git", false),
     ("docker-credential-kura", "docker", false),
     ("cargo-credential-kura", "cargo", false),
+    ("terraform-credentials-kura", "terraform", false),
     ("kura-askpass", "askpass", true),
     ("kura-pass", "pass", true),
     ("pass", "pass", true),

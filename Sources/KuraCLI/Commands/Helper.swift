@@ -6,7 +6,7 @@ internal import KuraProtocol
 enum Helper {
   static let command = Command(
     "helper", [.init("PROGRAM"), .init("ARGUMENT", .any)],
-    abstract: "be what other programs ask: git, docker, cargo, aws, askpass, pass, keyring",
+    abstract: "be what git, docker, ssh, pip, kubectl and other programs ask",
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -22,7 +22,7 @@ enum Helper {
     guard let run = programs.first(where: { $0.name.utf8.elementsEqual(program) })?.run else {
       throw .usage(
         "helper does not speak to " + Diagnostic.quoted(program),
-        hint: "say git, docker, cargo, aws, askpass, pass or keyring")
+        hint: "say git, docker, cargo, aws, kubectl, terraform, askpass, pass or keyring")
     }
     return try run(&invocation)
   }
@@ -32,6 +32,8 @@ enum Helper {
     ("docker", { invocation throws(CommandError) in try DockerCredential.run(&invocation) }),
     ("cargo", { invocation throws(CommandError) in try CargoCredential.run(&invocation) }),
     ("aws", { invocation throws(CommandError) in try AWSCredential.run(&invocation) }),
+    ("kubectl", { invocation throws(CommandError) in try KubectlCredential.run(&invocation) }),
+    ("terraform", { invocation throws(CommandError) in try TerraformCredential.run(&invocation) }),
     ("askpass", { invocation throws(CommandError) in try Askpass.run(&invocation) }),
     ("pass", { invocation throws(CommandError) in try PassFront.run(&invocation) }),
     ("keyring", { invocation throws(CommandError) in try KeyringFront.run(&invocation) }),

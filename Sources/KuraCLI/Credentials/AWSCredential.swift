@@ -16,7 +16,7 @@ enum AWSCredential {
     guard invocation.arguments.operands.count == 2 else {
       throw .usage(.operandMissing("the NAME of one item", verb: "helper aws"))
     }
-    let (name, access) = try item(invocation)
+    let (name, access) = try invocation.itemToHandOut()
     var value = try CredentialValue()
     let item = try access.unlocked(authorizing: true) {
       connection throws(ClientError) in
@@ -27,7 +27,8 @@ enum AWSCredential {
     }
     try value.checkText(name)
     if value.bytes.count > 0, value.bytes[0] == UInt8(ascii: "{") {
-      try write(try document(value.finish(), name), name, &invocation.output)
+      let document = try value.document(name)
+      try write(document, name, &invocation.output)
     } else {
       try value.checkLine(name)
       guard let id = item.attributes.first(where: { $0.key == keyAttribute })?.value,
@@ -39,30 +40,6 @@ enum AWSCredential {
       try end(&invocation.output)
     }
     return .ok
-  }
-
-  /// The item that the operand names, which may be a reference, as in other configurations.
-  private static func item(
-    _ invocation: borrowing Invocation
-  ) throws(CommandError) -> (name: String, VaultAccess) {
-    let text = try invocation.operand(1)
-    guard ItemReference.isReference(text) else { return (text, try invocation.access()) }
-    let reference: ItemReference
-    do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
-      throw .usage(.notAReference(error))
-    }
-    guard reference.part == .value else { throw .usage(.notAReference(.query)) }
-    return (reference.name, try invocation.access(of: reference))
-  }
-
-  private static func document(
-    _ value: consuming SecretBuffer, _ name: String
-  ) throws(CommandError) -> JSONDocument {
-    do throws(JSONFlaw) { return try JSONDocument(value) } catch {
-      throw .failure(
-        "the value of " + Diagnostic.shown(name) + " begins as JSON, but " + error.kind.words
-          + " (byte \(error.offset))")
-    }
   }
 
   /// Hands on what a document of the AWS tools' own says, where it says enough.

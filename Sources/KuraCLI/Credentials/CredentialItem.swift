@@ -67,6 +67,34 @@ struct CredentialValue: ~Copyable {
   static func endsLine(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0 }
 }
 
+extension CredentialValue {
+  /// Reads it as the JSON that it begins as.
+  ///
+  /// - Parameter name: The item it came from.
+  consuming func document(_ name: String) throws(CommandError) -> JSONDocument {
+    do throws(JSONFlaw) { return try JSONDocument(finish()) } catch {
+      throw .failure(
+        "the value of " + Diagnostic.shown(name) + " begins as JSON, but " + error.kind.words
+          + " (byte \(error.offset))")
+    }
+  }
+}
+
+extension Invocation {
+  /// The item that the operand behind a program's name means, which may be a reference, as in other
+  /// configurations.
+  func itemToHandOut() throws(CommandError) -> (name: String, VaultAccess) {
+    let text = try operand(1)
+    guard ItemReference.isReference(text) else { return (text, try access()) }
+    let reference: ItemReference
+    do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
+      throw .usage(.notAReference(error))
+    }
+    guard reference.part == .value else { throw .usage(.notAReference(.query)) }
+    return (reference.name, try access(of: reference))
+  }
+}
+
 extension CommandError {
   fileprivate static func valueTooLong(_ name: String) -> CommandError {
     .failure(

@@ -85,6 +85,9 @@ extension JSONDocument {
   /// Whether the document is an object.
   var isObject: Bool { nodes[0].kind == .object }
 
+  /// How many members the outermost object has.
+  var memberCount: Int { nodes.indices.count { $0 > 0 && nodes[$0].parent == 0 } }
+
   /// Copies the string at a path of keys; false where nothing or `null` stands.
   ///
   /// - Parameter secret: What it held before goes.
