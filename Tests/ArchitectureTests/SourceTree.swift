@@ -20,6 +20,9 @@ struct SourceTree {
       lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// All of it.
+    var text: String { lines.joined(separator: "\n") }
+
     /// The folder under `Sources/`: the target's name.
     var target: String { String(path.split(separator: "/")[1]) }
 
