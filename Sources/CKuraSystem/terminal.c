@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <termios.h>
@@ -127,12 +128,44 @@ static int apply(const struct termios *settings, int when) {
 static const char apart[] = "\033[?1049h\033[2J\033[H",
                   together[] = "\033[m\033[r\033[9999;9999H\033[1J\033[H\033[?1049l";
 
+/* Our end of a socket to the guard; -1: there is none. */
+static int guard = -1;
+
+static void tell_guard(char is_shown) {
+  if (guard >= 0 && send(guard, &is_shown, 1, MSG_NOSIGNAL) != 1) guard = -1;
+}
+
+void kura_terminal_guard(int fd) {
+  int ends[2];
+  struct termios before;
+  if (guard >= 0 || tcgetattr(fd, &before) != 0) return;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  mend(&before);
+  if (fork() == 0) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    /* Nobody waits for what this process holds but the terminal. */
+    dup2(fd, 0);
+    dup2(ends[0], 1);
+    for (int other = 2; other < 64; other++) close(other);
+    char is_shown = 0;
+    while (read(1, &is_shown, 1) != 0) continue;
+    if (is_shown && write(0, together, sizeof together - 1) > 0) tcsetattr(0, TCSAFLUSH, &before);
+    _exit(0);
+  }
+  close(ends[0]);
+  guard = ends[1];
+}
+
 void kura_terminal_show_apart(bool is_apart) {
   if (prompt.apart == is_apart) return;
   prompt.apart = is_apart;
+  if (is_apart) tell_guard(1);
   ssize_t ignored = is_apart ? write(prompt.fd, apart, sizeof apart - 1)
                              : write(prompt.fd, together, sizeof together - 1);
   (void)ignored;
+  if (!is_apart) tell_guard(0);
 }
 
 /* tcsetattr, sigaction, raise, write and _exit are async-signal-safe (POSIX.1-2017, 2.4.3). */

@@ -23,6 +23,15 @@ import Testing
     #expect(both == "a\\x0Ab says: x\\x0Ay\nasked by a\\x0Ab")
   }
 
+  /// 40 of them are 80 columns: what follows would stand at the beginning of a line, as Kura's own words do.
+  @Test(arguments: ["\u{3000}", "\u{2003}", "\u{5B57}"])
+  func `takes no more columns than it may have characters`(_ character: String) {
+    let words = Array((String(repeating: character, count: 38) + "passcode for default: ").utf8)
+    let text = Claim(words, of: Array("x".utf8)).text
+    #expect(text.unicodeScalars.count == "x says: ".count + 20 + "...".count)
+    #expect(!text.contains("\u{3000}") && !text.contains("\u{2003}"))
+  }
+
   @Test func `says where the way to the login breaks off, and where it goes on`() {
     let make = Array("make".utf8)
     #expect(

@@ -39,6 +39,10 @@ int kura_terminal_columns(int fd);
 /* The height in lines; 0 where the terminal does not say. */
 int kura_terminal_lines(int fd);
 
+/* Has a process watch this one, which takes what is shown apart off the terminal `fd`, and gives that its settings back,
+   where this one is killed by SIGKILL. Begun before there is anything secret in memory. */
+void kura_terminal_guard(int fd);
+
 /* Goes to the terminal's other screen, or erases that and comes back from it. While it is shown, a signal that ends or
    stops us comes back first. Only between kura_terminal_begin and kura_terminal_end. */
 void kura_terminal_show_apart(bool is_apart);

@@ -55,16 +55,18 @@ extension VaultAccess {
       try self.question(kind, &connection, offer)
     }
     if turn.isOver { return false }
+    var used = kind
     do throws(CommandError) {
       let notices = try questioner.attempts(question, watch: &turn) {
         (kind: Credential, secret: borrowing SecretBytes, turn: inout Turn)
           throws(ClientError) -> Notice in
-        try turn.conversing { connection throws(ClientError) in
+        used = kind
+        return try turn.conversing { connection throws(ClientError) in
           if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
           return try body(kind, secret, &connection)
         }
       }
-      note(notices, after: kind)
+      note(notices, after: used)
       return true
     } catch {
       if error == .prompt(.answeredElsewhere) { return false }
@@ -80,11 +82,13 @@ extension VaultAccess {
     _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Notice
   ) throws(CommandError) -> Connection {
     let question = try question(kind, &connection, offer)
+    var used = kind
     let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
+      used = kind
       if let notices = try offer.unlock(afterTyping: secret, &connection) { return notices }
       return try body(kind, secret, &connection)
     }
-    note(notices, after: kind)
+    note(notices, after: used)
     return connection
   }
 

@@ -25,11 +25,7 @@ struct Revealing {
   ///
   /// - Throws: When nobody looks at a terminal, it has no other screen, or the value does not fit.
   func show(_ wanted: Get.Wanted, _ access: VaultAccess) throws(CommandError) {
-    guard try access.asking.questioner().hasTerminal else {
-      throw .failure(
-        "there is no terminal to show it on", hint: "without --show it goes to stdout",
-        .needsInteraction)
-    }
+    try guardTerminal(access)
     var text = try fetch(wanted, access)
     var watch = try LockWatch.begin(access)
     var questioner = try access.asking.questioner()
@@ -53,6 +49,17 @@ struct Revealing {
         "the vault was locked, and the value is off the terminal", hint: "run 'kura unlock'",
         .locked)
     case .unwatched: throw LockWatch.unheard
+    }
+  }
+
+  private func guardTerminal(_ access: VaultAccess) throws(CommandError) {
+    let questioner = try access.asking.questioner()
+    switch questioner.prompt {
+    case .some(let prompt): kura_terminal_guard(prompt.descriptor)
+    case .none:
+      throw .failure(
+        "there is no terminal to show it on", hint: "without --show it goes to stdout",
+        .needsInteraction)
     }
   }
 
