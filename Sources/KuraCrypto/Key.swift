@@ -57,8 +57,15 @@ public struct Key: ~Copyable, Sendable {
   public borrowing func subkey(
     _ purpose: KeyPurpose, vault: Span<UInt8>
   ) throws(CryptoError) -> Key {
+    try subkey(label: purpose.label, vault: vault)
+  }
+
+  /// The same for a use of another key than the vault key.
+  public borrowing func subkey(
+    label: Label, vault: Span<UInt8>
+  ) throws(CryptoError) -> Key {
     var hash = try KeyedHash(key: self)
-    hash.update(purpose.label)
+    hash.update(label)
     hash.update(vault)
     return Key(try hash.finalizeSecret())
   }

@@ -26,6 +26,8 @@ public enum Label: Sendable {
   case logEntry
   /// The log's chain.
   case logChain
+  /// From the ring's key, followed by the vault id: seals the keys of what clients hold beyond a lock. In no file.
+  case draft
 
   /// The label's ASCII bytes.
   public var text: StaticString {
@@ -49,6 +51,7 @@ public enum Label: Sendable {
     case .logPair: "kura1/log-pair"
     case .logEntry: "kura1/log-entry"
     case .logChain: "kura1/log-chain"
+    case .draft: "kura1/draft"
     }
   }
 }

@@ -155,6 +155,24 @@ extension SecretBuffer {
     count = kept
   }
 
+  /// Makes what is held unreadable in its place, or readable again by the same once more: adds a keystream of ChaCha20.
+  ///
+  /// - Parameters:
+  ///   - key: 32 bytes.
+  ///   - number: Tells texts apart that one key serves for.
+  public mutating func mask(with key: borrowing SecretBytes, number: UInt8) {
+    precondition(key.count == Int(KURA_MASK_KEY), "a key has 32 bytes")
+    let held = count
+    unsafe storage.withUnsafeMutableBytes { bytes in
+      unsafe key.withUnsafeBytes { key in
+        guard let start = bytes.baseAddress,
+          let first = unsafe key.assumingMemoryBound(to: UInt8.self).baseAddress
+        else { return }
+        unsafe kura_mask(start, held, first, number)
+      }
+    }
+  }
+
   /// Gives up the buffer for a secret of exactly what it held; nothing is copied.
   public consuming func finish() -> SecretBytes {
     storage.shrink(to: count)

@@ -47,6 +47,7 @@ enum ProtocolTargets {
     try inside(try? SlotReply(reply: payload), count)
     _ = try? GetReply(reply: payload)
     _ = try? OTPReply(reply: payload)
+    _ = try? DraftKeyReply(reply: payload)
     _ = try? RecoveryKeyReply(reply: payload)
     _ = try? AttributeReply(reply: payload)
     _ = try? UnlockReply(reply: payload)

@@ -41,6 +41,7 @@ import Testing
     let labels: [Label] = [
       .seal, .name, .ring, .tree, .root, .seen, .log, .keyEncryptionKey,
       .protectedKeyEncryptionKey, .recoveryKey, .keyFile, .deviceSecret, .protectedValue,
+      .draft,
     ]
     #expect(Set(labels.map { "\($0.text)" }).count == labels.count)
   }

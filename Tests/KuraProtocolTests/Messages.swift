@@ -148,6 +148,10 @@ enum Examples {
                 .set, key: .idleTimeout, value: 60_000,
                 word: OwnerWord(.passcode, "secret".utf8.span))))
         },
+        request("draft-key") {
+          let sealed = [UInt8](repeating: 7, count: 104)
+          try $0.putRequest(.draftKey(.init(sealed.span)))
+        },
         request("wait") { try $0.putRequest(.wait(.init(milliseconds: 30_000))) },
         request("rekey") {
           try $0.putRequest(

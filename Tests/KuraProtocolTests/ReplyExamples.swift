@@ -137,6 +137,13 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try OTPReply(reply: payload)
         },
+        reply("reply to draft-key") {
+          let key = [UInt8](repeating: 5, count: 32)
+          let sealed = [UInt8](repeating: 7, count: 104)
+          try $0.putReply(DraftKeyReply(key: key.span, sealed: sealed.span))
+        } reading: { payload throws(ProtocolError) in
+          _ = try DraftKeyReply(reply: payload)
+        },
       ]
     }
   }

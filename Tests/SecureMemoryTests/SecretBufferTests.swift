@@ -16,6 +16,45 @@ import Testing
     #expect(bytes(secret.bytes) == expected)
   }
 
+  /// RFC 8439, A.1: the test vectors 1 and 2, one behind the other, and 5.
+  @Test(arguments: [
+    (
+      UInt8(0),
+      "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
+        + "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586"
+        + "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+        + "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f"
+    ),
+    (
+      UInt8(2),
+      "c2c64d378cd536374ae204b9ef933fcd1a8b2288b3dfa49672ab765b54ee27c7"
+        + "8a970e0e955c14f3a88e741b97c286f75f8fc299e8148362fa198a39531bed6d"
+    ),
+  ])
+  func `a mask is the keystream of ChaCha20`(_ number: UInt8, _ stream: String) throws {
+    let key = try SecretBytes(count: 32)
+    var buffer = try SecretBuffer(capacity: 0)
+    let zeros = [UInt8](repeating: 0, count: stream.utf8.count / 2)
+    try buffer.append(zeros.span)
+    buffer.mask(with: key, number: number)
+    let shown = bytes(buffer.bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+    #expect(shown.joined() == stream)
+  }
+
+  @Test(arguments: [0, 1, 63, 64, 65, 1_000]) func `a mask on a mask gives back what was held`(
+    _ count: Int
+  ) throws {
+    let counted = Array(UInt8(0)..<32)
+    let key = try SecretBytes(copying: counted.span)
+    let held = [UInt8](repeating: 7, count: count)
+    var buffer = try SecretBuffer(capacity: 0)
+    try buffer.append(held.span)
+    buffer.mask(with: key, number: 1)
+    #expect(count < 63 || bytes(buffer.bytes) != held)
+    buffer.mask(with: key, number: 1)
+    #expect(bytes(buffer.bytes) == held)
+  }
+
   @Test func `a buffer grows without losing a byte`() throws {
     var buffer = try SecretBuffer(capacity: 1)
     var expected: [UInt8] = []

@@ -19,6 +19,7 @@
 #include "looking.h"
 #include "machine.h"
 #include "marks.h"
+#include "masking.h"
 #include "memory.h"
 #include "patterns.h"
 #include "process.h"

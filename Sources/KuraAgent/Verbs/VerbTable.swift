@@ -63,6 +63,7 @@ extension Agent {
     case .watch: try awaitLock(connection)
     case .log: try readLog(connection)
     case .putBatch(let request): try putBatch(request, connection)
+    case .draftKey(let request): try draftKey(request, connection)
     }
   }
 }
@@ -89,7 +90,7 @@ extension Verb {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts: []
-    case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log: .takesSeat
+    case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey: .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact:
       [.takesSeat, .diesWithClient]
@@ -127,7 +128,8 @@ extension Request {
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .putBatch, .log:
         nil
-      case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch:
+      case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
+        .draftKey:
         nil
       }
     }

@@ -116,6 +116,7 @@ extension EditedItem {
   mutating func edit(
     with editor: Editor, in directory: String?, at terminal: Int32, _ access: VaultAccess
   ) throws(CommandError) {
+    var mask = try TextMask.begin(access)
     var watch = try LockWatch.beginUnlocked(access)
     kura_editing_begin()
     defer { kura_editing_end() }
@@ -133,7 +134,7 @@ extension EditedItem {
         watch = next
         continue
       }
-      guard let next = try hide(&draft, under: &running, access) else { throw Self.dropped }
+      guard let next = try hide(&draft, under: &running, &mask, access) else { throw Self.dropped }
       watch = next
     }
     if let complaint = editor.complaint(of: running.finish()) { throw complaint }
@@ -150,7 +151,8 @@ extension EditedItem {
   ///
   /// - Returns: What tells of the next lock; nil: a person has dropped the text.
   private mutating func hide(
-    _ draft: inout Draft, under running: inout RunningEditor, _ access: VaultAccess
+    _ draft: inout Draft, under running: inout RunningEditor, _ mask: inout TextMask,
+    _ access: VaultAccess
   ) throws(CommandError) -> LockWatch? {
     running.cover()
     // At a prompt, signals do as at any other.
@@ -158,15 +160,29 @@ extension EditedItem {
     defer { kura_editing_begin() }
     // What cannot be taken away cannot be stored either; its end says why.
     try? draft.takeAway(into: &text, limit: Self.limit)
-    guard let watch = try access.askWhileCovered() else {
-      running.drop()
-      return nil
-    }
+    mask.cover(&text, &original)
+    guard let watch = try awaitUnlock(&mask, &running, access) else { return nil }
     do throws(FileError) { try draft.giveBack(text.bytes) } catch {
       throw .file(.write, path: draft.path, errno: error.errno)
     }
     running.uncover()
     return watch
+  }
+
+  /// Waits until both texts are readable again; nil where a person has dropped them.
+  private mutating func awaitUnlock(
+    _ mask: inout TextMask, _ running: inout RunningEditor, _ access: VaultAccess
+  ) throws(CommandError) -> LockWatch? {
+    do throws(CommandError) {
+      while let watch = try access.askWhileCovered() {
+        if try mask.uncover(&text, &original, access) { return watch }
+      }
+    } catch {
+      running.drop()
+      throw error
+    }
+    running.drop()
+    return nil
   }
 
   static var dropped: CommandError {

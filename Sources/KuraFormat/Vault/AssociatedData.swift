@@ -18,6 +18,7 @@ public struct AssociatedData: Sendable {
     case logBlock = 10
     case logLocked = 11
     case disabledSlot = 13
+    case draftKey = 14
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -74,6 +75,13 @@ extension AssociatedData {
   /// The key ring.
   public static func ring(vault: VaultID) -> AssociatedData {
     var data = AssociatedData(.ring)
+    data.append(vault)
+    return data
+  }
+
+  /// The key of what a client holds beyond a lock; in no file.
+  public static func draftKey(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.draftKey)
     data.append(vault)
     return data
   }

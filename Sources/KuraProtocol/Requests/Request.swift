@@ -43,6 +43,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case watch = 54
   case log = 56
   case putBatch = 60
+  case draftKey = 62
   case compact = 64
 
   /// Its word in the man page, the access log and its JSON.
@@ -87,6 +88,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .watch: "watch"
     case .log: "log"
     case .putBatch: "put-batch"
+    case .draftKey: "draft-key"
     case .compact: "compact"
     }
   }
@@ -120,7 +122,8 @@ extension Verb {
     case .status, .create, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
-      .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact:
+      .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
+      .draftKey:
       .name
     }
   }
@@ -171,6 +174,7 @@ public enum Request: ~Escapable {
   /// What this machine has noted of the vault's use.
   case log
   case putBatch(PutBatchRequest)
+  case draftKey(DraftKeyRequest)
   case compact
 
   /// Reads a request's payload; every byte of it must have its place.
@@ -222,6 +226,7 @@ public enum Request: ~Escapable {
     case .watch: self = .watch
     case .log: self = .log
     case .putBatch: self = .putBatch(try reader.message())
+    case .draftKey: self = .draftKey(try reader.message())
     case .compact: self = .compact
     }
     try reader.finish()
@@ -269,6 +274,7 @@ public enum Request: ~Escapable {
     case .watch: .watch
     case .log: .log
     case .putBatch: .putBatch
+    case .draftKey: .draftKey
     case .compact: .compact
     }
   }
@@ -288,7 +294,7 @@ extension Request {
         .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
-        .history, .restore, .touch, .watch, .log, .putBatch, .compact:
+        .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact:
         return OwnerWord()
       }
     }
@@ -328,6 +334,7 @@ extension SecretBuffer {
     case .restore(var message): try message.code(&self)
     case .purge(var message): try message.code(&self)
     case .putBatch(var message): try message.code(&self)
+    case .draftKey(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact:
       break
