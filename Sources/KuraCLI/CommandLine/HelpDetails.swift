@@ -17,6 +17,7 @@ enum HelpDetails {
     case "slot": [Section(title: "kinds of slot, for add", rows: kinds)]
     case "config": [Section(title: "settings", rows: settings)]
     case "run", "inject": [Section(title: "a reference, REF, is", rows: references)]
+    case "helper": [Section(title: "a PROGRAM is one of", rows: programs)]
     case "put": [Section(title: "a NAME, such as", rows: names)]
     default: []
     }
@@ -37,6 +38,14 @@ enum HelpDetails {
     ("kura://NAME", "the value of an item"),
     ("kura://@VAULT/NAME", "the value of an item of another vault"),
     ("kura://NAME?attr=KEY", "an attribute of the item"),
+  ]
+
+  private static let programs: [(word: String, help: String)] = [
+    ("git, docker, cargo", "a credential helper"),
+    ("terraform", "a credentials helper of terraform and OpenTofu"),
+    ("aws, kubectl", "what their configurations run; the NAME of an item follows"),
+    ("askpass", "what ssh, ssh-add, sudo and git ask"),
+    ("pass, keyring", "those programs themselves; their words follow --"),
   ]
 
   private static let names: [(word: String, help: String)] = [

@@ -52,6 +52,10 @@ enum KubectlCredential {
     let hasToken = try document.read(["status", "token"], into: &value) && value.count > 0
     let hasKey = try document.read(["status", "clientKeyData"], into: &value) && value.count > 0
     guard hasToken || hasKey else { throw nothing(name) }
+    let hasCertificate =
+      try document.read(["status", "clientCertificateData"], into: &value) && value.count > 0
+    // client-go takes neither without the other.
+    guard hasKey == hasCertificate else { throw half(name) }
     if let expiry = try document.bytes("status", "expirationTimestamp") { try check(expiry, name) }
     try begin(version, &output)
     for key in ["expirationTimestamp", "token", "clientCertificateData", "clientKeyData"] {
@@ -63,6 +67,10 @@ enum KubectlCredential {
 
   private static func nothing(_ name: String) -> CommandError {
     .failure(Diagnostic.shown(name) + " has neither a token nor a key for kubectl")
+  }
+
+  private static func half(_ name: String) -> CommandError {
+    .failure(Diagnostic.shown(name) + " has one of a certificate and its key, and not the other")
   }
 
   private static func begin(_ version: Version, _ output: inout Output) throws(CommandError) {
