@@ -19,7 +19,7 @@ from stores.keyring import Keyring
 from stores.password_store import Pass
 
 OPERATIONS = {"get": "get", "put": "put", "list": "list", "find": "find", "unlock": "unlocked",
-              "show": "shown"}
+              "show": "shown", "keyring": "answered"}
 KURA_ALONE = 1_000_000
 
 

@@ -72,6 +72,8 @@ def goals(most, middle, value):
              ratio(f"find/{middle}/kura", f"find/{middle}/pass")),
         Goal(f"find in {many}", 2.5, "s", figure(f"find/{most}/kura", 1e-3)),
         Goal("show by kura-pass, 10 items, to pass", 0.1, "x", ratio("show/10/kura", "show/10/pass")),
+        Goal("keyring get, 10 items, to Python's", 0.1, "x",
+             ratio("keyring/10/kura", "keyring/10/secret-tool")),
         Goal(f"variables by prefix, {some}, to gets", 0.25, "x",
              ratio(f"variables/{middle}/prefix", f"variables/{middle}/gets")),
         Goal(f"unlock, {many}, beyond bare Argon2id", 10, "ms", unlock_more(most)),

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-OPERATIONS = ("get", "put", "list", "find", "unlock", "show")
+OPERATIONS = ("get", "put", "list", "find", "unlock", "show", "keyring")
 STORES = ("kura", "pass", "keepassxc-cli", "secret-tool")
 FLOORS = (("get", "glibc", "one round trip in static C, glibc"),
           ("get", "musl", "one round trip in static C, musl"),

@@ -121,6 +121,14 @@ class Keyring:
         middle = self.items // 2
         return Timed(["secret-tool", "lookup", "name", item(middle)], shows=secret(middle).encode())
 
+    def answered(self):
+        """By Python's keyring, which pip runs where nothing else stands in its place."""
+        self.ground.output(self.ground.tool("feed"), self.value, "secret-tool", "store", "--label=ada",
+                           "service", "bench", "username", "ada")
+        return Timed(["/usr/bin/python3", "-m", "keyring", "-b",
+                      "keyring.backends.SecretService.Keyring", "get", "bench", "ada"],
+                     shows=secret(5).encode())
+
     def put(self):
         return Timed([self.ground.tool("feed"), self.value, "secret-tool", "store", "--label=five",
                       "name", item(5)])

@@ -34,6 +34,8 @@ class Kura:
         self.value = ground.file("value", secret(5))
         self.front = ground.here / "tools/kura-pass"
         self.front.symlink_to(self.program)
+        self.keyring = ground.here / "tools/keyring"
+        self.keyring.symlink_to(self.program)
         self.items = 0
         self.filled = {}
         try:
@@ -133,6 +135,11 @@ class Kura:
         """What those run that call pass."""
         middle = self.items // 2
         return Timed([str(self.front), "show", item(middle)], shows=secret(middle).encode())
+
+    def answered(self):
+        """What pip and uv run."""
+        self.call("put", "--replace", "--file", self.value, "keyring/bench/ada")
+        return Timed([str(self.keyring), "get", "bench", "ada"], shows=secret(5).encode())
 
     def put(self):
         return Timed([self.ground.tool("feed"), self.value, self.program, "-q", "put", "--replace",
