@@ -81,9 +81,28 @@ extension CredentialValue {
 }
 
 extension Invocation {
-  /// The item that the operand behind a program's name means, which may be a reference, as in other
-  /// configurations.
-  func itemToHandOut() throws(CommandError) -> (name: String, VaultAccess) {
+  /// The one item that the operand behind a program's name means, and its value, which is a text.
+  ///
+  /// - Parameter verb: What is said of where there is none, or more than one.
+  func itemToHandOut(
+    by verb: String, into value: inout CredentialValue
+  ) throws(CommandError) -> (name: String, item: Item) {
+    guard arguments.operands.count == 2 else {
+      throw .usage(.operandMissing("the NAME of one item", verb: verb))
+    }
+    let (name, access) = try itemMeant()
+    let item = try access.unlocked(authorizing: true) { connection throws(ClientError) in
+      let item = try connection.show(name).item
+      value.removeAll()
+      try connection.get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
+      return item
+    }
+    try value.checkText(name)
+    return (name, item)
+  }
+
+  /// The operand may be a reference, as in other configurations.
+  private func itemMeant() throws(CommandError) -> (name: String, VaultAccess) {
     let text = try operand(1)
     guard ItemReference.isReference(text) else { return (text, try access()) }
     let reference: ItemReference

@@ -13,20 +13,9 @@ enum KubectlCredential {
   private static let expiryKey = "expires"
 
   static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
-    guard invocation.arguments.operands.count == 2 else {
-      throw .usage(.operandMissing("the NAME of one item", verb: "helper kubectl"))
-    }
     let version = try Version(invocation.variables["KUBERNETES_EXEC_INFO"])
-    let (name, access) = try invocation.itemToHandOut()
     var value = try CredentialValue()
-    let item = try access.unlocked(authorizing: true) {
-      connection throws(ClientError) in
-      let item = try connection.show(name).item
-      value.removeAll()
-      try connection.get(name, for: .helper) { part throws(ClientError) in try value.take(part) }
-      return item
-    }
-    try value.checkText(name)
+    let (name, item) = try invocation.itemToHandOut(by: "helper kubectl", into: &value)
     if value.bytes.count > 0, value.bytes[0] == UInt8(ascii: "{") {
       let document = try value.document(name)
       try write(document, version, name, &invocation.output)
