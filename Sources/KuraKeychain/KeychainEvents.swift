@@ -73,22 +73,29 @@ private struct Observer {
   private func awaitChange(
     _ isUnlocked: Bool, _ connection: inout Connection
   ) throws(ClientError) -> Bool {
-    if isUnlocked {
-      try connection.beginWatch()
-    } else {
-      try connection.beginWait(milliseconds: 86_400_000)
+    do throws(ClientError) {
+      if isUnlocked {
+        try connection.beginWatch()
+      } else {
+        try connection.beginWait(milliseconds: 86_400_000)
+      }
+      return try isToGoOn(isUnlocked, &connection)
+    } catch {
+      guard KeychainError(error) == .locked, error != .noAgent else { throw error }
+      return true
     }
+  }
+
+  private func isToGoOn(
+    _ isUnlocked: Bool, _ connection: inout Connection
+  ) throws(ClientError) -> Bool {
     var descriptors = [
       pollfd(fd: connection.watched, events: Int16(POLLIN), revents: 0),
       pollfd(fd: end, events: Int16(POLLIN), revents: 0),
     ]
     while unsafe poll(&descriptors, 2, -1) < 0 {}
     guard descriptors[1].revents == 0 else { return false }
-    do throws(ClientError) {
-      if isUnlocked { try connection.endWatch() } else { try connection.endWait() }
-    } catch {
-      guard KeychainError(error) == .locked, error != .noAgent else { throw error }
-    }
+    if isUnlocked { try connection.endWatch() } else { try connection.endWait() }
     return true
   }
 

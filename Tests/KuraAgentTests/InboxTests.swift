@@ -127,6 +127,7 @@ import Testing
     }
     try bench.turn(2)
     #expect(!holdsSomething(bench))
+    if isWatch { #expect(try bench.reply(on: eager).type == .progress) }
     #expect(try bench.reply(on: eager).failure == .malformed)
     try bench.awaitEnd(of: eager)
   }

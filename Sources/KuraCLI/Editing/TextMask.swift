@@ -55,7 +55,7 @@ struct TextMask: ~Copyable {
       guard refusal.failure == .wrongKey else { throw .client(error) }
       throw .failure(
         "the text cannot be had back: the vault was put under a new key meanwhile",
-        hint: "the value is as it was: 'kura edit' begins anew", .integrity)
+        hint: "the value is as it was: 'kura edit NAME' begins anew", .integrity)
     }
   }
 

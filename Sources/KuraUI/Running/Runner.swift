@@ -107,6 +107,8 @@ extension Runner {
       watch = consume connection
       return nil
     } catch {
+      // Locked since it was asked: now that is what it is told.
+      if isOpen, error.exitStatus == .locked { return look(&model, engine) }
       if Self.isUnheard(error) {
         coverUnheard(&model, isLocked: !isOpen)
       } else {
