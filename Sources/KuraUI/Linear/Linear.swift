@@ -115,6 +115,7 @@ extension Linear {
   /// Says why nothing is shown, and asks for what changes that.
   private mutating func uncover() {
     guard let cover = model.cover else { return }
+    kura_stack_wipe()
     let state = cover.isLocked ? " is locked" : " is unlocked, and covered here"
     say(model.vault + state + (cover.reason.isEmpty ? "" : ": " + cover.reason))
     sayMessage()

@@ -56,6 +56,7 @@ struct Loop: ~Copyable {
     if runner.hasNews { runner.hear(&model) }
     perform(model.tick(now: now))
     draw()
+    leaveNothing()
     let patience = model.nextTick(now: now).map { Int32(min($0 - min(now, $0), 60_000)) } ?? -1
     let news = keyboard.wait(agent: runner.watched, milliseconds: patience)
     if news.isEmpty, let key = keyboard.expire() { perform(model.take(key, now: Clock.boot())) }
@@ -64,9 +65,15 @@ struct Loop: ~Copyable {
       runner.hear(&model)
       draw()
       keyboard.drop()
+      leaveNothing()
     }
     if news.contains(.signal) { obey(keyboard.signal()) }
     if news.contains(.keys) { takeKeys() }
+  }
+
+  /// A name of up to fifteen bytes stands in no memory that is freed, but where calls had it that have returned.
+  private func leaveNothing() {
+    if model.cover != nil { kura_stack_wipe() }
   }
 
   private mutating func takeKeys() {
