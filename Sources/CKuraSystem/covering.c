@@ -30,9 +30,10 @@ struct seen {
   unsigned long long start;
 };
 
-/* What stands still because of us, those before what they started. */
+/* What stands still because of us, those before what they started. Allocated when it is needed: the pages of the
+   program's own data are all touched whenever a command starts. */
 enum { MOST_STOPPED = 4096 };
-static struct seen stopped[MOST_STOPPED];
+static struct seen *stopped;
 static size_t stopped_count;
 
 /* As proc_pid_stat(5) has it; a name may hold blanks and brackets. */
@@ -172,11 +173,12 @@ bool kura_covering_stop(int top, int front, void (*erase)(int terminal), int ter
   kill(-top, SIGSTOP);
   if (is_front) erase(terminal);
   stopped_count = 0;
+  if (!stopped) stopped = malloc(MOST_STOPPED * sizeof *stopped);
   /* What is not stopped yet may have started more meanwhile. */
   for (int rounds = 0; rounds < 16; rounds++) {
     size_t count, before = stopped_count;
     struct seen *all = list(&count);
-    size_t found = gather(all, count, top);
+    size_t found = stopped ? gather(all, count, top) : 0;
     for (size_t i = 0; i < found; i++) {
       if (!is_front && all[i].group == front) {
         is_front = true;
