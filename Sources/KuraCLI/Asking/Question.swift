@@ -8,7 +8,7 @@ struct Question {
   /// The same for a program that gets it as its argument, which every user of the machine can read: no item's
   /// name.
   let openLabel: String
-  /// What the answer is tried as.
+  /// Says what an answer is tried as: a code that is tried as a passcode would use up a try of it.
   var kind: Credential
   /// For how long nothing that is typed could be tried, in ms.
   var wait: UInt64 = 0
@@ -23,7 +23,7 @@ struct Question {
   /// The question for the passcode that Tab leads to, which waits for Enter.
   var otherLabel = ""
 
-  /// Whether only the code of this machine can be the answer.
+  /// Tells a question for the code of this machine alone, whose answer opens nothing elsewhere.
   var isCode: Bool { kind == .local }
 }
 

@@ -64,7 +64,7 @@ enum Welcome {
     }
   }
 
-  /// What a running agent tells of the vault; nil where none is, or where there is no vault.
+  /// Asks a running agent how the vault stands; nil where none runs, or where there is no vault.
   private static func report(_ access: VaultAccess) throws(CommandError) -> StatusReport? {
     guard var connection = try access.connectHolding() else { return nil }
     do throws(ClientError) { return try connection.status() } catch {

@@ -6,7 +6,7 @@ internal import KuraProtocol
 /// Names what a caller of keyring wants a password for, and finds the items that have one.
 struct KeyringPlace: Equatable, Sendable {
   let service: [UInt8]
-  /// Nil where any user's will do.
+  /// Says whose password is wanted; nil where any user's will do.
   let user: [UInt8]?
 
   /// - Parameter needsUser: Whether a call without a user is a mistake.

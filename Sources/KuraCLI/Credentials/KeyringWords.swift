@@ -2,9 +2,9 @@
 
 /// Reads what a caller of Python's keyring says: options may stand before and behind the operation.
 struct KeyringWords {
-  /// What is not an option: the operation, the service, the user.
+  /// Holds what is said beside the options, in its order: the operation, the service, the user.
   private(set) var operands: [[UInt8]] = []
-  /// Whether the answer is to have the user in it, too.
+  /// Has the answer name the user, too: `--mode creds`.
   private(set) var wantsUser = false
   private(set) var isJSON = false
   private(set) var wantsHelp = false

@@ -96,7 +96,7 @@ extension KubectlCredential {
     }
   }
 
-  /// Whether it is a moment in UTC to the second, `2030-12-31T23:59:59Z`.
+  /// Checks the form of an expiry: a moment in UTC to the second, `2030-12-31T23:59:59Z`.
   private static func isMoment(_ text: [UInt8]) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)
     guard text.count == form.count else { return false }

@@ -9,7 +9,7 @@ internal import SecureMemory
 struct TextMask: ~Copyable {
   /// nil while they are unreadable.
   private var key: SecretBytes?
-  /// What the agent makes a key of again.
+  /// Outlives the key through a lock: the agent makes the key of it again after the unlock.
   private var sealed: [UInt8] = []
 
   /// Has a key for the next lock, after an unlock where it is locked. A private engine locks at the command's end:

@@ -69,7 +69,8 @@ enum PassMoving {
     return .ok
   }
 
-  /// What goes where: an item, or all of a folder; into a folder that is there, or is named with a `/`.
+  /// Finds out what a move or copy takes where: an item, or all of a folder; into a folder that is there, or is named
+  /// with a `/`.
   private static func pairs(
     _ operands: [String], _ store: PassStore, _ invocation: borrowing Invocation
   ) throws(CommandError) -> [(old: String, new: String)] {

@@ -52,7 +52,7 @@ enum PassSeed {
       invocation)
   }
 
-  /// Whether a text is one, as far as that can be told before it is stored.
+  /// Checks that a text makes codes, as far as that can be told before it is stored.
   static func isURI(_ text: Span<UInt8>) -> Bool {
     let isCounter = begins(text, with: Array("otpauth://hotp/".utf8))
     guard isCounter || begins(text, with: Array("otpauth://totp/".utf8)) else { return false }

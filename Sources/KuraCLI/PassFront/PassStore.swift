@@ -5,7 +5,7 @@ internal import KuraProtocol
 
 /// Finds the items that names of pass's mean: `PASSWORD_STORE_DIR` says which vault, or which prefix of one.
 struct PassStore {
-  /// What each item's name begins with; empty, or ends with `/`.
+  /// Stands before each of pass's names in the vault; empty, or ends with `/`.
   let prefix: String
   let access: VaultAccess
 
@@ -74,7 +74,7 @@ extension PassStore {
     return String(decoding: path, as: UTF8.self)
   }
 
-  /// Whether there is such an item.
+  /// Tells whether a name is an item's; a folder of that name is none.
   func has(_ item: String) throws(CommandError) -> Bool {
     try access.unlocked { connection throws(ClientError) in
       do throws(ClientError) { _ = try connection.show(item) } catch {

@@ -47,8 +47,8 @@ final class StoryRunner {
 
   /// - Parameters:
   ///   - binaries: The directory of `kura` and `kura-agent`, first in `PATH`.
-  ///   - patience: How long any one thing may take.
-  static func perform(_ story: Story, binaries: String, patience: Duration = .seconds(30))
+  ///   - patience: How long any one thing may take: what hangs ends then, what is slow on a busy machine does not.
+  static func perform(_ story: Story, binaries: String, patience: Duration = .seconds(120))
     -> Performance
   {
     do {
