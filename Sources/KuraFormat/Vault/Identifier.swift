@@ -131,6 +131,10 @@ public enum TagSubject: Sendable {}
 public enum ValueSubject: Sendable {}
 /// Marks an identifier as that of an engine that writes.
 public enum WriterSubject: Sendable {}
+/// Marks an identifier as a revision's, in whatever copy of the vault it stands.
+public enum RevisionSubject: Sendable {}
+/// Marks an identifier as that of one copy of a vault.
+public enum DeviceSubject: Sendable {}
 
 /// A vault, for as long as it exists; public.
 public typealias VaultID = Identifier<VaultSubject>
@@ -146,3 +150,7 @@ public typealias ItemTag = Identifier<TagSubject>
 public typealias ValueID = Identifier<ValueSubject>
 /// A process that wrote the vault.
 public typealias WriterID = Identifier<WriterSubject>
+/// A revision of an item, in whatever copy of the vault it stands; sealed wherever it is stored.
+public typealias RevisionID = Identifier<RevisionSubject>
+/// One copy of a vault, for as long as nobody copies it.
+public typealias DeviceID = Identifier<DeviceSubject>

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+
+/// Tells a revision from all others, and which of two is the later one where neither followed the other.
+public struct RevisionStamp: Hashable, Sendable {
+  /// How deep a revision can stand: each is one deeper than the deepest that it follows.
+  public static let depths: ClosedRange<UInt64> = 1...(1 << 40)
+
+  /// The revision's id.
+  public let id: RevisionID
+  /// 1 + that of the deepest revision that it follows.
+  public let depth: UInt64
+  /// Where it was made.
+  public let entry: RevisionEntry
+
+  /// - Parameters:
+  ///   - id: The revision's id.
+  ///   - depth: One of ``depths``.
+  ///   - entry: Where it was made.
+  public init(id: RevisionID, depth: UInt64, entry: RevisionEntry) {
+    precondition(RevisionStamp.depths.contains(depth), "a depth was counted")
+    self.id = id
+    self.depth = depth
+    self.entry = entry
+  }
+}
+
+extension RevisionStamp: Comparable {
+  /// Orders by depth, then by id; by no clock.
+  public static func < (left: RevisionStamp, right: RevisionStamp) -> Bool {
+    (left.depth, left.id) < (right.depth, right.id)
+  }
+}
+
+/// Says of a revision who it is and what it follows.
+public struct Lineage: Hashable, Sendable {
+  /// Who it is.
+  public let stamp: RevisionStamp
+  /// What it knows of; its own entry is in it.
+  public let vector: RevisionVector
+
+  /// - Parameters:
+  ///   - stamp: Who it is.
+  ///   - known: What it follows; its own entry is added.
+  public init(stamp: RevisionStamp, following known: RevisionVector = RevisionVector()) {
+    self.stamp = stamp
+    var vector = known
+    vector.include(stamp.entry)
+    self.vector = vector
+  }
+
+  /// Whether the other revision is known to this one, and so is no side beside it.
+  public func follows(_ other: Lineage) -> Bool {
+    stamp.id != other.stamp.id && stamp.entry != other.stamp.entry
+      && vector.covers(other.stamp.entry)
+  }
+}
