@@ -68,16 +68,19 @@ public struct PutOrder: Equatable, Sendable {
   public var revision: UInt64
   /// The attributes to set.
   public var attributes: [Attribute]
+  /// When it was made and changed; nil: now.
+  public var times: ItemTimes?
 
   /// A value for that name.
   public init(
     name: String, flags: PutRequest.Flags = [], revision: UInt64 = 0,
-    attributes: [Attribute] = []
+    attributes: [Attribute] = [], times: ItemTimes? = nil
   ) {
     self.name = name
     self.flags = flags
     self.revision = revision
     self.attributes = attributes
+    self.times = times
   }
 }
 

@@ -33,3 +33,21 @@ public enum ItemKind: UInt8, Sendable, CaseIterable {
     }
   }
 }
+
+/// Says when an item was made and when it was changed, where it was kept elsewhere until now: in milliseconds since
+/// 1970.
+public struct ItemTimes: Equatable, Sendable {
+  /// The latest moment that can be said: the end of the year 9999.
+  public static let latest: UInt64 = 253_402_300_799_999
+
+  /// When it was made.
+  public var created: UInt64
+  /// When the revision was made.
+  public var modified: UInt64
+
+  /// Both.
+  public init(created: UInt64, modified: UInt64) {
+    self.created = created
+    self.modified = modified
+  }
+}

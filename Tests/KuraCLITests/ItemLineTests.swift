@@ -13,6 +13,7 @@ import Testing
     var name: [UInt8]
     var value: [UInt8]
     var isProtected: Bool
+    var flags: BatchItem.Flags
     var order: PutOrder
   }
 
@@ -22,7 +23,7 @@ import Testing
     guard try line.read(bytes.span) else { return nil }
     return Seen(
       name: Self.array(line.name), value: Self.array(line.value), isProtected: line.isProtected,
-      order: try line.order(.replace))
+      flags: line.flags, order: try line.order(.replace))
   }
 
   private func flaw(_ text: String) -> String? {
@@ -75,11 +76,32 @@ import Testing
   @Test(arguments: [
     (#""class":"secret""#, "its class is neither standard nor protected"),
     (#""class":true"#, "its class is neither standard nor protected"),
-    (#""kind":"deleted""#, "its kind is neither value nor otp"),
-    (#""kind":2"#, "its kind is neither value nor otp"),
+    (#""kind":"gone""#, "its kind is neither value nor otp nor deleted"),
+    (#""kind":2"#, "its kind is neither value nor otp nor deleted"),
+    (#""kind":"deleted""#, "it is deleted, and has no modified"),
+    (
+      #""kind":"deleted","modified":"2026-11-21T14:02:10.250Z""#,
+      "it is deleted, and has a value"
+    ),
+    (#""created":"2026-11-21T14:02:10.250Z""#, "it has created, and no modified"),
+    (#""modified":"yesterday""#, "its times are not as in 2026-11-21T14:02:10.250Z"),
+    (#""modified":5"#, "its times are not as in 2026-11-21T14:02:10.250Z"),
   ])
-  func `has no class or kind that there is not`(_ row: (String, String)) {
+  func `has no class, kind or time that there is not`(_ row: (String, String)) {
     #expect(flaw(#"{"name":"a","value":"b",\#(row.0)}"#) == row.1)
+  }
+
+  @Test func `tells all of a revision where it has its time`() throws {
+    let line = try #require(
+      try read(
+        #"{"name":"a","value":"b","created":"1970-01-01T00:00:01.500Z","#
+          + #""modified":"1970-01-01T00:00:02Z"}"#))
+    #expect(line.order.times == ItemTimes(created: 1_500, modified: 2_000))
+    #expect(line.order.flags == [.replace, .replaceAttributes])
+    let deleted = try #require(
+      try read(#"{"name":"a","kind":"deleted","modified":"1970-01-01T00:00:02Z"}"#))
+    #expect(deleted.order.times == ItemTimes(created: 2_000, modified: 2_000))
+    #expect(deleted.flags == [.replaceAttributes, .delete])
   }
 
   @Test func `may spell its members with escapes`() throws {

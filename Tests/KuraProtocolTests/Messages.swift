@@ -213,6 +213,15 @@ enum Examples {
           try buffer.putRequest(
             .putBatch(.init(flags: [.replace, .allowEmpty], items: items.bytes, count: 2)))
         },
+        request("put-batch, dated") { buffer in
+          var items = try SecretBuffer(capacity: 64)
+          let times = ItemTimes(created: 1_700_000_000_000, modified: 1_700_000_001_000)
+          try items.putItem(
+            BatchItem(
+              name: "a/b".utf8.span, flags: [.replaceAttributes, .delete], value: Span(),
+              times: times))
+          try buffer.putRequest(.putBatch(.init(flags: .replace, items: items.bytes, count: 1)))
+        },
       ]
     }
   }

@@ -205,7 +205,7 @@ extension UnlockedVault {
     for number in 0..<count {
       let (name, value) = (Array("item-\(number)".utf8), Array("value \(number)".utf8))
       _ = try add(
-        name.span, value: value.span, attributes: Span(), protecting: false, to: &batch)
+        name.span, value: value.span, attributes: Span(), as: BatchManner(), to: &batch)
     }
     while try advance(batch: &batch) {}
   }

@@ -148,7 +148,7 @@ extension UnlockedVault {
     var batch = try beginBatch(replacing: true)
     for name in names {
       _ = try add(
-        Array(name.utf8).span, value: [1].span, attributes: [0, 0].span, protecting: false,
+        Array(name.utf8).span, value: [1].span, attributes: [0, 0].span, as: BatchManner(),
         to: &batch)
     }
     while try advance(batch: &batch) {}

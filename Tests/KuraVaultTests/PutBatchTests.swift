@@ -289,12 +289,78 @@ import Testing
     var vault = try file.unlock()
     try vault.put("a", "old")
     var given = Given("a", "new")
-    given.isProtecting = true
+    given.manner.isProtecting = true
     try vault.store([given, Given("b", "open")], replacing: true)
     #expect(throws: VaultError.protected) { try vault.get("a") }
     #expect(throws: VaultError.protected) { try vault.get("a", revision: 1) }
     #expect(try vault.getText("b") == "open")
     #expect(try vault.findings() == [])
+  }
+}
+
+// MARK: - What was kept elsewhere
+
+extension `A batch of values` {
+  @Test func `keeps the times, the kinds and the history that it is told`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let uri = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"
+    let past = [
+      Given("a", "one", ["user": "ann", "gone": "x"], at: 1_000),
+      Given("b", "", at: 5_000, as: .deleted),
+      Given("code", uri, at: 6_000, as: .otp),
+      Given("a", "two", ["user": "bob"], at: 2_000),
+      Given("a", "", at: 3_000, as: .deleted),
+      Given("a", "three", at: 4_000),
+      Given("gone", "x", at: 7_000),
+      Given("gone", "", at: 8_000, as: .deleted),
+    ]
+    #expect(try vault.store(past, replacing: true).stored == past.count)
+    #expect(
+      try vault.history(of: "a") == [
+        "one value 500 1000 gone=x user=ann", "two value 500 2000 user=bob", " deleted 500 3000 ",
+        "three value 500 4000 ",
+      ])
+    #expect(try vault.history(of: "code") == ["\(uri) otp 500 6000 "])
+    #expect(try vault.history(of: "gone") == ["x value 500 7000 ", " deleted 500 8000 "])
+    #expect(throws: VaultError.notFound) { try vault.history(of: "b") }
+    #expect(try vault.names() == ["a", "code"])
+    #expect(vault.summary.deletedCount == 1)
+    #expect(try vault.findings() == [])
+  }
+
+  @Test func `takes no codes of what makes none`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let result = try vault.store([Given("a", "1"), Given("b", "no URI", at: 1, as: .otp)])
+    #expect(result.stored == 1 && result.index == 1)
+    guard case .otpInvalid = result.error else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(try vault.names() == ["a"])
+  }
+
+  @Test func `replaces what it is told to, and nothing else`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    try vault.put("b", "1")
+    var given = Given("a", "2")
+    given.manner.isReplacing = true
+    let result = try vault.store([given, Given("b", "2")])
+    #expect(result.stored == 1 && result.error == .exists(revision: 1))
+    #expect(try vault.getText("a") == "2")
+    #expect(try vault.getText("b") == "1")
+  }
+
+  @Test func `deletes only where that is allowed`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    let result = try vault.store([Given("a", "", at: 1, as: .deleted)])
+    #expect(result.error == .exists(revision: 1))
+    #expect(try vault.names() == ["a"])
   }
 }
 
@@ -305,10 +371,20 @@ private struct Given {
   let name: String
   let value: String
   let pairs: [String: String]
-  var isProtecting = false
+  var manner = BatchManner()
 
   init(_ name: String, _ value: String, _ pairs: [String: String] = [:]) {
     (self.name, self.value, self.pairs) = (name, value, pairs)
+  }
+
+  /// One that was kept elsewhere until now.
+  init(
+    _ name: String, _ value: String, _ pairs: [String: String] = [:], at time: UInt64,
+    as kind: ItemKind = .value
+  ) {
+    self.init(name, value, pairs)
+    manner = BatchManner(
+      kind: kind, replacingAttributes: true, times: ItemTimes(created: 500, modified: time))
   }
 
   /// As a request has them.
@@ -330,6 +406,26 @@ private struct BatchResult: Equatable {
 }
 
 extension UnlockedVault {
+  /// All revisions of an item, the value, kind, times and attributes of each.
+  fileprivate mutating func history(of name: String) throws(VaultError) -> [String] {
+    var told: [(revision: UInt64, text: String)] = []
+    let bytes = Array(name.utf8)
+    _ = try eachRevision(of: bytes.span, after: 0, limit: 100) { item throws(VaultError) in
+      var pairs: [String] = []
+      var cursor = item.attributes.makeCursor()
+      while cursor.advance() { pairs.append(text(of: cursor.key) + "=" + text(of: cursor.value)) }
+      let kind = item.isDeleted ? "deleted" : item.isOTP ? "otp" : "value"
+      let facts = "\(kind) \(item.created) \(item.modified) "
+      told.append((item.revision, facts + pairs.sorted().joined(separator: " ")))
+    }
+    var all: [String] = []
+    for (revision, text) in told {
+      all.append(
+        (text.hasPrefix("deleted") ? "" : try getText(name, revision: revision)) + " " + text)
+    }
+    return all
+  }
+
   @discardableResult
   fileprivate mutating func add(
     _ item: Given, to batch: inout PutBatch
@@ -337,8 +433,8 @@ extension UnlockedVault {
     let (name, value) = (Array(item.name.utf8), Array(item.value.utf8))
     let attributes = item.attributes
     return try add(
-      name.span, value: value.span, attributes: attributes.span, protecting: item.isProtecting,
-      to: &batch)
+      name.span, value: value.span, attributes: attributes.span,
+      as: item.manner, to: &batch)
   }
 
   @discardableResult

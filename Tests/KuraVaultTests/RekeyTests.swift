@@ -98,7 +98,7 @@ import Testing
       let (name, value) = (Array("item/\(number)".utf8), Array("\(number)".utf8))
       let attributes: [UInt8] = [0, 0]
       let isTaken = try vault.add(
-        name.span, value: value.span, attributes: attributes.span, protecting: false, to: &batch)
+        name.span, value: value.span, attributes: attributes.span, as: BatchManner(), to: &batch)
       #expect(isTaken)
     }
     // The last one is there already, so that all before it is undone.

@@ -85,14 +85,15 @@ final class BatchStore: Stream {
     _ items: borrowing SecretBytes, to vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     let item = BatchItem(in: items.bytes, at: &offset)
-    guard !item.value.bytes.isEmpty || flags.contains(.allowEmpty) else {
+    let mayBeEmpty = flags.contains(.allowEmpty) || item.flags.contains(.delete)
+    guard !item.value.bytes.isEmpty || mayBeEmpty else {
       hasEmptyValue = true
       return false
     }
     return try vault.add(
       item.name.bytes, value: item.value.bytes,
       attributes: item.attributes.counted(in: items.bytes),
-      protecting: item.flags.contains(.protect), to: &batch)
+      as: BatchManner(item), to: &batch)
   }
 
   private var hasMoreToTake: Bool { taken < count && !isRefused }
@@ -109,6 +110,17 @@ final class BatchStore: Stream {
   private var failure: Refusal? {
     if let failure = batch.failure { return Refusal(failure.error, at: session.path) }
     return hasEmptyValue ? .valueEmpty : nil
+  }
+}
+
+extension BatchManner {
+  fileprivate init(_ item: borrowing BatchItem) {
+    let flags = item.flags
+    self.init(
+      replacing: flags.contains(.replace), protecting: flags.contains(.protect),
+      kind: flags.contains(.delete) ? .deleted : flags.contains(.otp) ? .otp : .value,
+      replacingAttributes: flags.contains(.replaceAttributes),
+      times: flags.contains(.dated) ? item.times : nil)
   }
 }
 

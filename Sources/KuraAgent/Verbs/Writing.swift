@@ -22,7 +22,7 @@ extension Agent {
       try vault.put(
         request.name.bytes, value: value, attributes: edits,
         condition: request.condition, protecting: request.flags.contains(.protect),
-        kind: request.flags.contains(.otp) ? .otp : .value)
+        kind: request.flags.contains(.otp) ? .otp : .value, times: request.given)
     }
     try answer(result, session, connection)
   }
@@ -138,7 +138,8 @@ extension Agent {
     let upload = try work(on: session, item: request.name.place) { vault throws(VaultError) in
       try vault.beginUpload(
         request.name.bytes, attributes: edits.take() ?? AttributeEdits(),
-        condition: request.condition, protecting: request.flags.contains(.protect))
+        condition: request.condition, protecting: request.flags.contains(.protect),
+        times: request.given)
     }
     connection.phase = .uploading(
       ValueUpload(
@@ -180,6 +181,9 @@ extension Agent {
 }
 
 extension PutRequest {
+  /// When the item was made and changed, where the request says so.
+  var given: ItemTimes? { flags.contains(.dated) ? times : nil }
+
   /// What must be so for the value to be stored.
   var condition: PutCondition {
     if flags.contains(.ifRevision) { return revision == 0 ? .create : .revision(revision) }

@@ -112,7 +112,7 @@ struct BatchSender: ~Copyable {
   private mutating func add(
     _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
   ) throws(CommandError) {
-    guard item.value.count <= ProtocolLimit.inlineValue, !item.isOTP else {
+    guard item.value.count <= ProtocolLimit.inlineValue else {
       return try addAlone(item, on: line, &connection)
     }
     while try !addTogether(item) { try flush(&connection) }
@@ -124,14 +124,13 @@ struct BatchSender: ~Copyable {
   private mutating func addTogether(_ item: borrowing ItemLine) throws(CommandError) -> Bool {
     do throws(ClientError) {
       return try filling.add(
-        name: item.name.bytes, flags: isProtecting || item.isProtected ? .protect : [],
+        name: item.name.bytes, flags: isProtecting ? item.flags.union(.protect) : item.flags,
         value: item.value.bytes, attributes: item.attributes.bytes,
-        attributeCount: item.attributeCount)
+        attributeCount: item.attributeCount, times: item.times)
     } catch { throw .client(error) }
   }
 
-  /// Stores a value that is too long for a batch, or a URI that is checked first, after all those before
-  /// it.
+  /// Stores a value that is too long for a batch, after all those before it.
   private mutating func addAlone(
     _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
   ) throws(CommandError) {

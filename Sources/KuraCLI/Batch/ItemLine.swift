@@ -13,8 +13,10 @@ struct ItemLine: ~Copyable {
   var attributes: SecretBuffer
   private(set) var attributeCount = 0
   private(set) var isProtected = false
-  /// Whether its value is an otpauth URI, which one-time codes are made of.
-  private(set) var isOTP = false
+  /// What the item is.
+  private(set) var kind = ItemKind.value
+  private var created: UInt64?
+  private var modified: UInt64?
   /// A text on its way to where it belongs.
   private var held: SecretBuffer
   /// What is kept from line to line is its room.
@@ -52,7 +54,7 @@ struct ItemLine: ~Copyable {
     name.removeAll()
     value.removeAll()
     attributes.removeAll()
-    (attributeCount, isProtected, isOTP) = (0, false, false)
+    (attributeCount, isProtected, kind, created, modified) = (0, false, .value, nil, nil)
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
       switch try Member(text, nodes[index].key) {
@@ -74,10 +76,14 @@ struct ItemLine: ~Copyable {
             nodes[index], text, of: words, else: "its class is neither standard nor protected") == 1
         isProtected = isProtected || isSecond
       case .kind:
-        let words = ["value", "otp"]
-        isOTP =
-          try Self.choice(
-            nodes[index], text, of: words, else: "its kind is neither value nor otp") == 1
+        let kinds: [ItemKind] = [.value, .otp, .deleted]
+        kind =
+          kinds[
+            try Self.choice(
+              nodes[index], text, of: kinds.map(\.name),
+              else: "its kind is neither value nor otp nor deleted")]
+      case .created: created = try Self.moment(nodes[index], text)
+      case .modified: modified = try Self.moment(nodes[index], text)
       case .schema:
         let range = nodes[index].range
         guard range.count == 1, text[range.lowerBound] == UInt8(ascii: "1") else {
@@ -87,8 +93,23 @@ struct ItemLine: ~Copyable {
       }
     }
     guard hasName else { throw .usage("it has no name") }
-    guard hasValue else { throw .usage("it has no value") }
+    try check(hasValue: hasValue)
     return true
+  }
+
+  /// When it was made and changed, where that is not now: the line tells all of a revision then.
+  var times: ItemTimes? {
+    modified.map { ItemTimes(created: created ?? $0, modified: $0) }
+  }
+
+  private func check(hasValue: Bool) throws(CommandError) {
+    if created != nil, modified == nil { throw .usage("it has created, and no modified") }
+    guard kind == .deleted else {
+      if hasValue { return }
+      throw .usage("it has no value")
+    }
+    if modified == nil { throw .usage("it is deleted, and has no modified") }
+    if !value.bytes.isEmpty { throw .usage("it is deleted, and has a value") }
   }
 
   private static func isBlank(_ text: Span<UInt8>) -> Bool {
@@ -107,14 +128,14 @@ struct ItemLine: ~Copyable {
 extension ItemLine {
   /// Names what a line may say.
   private enum Member {
-    case name, value, attributes, protect, protection, kind, schema
+    case name, value, attributes, protect, protection, kind, created, modified, schema
     /// What `get --json` tells beside that, and a line need not.
     case told
 
     private static let names: [(String, Member)] = [
       ("name", .name), ("value", .value), ("attributes", .attributes), ("protect", .protect),
-      ("class", .protection), ("kind", .kind), ("schema", .schema), ("revision", .told),
-      ("size", .told),
+      ("class", .protection), ("kind", .kind), ("created", .created), ("modified", .modified),
+      ("schema", .schema), ("revision", .told), ("size", .told),
     ]
 
     init(_ text: Span<UInt8>, _ key: Range<Int>) throws(CommandError) {
@@ -124,7 +145,7 @@ extension ItemLine {
       }
       throw .usage(
         "it has a member of another name",
-        hint: "there can be name, value, attributes, class, kind and protect")
+        hint: "there can be name, value, attributes, class, kind, created, modified and protect")
     }
   }
 
@@ -183,6 +204,17 @@ extension ItemLine {
     guard node.kind == kind else { throw .usage(flaw) }
   }
 
+  private static func moment(
+    _ node: JSONDocument.Node, _ text: Span<UInt8>
+  ) throws(CommandError) -> UInt64 {
+    let flaw = "its times are not as in 2026-11-21T14:02:10.250Z"
+    try require(node, .string, flaw)
+    guard let moment = Moment.milliseconds(rfc3339: text.extracting(node.range)) else {
+      throw .usage(flaw)
+    }
+    return moment
+  }
+
   private static func truth(
     _ node: JSONDocument.Node, _ text: Span<UInt8>
   ) throws(CommandError) -> Bool {
@@ -226,6 +258,18 @@ extension ItemLine {
 // MARK: - By itself
 
 extension ItemLine {
+  /// How a batch has it.
+  var flags: BatchItem.Flags {
+    var flags: BatchItem.Flags = isProtected ? .protect : []
+    if times != nil { flags.insert(.replaceAttributes) }
+    switch kind {
+    case .value: break
+    case .otp: flags.insert(.otp)
+    case .deleted: flags.insert(.delete)
+    }
+    return flags
+  }
+
   /// The same for a request of its own: a value that no batch holds.
   func order(_ flags: PutRequest.Flags) throws(CommandError) -> PutOrder {
     var pairs: [Attribute] = []
@@ -242,9 +286,11 @@ extension ItemLine {
     }
     var flags = flags
     if isProtected { flags.insert(.protect) }
-    if isOTP { flags.insert(.otp) }
+    if kind == .otp { flags.insert(.otp) }
+    if times != nil { flags.insert(.replaceAttributes) }
     return PutOrder(
-      name: try Invocation.text(Array(copying: name.bytes)), flags: flags, attributes: pairs)
+      name: try Invocation.text(Array(copying: name.bytes)), flags: flags, attributes: pairs,
+      times: times)
   }
 
   private static func field(_ bytes: Span<UInt8>, _ offset: Int, width: Int) -> Range<Int> {

@@ -55,7 +55,7 @@ extension Connection {
         PutRequest(
           name: order.name.utf8.span, flags: order.flags, revision: order.revision,
           attributes: AttributeFields(pairs.bytes, count: order.attributes.count),
-          value: isWhole ? value : nil)))
+          value: isWhole ? value : nil, times: order.times)))
     if isWhole { return try reply() }
     try done()
     widen()

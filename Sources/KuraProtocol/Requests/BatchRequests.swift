@@ -63,13 +63,25 @@ public struct BatchItem: Message, ~Escapable {
     /// message is read.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// An item of that name may exist, or stand before it in the batch; its value goes to the history.
+    public static let replace = Flags(rawValue: 1)
     /// Reading it shall take a fresh passcode.
     public static let protect = Flags(rawValue: 8)
-    static let all: Flags = [.protect]
+    /// The attributes take the place of all the item has; else they are added to them.
+    public static let replaceAttributes = Flags(rawValue: 16)
+    /// The value is an otpauth URI; the item gives one-time codes.
+    public static let otp = Flags(rawValue: 32)
+    /// The item is deleted, where there is one; there is no value.
+    public static let delete = Flags(rawValue: 64)
+    /// Its times are those of ``BatchItem/times``; else the agent's clock says them.
+    public static let dated = Flags(rawValue: 128)
+    static let all: Flags = [.replace, .protect, .replaceAttributes, .otp, .delete, .dated]
   }
 
   /// As what the value is stored.
   public private(set) var flags: Flags
+  /// When it was made and changed, with ``Flags/dated`` only.
+  public private(set) var times: ItemTimes
   /// The name as it was given, UTF-8.
   public private(set) var name: Field
   /// Attributes to be set; others of the item stay.
@@ -81,17 +93,21 @@ public struct BatchItem: Message, ~Escapable {
   @_lifetime(immortal)
   public init() {
     flags = []
+    times = ItemTimes(created: 0, modified: 0)
     (name, value) = (Field(), Field())
     attributes = AttributeFields()
   }
 
   /// A value to be stored.
+  ///
+  /// - Parameter times: nil for now; else ``Flags/dated`` is set.
   @_lifetime(copy name, copy attributes, copy value)
   public init(
     name: Span<UInt8>, flags: Flags = [], attributes: AttributeFields = AttributeFields(),
-    value: Span<UInt8>
+    value: Span<UInt8>, times: ItemTimes? = nil
   ) {
-    self.flags = flags
+    self.flags = times == nil ? flags.subtracting(.dated) : flags.union(.dated)
+    self.times = times ?? ItemTimes(created: 0, modified: 0)
     self.name = Field(name)
     self.attributes = attributes
     self.value = Field(value)
@@ -112,13 +128,26 @@ public struct BatchItem: Message, ~Escapable {
     self = item
   }
 
-  /// Goes over `flags u8, name b16, attributes, value b32`.
+  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `name b16, attributes, value b32`;
+  /// what is deleted has no value, and makes no codes.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
+    if flags.contains(.dated) { try times.code(&coder) }
     try coder.field16(&name)
     try attributes.code(&coder)
     try coder.field32(&value, limit: ProtocolLimit.inlineValue)
+    guard flags.contains(.delete) else { return }
+    if flags.contains(.otp) || !value.bytes.isEmpty { throw .fieldValue }
+  }
+}
+
+extension ItemTimes {
+  /// Goes over `created u64, modified u64`; neither is beyond ``latest``.
+  mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&created)
+    try coder.number(&modified)
+    guard max(created, modified) <= ItemTimes.latest else { throw .fieldValue }
   }
 }
 

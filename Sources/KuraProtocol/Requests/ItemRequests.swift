@@ -177,13 +177,17 @@ public struct PutRequest: Message, ~Escapable {
     public static let replaceAttributes = Flags(rawValue: 16)
     /// The value is an otpauth URI, in the request; the item gives one-time codes.
     public static let otp = Flags(rawValue: 32)
+    /// Its times are those of ``PutRequest/times``; else the agent's clock says them.
+    public static let dated = Flags(rawValue: 128)
     static let all: Flags = [
-      .replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes, .otp,
+      .replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes, .otp, .dated,
     ]
   }
 
   /// When the value is stored, and as what.
   public private(set) var flags: Flags
+  /// When the item was made and changed, with ``Flags/dated`` only.
+  public private(set) var times: ItemTimes
   /// Looked at with ``Flags/ifRevision`` only.
   public private(set) var revision: UInt64
   /// The item's name as it was given, UTF-8.
@@ -199,6 +203,7 @@ public struct PutRequest: Message, ~Escapable {
   @_lifetime(immortal)
   public init() {
     (flags, revision, isStream) = ([], 0, false)
+    times = ItemTimes(created: 0, modified: 0)
     (name, value) = (Field(), Field())
     attributes = AttributeFields()
   }
@@ -208,12 +213,14 @@ public struct PutRequest: Message, ~Escapable {
   /// - Parameters:
   ///   - revision: Zero without ``Flags/ifRevision``.
   ///   - value: nil where it follows in data frames.
+  ///   - times: nil for now; else ``Flags/dated`` is set.
   @_lifetime(copy name, copy attributes, copy value)
   public init(
     name: Span<UInt8>, flags: Flags = [], revision: UInt64 = 0,
-    attributes: AttributeFields = AttributeFields(), value: Span<UInt8>?
+    attributes: AttributeFields = AttributeFields(), value: Span<UInt8>?, times: ItemTimes? = nil
   ) {
-    self.flags = flags
+    self.flags = times == nil ? flags.subtracting(.dated) : flags.union(.dated)
+    self.times = times ?? ItemTimes(created: 0, modified: 0)
     self.revision = revision
     self.name = Field(name)
     self.attributes = attributes
@@ -221,11 +228,12 @@ public struct PutRequest: Message, ~Escapable {
     self.value = if let value { Field(value) } else { Field() }
   }
 
-  /// Goes over `flags u8, revision u64, name b16, attributes, isStream u8`, and `value b32` where it is
-  /// no stream; a revision without its flag is refused.
+  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `revision u64, name b16, attributes,
+  /// isStream u8`, and `value b32` where it is no stream; a revision without its flag is refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
+    if flags.contains(.dated) { try times.code(&coder) }
     try coder.number(&revision)
     try coder.field16(&name)
     try attributes.code(&coder)

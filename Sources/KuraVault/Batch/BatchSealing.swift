@@ -18,7 +18,7 @@ extension PutBatch.Entry {
 
   /// The attributes of an item as changes of those it has.
   func edits(in text: borrowing SecretBytes) throws(VaultError) -> AttributeEdits {
-    var edits = AttributeEdits()
+    var edits = AttributeEdits(replacingAll: manner.replacesAttributes)
     guard hasAttributes else { return edits }
     try edits.set(
       try fromFormat(.item, Attributes(unsorted: text.bytes.extracting(self.attributes))))
@@ -129,7 +129,7 @@ private final class SealedPart: @unchecked Sendable {
     (self.entries, self.before, self.text, self.time) = (entries, before, text, time)
   }
 
-  /// Seals each item that can be a new one: not the second of a name, and none that is protected.
+  /// Seals each item that can be a new one: not the second of a name, and none that is protected or deleted.
   ///
   /// What goes wrong is found out again, and told, when the item is stored without.
   func seal(with keys: borrowing Keyring) {
@@ -140,7 +140,8 @@ private final class SealedPart: @unchecked Sendable {
     sealed.reserveCapacity(entries.count)
     var last = before
     for entry in entries {
-      let mayBeNew = entry.tag != last && !entry.isProtecting
+      let mayBeNew =
+        entry.tag != last && !entry.manner.isProtecting && entry.manner.kind != .deleted
       sealed.append(
         mayBeNew ? try? sealer.seal(entry, of: text.secret, at: time, &random) : nil)
       last = entry.tag

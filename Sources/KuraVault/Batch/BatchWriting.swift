@@ -177,7 +177,7 @@ extension UnlockedVault {
   /// Stores an item, or notes why it cannot be.
   ///
   /// - Parameter leaf: What the tree has of it; nil for a new one.
-  /// - Returns: Its new leaf; nil when it was not stored.
+  /// - Returns: Its new leaf; nil when it was not stored, or there is nothing to delete.
   private mutating func store(
     _ entry: PutBatch.Entry, of batch: inout PutBatch, _ leaf: Digest?, _ draft: inout Draft
   ) throws(VaultError) -> Digest? {
@@ -196,15 +196,18 @@ extension UnlockedVault {
     _ leaf: Digest?, _ draft: inout Draft
   ) throws(VaultError) -> Digest? {
     let change = try change(of: entry.tag, leaf: leaf, at: .none)
-    try change.check(batch.isReplacing ? .replace : .create)
+    let isReplacing = batch.isReplacing || entry.manner.isReplacing
+    try change.check(isReplacing ? .replace : .create)
+    let isDeletion = entry.manner.kind == .deleted
+    if isDeletion, change.liveRevision == nil { return nil }
     let meta = try change.newMeta(
       text.bytes.extracting(entry.name), try entry.edits(in: text),
-      size: UInt64(entry.value.count), modified: draft.root.time)
+      size: UInt64(entry.value.count), modified: draft.root.time, entry.manner.times)
     if batch.isFailing { return nil }
-    if change.isDeleted { try draft.countDeleted(false) }
+    if isDeletion || change.isDeleted { try draft.countDeleted(isDeletion) }
     let content = try NewContent(inline: text.bytes.extracting(entry.value))
     return try storeRevision(
-      change, meta, content, .value, protecting: entry.isProtecting, &draft
+      change, meta, content, entry.manner.kind, protecting: entry.manner.isProtecting, &draft
     ).leaf
   }
 

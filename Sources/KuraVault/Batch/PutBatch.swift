@@ -19,7 +19,7 @@ public struct PutBatch: ~Copyable {
     let name: Range<Int>
     let attributes: Range<Int>
     let value: Range<Int>
-    let isProtecting: Bool
+    let manner: BatchManner
   }
 
   let isReplacing: Bool
@@ -94,22 +94,23 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - value: At most 64 KiB; only borrowed.
-  ///   - attributes: As `Attributes.init(unsorted:)` takes them; they are added to those it has.
-  ///   - isProtecting: Whether the item is protected from now on.
+  ///   - attributes: As `Attributes.init(unsorted:)` takes them.
+  ///   - manner: As what it is stored.
   ///   - batch: Has fewer than ``PutBatch/mostItems``.
   /// - Returns: Whether it was added.
   /// - Throws: What has nothing to do with this item.
   public func add(
-    _ name: Span<UInt8>, value: Span<UInt8>, attributes: Span<UInt8>, protecting isProtecting: Bool,
+    _ name: Span<UInt8>, value: Span<UInt8>, attributes: Span<UInt8>, as manner: BatchManner,
     to batch: inout PutBatch
   ) throws(VaultError) -> Bool {
     precondition(batch.entries.count < PutBatch.mostItems, "a batch is bounded")
     guard batch.failure == nil, !batch.isClosed else { return false }
     do throws(VaultError) {
       guard value.count <= ItemBody.longestInline else { throw .tooLarge }
+      if manner.kind == .otp { _ = try OTPSeed.read(value) }
       if attributes.count > 2 { try Self.check(attributes) }
       let name = try ItemName.checked(name)
-      try batch.append(name.bytes, attributes, value, isProtecting)
+      try batch.append(name.bytes, attributes, value, manner)
       return true
     } catch {
       guard error.isOfItem else { throw error }
@@ -126,7 +127,7 @@ extension UnlockedVault {
 extension PutBatch {
   fileprivate mutating func append(
     _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
-    _ isProtecting: Bool
+    _ manner: BatchManner
   ) throws(VaultError) {
     let start = adding.count
     let nameEnd = start + name.count
@@ -140,7 +141,7 @@ extension PutBatch {
       Entry(
         tag: tags.tag(of: name), index: entries.count, name: start..<nameEnd,
         attributes: nameEnd..<attributesEnd, value: attributesEnd..<adding.count,
-        isProtecting: isProtecting))
+        manner: manner))
   }
 }
 
@@ -175,6 +176,7 @@ extension VaultError {
     if case .exists = self { return true }
     if case .nameInvalid = self { return true }
     if case .attributeInvalid = self { return true }
+    if case .otpInvalid = self { return true }
     return self == .tooLarge || self == .historyFull
   }
 }

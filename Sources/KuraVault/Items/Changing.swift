@@ -32,12 +32,14 @@ extension UnlockedVault {
   ///   - protecting: Whether the item is protected from now on, as by ``protect(_:)``; one that is
   ///     stays so.
   ///   - kind: `ItemKind.otp` for an otpauth URI, which is checked.
+  ///   - times: When it was made and changed; nil: now.
   /// - Throws: ``VaultError/exists(revision:)``, ``VaultError/revisionConflict(current:)``,
   ///   ``VaultError/notFound`` for a condition that asks for a revision, ``VaultError/tooLarge``,
   ///   ``VaultError/busy`` and those of names, attributes and the file.
   public mutating func put(
     _ name: Span<UInt8>, value: Span<UInt8>, attributes: borrowing AttributeEdits,
-    condition: PutCondition, protecting: Bool = false, kind: ItemKind = .value
+    condition: PutCondition, protecting: Bool = false, kind: ItemKind = .value,
+    times: ItemTimes? = nil
   ) throws(VaultError) -> PutResult {
     guard value.count <= ItemBody.longestInline else { throw .tooLarge }
     if kind == .otp { _ = try OTPSeed.read(value) }
@@ -47,7 +49,7 @@ extension UnlockedVault {
     let result = try writing { vault, draft throws(VaultError) in
       let change = try vault.beginChange(of: tag)
       return try vault.put(
-        content, name, attributes, condition, protecting: protecting, change, &draft, kind)
+        content, name, attributes, condition, protecting: protecting, change, &draft, kind, times)
     }
     try clearWAL()
     return result
@@ -57,13 +59,14 @@ extension UnlockedVault {
   mutating func put(
     _ content: borrowing NewContent, _ name: borrowing ItemName,
     _ edits: borrowing AttributeEdits, _ condition: PutCondition, protecting: Bool,
-    _ change: consuming ItemChange, _ draft: inout Draft, _ kind: ItemKind = .value
+    _ change: consuming ItemChange, _ draft: inout Draft, _ kind: ItemKind = .value,
+    _ times: ItemTimes? = nil
   ) throws(VaultError) -> PutResult {
     try change.check(condition)
     let previous = change.liveRevision ?? 0
     if change.isDeleted { try draft.countDeleted(false) }
     let meta = try change.newMeta(
-      name.bytes, edits, size: content.size, modified: draft.root.time)
+      name.bytes, edits, size: content.size, modified: draft.root.time, times)
     let revision = try finish(change, meta, content, kind, protecting: protecting, &draft)
     return PutResult(revision: revision, previous: previous)
   }

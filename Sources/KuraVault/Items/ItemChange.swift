@@ -159,20 +159,27 @@ struct ItemChange: ~Copyable {
   }
 
   /// The meta of the next revision; an item that was deleted begins anew.
+  ///
+  /// - Parameters:
+  ///   - now: When it is stored.
+  ///   - times: When it was made and changed elsewhere; nil: it is changed now.
   func newMeta(
-    _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, size: UInt64, modified: UInt64
+    _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, size: UInt64, modified now: UInt64,
+    _ times: ItemTimes? = nil
   ) throws(VaultError) -> ItemMeta {
+    let modified = times?.modified ?? now
     switch current {
     case .some(let current) where current.facts.kind != .deleted:
       return try ItemMeta.made(
-        name, created: current.meta.created, modified: modified, size: size,
+        name, created: times?.created ?? current.meta.created, modified: modified, size: size,
         try edits.applied(to: current.meta.attributes))
     case .some: break
     case .none: break
     }
     let none = try fromFormat(.item, Attributes.empty())
     return try ItemMeta.made(
-      name, created: modified, modified: modified, size: size, try edits.applied(to: none.list))
+      name, created: times?.created ?? modified, modified: modified, size: size,
+      try edits.applied(to: none.list))
   }
 }
 

@@ -29,17 +29,19 @@ struct RowSealer: ~Copyable {
   ///
   /// - Parameters:
   ///   - text: What the entry's name, attributes and value stand in.
-  ///   - time: When it is stored, in milliseconds since 1970.
+  ///   - now: When it is stored, in milliseconds since 1970.
   ///   - random: What id and nonces are taken from.
   mutating func seal(
-    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, at time: UInt64,
+    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, at now: UInt64,
     _ random: inout RandomSupply
   ) throws(VaultError) -> SealedItem {
     let id = try fromCrypto(.item, ItemID.random(from: &random))
-    let facts = RowFacts(tag: entry.tag, id: id, revision: 1, generation: generation)
+    let facts = RowFacts(
+      tag: entry.tag, id: id, revision: 1, generation: generation, kind: entry.manner.kind)
     // An item that failed may have left something.
     sealer.plaintext.removeAll()
-    try RowSealer.encodeMeta(of: entry, text, noAttributes, at: time, into: &sealer.plaintext)
+    let times = entry.manner.times ?? ItemTimes(created: now, modified: now)
+    try RowSealer.encodeMeta(of: entry, text, noAttributes, at: times, into: &sealer.plaintext)
     let meta = try seal(.meta(vault: vault, facts: facts), &random)
     try fromFormat(
       .item, ItemBody.encode(inline: text.bytes.extracting(entry.value), into: &sealer.plaintext))
@@ -58,24 +60,25 @@ struct RowSealer: ~Copyable {
 
   private static func encodeMeta(
     of entry: PutBatch.Entry, _ text: borrowing SecretBytes, _ none: borrowing Attributes,
-    at time: UInt64, into buffer: inout SecretBuffer
+    at times: ItemTimes, into buffer: inout SecretBuffer
   ) throws(VaultError) {
     let (name, size) = (text.bytes.extracting(entry.name), UInt64(entry.value.count))
     guard entry.hasAttributes else {
-      return try encodeMeta(name, time, size, none, into: &buffer)
+      return try encodeMeta(name, times, size, none, into: &buffer)
     }
     try encodeMeta(
-      name, time, size, try entry.edits(in: text).applied(to: none.list), into: &buffer)
+      name, times, size, try entry.edits(in: text).applied(to: none.list), into: &buffer)
   }
 
   private static func encodeMeta(
-    _ name: Span<UInt8>, _ time: UInt64, _ size: UInt64, _ attributes: borrowing Attributes,
+    _ name: Span<UInt8>, _ times: ItemTimes, _ size: UInt64, _ attributes: borrowing Attributes,
     into buffer: inout SecretBuffer
   ) throws(VaultError) {
     try fromFormat(
       .item,
       ItemMeta.encode(
-        name: name, created: time, modified: time, size: size, attributes: attributes.list,
+        name: name, created: times.created, modified: times.modified, size: size,
+        attributes: attributes.list,
         into: &buffer))
   }
 }

@@ -16,6 +16,7 @@ public struct Upload: ~Copyable {
   let edits: AttributeEdits
   let condition: PutCondition
   let isProtecting: Bool
+  let times: ItemTimes?
   /// The bytes that are not sealed yet: those of the last chunk always, since nobody knows which it is.
   var plain: PlainChunks
   /// Sealed chunks that are not staged yet, and others to be used in turn with them.
@@ -32,14 +33,15 @@ public struct Upload: ~Copyable {
   /// An upload of which nothing was taken yet.
   static func begin(
     _ name: consuming ItemName, _ edits: consuming AttributeEdits,
-    _ condition: PutCondition, protecting: Bool
+    _ condition: PutCondition, protecting: Bool, _ times: ItemTimes?
   ) throws(VaultError) -> Upload {
     let value = try fromCrypto(.chunk, ValueID.random())
     let plain = PlainChunks(
       value: value, key: try fromCrypto(.chunk, Key.random()),
       bytes: try fromMemory(SecretBuffer(capacity: Manifest.chunkByteCount)))
     return Upload(
-      name: name, edits: edits, condition: condition, isProtecting: protecting, plain: plain)
+      name: name, edits: edits, condition: condition, isProtecting: protecting, times: times,
+      plain: plain)
   }
 
   /// Takes bytes; nothing is sealed or written.
@@ -89,14 +91,14 @@ extension UnlockedVault {
   ///   again at the end.
   public mutating func beginUpload(
     _ name: Span<UInt8>, attributes: consuming AttributeEdits, condition: PutCondition,
-    protecting: Bool = false
+    protecting: Bool = false, times: ItemTimes? = nil
   ) throws(VaultError) -> Upload {
     let name = try ItemName.checked(name)
     let tag = try keys.tag(of: name)
     try reading { vault throws(VaultError) in
       try vault.beginChange(of: tag).check(condition)
     }
-    return try Upload.begin(name, attributes, condition, protecting: protecting)
+    return try Upload.begin(name, attributes, condition, protecting: protecting, times)
   }
 
   /// Takes the next bytes of an upload.
@@ -131,7 +133,7 @@ extension UnlockedVault {
       let change = try vault.beginChange(of: try vault.keys.tag(of: upload.name))
       return try vault.put(
         content, upload.name, upload.edits, upload.condition, protecting: upload.isProtecting,
-        change, &draft)
+        change, &draft, .value, upload.times)
     }
     upload.lock = nil
     try clearWAL()
