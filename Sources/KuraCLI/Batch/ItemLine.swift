@@ -80,7 +80,7 @@ struct ItemLine: ~Copyable {
         kind =
           kinds[
             try Self.choice(
-              nodes[index], text, of: kinds.map(\.name),
+              nodes[index], text, of: kinds.map { $0.name },
               else: "its kind is neither value nor otp nor deleted")]
       case .created: created = try Self.moment(nodes[index], text)
       case .modified: modified = try Self.moment(nodes[index], text)
