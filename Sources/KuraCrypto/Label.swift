@@ -28,6 +28,14 @@ public enum Label: Sendable {
   case logChain
   /// From the ring's key, followed by the vault id: seals the keys of what clients hold beyond a lock. In no file.
   case draft
+  /// A subkey: what copies of a vault know of each other.
+  case sync
+  /// The id of a revision that was written without one.
+  case oldRevision
+  /// Stands for the device of such revisions; followed by the item's id.
+  case oldItem
+  /// A machine, as one vault knows it; followed by the vault id.
+  case machine
 
   /// The label's ASCII bytes.
   public var text: StaticString {
@@ -39,6 +47,10 @@ public enum Label: Sendable {
     case .root: "kura1/root"
     case .seen: "kura1/seen"
     case .log: "kura1/log"
+    case .sync: "kura1/sync"
+    case .oldRevision: "kura1/revision"
+    case .oldItem: "kura1/old-item"
+    case .machine: "kura1/machine"
     case .keyEncryptionKey: "kura1/kek"
     case .protectedKeyEncryptionKey: "kura1/kek-protected"
     case .recoveryKey: "kura1/recovery"
@@ -70,6 +82,8 @@ public enum KeyPurpose: CaseIterable, Sendable {
   case seen
   /// Seals the access log.
   case log
+  /// Seals what copies of a vault know of each other.
+  case sync
 
   var label: Label {
     switch self {
@@ -79,6 +93,7 @@ public enum KeyPurpose: CaseIterable, Sendable {
     case .root: .root
     case .seen: .seen
     case .log: .log
+    case .sync: .sync
     }
   }
 }

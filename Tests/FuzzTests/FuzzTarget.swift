@@ -15,8 +15,8 @@ struct FuzzTarget: Sendable {
   let read: @Sendable ([UInt8]) throws(Flaw) -> Bool
 
   static let all =
-    FormatTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all + ClientTargets.all
-    + ScreenTargets.all
+    FormatTargets.all + CopyTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all
+    + ClientTargets.all + ScreenTargets.all
 }
 
 /// What was read is not what was written, or not what another reader makes of it.

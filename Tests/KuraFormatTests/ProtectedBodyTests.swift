@@ -10,11 +10,12 @@ import Testing
   private let item: ItemID = identifier(2)
 
   private func sealed(
-    _ value: [UInt8], to pair: borrowing ProtectedPair, revision: UInt64 = 3
+    _ value: [UInt8], to pair: borrowing ProtectedPair,
+    for origin: ProtectedBody.Origin = .number(3)
   ) throws -> ProtectedBody {
     let body = try ItemBody.encode(inline: value.span)
     return try ProtectedBody.seal(
-      body.bytes, to: pair.publicHalf, vault: vault, item: item, revision: revision)
+      body.bytes, to: pair.publicHalf, vault: vault, item: item, for: origin)
   }
 
   @Test(arguments: [0, 1, 1_000, 65_536])
@@ -25,7 +26,7 @@ import Testing
     let read = try ProtectedBody.decode(try SecretBytes(copying: made.encoded))
     #expect(read.innerByteCount == count + 1)
     #expect(read.value == nil)
-    #expect(read.revision == 3)
+    #expect(read.origin == .number(3))
     let opened = try read.open(with: pair, vault: vault, item: item)
     #expect(bytes(opened.bytes) == [0] + value)
   }
@@ -53,7 +54,7 @@ import Testing
 
   @Test func `is laid out as the manual says`() throws {
     let pair = try ProtectedPair.random()
-    let body = try sealed([5], to: pair, revision: 258)
+    let body = try sealed([5], to: pair, for: .number(258))
     let encoded = bytes(body.encoded)
     #expect(encoded.count == 1 + 8 + 32 + 72 + 2)
     #expect(Array(encoded[..<9]) == [2, 2, 1, 0, 0, 0, 0, 0, 0])
@@ -64,13 +65,36 @@ import Testing
     #expect(bytes(inner.bytes) == [0, 5])
   }
 
+  @Test func `is bound to a revision's id in format 2`() throws {
+    let pair = try ProtectedPair.random()
+    let id: RevisionID = identifier(7)
+    let body = try sealed([5], to: pair, for: .revision(id))
+    let encoded = bytes(body.encoded)
+    #expect(encoded.count == 1 + 16 + 32 + 72 + 2)
+    #expect(Array(encoded[..<17]) == [4] + id.bytes)
+    let key = try pair.openingKey(ephemeral: encoded.span.extracting(17..<49))
+    let place = [12] + vault.bytes + item.bytes + id.bytes
+    let inner = try Seal.open(
+      encoded.span.extracting(droppingFirst: 49), authenticating: place.span, under: key)
+    #expect(bytes(inner.bytes) == [0, 5])
+    let read = try ProtectedBody.decode(try secret(encoded), of: .second)
+    #expect(read.origin == .revision(id) && read.isSealed(upTo: 1))
+    #expect(failure { _ = try ProtectedBody.decode(try secret(encoded)) } == .damaged)
+    var other = encoded
+    other[1] = 8
+    let moved = try ProtectedBody.decode(try secret(other), of: .second)
+    #expect(failure { _ = try moved.open(with: pair, vault: vault, item: item) } == .damaged)
+  }
+
   @Test func `any cut of it is damaged`() throws {
     let pair = try ProtectedPair.random()
-    let body = try sealed([5], to: pair)
-    let encoded = bytes(body.encoded)
-    for count in 0..<114 {
-      #expect(throws: FormatError.damaged) {
-        _ = try ProtectedBody.decode(try secret(Array(encoded[..<count])))
+    for origin in [ProtectedBody.Origin.number(3), .revision(identifier(4))] {
+      let body = try sealed([5], to: pair, for: origin)
+      let encoded = bytes(body.encoded)
+      for count in 0..<(encoded.count - 1) {
+        #expect(throws: FormatError.damaged) {
+          _ = try ProtectedBody.decode(try secret(Array(encoded[..<count])), of: .second)
+        }
       }
     }
   }

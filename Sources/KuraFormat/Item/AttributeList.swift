@@ -45,6 +45,19 @@ public struct AttributeList: ~Escapable {
     self.count = count
   }
 
+  /// Where encoded attributes end that something follows; whether they are such is not looked at.
+  static func end(of bytes: Span<UInt8>, from start: Int) throws(FormatError) -> Int {
+    var reader = ByteReader(bytes)
+    _ = try reader.take(start)
+    let count = Int(try reader.integer(UInt16.self))
+    guard count <= AttributeList.mostAttributes else { throw .damaged }
+    for _ in 0..<count {
+      _ = try reader.take(Int(try reader.integer(UInt16.self)))
+      _ = try reader.take(Int(try reader.integer(UInt32.self)))
+    }
+    return reader.offset
+  }
+
   /// The value of a key, in place; `nil` when there is none.
   ///
   /// - Parameter key: In normal form C.

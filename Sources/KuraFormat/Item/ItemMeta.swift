@@ -6,6 +6,8 @@ public import SecureMemory
 public struct ItemMeta: ~Copyable, Sendable {
   /// The most bytes of a meta.
   public static let longest = 65_536
+  /// The most bytes of one that says what it follows; up to its attributes it has ``longest``.
+  public static let longestWithTrail = 131_072
 
   private let secret: SecretBytes
   private let fields: MetaFields
@@ -57,7 +59,9 @@ public struct ItemMeta: ~Copyable, Sendable {
     attributes: AttributeList
   ) throws(FormatError) {
     let nameEnd = MetaView.nameOffset + name.count
-    let fields = MetaFields(nameEnd: nameEnd, created: created, modified: modified, size: size)
+    let fields = MetaFields(
+      nameEnd: nameEnd, attributesEnd: nameEnd + attributes.bytes.count, created: created,
+      modified: modified, size: size)
     var buffer: SecretBuffer
     do { buffer = try SecretBuffer(capacity: nameEnd + attributes.bytes.count) } catch {
       throw .outOfMemory
@@ -66,6 +70,28 @@ public struct ItemMeta: ~Copyable, Sendable {
       name: name, created: created, modified: modified, size: size, attributes: attributes,
       into: &buffer)
     self.init(secret: buffer.finish(), fields)
+  }
+
+  /// A meta that says what its revision follows; for a vault of format 2.
+  ///
+  /// - Parameters:
+  ///   - name: As for the other, as all but the trail; empty for a purged item.
+  ///   - created: When the item was made.
+  ///   - modified: When it was changed.
+  ///   - size: The length of its value.
+  ///   - attributes: Those it has.
+  ///   - trail: What the revision follows; only borrowed.
+  /// - Throws: As the other does.
+  public init(
+    name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
+    attributes: AttributeList, trail: borrowing MetaTrail
+  ) throws(FormatError) {
+    var buffer: SecretBuffer
+    do { buffer = try SecretBuffer(capacity: 256) } catch { throw .outOfMemory }
+    try ItemMeta.encode(
+      name: name, created: created, modified: modified, size: size, attributes: attributes,
+      trail: trail, into: &buffer)
+    self = try ItemMeta.decode(buffer.finish(), of: .second)
   }
 
   /// Appends the bytes to seal of a meta that nobody needs beyond that.
@@ -83,10 +109,44 @@ public struct ItemMeta: ~Copyable, Sendable {
     attributes: AttributeList, into buffer: inout SecretBuffer
   ) throws(FormatError) {
     precondition((1...ItemName.longest).contains(name.count), "a name was made before")
+    try encode(
+      MetaView.layout, name: name, created: created, modified: modified, size: size,
+      attributes: attributes, into: &buffer)
+  }
+
+  /// The same with what the revision follows, for a vault of format 2.
+  ///
+  /// - Parameters:
+  ///   - name: As for the other, as all but the trail and the buffer; empty for a purged item.
+  ///   - created: When the item was made.
+  ///   - modified: When it was changed.
+  ///   - size: The length of its value.
+  ///   - attributes: Those it has, as many as the trail speaks of.
+  ///   - trail: What the revision follows.
+  ///   - buffer: They go to its end.
+  /// - Throws: As that does.
+  public static func encode(
+    name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
+    attributes: AttributeList, trail: borrowing MetaTrail, into buffer: inout SecretBuffer
+  ) throws(FormatError) {
+    precondition(name.count <= ItemName.longest, "a name was made before")
+    precondition(attributes.count == trail.attributes.count, "each attribute was set by somebody")
+    let start = buffer.count
+    try encode(
+      MetaView.layoutWithTrail, name: name, created: created, modified: modified, size: size,
+      attributes: attributes, into: &buffer)
+    try trail.append(to: &buffer)
+    guard buffer.count - start <= longestWithTrail else { throw .attributesInvalid(.tooLarge) }
+  }
+
+  private static func encode(
+    _ layout: UInt8, name: Span<UInt8>, created: UInt64, modified: UInt64, size: UInt64,
+    attributes: AttributeList, into buffer: inout SecretBuffer
+  ) throws(FormatError) {
     let count = MetaView.nameOffset + name.count + attributes.bytes.count
     guard count <= ItemMeta.longest else { throw .attributesInvalid(.tooLarge) }
     do {
-      try buffer.append(MetaView.layout)
+      try buffer.append(layout)
       try buffer.append(integer: created)
       try buffer.append(integer: modified)
       try buffer.append(integer: size)
@@ -100,9 +160,14 @@ public struct ItemMeta: ~Copyable, Sendable {
 
   /// Reads an opened meta, which it takes over.
   ///
+  /// - Parameters:
+  ///   - plaintext: The opened bytes.
+  ///   - format: The vault's.
   /// - Throws: ``FormatError/damaged``; the bytes are gone.
-  public static func decode(_ plaintext: consuming SecretBytes) throws(FormatError) -> ItemMeta {
-    let fields = try MetaView(decoding: plaintext.bytes).fields
+  public static func decode(
+    _ plaintext: consuming SecretBytes, of format: VaultFormat = .first
+  ) throws(FormatError) -> ItemMeta {
+    let fields = try MetaView(decoding: plaintext.bytes, of: format).fields
     return ItemMeta(secret: plaintext, fields)
   }
 

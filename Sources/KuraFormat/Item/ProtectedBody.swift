@@ -11,6 +11,31 @@ public struct ProtectedBody: ~Copyable, Sendable {
   private enum Form: UInt8 {
     case inline = 2
     case chunked = 3
+    case inlineByID = 4
+    case chunkedByID = 5
+
+    static func of(_ origin: Origin, isChunked: Bool) -> Form {
+      switch origin {
+      case .number: isChunked ? .chunked : .inline
+      case .revision: isChunked ? .chunkedByID : .inlineByID
+      }
+    }
+  }
+
+  /// Says for which revision a value was sealed, as its seal binds it.
+  public enum Origin: Equatable, Sendable {
+    /// By its number, which each copy of a vault counts for itself: format 1.
+    case number(UInt64)
+    /// By its id.
+    case revision(RevisionID)
+
+    func place(vault: VaultID, item: ItemID) -> AssociatedData {
+      switch self {
+      case .number(let number):
+        .protectedValue(vault: vault, item: item, revision: number)
+      case .revision(let id): .protectedValue(vault: vault, item: item, setBy: id)
+      }
+    }
   }
 
   private let plaintext: SecretBytes
@@ -19,7 +44,15 @@ public struct ProtectedBody: ~Copyable, Sendable {
   /// Where the chunks of a long value are; nil for a value that stands in the body itself.
   public let value: ValueID?
   /// The revision that the value was sealed for; that of the row, or an earlier one with the same value.
-  public let revision: UInt64
+  public let origin: Origin
+
+  /// Whether it can stand in a row of this number, as far as numbers say.
+  public func isSealed(upTo revision: UInt64) -> Bool {
+    switch origin {
+    case .number(let number): number <= revision
+    case .revision: true
+    }
+  }
 
   /// How long the body inside is, in bytes: form and value, or a manifest.
   public var innerByteCount: Int {
@@ -32,37 +65,50 @@ public struct ProtectedBody: ~Copyable, Sendable {
   }
 
   private init(
-    _ plaintext: consuming SecretBytes, headCount: Int, value: ValueID?, revision: UInt64
+    _ plaintext: consuming SecretBytes, headCount: Int, value: ValueID?, origin: Origin
   ) {
     self.plaintext = plaintext
     self.headCount = headCount
     self.value = value
-    self.revision = revision
+    self.origin = origin
   }
 
   /// Reads an opened body, which it takes over.
   ///
+  /// - Parameters:
+  ///   - plaintext: The opened bytes.
+  ///   - format: The vault's.
   /// - Throws: ``FormatError/damaged``; the bytes are gone.
   public static func decode(
-    _ plaintext: consuming SecretBytes
+    _ plaintext: consuming SecretBytes, of format: VaultFormat = .first
   ) throws(FormatError) -> ProtectedBody {
-    let (value, revision, rest) = try head(plaintext.bytes)
+    let (value, origin, rest) = try head(plaintext.bytes, format)
     let inner = rest - ProtectedPair.byteCount - Seal.overhead
     guard inner >= 1, inner <= ItemBody.longestInline + 1,
-      value == nil || inner == 1 + Manifest.byteCount, revision > 0
+      value == nil || inner == 1 + Manifest.byteCount, origin != .number(0)
     else { throw .damaged }
     let headCount = plaintext.count - rest
-    return ProtectedBody(plaintext, headCount: headCount, value: value, revision: revision)
+    return ProtectedBody(plaintext, headCount: headCount, value: value, origin: origin)
   }
 
   private static func head(
-    _ plaintext: Span<UInt8>
-  ) throws(FormatError) -> (value: ValueID?, revision: UInt64, rest: Int) {
+    _ plaintext: Span<UInt8>, _ format: VaultFormat
+  ) throws(FormatError) -> (value: ValueID?, origin: Origin, rest: Int) {
     var reader = ByteReader(plaintext)
     guard let form = Form(rawValue: try reader.integer()) else { throw .damaged }
-    let revision = try reader.integer(UInt64.self)
-    let value: ValueID? = form == .chunked ? try reader.identifier() : nil
-    return (value, revision, reader.remaining)
+    let origin: Origin
+    let isChunked: Bool
+    switch form {
+    case .inline, .chunked:
+      isChunked = form == .chunked
+      origin = .number(try reader.integer())
+    case .inlineByID, .chunkedByID:
+      guard format > .first else { throw .damaged }
+      isChunked = form == .chunkedByID
+      origin = .revision(try reader.identifier())
+    }
+    let value: ValueID? = isChunked ? try reader.identifier() : nil
+    return (value, origin, reader.remaining)
   }
 }
 
@@ -76,25 +122,28 @@ extension ProtectedBody {
   ///   - publicHalf: The pair's public half.
   ///   - vault: The vault's id.
   ///   - item: The item's id.
-  ///   - revision: The item's revision.
+  ///   - origin: The revision that it is sealed for.
   /// - Throws: ``FormatError/damaged`` when body or half are none, ``FormatError/outOfMemory``.
   public static func seal(
     _ body: Span<UInt8>, to publicHalf: [UInt8], vault: VaultID, item: ItemID,
-    revision: UInt64
+    for origin: Origin
   ) throws(FormatError) -> ProtectedBody {
     let value = try chunkedValue(in: body)
-    let associated = AssociatedData.protectedValue(vault: vault, item: item, revision: revision)
+    let associated = origin.place(vault: vault, item: item)
     let (ephemeral, inner) = try sealed(body, to: publicHalf, associated)
     do {
       var buffer = try SecretBuffer(capacity: 64 + inner.count)
-      try buffer.append(value == nil ? Form.inline.rawValue : Form.chunked.rawValue)
-      try buffer.append(integer: revision)
+      try buffer.append(Form.of(origin, isChunked: value != nil).rawValue)
+      switch origin {
+      case .number(let number): try buffer.append(integer: number)
+      case .revision(let id): try buffer.append(id)
+      }
       if let value { try buffer.append(value) }
       let headCount = buffer.count
       try buffer.append(ephemeral.span)
       try buffer.append(inner.span)
       return ProtectedBody(
-        buffer.finish(), headCount: headCount, value: value, revision: revision)
+        buffer.finish(), headCount: headCount, value: value, origin: origin)
     } catch { throw .outOfMemory }
   }
 
@@ -142,7 +191,7 @@ extension ProtectedBody {
   public borrowing func open(
     under key: borrowing Key, vault: VaultID, item: ItemID
   ) throws(FormatError) -> SecretBytes {
-    let associated = AssociatedData.protectedValue(vault: vault, item: item, revision: revision)
+    let associated = origin.place(vault: vault, item: item)
     let body: SecretBytes
     do {
       body = try Seal.open(

@@ -54,3 +54,29 @@ public struct Lineage: Hashable, Sendable {
       && vector.covers(other.stamp.entry)
   }
 }
+
+// MARK: - Encoding
+
+extension Lineage {
+  /// Reads `revision id ‖ u64 depth ‖ vector ‖ u16 index of the own entry`.
+  ///
+  /// - Throws: ``FormatError/damaged``.
+  init(_ reader: inout ByteReader) throws(FormatError) {
+    let id: RevisionID = try reader.identifier()
+    let depth = try reader.integer(UInt64.self)
+    guard RevisionStamp.depths.contains(depth) else { throw .damaged }
+    let vector = try RevisionVector(&reader)
+    let own = Int(try reader.integer(UInt16.self))
+    guard own < vector.entries.count else { throw .damaged }
+    stamp = RevisionStamp(id: id, depth: depth, entry: vector.entries[own])
+    self.vector = vector
+  }
+
+  /// Appends the encoded lineage; no secret where that of the vault is none.
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(stamp.id)
+    bytes.append(integer: stamp.depth)
+    vector.append(to: &bytes)
+    bytes.append(integer: UInt16(vector.place(of: stamp.entry.device)))
+  }
+}

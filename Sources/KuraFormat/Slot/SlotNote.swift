@@ -84,9 +84,9 @@ public struct SlotNotes: Equatable, Sendable {
   /// - Parameter slots: Those there are.
   public mutating func keep(only slots: [SlotID]) { all.removeAll { !slots.contains($0.slot) } }
 
-  init(_ reader: inout ByteReader) throws(FormatError) {
+  init(_ reader: inout ByteReader, atLeast least: Int) throws(FormatError) {
     let count = Int(try reader.integer(UInt8.self))
-    guard (1...KDFLimits.mostSlots).contains(count) else { throw .damaged }
+    guard (least...KDFLimits.mostSlots).contains(count) else { throw .damaged }
     for _ in 0..<count {
       let note = try SlotNote(&reader)
       guard all.last.map({ $0.slot < note.slot }) ?? true else { throw .damaged }

@@ -17,8 +17,13 @@ public struct AssociatedData: Sendable {
     case logStart = 9
     case logBlock = 10
     case logLocked = 11
+    case revisionValue = 12
     case disabledSlot = 13
     case draftKey = 14
+    case protectedAttribute = 15
+    case journal = 16
+    case devices = 17
+    case formerHalf = 18
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -94,6 +99,36 @@ extension AssociatedData {
   }
 }
 
+// MARK: - What copies know of each other
+
+extension AssociatedData {
+  /// Some of the changes of this copy.
+  public static func journal(vault: VaultID, row: UInt64) -> AssociatedData {
+    var data = AssociatedData(.journal)
+    data.append(vault)
+    data.append(integer: row)
+    return data
+  }
+
+  /// The other copies.
+  public static func devices(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.devices)
+    data.append(vault)
+    return data
+  }
+
+  /// The secret half of a pair that was replaced.
+  ///
+  /// - Parameter publicHalf: Of the same pair, 32 bytes.
+  public static func formerHalf(vault: VaultID, publicHalf: [UInt8]) -> AssociatedData {
+    precondition(publicHalf.count == 32, "a half has 32 bytes")
+    var data = AssociatedData(.formerHalf)
+    data.append(vault)
+    for byte in publicHalf { data.append(integer: byte) }
+    return data
+  }
+}
+
 // MARK: - The access log
 
 extension AssociatedData {
@@ -158,6 +193,30 @@ extension AssociatedData {
     data.append(vault)
     data.append(item)
     data.append(integer: revision)
+    return data
+  }
+
+  /// The inner seal of a protected value that was sealed for a revision by its id.
+  public static func protectedValue(
+    vault: VaultID, item: ItemID, setBy revision: RevisionID
+  ) -> AssociatedData {
+    sealed(.revisionValue, vault: vault, item: item, revision)
+  }
+
+  /// The seal of one attribute of a protected item.
+  public static func protectedAttribute(
+    vault: VaultID, item: ItemID, setBy revision: RevisionID
+  ) -> AssociatedData {
+    sealed(.protectedAttribute, vault: vault, item: item, revision)
+  }
+
+  private static func sealed(
+    _ kind: Kind, vault: VaultID, item: ItemID, _ revision: RevisionID
+  ) -> AssociatedData {
+    var data = AssociatedData(kind)
+    data.append(vault)
+    data.append(item)
+    data.append(revision)
     return data
   }
 

@@ -15,10 +15,12 @@ public struct HeaderDigest: ~Copyable {
   ///
   /// - Parameters:
   ///   - key: The vault key's subkey for the root.
+  ///   - devices: What copies know of each other, likewise; nil in format 1, which has no such part.
   ///   - slotCount: How many slots follow.
   /// - Throws: ``FormatError/outOfMemory``.
   public init(
-    key: borrowing Key, header: Span<UInt8>, ring: Span<UInt8>, slotCount: Int
+    key: borrowing Key, header: Span<UInt8>, ring: Span<UInt8>, devices: [UInt8]? = nil,
+    slotCount: Int
   ) throws(FormatError) {
     precondition((0...KDFLimits.mostSlots).contains(slotCount), "slots were counted")
     do { hash = try KeyedHash(key: key) } catch { throw .outOfMemory }
@@ -26,6 +28,7 @@ public struct HeaderDigest: ~Copyable {
     hash.update(integer: HeaderDigest.domain)
     HeaderDigest.add(header, to: &hash)
     HeaderDigest.add(ring, to: &hash)
+    if let devices { HeaderDigest.add(devices.span, to: &hash) }
     hash.update(integer: UInt16(slotCount))
   }
 

@@ -35,6 +35,10 @@ public struct Ring: ~Copyable, Sendable {
   static let layout: UInt8 = 1
   /// The same with the slots' notes behind; written when there are any.
   static let layoutWithNotes: UInt8 = 2
+  /// The only one of format 2, with what copies have to know behind the notes.
+  static let layoutWithLedger: UInt8 = 3
+  /// The most bytes of a ring of that layout.
+  static let longest = 524_288
   /// Data keys that are retired and unused are dropped, so that honest rings hold two at most.
   static let mostGenerations = 256
 
@@ -52,10 +56,12 @@ public struct Ring: ~Copyable, Sendable {
   public var policy: Policy
   /// What there is to say of the key slots.
   public var notes: SlotNotes
+  /// What there is to keep for copies of the vault; nil in format 1.
+  public var ledger: CopyLedger?
 
   private init(
     generations: [Generation], keys: consuming SecretBytes, protectedHalf: [UInt8],
-    work: Work, cursor: ItemTag, policy: Policy, notes: SlotNotes
+    work: Work, cursor: ItemTag, policy: Policy, notes: SlotNotes, ledger: CopyLedger? = nil
   ) {
     self.generations = generations
     self.keys = keys
@@ -64,6 +70,7 @@ public struct Ring: ~Copyable, Sendable {
     self.cursor = cursor
     self.policy = policy
     self.notes = notes
+    self.ledger = ledger
   }
 
   /// The ring of a new vault: one active data key, no work, all defaults.
@@ -128,7 +135,7 @@ extension Ring {
     all.overwrite(at: keys.count, with: key.bytes)
     return Ring(
       generations: next, keys: all, protectedHalf: protectedHalf, work: .rotate, cursor: .zero,
-      policy: policy, notes: notes)
+      policy: policy, notes: notes, ledger: ledger)
   }
 
   /// The ring under a new vault key: another data key alone, and the public half of another pair.
@@ -147,7 +154,7 @@ extension Ring {
     let only = Generation(number: last + 1, state: .active, created: created)
     return Ring(
       generations: [only], keys: key.finish(), protectedHalf: protectedHalf, work: .none,
-      cursor: .zero, policy: policy, notes: notes)
+      cursor: .zero, policy: policy, notes: notes, ledger: ledger)
   }
 
   /// The same ring at the end of a rotation: only the active data key is left.
@@ -158,7 +165,8 @@ extension Ring {
     let key = try dataKey(number)
     return Ring(
       generations: generations.filter { $0.number == number }, keys: key.finish(),
-      protectedHalf: protectedHalf, work: .none, cursor: .zero, policy: policy, notes: notes)
+      protectedHalf: protectedHalf, work: .none, cursor: .zero, policy: policy, notes: notes,
+      ledger: ledger)
   }
 }
 
@@ -168,10 +176,16 @@ extension Ring {
   /// Reads an opened ring.
   ///
   /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
-  public static func decode(_ plaintext: Span<UInt8>) throws(FormatError) -> Ring {
+  public static func decode(
+    _ plaintext: Span<UInt8>, of format: VaultFormat = .first
+  ) throws(FormatError) -> Ring {
     var reader = ByteReader(plaintext)
     let layout = try reader.integer(UInt8.self)
-    guard layout == Ring.layout || layout == layoutWithNotes else { throw .damaged }
+    switch format {
+    case .first: guard layout == Ring.layout || layout == layoutWithNotes else { throw .damaged }
+    case .second:
+      guard layout == layoutWithLedger, plaintext.count <= longest else { throw .damaged }
+    }
     let count = Int(try reader.integer(UInt16.self))
     guard (1...mostGenerations).contains(count) else { throw .damaged }
     var generations: [Generation] = []
@@ -186,11 +200,14 @@ extension Ring {
     guard let work = Work(rawValue: try reader.integer()) else { throw .damaged }
     let cursor: ItemTag = try reader.identifier()
     let policy = try policy(&reader)
-    let notes = layout == layoutWithNotes ? try SlotNotes(&reader) : SlotNotes()
+    let notes =
+      layout == Ring.layout
+      ? SlotNotes() : try SlotNotes(&reader, atLeast: layout == layoutWithNotes ? 1 : 0)
+    let ledger = layout == layoutWithLedger ? try CopyLedger(&reader) : nil
     try reader.finish()
     return Ring(
       generations: generations, keys: keys, protectedHalf: half, work: work, cursor: cursor,
-      policy: policy, notes: notes)
+      policy: policy, notes: notes, ledger: ledger)
   }
 
   private static func generation(
@@ -221,7 +238,8 @@ extension Ring {
 
   private borrowing func encoded() throws(SecureMemoryError) -> SecretBytes {
     var buffer = try SecretBuffer(capacity: 512)
-    try buffer.append(notes.all.isEmpty ? Ring.layout : Ring.layoutWithNotes)
+    let plain = notes.all.isEmpty ? Ring.layout : Ring.layoutWithNotes
+    try buffer.append(ledger == nil ? plain : Ring.layoutWithLedger)
     try buffer.append(integer: UInt16(generations.count))
     for (index, generation) in generations.enumerated() {
       let start = index * Key.byteCount
@@ -238,7 +256,11 @@ extension Ring {
       try buffer.append(entry.key)
       try buffer.append(integer: entry.value)
     }
-    if !notes.all.isEmpty { try notes.append(to: &buffer) }
+    if !notes.all.isEmpty || ledger != nil { try notes.append(to: &buffer) }
+    if let ledger {
+      let encoded = ledger.encoded
+      try buffer.append(encoded.span)
+    }
     return buffer.finish()
   }
 }

@@ -97,7 +97,7 @@ extension Keyring {
   private borrowing func check(
     protected body: borrowing ProtectedBody, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
-    let isOfRevision = body.revision <= facts.revision
+    let isOfRevision = body.isSealed(upTo: facts.revision)
     guard let value = body.value else {
       // The meta's size may be any number.
       return (isOfRevision && UInt64(body.innerByteCount - 1) == meta.size, nil)

@@ -196,7 +196,7 @@ extension Keyring {
     _ plaintext: consuming SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> ProtectedBody {
     let body = try ProtectedBody.read(plaintext)
-    guard body.revision <= facts.revision else { throw .damaged(.item) }
+    guard body.isSealed(upTo: facts.revision) else { throw .damaged(.item) }
     return body
   }
 
@@ -217,17 +217,17 @@ extension Keyring {
   borrowing func seal(
     protecting body: Span<UInt8>, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
-    let inner = try protected(body, facts, revision: facts.revision)
+    let inner = try protected(body, facts, for: .number(facts.revision))
     return try seal(body: inner.encoded, facts)
   }
 
   /// A standard body as only the secret half of the vault's pair opens it.
   borrowing func protected(
-    _ body: Span<UInt8>, _ facts: RowFacts, revision: UInt64
+    _ body: Span<UInt8>, _ facts: RowFacts, for origin: ProtectedBody.Origin
   ) throws(VaultError) -> ProtectedBody {
     try fromFormat(
       .item,
       ProtectedBody.seal(
-        body, to: ring.protectedHalf, vault: vault, item: facts.id, revision: revision))
+        body, to: ring.protectedHalf, vault: vault, item: facts.id, for: origin))
   }
 }

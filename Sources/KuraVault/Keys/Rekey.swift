@@ -115,7 +115,7 @@ final class RekeyKeys {
     let outer = try old.protectedBody(body, facts)
     let inner = try oldPair.open(
       outer, of: facts.id, in: old.vault, half: old.ring.protectedHalf)
-    let moved = try next.protected(inner.bytes, facts, revision: outer.revision)
+    let moved = try next.protected(inner.bytes, facts, for: outer.origin)
     return try next.seal(body: moved.encoded, facts)
   }
 }
