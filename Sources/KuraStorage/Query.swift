@@ -3,7 +3,7 @@
 /// Lists every statement that the storage ever runs on a vault, each prepared once and kept.
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
-  case version, schema, pageCount, pageSize, freeCount
+  case version, schema, pageCount, pageSize, freeCount, quickCheck
   case part, partKeys, storePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, itemGeneration, storeItem, deleteItem
@@ -29,6 +29,7 @@ enum Query: Int, CaseIterable {
     case .pageCount: "PRAGMA page_count"
     case .pageSize: "PRAGMA page_size"
     case .freeCount: "PRAGMA freelist_count"
+    case .quickCheck: "PRAGMA quick_check(1)"
 
     case .part: "SELECT data FROM part WHERE id = ?1"
     case .partKeys: "SELECT id FROM part WHERE id > ?1 ORDER BY id LIMIT ?2"

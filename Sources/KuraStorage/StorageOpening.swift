@@ -25,7 +25,8 @@ extension Storage {
     }
   }
 
-  static func openAsItStands(_ path: String) throws(StorageError) -> Storage {
+  /// Opens a file that nobody writes to, without locks and WAL, and makes nothing beside it.
+  package static func openAsItStands(_ path: String) throws(StorageError) -> Storage {
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_URI
     var storage = try connect(uri(of: path) + "?immutable=1", flags: flags)
     try storage.peek()

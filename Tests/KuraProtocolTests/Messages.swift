@@ -138,6 +138,9 @@ enum Examples {
                 .recoveryKey, current: key.utf8.span, new: "secret".utf8.span, cost: .calibrated,
                 flags: .recoveryKey)))
         },
+        request("backup") {
+          try $0.putRequest(.backup(.init(path: "/m/a.kura".utf8.span, keeping: 7)))
+        },
         request("config") {
           try $0.putRequest(.config(.init(.set, key: .idleTimeout, value: 60_000)))
         },

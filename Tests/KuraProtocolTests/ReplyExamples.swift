@@ -233,6 +233,7 @@ extension Examples {
       TryReport(kind: .keyFile, failures: 5, left: 0, wait: TryReport.untilPasscode),
     ]
     status.rotation = 400
+    (status.backupTime, status.backupPath) = (1_700_000_000_000, bytes("/m/a.kura"))
     return status
   }
 

@@ -36,6 +36,9 @@ extension Refusal {
     case .stateUnusable: .stateUnusable(errno: 5, subject)
     case .pathInvalid: .pathInvalid
     case .walKept: .walKept
+    case .backupRefused: .backupRefused(.otherVault, subject)
+    case .backupUnsound: .backupUnsound(subject)
+    case .backupFailed: .backupFailed(errno: 2, subject)
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)
     case .wrongPasscode: .wrongPasscode(wrong)

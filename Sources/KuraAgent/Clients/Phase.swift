@@ -24,6 +24,8 @@ enum Phase {
   case awaitingRotation(RotationWatch)
   /// Nothing: files that it had locked are made whole.
   case awaitingClosings(ClosingWait)
+  /// Nothing: a backup of the vault is made, which takes no key of it.
+  case backingUp(BackupRun)
   /// Nothing: what is pending is sent, then the connection ends.
   case closing
 
@@ -32,7 +34,7 @@ enum Phase {
     switch self {
     case .greeting, .ready, .uploading, .draining, .confirming: true
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .closing:
+      .awaitingClosings, .backingUp, .closing:
       false
     }
   }
@@ -41,7 +43,7 @@ enum Phase {
   var isParked: Bool {
     switch self {
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings:
+      .awaitingClosings, .backingUp:
       true
     case .greeting, .ready, .uploading, .draining, .confirming, .closing: false
     }
@@ -52,7 +54,7 @@ enum Phase {
     switch self {
     case .greeting, .ready, .draining: true
     case .uploading, .attempting, .confirming, .sending, .awaitingUnlock,
-      .awaitingLock, .awaitingRotation, .awaitingClosings, .closing:
+      .awaitingLock, .awaitingRotation, .awaitingClosings, .backingUp, .closing:
       false
     }
   }
@@ -62,7 +64,7 @@ enum Phase {
     switch self {
     case .awaitingUnlock, .awaitingLock: true
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming, .sending,
-      .awaitingRotation, .awaitingClosings, .closing:
+      .awaitingRotation, .awaitingClosings, .backingUp, .closing:
       false
     }
   }
@@ -75,7 +77,7 @@ enum Phase {
     case .sending(let stream): stream.session
     case .awaitingLock(let session): session
     case .awaitingRotation(let watch): watch.session
-    case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .closing:
+    case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .backingUp, .closing:
       nil
     }
   }
@@ -86,6 +88,7 @@ enum Phase {
     case .sending(let stream): stream.due
     case .awaitingUnlock(let deadline): deadline
     case .awaitingClosings(let wait): wait.deadline
+    case .backingUp(let run): run.due
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
       .awaitingLock, .awaitingRotation, .closing:
       nil
@@ -107,6 +110,9 @@ extension Phase {
 
   /// What is waited for to be whole files.
   var closings: ClosingWait? { if case .awaitingClosings(let wait) = self { wait } else { nil } }
+
+  /// The backup that is made.
+  var backup: BackupRun? { if case .backingUp(let run) = self { run } else { nil } }
 
   /// Whose progress is told.
   var rotation: RotationWatch? {

@@ -35,6 +35,8 @@ public final class Agent {
   var attempts: [Attempt] = []
   /// The thread that closes vaults; nil before the first.
   var closer: Worker?
+  /// The thread that copies vaults; nil before the first.
+  var copier: Worker?
   /// Whether keys may be held for clients' words; found out anew where it says so.
   var mayHoldKeys = false
   /// The vaults that somebody asks the passcode of, or did a moment ago.
@@ -109,6 +111,7 @@ public final class Agent {
     advanceStreams()
     maintain()
     continueRotations()
+    continueBackups()
     settle()
     try arm()
   }
@@ -122,6 +125,7 @@ public final class Agent {
     case .work:
       finishWork()
       finishClosings()
+      _ = copier?.finished()
     case .directory: checkSocket()
     case .connection(let place, let tenant):
       // Late ones find nobody.
@@ -133,6 +137,7 @@ public final class Agent {
   /// Locks everything, answers everybody and closes.
   private func end() {
     for session in sessions { lock(session, ending ?? .signal) }
+    endBackups()
     if ending?.holdsKeyFile == true { LockedVault.holdAllKeyFiles(options) }
     listener?.unlink()
     for connection in connections where connection.hasPending { _ = connection.outbox.send() }

@@ -36,13 +36,17 @@ final class Closing: Job {
   let slots: [SlotSummary]
   /// What made the file short when the vault was locked. It has been told to stop, which it cannot in its last part.
   private weak let compaction: Compaction?
+  /// What copies the file, which keeps its WAL as long.
+  private weak let backup: Backup?
 
   init(
-    _ vault: consuming LockedVault, _ notes: LockNotes? = nil, after compaction: Compaction? = nil
+    _ vault: consuming LockedVault, _ notes: LockNotes? = nil, after compaction: Compaction? = nil,
+    _ backup: Backup? = nil
   ) {
     path = vault.path
     slots = vault.slots
     self.compaction = compaction
+    self.backup = backup
     papers = Mutex(Papers(vault: consume vault, notes: notes))
   }
 
@@ -52,7 +56,11 @@ final class Closing: Job {
   /// Entries of the access log that could not be written.
   var lostEntries: UInt64 { papers.withLock { $0.lostEntries } }
 
-  func mayBegin() -> Bool { compaction?.isUnderWay != true }
+  func mayBegin() -> Bool {
+    let isCompacting = compaction?.isUnderWay == true
+    let isCopied = backup?.holdsVault == true
+    return !isCompacting && !isCopied
+  }
 
   /// Does it, unless that was done before.
   func run() {

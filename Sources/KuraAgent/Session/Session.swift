@@ -41,6 +41,8 @@ final class Session {
   var mustTrim = false
   /// What makes the file short, which a lock waits for.
   weak var compaction: Compaction?
+  /// What copies the file, which a lock waits for.
+  weak var backup: Backup?
   /// When a rotation of the vault goes on.
   var rotation = RotationPace()
 
@@ -166,7 +168,7 @@ extension Session {
   /// Has a vault closed of which nothing secret is known.
   func leave(_ vault: consuming LockedVault, _ notes: LockNotes? = nil) {
     precondition(closing == nil, "nobody opens a vault that is being closed")
-    closing = Closing(vault, notes, after: compaction)
+    closing = Closing(vault, notes, after: compaction, backup)
     isClosingBegun = false
   }
 

@@ -151,7 +151,10 @@ extension Agent {
       report.rotation = session.rotationProgress.map(\.parts)
       report.weaknesses = summary.weaknesses
     }
-    if let (vault, slots) = session.front { addTries(vault, slots, to: &report) }
+    if let (vault, slots) = session.front {
+      addTries(vault, slots, to: &report)
+      addBackup(of: vault, to: &report)
+    }
     if !clocks.limits.locksOnSleep { report.weaknesses.insert(.staysOpenInSleep) }
     if let policy = session.policy { report.weaknesses.formUnion(.looser(policy, clocks.limits)) }
     if session.notices.contains(.seenNotKept) { report.weaknesses.insert(.seenNotKept) }
@@ -178,12 +181,18 @@ extension Agent {
     report.idleTimeout = note.idleTimeout
     report.weaknesses = weaknesses(slots)
     addTries(id, slots, to: &report)
+    addBackup(of: id, to: &report)
     return report
   }
 
   private func addTries(_ vault: VaultID, _ slots: [SlotSummary], to report: inout StatusReport) {
     report.tries = tryReports(of: vault, slots)
     if !tallies.isKept(vault) { report.weaknesses.insert(.triesNotKept) }
+  }
+
+  private func addBackup(of vault: VaultID, to report: inout StatusReport) {
+    guard let note = BackupNote.read(of: vault, in: configuration.stateDirectory) else { return }
+    (report.backupTime, report.backupPath) = (note.time, note.path)
   }
 
   private func weaknesses(_ slots: [SlotSummary]) -> Weaknesses {

@@ -64,6 +64,7 @@ extension Agent {
     case .log: try readLog(connection)
     case .putBatch(let request): try putBatch(request, connection)
     case .draftKey(let request): try draftKey(request, connection)
+    case .backup(let request): try backup(request, connection)
     }
   }
 }
@@ -92,7 +93,7 @@ extension Verb {
     case .lock, .agentStatus, .agentStop, .agentFacts: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey: .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
-      .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact:
+      .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
@@ -123,7 +124,7 @@ extension Request {
       case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .config(let request):
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact: LogSubject(Span())
+      case .list, .rotate, .compact, .backup: LogSubject(Span())
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .putBatch, .log:

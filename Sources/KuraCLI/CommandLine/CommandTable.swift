@@ -41,6 +41,7 @@ enum CommandTable {
     Entry(.vaults, "rotate") { Rotate.command },
     Entry(.vaults, "rekey") { Rekey.command },
     Entry(.vaults, "verify") { Verify.command },
+    Entry(.vaults, "backup") { Backup.command },
     Entry(.vaults, "log") { Log.command },
     Entry(.vaults, "reset") { Reset.command },
     Entry(.items, "put") { Put.command },

@@ -89,6 +89,7 @@ extension Status {
     for tries in report.tries where tries.failures > 0 {
       try output.write("tries: " + tries.words + "\n")
     }
+    try writeBackup(report, &output)
     guard report.state == .unlocked else { return }
     try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
     try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
@@ -98,6 +99,28 @@ extension Status {
     for weakness in report.weaknesses.list {
       try output.write("weakness: " + weakness.text + "\n")
     }
+  }
+
+  /// How old the last backup is that this machine made: the others it does not know.
+  private static func writeBackup(
+    _ report: StatusReport, _ output: inout Output
+  ) throws(CommandError) {
+    guard report.backupTime > 0 else {
+      return try output.write("backup: none was made on this machine\n")
+    }
+    let now = Clock.unix()
+    let age = now > report.backupTime ? now - report.backupTime : 0
+    try output.write("backup: " + Self.age(age) + ", at ")
+    try output.write(escaped: String(decoding: report.backupPath, as: UTF8.self))
+    try output.write("\n")
+  }
+
+  /// A time that has gone by, in the largest unit that it fills.
+  static func age(_ milliseconds: UInt64) -> String {
+    let minutes = milliseconds / 60_000
+    if minutes == 0 { return "just now" }
+    if minutes < 120 { return minutes == 1 ? "a minute ago" : "\(minutes) minutes ago" }
+    return minutes < 2_880 ? "\(minutes / 60) hours ago" : "\(minutes / 1_440) days ago"
   }
 
   static func headline(_ report: StatusReport) -> String {
@@ -160,6 +183,10 @@ extension Status {
     try output.openArray()
     for slot in found.slots { try SlotTable.writeJSON(slot, &output) }
     try output.closeArray()
+    if report.backupTime > 0 {
+      try output.member("backup", moment: report.backupTime)
+      try output.member("backup-path", String(decoding: report.backupPath, as: UTF8.self))
+    }
     guard report.state == .unlocked else { return }
     try output.member("idle-left", report.idleLeft)
     try output.member("session-left", report.sessionLeft)

@@ -56,6 +56,9 @@ extension Diagnostic {
     case .walKept: walKeptWords
     case .notWhole(let isHeld, let path): notWholeWords(path, isHeld: isHeld)
     case .wholeFailed(let errno, let path): wholeFailedWords(errno, path)
+    case .backupRefused(let flaw, let path): backupRefusedWords(flaw, path)
+    case .backupFailed(let errno, let path): backupFailedWords(errno, path)
+    case .backupUnsound(let path): backupUnsoundWords(path)
 
     case .wrongPasscode(let wrong):
       (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))

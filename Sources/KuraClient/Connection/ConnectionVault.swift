@@ -119,6 +119,35 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// Copies the vault to another place, locked or not.
+  ///
+  /// - Parameters:
+  ///   - path: Where it is to stand; absolute.
+  ///   - keep: How many of a series there are to be afterwards; 0 keeps all.
+  ///   - progress: Called now and then.
+  /// - Returns: What was made.
+  public mutating func backup(
+    to path: String, keeping keep: UInt16, progress: (ProgressReport) -> Void
+  ) throws(ClientError) -> BackupReport {
+    try send(.backup(BackupRequest(path: path.utf8.span, keeping: keep)))
+    var report = BackupReport(byteCount: 0, removedCount: 0, isProved: false)
+    while true {
+      let frame = try channel.next(patience: patience.stream)
+      let payload = received.extracting(frame.payload)
+      switch frame.type {
+      case .progress:
+        progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+      case .data:
+        report = try reading { () throws(ProtocolError) in try BackupReport(payload) }
+      case .clientHello, .request, .clientData, .clientEnd, .confirm, .agentHello, .reply, .end:
+        try finish(frame)
+        return report
+      }
+    }
+  }
+}
+
 // MARK: - Keys
 
 extension Connection {

@@ -80,6 +80,9 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case notWhole = 91
   case wholeFailed = 92
   case exchanged = 93
+  case backupRefused = 94
+  case backupUnsound = 95
+  case backupFailed = 96
 
   /// Whether a lock says by it that the keys are gone, but not that the file is whole.
   public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
@@ -94,10 +97,11 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .slotTaken, .recoveryKeyExists, .revisionConflict,
-      .changedMeanwhile, .notDeleted, .revisionCurrent:
+      .changedMeanwhile, .notDeleted, .revisionCurrent, .backupRefused:
       .exists
-    case .damaged, .rolledBack, .forked, .exchanged: .integrity
-    case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed: .inputOutput
+    case .damaged, .rolledBack, .forked, .exchanged, .backupUnsound: .integrity
+    case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed, .backupFailed:
+      .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
     case .throttled: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
@@ -148,6 +152,9 @@ extension Refusal {
     case .walKept: .walKept
     case .notWhole: .notWhole
     case .wholeFailed: .wholeFailed
+    case .backupRefused: .backupRefused
+    case .backupUnsound: .backupUnsound
+    case .backupFailed: .backupFailed
     case .wrongPasscode: .wrongPasscode
     case .wrongKey: .wrongKey
     case .recoveryKeyTypo: .recoveryKeyTypo

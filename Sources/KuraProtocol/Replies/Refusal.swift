@@ -75,6 +75,12 @@ public enum Refusal: Error, Equatable, Sendable {
   case notWhole(isHeld: Bool, Subject)
   /// The same, and it will not be before the next lock, as writing failed: errno.
   case wholeFailed(errno: Int32, Subject)
+  /// No backup takes the place of what stands at this path.
+  case backupRefused(BackupFlaw, Subject)
+  /// A backup could not be written at this path: errno; what stood there still does.
+  case backupFailed(errno: Int32, Subject)
+  /// What was written at this path is no whole copy of the vault, and was removed.
+  case backupUnsound(Subject)
 
   /// The passcode or code is wrong.
   case wrongPasscode(WrongPasscode)

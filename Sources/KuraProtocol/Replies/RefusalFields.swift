@@ -70,7 +70,7 @@ extension SecretBuffer {
       .notAVault(let subject), .vaultExists(let subject), .damaged(let subject),
       .exchanged(let subject), .diskFull(let subject), .protected(let subject),
       .ownerNeeded(let subject), .historyFull(let subject), .notFound(let subject),
-      .attributeNotFound(let subject), .notOTP(let subject):
+      .attributeNotFound(let subject), .notOTP(let subject), .backupUnsound(let subject):
       try put(subject, of: request)
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
@@ -88,11 +88,14 @@ extension SecretBuffer {
     case .placeUnsafe(let flaw, let subject):
       try put(flaw.rawValue)
       try put(subject, of: request)
+    case .backupRefused(let flaw, let subject):
+      try put(flaw.rawValue)
+      try put(subject, of: request)
     case .permissionDenied(let flaw, let subject):
       try put(flaw.rawValue)
       try put(subject, of: request)
     case .inputOutput(let errno, let subject), .stateUnusable(let errno, let subject),
-      .wholeFailed(let errno, let subject):
+      .wholeFailed(let errno, let subject), .backupFailed(let errno, let subject):
       try put(errno)
       try put(subject, of: request)
     case .notWhole(let isHeld, let subject):
@@ -174,6 +177,9 @@ extension Refusal {
     case .walKept: .walKept
     case .notWhole: .notWhole(isHeld: try reader.flag(), try reader.subject())
     case .wholeFailed: .wholeFailed(errno: try reader.errno(), try reader.subject())
+    case .backupRefused: .backupRefused(try reader.choice(), try reader.subject())
+    case .backupUnsound: .backupUnsound(try reader.subject())
+    case .backupFailed: .backupFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
     case .wrongKey: .wrongKey(Credential(rawValue: try reader.number()))
     case .recoveryKeyTypo: .recoveryKeyTypo(try reader.recoveryKeyTypo())

@@ -42,6 +42,10 @@ public struct StatusReport: Equatable, Sendable {
   public var tries: [TryReport] = []
   /// How far a rotation is, in parts of a thousand; nil when none is under way.
   public var rotation: UInt16?
+  /// When this machine last made a backup, in ms of Unix time; 0 for none that is known.
+  public var backupTime: UInt64 = 0
+  /// Where that was; without bytes for none.
+  public var backupPath: [UInt8] = []
 
   /// A report to be filled in.
   public init(state: SessionState, lockReason: LockReason? = nil) {
@@ -75,6 +79,9 @@ public struct StatusReport: Equatable, Sendable {
     let count: UInt8 = try reader.number()
     for _ in 0..<count { tries.append(try TryReport(&reader)) }
     rotation = try Self.rotation(&reader)
+    backupTime = try reader.number()
+    let place = try reader.field16(limit: ProtocolLimit.path)
+    for index in place { backupPath.append(payload[index]) }
     try reader.finish()
   }
 
@@ -160,6 +167,8 @@ extension SecretBuffer {
     try put(count)
     for tries in report.tries { try put(tries) }
     try put(report.rotation ?? StatusReport.noRotation)
+    try put(report.backupTime)
+    try put16(report.backupPath.span, limit: ProtocolLimit.path)
     try closeFrame(frame)
   }
 

@@ -45,6 +45,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case putBatch = 60
   case draftKey = 62
   case compact = 64
+  case backup = 66
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -90,6 +91,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .putBatch: "put-batch"
     case .draftKey: "draft-key"
     case .compact: "compact"
+    case .backup: "backup"
     }
   }
 }
@@ -123,7 +125,7 @@ extension Verb {
       .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
-      .draftKey:
+      .draftKey, .backup:
       .name
     }
   }
@@ -176,6 +178,7 @@ public enum Request: ~Escapable {
   case putBatch(PutBatchRequest)
   case draftKey(DraftKeyRequest)
   case compact
+  case backup(BackupRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -228,6 +231,7 @@ public enum Request: ~Escapable {
     case .putBatch: self = .putBatch(try reader.message())
     case .draftKey: self = .draftKey(try reader.message())
     case .compact: self = .compact
+    case .backup: self = .backup(try reader.message())
     }
     try reader.finish()
   }
@@ -276,6 +280,7 @@ public enum Request: ~Escapable {
     case .putBatch: .putBatch
     case .draftKey: .draftKey
     case .compact: .compact
+    case .backup: .backup
     }
   }
 }
@@ -294,7 +299,7 @@ extension Request {
         .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
-        .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact:
+        .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup:
         return OwnerWord()
       }
     }
@@ -335,6 +340,7 @@ extension SecretBuffer {
     case .purge(var message): try message.code(&self)
     case .putBatch(var message): try message.code(&self)
     case .draftKey(var message): try message.code(&self)
+    case .backup(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact:
       break

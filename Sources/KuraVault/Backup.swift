@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+public import KuraTerms
+internal import Synchronization
+
+/// Copies a vault's file as it is at one moment, whole and checked; the work is for another thread, and takes
+/// no key.
+///
+/// First comes ``copy()``, then whoever has the vault's keys may look at what was copied, and ``publish()``
+/// gives it its name. Dropped before that, it leaves nothing.
+public final class Backup: Sendable {
+  /// Says why there is no backup; what stood in its place still does.
+  public enum Failure: Error, Equatable, Sendable {
+    /// The vault could not be read.
+    case vault(VaultError)
+    /// The backup could not be written.
+    case target(VaultError)
+    /// What stands there is nothing that a backup may take the place of.
+    case refused(BackupFlaw)
+    /// What was written is not what came back, or is no whole vault.
+    case unsound
+    /// It was stopped.
+    case stopped
+  }
+
+  /// Tells what was made.
+  public struct Made: Equatable, Sendable {
+    /// How long the backup is, in bytes.
+    public let byteCount: UInt64
+    /// How many older ones were removed.
+    public let removedCount: Int
+  }
+
+  private struct Papers: ~Copyable {
+    var vault: LockedVault?
+    var draft: FileDraft?
+    var copied: Result<UInt64, Failure>?
+    var made: Result<Made, Failure>?
+  }
+
+  private let papers: Mutex<Papers>
+  private let watch = CopyWatch()
+  private let isReading = Atomic(true)
+  private let source: String
+  private let target: String
+  private let keep: Int
+  private let options: VaultOptions
+  private let vault: VaultID
+  private let identity: FileIdentity
+
+  /// A backup of a vault that is open in a connection of its own.
+  ///
+  /// - Parameters:
+  ///   - path: Where it is to stand; absolute.
+  ///   - keep: How many of a series there are to be afterwards, this one among them; 0 keeps all.
+  public init(of vault: consuming LockedVault, to path: String, keeping keep: Int = 0) {
+    source = vault.path
+    target = path
+    self.keep = keep
+    options = vault.options
+    self.vault = vault.id
+    identity = vault.identity
+    papers = Mutex(Papers(vault: consume vault))
+  }
+
+  /// Ends it, soon.
+  public func stop() { watch.stop() }
+
+  /// What it has done, and all that there is to do, in bytes.
+  public var progress: (done: UInt64, total: UInt64) { watch.progress }
+
+  /// What came of ``copy()``: how long the copy is; nil while it is under way.
+  public var copied: Result<UInt64, Failure>? { papers.withLock { $0.copied } }
+
+  /// What came of ``publish()``; nil while it is under way.
+  public var made: Result<Made, Failure>? { papers.withLock { $0.made } }
+
+  /// Whether the vault's file may still be read: until then its WAL cannot be cleared.
+  public var holdsVault: Bool { isReading.load(ordering: .relaxed) }
+
+  /// The copy's path while it has no other name.
+  var draftPath: String? {
+    papers.withLock { $0.draft?.place.path }
+  }
+}
+
+// MARK: - The steps
+
+extension Backup {
+  /// Copies the vault, and checks all of the copy that can be checked without a key.
+  public func copy() {
+    guard let vault = papers.withLock({ $0.vault.take() }) else { return }
+    defer { isReading.store(false, ordering: .relaxed) }
+    do throws(Failure) {
+      let draft = try copied(from: vault)
+      papers.withLock { papers in
+        papers.draft = draft
+        papers.copied = .success(draft.byteCount)
+      }
+    } catch {
+      papers.withLock { $0.copied = .failure(error) }
+    }
+  }
+
+  private func copied(from vault: consuming LockedVault) throws(Failure) -> FileDraft {
+    let place = try place()
+    _ = try mayTake(place)
+    FileDraft.sweep(place)
+    let mark: String
+    do throws(VaultError) { mark = try SlotID.fresh().hexadecimal } catch { throw .vault(error) }
+    let draft = try atTarget(FileDraft.make(beside: place, mark: mark))
+    do throws(CopyError) { try vault.storage.copyFile(at: source, to: draft, watch) } catch {
+      throw Failure(error)
+    }
+    // The vault's lock does not wait for the disk of its backup.
+    _ = consume vault
+    isReading.store(false, ordering: .relaxed)
+    guard try atTarget(isVault(draft.place)) else { throw .unsound }
+    try atTarget(draft.sync())
+    return draft
+  }
+
+  /// Whether a copy is a database without fault, of this vault.
+  private func isVault(_ place: FilePlace) throws(StorageError) -> Bool {
+    var storage = try Storage.openAsItStands(place.path)
+    guard try storage.isSound() else { return false }
+    return storage.vaultID() == vault
+  }
+
+  /// Gives the copy its name, and removes what there is too much of its series.
+  public func publish() {
+    let outcome: Result<Made, Failure>
+    do throws(Failure) { outcome = .success(try published()) } catch { outcome = .failure(error) }
+    papers.withLock { $0.made = outcome }
+  }
+
+  private func published() throws(Failure) -> Made {
+    guard let draft = papers.withLock({ $0.draft.take() }) else { throw .stopped }
+    let place = try place()
+    let isTaken = try mayTake(place)
+    let count = draft.byteCount
+    try atTarget(draft.publish(as: place, replacing: isTaken))
+    let record = BackupRecord(vault: vault, time: options.now(), path: Array(place.path.utf8))
+    // A machine that keeps no state does not know how old its backups are.
+    try? BackupNote.write(record, in: options.stateDirectory)
+    return Made(byteCount: count, removedCount: prune(place))
+  }
+}
+
+// MARK: - Where it is to stand
+
+extension Backup {
+  private func place() throws(Failure) -> FilePlace {
+    try atTarget(FilePlace.resolve(target))
+  }
+
+  /// Checks that nothing is lost when a backup takes a place.
+  ///
+  /// - Returns: Whether something stands there.
+  private func mayTake(_ place: FilePlace) throws(Failure) -> Bool {
+    let found: FileIdentity
+    do throws(StorageError) { found = try place.identity() } catch {
+      guard error == .missing else { throw Failure(ofTarget: error) }
+      return false
+    }
+    guard found != identity else { throw .refused(.vaultItself) }
+    if let flaw = flaw(of: place) { throw .refused(flaw) }
+    return true
+  }
+
+  /// Why what stands there is no backup of this vault; nil for one that is.
+  private func flaw(of place: FilePlace) -> BackupFlaw? {
+    guard place.isFile else { return .notAFile }
+    guard !place.hasWAL else { return .inUse }
+    guard var storage = try? Storage.openAsItStands(place.path), let id = storage.vaultID() else {
+      return .notAVault
+    }
+    return id == vault ? nil : .otherVault
+  }
+
+  /// Removes the oldest of a series, which are told by their names and by what is in them.
+  ///
+  /// - Returns: How many.
+  private func prune(_ newest: FilePlace) -> Int {
+    guard keep > 0, let front = BackupSeries.front(of: newest.name) else { return 0 }
+    let names = FilePlace.names(in: newest.directory).filter {
+      $0 != newest.name && BackupSeries.front(of: $0) == front
+    }
+    var kept = 1
+    var removed = 0
+    for name in names.sorted().reversed() {
+      let place = newest.sibling(name)
+      guard (try? place.identity()) != identity, flaw(of: place) == nil else { continue }
+      kept += 1
+      guard kept > keep, (try? place.removeFile()) != nil else { continue }
+      removed += 1
+    }
+    return removed
+  }
+}
+
+/// Tells by their names which backups go together: `NAME-20261123T111530Z.kura`.
+enum BackupSeries {
+  private static let form = Array("-00000000T000000Z.kura".utf8)
+
+  /// What stands in front of the moment; nil for a name of another form.
+  static func front(of name: String) -> String? {
+    let bytes = Array(name.utf8)
+    guard bytes.count > form.count else { return nil }
+    for (byte, model) in zip(bytes.suffix(form.count), form) {
+      let isDigit = UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+      guard model == UInt8(ascii: "0") ? isDigit : byte == model else { return nil }
+    }
+    return String(decoding: bytes.dropLast(form.count), as: UTF8.self)
+  }
+}
+
+extension Storage {
+  /// The id in a vault's header; nil where that cannot be read.
+  mutating func vaultID() -> VaultID? {
+    guard (try? beginRead()) != nil else { return nil }
+    defer { end() }
+    guard let data = try? record(.header, .header), let header = try? VaultHeader(decoding: data)
+    else { return nil }
+    return header.vault
+  }
+}
+
+extension Backup.Failure {
+  fileprivate init(_ error: CopyError) {
+    switch error {
+    case .source(let error): self = .vault(VaultError(error))
+    case .draft(let error): self.init(ofTarget: error)
+    case .differs: self = .unsound
+    case .stopped: self = .stopped
+    }
+  }
+
+  /// What a place for backups does: a directory that is not there is no missing vault.
+  fileprivate init(ofTarget error: StorageError) {
+    switch error {
+    case .missing: self = .target(.io(Self.noEntry))
+    case .exists, .exposedDirectory, .exposedFile, .notADatabase, .newerFormat, .schema, .damaged,
+      .corrupt, .walOutOfReach:
+      self = .unsound
+    case .busy, .diskFull, .readOnly, .permissionDenied, .outOfMemory, .io:
+      self = .target(VaultError(error))
+    }
+  }
+
+  /// `ENOENT`.
+  private static let noEntry: Int32 = 2
+}
+
+/// Takes a step at the place of a backup.
+private func atTarget<Result: ~Copyable>(
+  _ step: @autoclosure () throws(StorageError) -> Result
+) throws(Backup.Failure) -> Result {
+  do throws(StorageError) { return try step() } catch { throw Backup.Failure(ofTarget: error) }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraProtocol
+import KuraVault
+import Testing
+
+@testable import KuraAgent
+
+/// A backup is made beside everything else, and no key is kept for it.
+@Suite struct `A backup under way` {
+  private func request(
+    _ wire: Wire, _ path: String, keep: UInt16 = 0, _ bench: Bench
+  ) throws -> Refusal? {
+    try wire.send { try $0.putRequest(.backup(.init(path: path.utf8.span, keeping: keep))) }
+    return try last(on: wire, bench).refusal
+  }
+
+  /// The end of what is told, whatever is told before.
+  private func last(on wire: Wire, _ bench: Bench) throws -> Received {
+    while true {
+      let answer = try bench.reply(on: wire)
+      if answer.type == .end || answer.type == .reply { return answer }
+    }
+  }
+
+  /// One that has the file until the test runs it.
+  private func begin(_ bench: Bench) throws -> Backup {
+    let session = try #require(bench.agent.sessions.first)
+    let vault = try LockedVault(at: bench.vault, options: bench.agent.options)
+    let backup = Backup(of: vault, to: bench.scratch.path + "/copy.kura")
+    session.backup = backup
+    return backup
+  }
+
+  @Test func `is made locked and unlocked, and status tells when and where`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let path = bench.scratch.path + "/copy.kura"
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+    #expect(try bench.status(wire)?.backupTime == 0)
+    #expect(try request(wire, path, bench) == nil)
+    #expect(FileManager.default.fileExists(atPath: path))
+    let status = try #require(try bench.status(wire))
+    #expect(status.backupTime > 0)
+    #expect(String(decoding: status.backupPath, as: UTF8.self).hasSuffix("/copy.kura"))
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    #expect(try request(wire, path, bench) == nil)
+    #expect(try bench.status(wire)?.backupPath == status.backupPath)
+  }
+
+  @Test
+  func `does not keep keys from being wiped, and a lock is answered when it has the file no more`()
+    throws
+  {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+    let session = try #require(bench.agent.sessions.first)
+    let backup = try begin(bench)
+    try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
+    try bench.turn(3)
+    #expect(!session.isUnlocked)
+    #expect(session.closing != nil && session.closing?.outcome == nil)
+    backup.copy()
+    #expect(try bench.reply(on: wire).isOK)
+    #expect(bench.scratch.names(in: "data") == ["default.kura"])
+  }
+
+  @Test func `goes on without the keys when the vault is locked`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let other = try bench.client()
+    let path = bench.scratch.path + "/copy.kura"
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+    try wire.send { try $0.putRequest(.backup(.init(path: path.utf8.span))) }
+    #expect(
+      try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    #expect(try last(on: wire, bench).refusal == nil)
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `is refused where it cannot stand`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try request(wire, "copy.kura", bench) == .pathInvalid)
+    #expect(try request(wire, "", bench) == .pathInvalid)
+    #expect(
+      try request(wire, bench.vault, bench) == .backupRefused(.vaultItself, .text(bench.vault)))
+    let gone = bench.scratch.path + "/gone/copy.kura"
+    #expect(try request(wire, gone, bench) == .backupFailed(errno: ENOENT, .text(gone)))
+    #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
+  }
+}
