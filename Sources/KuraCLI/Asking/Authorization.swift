@@ -29,18 +29,29 @@ extension VaultAccess {
   private func authorize(
     _ connection: inout Connection, _ item: Refusal.Subject
   ) throws(CommandError) {
+    let purpose = Purpose("open", Diagnostic.shown(item.text))
+    guard try !authorize(&connection, to: purpose) else { return }
+    throw .client(.refused(.protected(item)))
+  }
+
+  /// Has the passcode proved, also where nothing asks for it.
+  ///
+  /// - Returns: False where it is not given, and nobody can be asked.
+  func authorize(
+    _ connection: inout Connection, to purpose: Purpose
+  ) throws(CommandError) -> Bool {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
       let notices = try running { () throws(ClientError) in
         try connection.authorize(kind, secret: secret)
       }
-      return note(notices, after: kind)
+      note(notices, after: kind)
+      return true
     }
     var questioner = try asking.questioner()
-    guard questioner.canAsk else { throw .client(.refused(.protected(item))) }
+    guard questioner.canAsk else { return false }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    let purpose = Purpose("open", Diagnostic.shown(item.text))
     let question = try question(asked, &connection, to: purpose)
     let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
       do throws(ClientError) { return try connection.authorize(kind, secret: secret) } catch {
@@ -50,5 +61,6 @@ extension VaultAccess {
       }
     }
     note(notices, after: asked)
+    return true
   }
 }

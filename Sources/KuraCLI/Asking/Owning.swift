@@ -81,7 +81,7 @@ extension VaultAccess {
 
   /// Whether what was typed for the passcode may have been a code, which vouches for nobody and would
   /// count as a wrong passcode.
-  private func takesCodes(_ connection: inout Connection) throws(CommandError) -> Bool {
+  func takesCodes(_ connection: inout Connection) throws(CommandError) -> Bool {
     try running { () throws(ClientError) in try connection.status() }.tries
       .contains { $0.kind == .local }
   }

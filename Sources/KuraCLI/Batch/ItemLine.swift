@@ -75,13 +75,7 @@ struct ItemLine: ~Copyable {
           try Self.choice(
             nodes[index], text, of: words, else: "its class is neither standard nor protected") == 1
         isProtected = isProtected || isSecond
-      case .kind:
-        let kinds: [ItemKind] = [.value, .otp, .deleted]
-        kind =
-          kinds[
-            try Self.choice(
-              nodes[index], text, of: kinds.map { $0.name },
-              else: "its kind is neither value nor otp nor deleted")]
+      case .kind: kind = try Self.kind(nodes[index], text)
       case .created: created = try Self.moment(nodes[index], text)
       case .modified: modified = try Self.moment(nodes[index], text)
       case .schema:
@@ -202,6 +196,16 @@ extension ItemLine {
     _ node: JSONDocument.Node, _ kind: JSONDocument.Kind, _ flaw: String
   ) throws(CommandError) {
     guard node.kind == kind else { throw .usage(flaw) }
+  }
+
+  private static func kind(
+    _ node: JSONDocument.Node, _ text: Span<UInt8>
+  ) throws(CommandError) -> ItemKind {
+    let kinds: [ItemKind] = [.value, .otp, .deleted]
+    return kinds[
+      try choice(
+        node, text, of: kinds.map { $0.name },
+        else: "its kind is neither value nor otp nor deleted")]
   }
 
   private static func moment(

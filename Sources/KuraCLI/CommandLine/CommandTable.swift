@@ -52,6 +52,7 @@ enum CommandTable {
     Entry(.items, "ui") { Ui.command },
     Entry(.items, "pick") { Pick.command },
     Entry(.items, "generate") { Generate.command },
+    Entry(.items, "export") { Export.command },
     Entry(.items, "list") { List.command },
     Entry(.items, "find") { Find.command },
     Entry(.items, "show") { Show.command },

@@ -18,6 +18,8 @@ enum HelpDetails {
     case "config": [Section(title: "settings", rows: settings)]
     case "run", "inject": [Section(title: "a reference, REF, is", rows: references)]
     case "helper": [Section(title: "a PROGRAM is one of", rows: programs)]
+    case "export":
+      [Section(title: "a FORMAT is one of", rows: formats)]
     case "put": [Section(title: "a NAME, such as", rows: names)]
     default: []
     }
@@ -48,6 +50,10 @@ enum HelpDetails {
     ("pass, keyring", "those programs themselves; their words follow --"),
   ]
 
+  private static let formats: [(word: String, help: String)] = [
+    ("json-lines", "everything, for 'kura put --batch --replace'")
+  ]
+
   private static let names: [(word: String, help: String)] = [
     ("mail", "any text without control characters"),
     ("com.example/ada", "a service and an account; / makes prefixes for 'kura list'"),
@@ -74,6 +80,7 @@ enum HelpDetails {
     ("otp", "otp site/code"),
     ("ui", "ui --vault work"),
     ("pick", "pick --copy mail"),
+    ("export", "export json-lines -o all.jsonl"),
     ("generate", "generate --length 24 --no-ambiguous"),
     ("list", "list -l mail/"),
     ("find", "find ada"),

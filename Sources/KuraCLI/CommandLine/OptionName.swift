@@ -21,6 +21,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case expand
   case file
   case fileDescriptor = "fd"
+  case force
   case generate
   case help
   case history

@@ -21,10 +21,7 @@ enum PeerWords {
     ("remove del erase unset", "'kura rm NAME' removes an item; its history keeps the value"),
     ("destroy shred wipe", "'kura purge NAME' removes an item for good, with its history"),
     ("rename move", "'kura mv OLD NEW' renames an item"),
-    (
-      "export dump",
-      "'kura get --json NAME' writes all of an item, and 'kura put --batch' stores it elsewhere"
-    ),
+    ("dump", "'kura export json-lines -o FILE' writes all items, unencrypted"),
     ("import load", "'kura put --batch' stores many items, each a line of JSON"),
     ("version", "'kura --version' prints the release"),
     ("login signin open", "'kura unlock' unlocks the vault"),

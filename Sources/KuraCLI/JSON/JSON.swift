@@ -102,6 +102,10 @@ extension Output {
 
   mutating func element(bytes: Span<UInt8>) throws(CommandError) {
     guard !UTF8Scanner.isText(bytes) else { return try element(text: bytes) }
+    try element(base64: bytes)
+  }
+
+  mutating func element(base64 bytes: Span<UInt8>) throws(CommandError) {
     try openObject()
     try key("base64")
     try openString()

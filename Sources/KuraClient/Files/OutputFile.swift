@@ -19,6 +19,9 @@ public struct OutputFile: ~Copyable {
 
   deinit { System.abandonOutput(output) }
 
+  /// Where it is written; it stays this file's.
+  public var descriptor: Int32 { output.descriptor }
+
   /// Writes more of it.
   public mutating func write(_ bytes: Span<UInt8>) throws(FileError) {
     try Descriptor.write(bytes, to: output.descriptor)
