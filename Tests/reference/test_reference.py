@@ -9,8 +9,10 @@ from unittest import mock
 
 import kura_format as fmt
 import make_example
+import make_records
 from kura_format import Damaged, Refused, Source, WrongKey
 from kura_record import Row
+from kura_second import old_revision
 from kura_vault import Vault
 from kura_verify import findings
 from vector_file import VectorFile, pattern
@@ -137,6 +139,21 @@ class Vectors(unittest.TestCase):
             self.assertNotEqual(self.outcome("row-rolled-back")[0], expected)
         with mock.patch.object(fmt, "keyed_hash", lambda key, count, *_: bytes(count)):
             self.assertNotEqual(self.outcome("good-three-items")[0], "ok")
+
+
+class Records(unittest.TestCase):
+    def test_the_records_of_format_2_are_those_that_are_frozen(self):
+        self.assertEqual(make_records.text(), make_records.TARGET.read_text())
+
+    def test_a_revision_of_format_1_has_one_name(self):
+        first = old_revision(bytes(16), 5, 0, 0, b"meta")
+        self.assertEqual(first, old_revision(bytes(16), 5, 0, 0, b"meta"))
+        next_one = old_revision(bytes(16), 6, 0, 0, b"meta")
+        self.assertTrue(next_one.follows(first))
+        self.assertFalse(first.follows(next_one) or first.follows(first))
+        for other in ((bytes(16), 5, 1, 0, b"meta"), (bytes(16), 5, 0, 0, b"beta")):
+            self.assertNotEqual(old_revision(*other).id, first.id)
+            self.assertEqual(old_revision(*other).entry, first.entry)
 
 
 if __name__ == "__main__":
