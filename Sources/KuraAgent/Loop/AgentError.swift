@@ -14,6 +14,9 @@ public enum AgentError: Error, Equatable, Sendable {
   /// Neither `XDG_RUNTIME_DIR`, `XDG_STATE_HOME` nor `HOME` says where files go.
   case noDirectory
 
+  /// A variable that names a place is not UTF-8.
+  case notText(String)
+
   /// Guarded memory could not be locked, and that was asked for.
   case memoryNotLocked
 

@@ -12,6 +12,7 @@ extension AgentError {
       "\(path) must be a directory of yours that nobody else can enter (0700, no symbolic link)"
     case .alreadyRunning: "another agent is running"
     case .noDirectory: "neither HOME nor XDG_STATE_HOME is set to an absolute path"
+    case .notText(let name): "the variable \(name) is not UTF-8 text"
     case .memoryNotLocked: "guarded memory cannot be kept out of swap (see ulimit -l)"
     case .outOfMemory: "out of memory"
     }
@@ -23,7 +24,7 @@ extension AgentError {
     case .system(_, let code): code == ENOSPC || code == EACCES ? .inputOutput : .failure
     case .directoryUnsafe, .memoryNotLocked: .denied
     case .alreadyRunning: .busy
-    case .noDirectory, .outOfMemory: .failure
+    case .noDirectory, .notText, .outOfMemory: .failure
     }
   }
 

@@ -43,9 +43,18 @@ public struct Places: Equatable, Sendable {
 
   /// Finds the places by the process's environment.
   public static func standard() throws(AgentError) -> Places {
-    try Places { name in
+    for name in ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] where !isText(name) {
+      throw .notText(name)
+    }
+    return try Places { name in
       unsafe getenv(name).map { value in unsafe String(cString: value) }
     }
+  }
+
+  /// Whether a variable's value is UTF-8: by force made so, it would be another place.
+  private static func isText(_ name: String) -> Bool {
+    guard let value = unsafe getenv(name) else { return true }
+    return unsafe String(validatingCString: value) != nil
   }
 }
 

@@ -120,7 +120,8 @@ extension ClipboardTool {
   private var failure: CommandError {
     .failure(
       "this program did not take the value: " + Diagnostic.shown(path),
-      hint: "is its display still there? --to chooses another clipboard", .inputOutput)
+      hint: "is its display still there? --to of 'kura copy' chooses another clipboard",
+      .inputOutput)
   }
 
   /// Reads the clipboard through a mark.

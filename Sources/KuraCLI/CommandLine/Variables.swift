@@ -19,6 +19,15 @@ struct Variables: Sendable {
   }
 }
 
+extension Variables {
+  /// The same of a variable that names something, which must be what its bytes say.
+  func name(_ variable: String) throws(CommandError) -> String? {
+    guard let value = self[variable] else { return nil }
+    do throws(PathError) { _ = try Environment.name(variable) } catch { throw .path(error) }
+    return value
+  }
+}
+
 // MARK: - What they mean
 
 extension Variables {

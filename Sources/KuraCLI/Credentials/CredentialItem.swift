@@ -47,11 +47,13 @@ struct CredentialValue: ~Copyable {
   /// - Parameter name: The item it came from.
   func checkLine(_ name: String) throws(CommandError) {
     if isTooLong { throw .valueTooLong(name) }
-    for index in bytes.indices where Self.endsLine(bytes[index]) {
-      throw .failure(
-        "the value of " + Diagnostic.shown(name) + " is not one line, so it is not handed out",
-        hint: "'kura put --trim --replace NAME' stores it without the newline at its end")
-    }
+    guard let end = bytes.indices.first(where: { Self.endsLine(bytes[$0]) }) else { return }
+    let isTrimmable = end == bytes.count - 1 && bytes[end] == UInt8(ascii: "\n")
+    throw .failure(
+      "the value of " + Diagnostic.shown(name) + " is not one line, so it is not handed out",
+      hint: isTrimmable
+        ? "'kura put --trim --replace NAME' stores it without the newline at its end"
+        : "'kura put --replace NAME' stores another in its place; 'kura get NAME' prints it")
   }
 
   /// Makes sure that a protocol of JSON can carry it.
@@ -72,10 +74,8 @@ extension CredentialValue {
   ///
   /// - Parameter name: The item it came from.
   consuming func document(_ name: String) throws(CommandError) -> JSONDocument {
-    do throws(JSONFlaw) { return try JSONDocument(finish()) } catch {
-      throw .failure(
-        "the value of " + Diagnostic.shown(name) + " begins as JSON, but " + error.kind.words
-          + " (byte \(error.offset))")
+    do throws(JSONFlaw) { return try JSONDocument(finish(), of: name) } catch {
+      throw .notAValue(name, error)
     }
   }
 }
@@ -104,12 +104,16 @@ extension Invocation {
   /// The operand may be a reference, as in other configurations.
   private func itemMeant() throws(CommandError) -> (name: String, VaultAccess) {
     let text = try operand(1)
-    guard ItemReference.isReference(text) else { return (text, try access()) }
+    guard ItemReference.begins(text.utf8.span, at: 0) else { return (text, try access()) }
     let reference: ItemReference
     do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
       throw .usage(.notAReference(error))
     }
-    guard reference.part == .value else { throw .usage(.notAReference(.query)) }
+    guard reference.part == .value else {
+      throw .usage(
+        "a whole item is wanted here, and the reference means a part of one",
+        hint: "write kura://NAME or kura://@VAULT/NAME, and nothing behind it")
+    }
     return (reference.name, try access(of: reference))
   }
 }

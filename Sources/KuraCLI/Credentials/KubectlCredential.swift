@@ -96,14 +96,23 @@ extension KubectlCredential {
     }
   }
 
-  /// Checks the form of an expiry: a moment in UTC to the second, `2030-12-31T23:59:59Z`.
+  /// Whether an expiry is one: a moment in UTC to the second, `2030-12-31T23:59:59Z`.
   private static func isMoment(_ text: [UInt8]) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)
     guard text.count == form.count else { return false }
-    return form.indices.allSatisfy { index in
+    let hasForm = form.indices.allSatisfy { index in
       let isDigit = text[index] >= UInt8(ascii: "0") && text[index] <= UInt8(ascii: "9")
       return form[index] == UInt8(ascii: "0") ? isDigit : text[index] == form[index]
     }
+    guard hasForm else { return false }
+    func number(_ range: Range<Int>) -> Int {
+      text[range].reduce(0) { $0 * 10 + Int($1) - 0x30 }
+    }
+    let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...12).contains(month) && day > 0 && day <= days[month - 1]
+      && number(11..<13) < 24 && number(14..<16) < 60 && number(17..<19) < 60
   }
 }
 

@@ -66,6 +66,11 @@ enum TerraformCredential {
     guard request.memberCount == 1 else {
       throw .failure("the request has more than a token, which this helper cannot keep")
     }
+    guard token.bytes.indices.allSatisfy({ !CredentialValue.endsLine(token.bytes[$0]) }) else {
+      throw .failure(
+        "the token is not one line, so it could not be handed out again",
+        hint: "nothing was stored")
+    }
     try invocation.access().unlocked { connection throws(ClientError) in
       try connection.keep(token.bytes, as: name, [])
     }

@@ -69,12 +69,15 @@ struct JSONDocument: ~Copyable {
 
   private let text: SecretBuffer
   private let nodes: [Node]
+  /// The item whose value it is; nil of what another program says.
+  private let item: String?
 
   /// Reads all of a text.
-  init(_ text: consuming SecretBuffer) throws(JSONFlaw) {
+  init(_ text: consuming SecretBuffer, of item: String? = nil) throws(JSONFlaw) {
     var scanner = JSONScanner()
     try scanner.scan(text.bytes)
     self.text = text
+    self.item = item
     nodes = scanner.nodes
   }
 }
@@ -114,7 +117,7 @@ extension JSONDocument {
     guard let node = try node(path, .number) else { return nil }
     var digits: [UInt8] = []
     for index in node.range { digits.append(text.bytes[index]) }
-    guard let number = Decimal.parse(digits[...]) else { throw Self.otherKind(node) }
+    guard let number = Decimal.parse(digits[...]) else { throw otherKind(node) }
     return number
   }
 
@@ -133,12 +136,13 @@ extension JSONDocument {
     if found.kind == .literal, text.bytes[found.range.lowerBound] == UInt8(ascii: "n") {
       return nil
     }
-    guard found.kind == kind else { throw Self.otherKind(found) }
+    guard found.kind == kind else { throw otherKind(found) }
     return found
   }
 
-  private static func otherKind(_ node: Node) -> CommandError {
-    .notARequest(JSONFlaw(kind: .otherKind, offset: node.range.lowerBound))
+  private func otherKind(_ node: Node) -> CommandError {
+    let flaw = JSONFlaw(kind: .otherKind, offset: node.range.lowerBound)
+    return item.map { .notAValue($0, flaw) } ?? .notARequest(flaw)
   }
 }
 
@@ -156,6 +160,13 @@ extension JSONDocument {
 }
 
 extension CommandError {
+  /// What is wrong with an item's value that begins as JSON; nothing of it is told.
+  static func notAValue(_ item: String, _ flaw: JSONFlaw) -> CommandError {
+    .failure(
+      "the value of " + Diagnostic.shown(item) + " begins as JSON, but " + flaw.kind.words
+        + " (byte \(flaw.offset))")
+  }
+
   fileprivate static func notARequest(_ flaw: JSONFlaw) -> CommandError {
     .failure("the request is not as it must be: " + flaw.kind.words + " (byte \(flaw.offset))")
   }

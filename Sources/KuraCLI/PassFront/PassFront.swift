@@ -8,6 +8,14 @@ enum PassFront {
   static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let words = Array(invocation.arguments.operands.dropFirst())
     let store = try PassStore(invocation)
+    do throws(CommandError) { return try perform(words, store, &invocation) } catch {
+      throw store.told(error)
+    }
+  }
+
+  private static func perform(
+    _ words: [[UInt8]], _ store: PassStore, _ invocation: inout Invocation
+  ) throws(CommandError) -> ExitStatus {
     guard let first = words.first, let verb = Verb.named(first) else {
       // pass itself takes a name, or nothing, for show.
       return try PassReading.show(words, store, &invocation)

@@ -22,11 +22,9 @@ enum PassGenerating {
       throw PassFront.refusal("usage: pass " + usage, invocation)
     }
     if given.has("q") { throw PassReading.noPictures(invocation) }
-    let text =
-      given.operands.count > 1
-      ? given.operands[1] : invocation.variables["PASSWORD_STORE_GENERATED_LENGTH"] ?? "25"
     let name = try PassStore.path(given.operands[0], invocation)
-    let made = try password(text, hasSymbols: !given.has("n"), invocation)
+    let length = try length(given.operands, invocation)
+    let made = try password(length, hasSymbols: !given.has("n"), invocation)
     let item = store.prefix + name
     if given.has("i") {
       try replaceFirstLine(of: item, name, with: made, store, invocation)
@@ -44,21 +42,46 @@ enum PassGenerating {
     return .ok
   }
 
-  /// So many characters; longer than a recipe makes them, of several.
-  private static func password(
-    _ text: String, hasSymbols: Bool, _ invocation: borrowing Invocation
-  ) throws(CommandError) -> SecretBuffer {
+  /// The length that is said, or the one of a variable.
+  private static func length(
+    _ operands: [String], _ invocation: borrowing Invocation
+  ) throws(CommandError) -> Int {
+    let variable = "PASSWORD_STORE_GENERATED_LENGTH"
+    let isSaid = operands.count > 1
+    let text = isSaid ? operands[1] : invocation.variables[variable] ?? "25"
     guard let wide = Decimal.parse(Array(text.utf8)[...]), (1...65_536).contains(wide) else {
       throw PassFront.refusal(
-        "the password length '" + Diagnostic.shown(text) + "' is not a number from 1 to 65536.",
-        invocation)
+        (isSaid ? "the password length" : variable) + " '" + Diagnostic.shown(text)
+          + "' is not a number from 1 to 65536.", invocation)
+    }
+    return Int(wide)
+  }
+
+  /// So many characters, of those that a variable allows, else of kura's own choice.
+  private static func password(
+    _ length: Int, hasSymbols: Bool, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> SecretBuffer {
+    var value = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: length)
+    }
+    let variable = "PASSWORD_STORE_CHARACTER_SET" + (hasSymbols ? "" : "_NO_SYMBOLS")
+    if let text = invocation.variables[variable] {
+      guard let alphabet = PassAlphabet(text) else {
+        throw PassFront.refusal(
+          variable + " '" + Diagnostic.shown(text)
+            + "' is not understood: it has classes as [:alnum:], ranges as a-z and visible ASCII characters.",
+          invocation)
+      }
+      var source = try RandomSource()
+      for _ in 0..<length {
+        let byte = alphabet.characters[try source.number(below: alphabet.characters.count)]
+        do throws(SecureMemoryError) { try value.append(byte) } catch { throw .outOfMemory }
+      }
+      return value
     }
     var classes = CharacterClass.allCases.filter { hasSymbols || $0 != .symbols }
-    var value = try allocating { () throws(SecureMemoryError) in
-      try SecretBuffer(capacity: Int(wide))
-    }
-    while value.count < Int(wide) {
-      let count = min(Int(wide) - value.count, Recipe.lengths.upperBound)
+    while value.count < length {
+      let count = min(length - value.count, Recipe.lengths.upperBound)
       // A short one has no room for one of each.
       if count < classes.count { classes = [.lower] }
       let recipe = try parsing { () throws(UsageError) in

@@ -17,14 +17,19 @@ enum PassMoving {
       throw PassFront.refusal("usage: pass " + usage, invocation)
     }
     let name = try PassStore.path(given.operands[0], invocation)
+    // What a variable that is not set leaves of a command line.
+    guard !name.utf8.isEmpty else {
+      throw PassFront.refusal(
+        "an empty name would remove all that is there: name one folder after another.", invocation)
+    }
     let isFolder = given.operands[0].utf8.last == UInt8(ascii: "/")
     var items: [String] = []
-    if !isFolder, !name.utf8.isEmpty, try store.has(store.prefix + name) {
+    if !isFolder, try store.has(store.prefix + name) {
       items = [store.prefix + name]
     }
     if items.isEmpty {
       items = try store.names(below: name).map {
-        store.prefix + (name.utf8.isEmpty ? "" : name + "/") + $0
+        store.prefix + name + "/" + $0
       }
       guard !items.isEmpty else { throw store.missing(name, invocation) }
       guard given.has("r") else {

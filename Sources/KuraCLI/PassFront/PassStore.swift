@@ -8,38 +8,56 @@ struct PassStore {
   /// Stands before each of pass's names in the vault; empty, or ends with `/`.
   let prefix: String
   let access: VaultAccess
+  /// The vault as `--vault` takes it, where the variable names one.
+  private let vault: String?
 
   init(_ invocation: borrowing Invocation) throws(CommandError) {
-    let place = invocation.variables["PASSWORD_STORE_DIR"] ?? ""
-    if ItemReference.isReference(place) {
-      (prefix, access) = try Self.base(place, invocation)
+    let place = try invocation.variables.name(Self.variable) ?? ""
+    if ItemReference.begins(place.utf8.span, at: 0) {
+      (prefix, access, vault) = try Self.base(place, invocation)
       return
     }
-    let parts = place.utf8.split(separator: UInt8(ascii: "/"))
-    let last = parts.last.flatMap { String($0) } ?? ""
-    if last.utf8.isEmpty || last.utf8.elementsEqual(".password-store".utf8) {
-      (prefix, access) = ("", try invocation.access())
+    let last = place.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
+    guard let last else {
+      guard place.utf8.isEmpty else { throw Self.noPrefix }
+      (prefix, access, vault) = ("", try invocation.access(), nil)
+      return
+    }
+    if last.utf8.elementsEqual(".password-store".utf8) {
+      (prefix, access, vault) = ("", try invocation.access(), nil)
     } else if Self.isVault(last) {
-      (prefix, access) = ("", try invocation.access(vault: place))
+      (prefix, access, vault) = ("", try invocation.access(vault: place), place)
     } else {
-      (prefix, access) = (last + "/", try invocation.access())
+      (prefix, access, vault) = (last + "/", try invocation.access(), nil)
     }
   }
+
+  private static let variable = "PASSWORD_STORE_DIR"
+
+  /// A path without a last part, which could be the prefix.
+  private static var noPrefix: CommandError {
+    .placed(
+      .variable(Array(variable.utf8)),
+      .usage("this path has no last part for names to begin with", hint: prefixHint))
+  }
+
+  private static let prefixHint =
+    "kura://PREFIX/ means the items below a prefix, a path that ends with .password-store all"
 
   /// `kura://PREFIX/` or `kura://@VAULT/[PREFIX/]`.
   private static func base(
     _ place: String, _ invocation: borrowing Invocation
-  ) throws(CommandError) -> (String, VaultAccess) {
+  ) throws(CommandError) -> (String, VaultAccess, String?) {
     let isClosed = place.utf8.last == UInt8(ascii: "/")
     // A name behind the last / makes a reference of it, also where it has no prefix.
     let text = place + (isClosed ? "x" : "/x")
     let reference: ItemReference
     do throws(ItemReference.Flaw) { reference = try ItemReference(text) } catch {
-      throw .placed(.variable(Array("PASSWORD_STORE_DIR".utf8)), .usage(.notAReference(error)))
+      throw .placed(.variable(Array(Self.variable.utf8)), .usage(.notAReference(error)))
     }
     return (
       String(decoding: reference.name.utf8.dropLast(), as: UTF8.self),
-      try invocation.access(of: reference)
+      try invocation.access(of: reference), reference.vault
     )
   }
 
@@ -97,15 +115,33 @@ extension PassStore {
         names.append(String(decoding: Array(copying: name)[head.utf8.count...], as: UTF8.self))
       }
     }
-    if names.isEmpty, !prefix.utf8.isEmpty { try checkPrefix() }
+    if names.isEmpty { try checkPrefix() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Refuses a prefix that no name can have: nothing is below it, and nobody would know why.
   private func checkPrefix() throws(CommandError) {
+    guard !prefix.utf8.isEmpty else { return }
     do throws(CommandError) { _ = try has(prefix + "x") } catch {
-      throw .placed(.variable(Array("PASSWORD_STORE_DIR".utf8)), error)
+      guard error.isNameRule else { throw error }
+      let words = Diagnostic(error)
+      throw .placed(
+        .variable(Array(Self.variable.utf8)),
+        .failure(words.message, hint: Self.prefixHint, words.status))
     }
+  }
+
+  /// The same error where names have the prefix before them, and hints must mean the vault.
+  func told(_ error: CommandError) -> CommandError {
+    var told = error
+    if error.isNameRule {
+      do throws(CommandError) { try checkPrefix() } catch { told = error }
+    }
+    guard let vault else { return told }
+    let words = Diagnostic(told)
+    return .failure(
+      words.message, hint: words.hint.map { VaultHint.text($0, about: Array(vault.utf8)) },
+      words.status)
   }
 
   /// What pass says, and its status, where there is no such item. A locked vault is never that.
@@ -115,6 +151,12 @@ extension PassStore {
 }
 
 extension CommandError {
+  /// Whether the engine takes a name for none.
+  var isNameRule: Bool {
+    guard case .client(.refused(let refused)) = self else { return false }
+    return refused.failure == .nameInvalid
+  }
+
   /// Whether there is no such item.
   var isMissingItem: Bool {
     guard case .client(.refused(.notFound)) = self else { return false }

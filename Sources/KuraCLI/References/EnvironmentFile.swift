@@ -93,10 +93,18 @@ extension EnvironmentFile {
       if peek() != UInt8(ascii: "=") { name = word() }
     }
     skipBlanks()
-    guard peek() == UInt8(ascii: "=") else { throw .syntax(.notAVariable) }
+    guard peek() == UInt8(ascii: "=") else { throw .syntax(isUTF16 ? .utf16 : .notAVariable) }
     guard VariableName.isValid(name) else { throw .syntax(.variableName) }
     position += 1
     return name
+  }
+
+  /// Whether it begins with the mark, or the first character, of a text in 16-bit units.
+  private var isUTF16: Bool {
+    guard text.count > 1 else { return false }
+    let (first, second) = (text.bytes[0], text.bytes[1])
+    return first == 0xFF && second == 0xFE || first == 0xFE && second == 0xFF || second == 0
+      || first == 0
   }
 
   private mutating func word() -> [UInt8] {
@@ -147,6 +155,8 @@ extension EnvironmentFile {
       let isBlank = byte == Self.blank || byte == Self.tab
       let afterBlank = value.count > blanks || peek(-1) == Self.blank || peek(-1) == Self.tab
       if byte == UInt8(ascii: "#"), afterBlank { break }
+      // Lines that end in it alone would all be one value.
+      if byte == Self.carriageReturn { throw .syntax(.carriageReturn) }
       try append(byte, to: &value)
       position += 1
       if !isBlank { blanks = value.count }

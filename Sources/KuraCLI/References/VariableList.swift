@@ -154,7 +154,14 @@ extension VariableList {
       let descriptor = try Descriptor.open(path: path)
       defer { Descriptor.close(descriptor) }
       text = try Descriptor.readAll(descriptor, limit: EnvironmentFile.limit)
-    } catch { throw .file(.read, path: path, errno: error.errno) }
+    } catch {
+      guard error.errno != FileError.tooLarge else {
+        throw .failure(
+          "cannot read " + Diagnostic.shown(path) + ": it has more than 1 MiB",
+          hint: "--env-file can be given several times", .inputOutput)
+      }
+      throw .file(.read, path: path, errno: error.errno)
+    }
     try add(text, of: path)
   }
 

@@ -99,6 +99,8 @@ extension Diagnostic {
           "this cannot be a vault's name: " + Self.shown(name),
           "a name has no / and does not begin with a dot; a path has a /"
         )
+      case .notText(let what):
+        (what + " is not UTF-8 text", "names and paths are UTF-8: name another place")
       case .noWorkingDirectory(let number):
         ("the working directory is gone: " + SystemMessage.text(number), "cd to another one")
       }

@@ -182,6 +182,10 @@ enum SyntaxFlaw: Error, Equatable, Sendable {
   case substitution
   /// A NUL, which no variable can hold.
   case nul
+  /// A carriage return inside a line.
+  case carriageReturn
+  /// Text of another encoding, as some editors write it.
+  case utf16
   /// `kura://` inside a value, without braces.
   case referenceInside
   /// `{{` and a reference, and no `}}` on the line.

@@ -33,7 +33,14 @@ extension Diagnostic {
       )
     case .substitution:
       ("nothing is put in the place of $ or ` here", "write the value in single quotes")
-    case .nul: ("there is a NUL byte, which no variable can hold", nil)
+    case .nul:
+      ("there is a NUL byte, which no variable can hold", "--file hands on any value as a file")
+    case .carriageReturn:
+      (
+        "there is a carriage return inside the line",
+        "end lines in a newline; in double quotes \\r stands for one"
+      )
+    case .utf16: ("this file is UTF-16, as it seems", "store it as UTF-8")
     case .referenceInside:
       (
         "a reference stands inside the value without braces",

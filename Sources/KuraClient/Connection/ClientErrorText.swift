@@ -38,6 +38,7 @@ extension PathError: CustomStringConvertible {
     case .empty: "a vault's name is not empty"
     case .tooLong(let limit): "a vault's place has at most \(limit) bytes"
     case .nameInvalid: "this cannot be a vault's name"
+    case .notText(let what): what + " is not UTF-8 text"
     case .noWorkingDirectory(let number):
       "the working directory cannot be told: " + SystemMessage.text(number)
     }

@@ -10,6 +10,8 @@ public enum PathError: Error, Equatable, Sendable {
   case tooLong(limit: Int)
   /// A vault's name begins with a dot or has a control character.
   case nameInvalid(String)
+  /// What names a place is not UTF-8; in words.
+  case notText(String)
   /// The working directory cannot be told: errno.
   case noWorkingDirectory(Int32)
 }

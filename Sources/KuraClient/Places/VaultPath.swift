@@ -20,7 +20,7 @@ public struct VaultPath: Equatable, Sendable {
   ///
   /// - Parameter given: A path, when it has a `/` or ends in `.kura`; else a name.
   public static func resolve(_ given: String?) throws(PathError) -> VaultPath {
-    let text = given ?? Environment.value("KURA_VAULT") ?? standardName
+    let text = if let given { given } else { try Environment.name("KURA_VAULT") ?? standardName }
     guard !text.isEmpty else { throw .empty }
     return isPath(text) ? try VaultPath(at: text) : try named(text)
   }
@@ -68,10 +68,11 @@ public struct VaultPath: Equatable, Sendable {
   }
 
   private static func workingDirectory() throws(PathError) -> String {
-    do throws(FileError) {
-      let directory = try System.currentDirectory()
-      return String(repairing: directory.span)
-    } catch { throw .noWorkingDirectory(error.errno) }
+    let directory: [UInt8]
+    do throws(FileError) { directory = try System.currentDirectory() } catch {
+      throw .noWorkingDirectory(error.errno)
+    }
+    return try PathText.checked(directory, "the working directory")
   }
 
   /// The same path to everybody who asks the agent for it.

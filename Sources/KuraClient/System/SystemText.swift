@@ -76,6 +76,12 @@ extension System {
     return unsafe String(cString: value)
   }
 
+  /// Whether a variable's value is UTF-8.
+  static func isText(_ name: String) -> Bool {
+    guard let value = unsafe kura_environment(name) else { return true }
+    return unsafe String(validatingCString: value) != nil
+  }
+
   /// What the build linked into the programs, as `NAME=VERSION` with commas between.
   package static func linked() -> String { unsafe String(cString: kura_linked()) }
 
