@@ -24,6 +24,7 @@ SCHEMA = [
     "CREATE TABLE bucket (number INTEGER PRIMARY KEY, leaves BLOB NOT NULL) STRICT",
     "CREATE TABLE node (id INTEGER PRIMARY KEY, digests BLOB NOT NULL) STRICT",
 ]
+JOURNAL = "CREATE TABLE journal (number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT"
 EARLIER_CHUNK = SCHEMA[4] + ", WITHOUT ROWID"
 ITEM_COLUMNS = "tag, id, revision, generation, class, kind, history, meta, body"
 HISTORY_COLUMNS = "tag, item, revision, generation, class, kind, x'', meta, body"
@@ -32,8 +33,8 @@ HISTORY_COLUMNS = "tag, item, revision, generation, class, kind, x'', meta, body
 class File:
     """An open vault file; every read checks types, since a hostile file keeps no promises."""
 
-    def __init__(self, connection):
-        self.db = connection
+    def __init__(self, connection, version=1):
+        self.db, self.version = connection, version
 
     @staticmethod
     def build(path, page_size=16384, is_earlier=False):
@@ -48,21 +49,21 @@ class File:
         return File(db)
 
     @staticmethod
-    def open(path):
-        """Opens and checks what needs no key: identity, schema."""
+    def open(path, newest=1):
+        """Opens and checks what needs no key: identity, schema; `newest` is the last format taken."""
         if not os.path.isfile(path):
             raise Refused("file", "no-vault")
         uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         db = sqlite3.connect(uri + "?mode=rw", uri=True, isolation_level=None)
         file = File(db)
         try:
-            file.check_schema()
+            file.check_schema(newest)
         except Refused:
             db.close()
             raise
         return file
 
-    def check_schema(self):
+    def check_schema(self, newest=1):
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
             self.db.execute("PRAGMA " + pragma)
         try:
@@ -73,11 +74,12 @@ class File:
             raise Refused("file", "not-a-vault") from None
         if application != APPLICATION_ID:
             raise Refused("file", "not-a-vault")
-        if version != 1:
-            raise Refused("file", "newer-format" if version > 1 else "not-a-vault")
+        if not 1 <= version <= newest:
+            raise Refused("file", "newer-format" if version > newest else "not-a-vault")
+        self.version = version
         found = self.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema")
         expected = []
-        for statement in SCHEMA:
+        for statement in SCHEMA + ([JOURNAL] if version == 2 else []):
             name = statement.split()[2]
             if name == "chunk" and ("table", name, name, EARLIER_CHUNK) in found:
                 statement = EARLIER_CHUNK
@@ -109,7 +111,7 @@ class File:
         self.db.execute("INSERT OR REPLACE INTO part VALUES (?, ?)", (number, data))
 
     def vault_id(self):
-        return read_header(self.part(HEADER, "header"))
+        return read_header(self.part(HEADER, "header"), self.version)
 
     def slots(self):
         """[(number, header, key, protected)], refused when a header is malformed or hostile."""

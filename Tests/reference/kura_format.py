@@ -351,13 +351,13 @@ def read_slot_payload(data):
     return vault_key, created, label.decode()
 
 
-def read_header(data):
+def read_header(data, newest=FORMAT):
     if data[:4] != b"KURA":
         raise Refused("file", "not-a-vault", "magic")
     version = int.from_bytes(data[4:6], "little")
-    if version > FORMAT:
+    if version > newest:
         raise Refused("header", "newer-format")
-    if len(data) != 24 or version != FORMAT or data[6:8] != b"\0\0":
+    if len(data) != 24 or version != newest or data[6:8] != b"\0\0":
         raise Refused("header", "damaged")
     return data[8:]
 

@@ -8,13 +8,13 @@ from nacl import bindings as sodium
 from kura_format import CHUNK_SIZE, Damaged, Reader, WrongKey, keyed_hash, seal, u8, u64, unseal
 
 MANIFEST = 65
-INLINE, CHUNKED = 2, 3
+INLINE, CHUNKED, INLINE_BY_ID, CHUNKED_BY_ID = 2, 3, 4, 5
 
 
 @dataclass
 class Protected:
-    """`plain` is what a standard body would hold; None where it was not opened."""
-    revision: int
+    """The revision is a number, or in a vault of format 2 the 16 bytes of an id."""
+    revision: int | bytes
     value_id: bytes
     ephemeral: bytes
     inner: bytes
@@ -25,22 +25,29 @@ class Protected:
 
     def encode(self):
         form = CHUNKED if self.value_id else INLINE
+        if isinstance(self.revision, bytes):
+            return u8(form + 2) + self.revision + self.value_id + self.ephemeral + self.inner
         return u8(form) + u64(self.revision) + self.value_id + self.ephemeral + self.inner
 
     @staticmethod
-    def decode(data):
+    def decode(data, last_form=CHUNKED):
         reader = Reader(data)
-        form, revision = reader.u8(), reader.u64()
-        if form not in (INLINE, CHUNKED) or revision == 0:
-            raise Damaged("form or revision")
-        value_id = reader.take(16) if form == CHUNKED else b""
-        body = Protected(revision, value_id, reader.take(32), data[9 + len(value_id) + 32:])
+        form = reader.u8()
+        if not INLINE <= form <= last_form:
+            raise Damaged("form")
+        revision = reader.u64() if form <= CHUNKED else reader.take(16)
+        if revision == 0:
+            raise Damaged("revision")
+        value_id = reader.take(16) if form in (CHUNKED, CHUNKED_BY_ID) else b""
+        body = Protected(revision, value_id, reader.take(32), data[reader.at:])
         if not 1 <= body.inner_length <= CHUNK_SIZE + 1 \
                 or (value_id and body.inner_length != MANIFEST):
             raise Damaged("inner length")
         return body
 
     def ad(self, vault_id, item_id):
+        if isinstance(self.revision, bytes):
+            return b"\x0c" + vault_id + item_id + self.revision
         return b"\x08" + vault_id + item_id + u64(self.revision)
 
     def open(self, secret, public, vault_id, item_id):

@@ -87,8 +87,8 @@ class Row:
                 and 0 <= self.generation < 1 << 32 and 0 <= self.cls < 256
                 and 0 <= self.kind < 256)
 
-    def check_fields(self):
-        if not self.revision or self.cls > 1 or self.kind > 2:
+    def check_fields(self, last_kind=2):
+        if not self.revision or self.cls > 1 or self.kind > last_kind:
             raise Damaged("row fields")
 
     def leaf(self, tree_key, in_history=False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A vault of format 1: create, open, read and write, every read proved by the tree."""
+"""A vault: create, open, read and write in format 1, every read proved by the tree."""
 
 import sqlite3
 from contextlib import contextmanager
@@ -40,6 +40,9 @@ def decoded(layer, error, decode, data):
 class Vault:
     """An unlocked vault. Fields are plain on purpose: the vector generator bends them."""
 
+    LAST_KIND = 2
+    NEWEST = 1
+
     def __init__(self, file, keys, source):
         self.file, self.keys, self.source = file, keys, source
         self.db, self.vault_id = file.db, keys.vault_id
@@ -72,15 +75,15 @@ class Vault:
         file.db.execute("COMMIT")
         return vault
 
-    @staticmethod
-    def open(path, passcode=None, recovery=None, source=None, seen=None, key_file=None):
-        file = File.open(path)
+    @classmethod
+    def open(cls, path, passcode=None, recovery=None, source=None, seen=None, key_file=None):
+        file = File.open(path, cls.NEWEST)
         try:
             vault_id = file.vault_id()
             slots = file.slots()
             kind, secret = credential(passcode, recovery, key_file)
             vault_key, half = unwrap(slots, kind, secret, vault_id)
-            vault = Vault(file, Keys(vault_key, vault_id), source or Source())
+            vault = cls(file, Keys(vault_key, vault_id), source or Source())
             vault.load(seen, half)
         except BaseException:
             file.close()
@@ -168,7 +171,7 @@ class Vault:
         if not row.fits_leaf() \
                 or row.leaf(self.keys.tree, in_history=layer == "history") != leaf:
             raise Refused(layer, error)
-        decoded("item", "row", lambda r: r.check_fields(), row)
+        decoded("item", "row", lambda r: r.check_fields(self.LAST_KIND), row)
         if layer == "tree":
             self.history(row)
         return row
@@ -299,7 +302,7 @@ class Vault:
         self.file.store_item(row)
         tree_root = self.tree.update(self.root, row.tag, row.leaf(self.keys.tree))
         items = self.root.items + (old is None)
-        deleted = self.root.deleted + (row.kind == 1) - (old is not None and old.kind == 1)
+        deleted = self.root.deleted + (row.kind in (1, 3)) - (old is not None and old.kind == 1)
         depth = self.root.depth
         if items > 4096 * 64 ** (depth - 1) and depth < 3:
             depth, leaves = depth + 1, {}

@@ -11,6 +11,16 @@ def findings(vault):
     yield from check.tree()
     yield from check.items()
     yield from check.strays()
+    for part in ("journal", "devices") if vault.file.version == 2 else ():
+        try:
+            getattr(vault, part)()
+        except Refused as finding:
+            yield finding
+
+
+def vault_has_devices(vault):
+    """Whether part 3 is one that the format knows: only a vault of format 2 has it."""
+    return vault.file.version == 2
 
 
 class _Check:
@@ -54,7 +64,7 @@ class _Check:
             row = None
             try:
                 row = vault.checked_row(vault.file.item(tag), leaf)
-                self.deleted += row.kind == 1
+                self.deleted += row.kind in (1, 3)
                 self.record(row)
             except Refused as finding:
                 whole = False
@@ -67,8 +77,11 @@ class _Check:
     def record(self, row):
         """Opens a row's meta and body and every chunk, and remembers the value id."""
         vault = self.vault
-        if row.cls == 1 and vault.protected_secret is None:
+        if row.cls == 1 and row.kind != 3 and vault.protected_secret is None:
             self.protected(row)
+            return
+        if row.kind == 3:
+            vault.purged(row)
             return
         manifest = vault.body(row)[1]
         if manifest:
@@ -82,7 +95,8 @@ class _Check:
         count = -(-size // CHUNK_SIZE)
         if body.value_id:
             self.values.setdefault(body.value_id, count)
-        if body.revision > row.revision or bool(body.value_id) != (size > CHUNK_SIZE) \
+        is_later = isinstance(body.revision, int) and body.revision > row.revision
+        if is_later or bool(body.value_id) != (size > CHUNK_SIZE) \
                 or (not body.value_id and body.inner_length != size + 1):
             raise Refused("item", "body", "protected")
         for i in range(count if body.value_id else 0):
@@ -112,7 +126,8 @@ class _Check:
             old = file.rows("SELECT item, revision FROM history", shape="bi")
             chunks = file.rows("SELECT value, number FROM chunk", shape="bi")
             loose = {value for (value,) in file.rows("SELECT value FROM loose", shape="b")}
-            parts = file.rows("SELECT id FROM part WHERE id NOT IN (0, 1, 2)")
+            parts = file.rows("SELECT id FROM part WHERE id NOT IN (0, 1, 2) "
+                              f"AND id != {3 if vault_has_devices(self.vault) else 0}")
         except Refused as finding:
             yield finding
             return
