@@ -120,7 +120,7 @@ extension ClipboardTool {
   private var failure: CommandError {
     .failure(
       "this program did not take the value: " + Diagnostic.shown(path),
-      hint: "is its display still there? --to of 'kura copy' chooses another clipboard",
+      hint: "is its display still there? --to of 'kura copy NAME' chooses another clipboard",
       .inputOutput)
   }
 

@@ -8,27 +8,25 @@ struct PassStore {
   /// Stands before each of pass's names in the vault; empty, or ends with `/`.
   let prefix: String
   let access: VaultAccess
-  /// The vault as `--vault` takes it, where the variable names one.
-  private let vault: String?
 
   init(_ invocation: borrowing Invocation) throws(CommandError) {
     let place = try invocation.variables.name(Self.variable) ?? ""
     if ItemReference.begins(place.utf8.span, at: 0) {
-      (prefix, access, vault) = try Self.base(place, invocation)
+      (prefix, access) = try Self.base(place, invocation)
       return
     }
     let last = place.utf8.split(separator: UInt8(ascii: "/")).last.flatMap { String($0) }
     guard let last else {
       guard place.utf8.isEmpty else { throw Self.noPrefix }
-      (prefix, access, vault) = ("", try invocation.access(), nil)
+      (prefix, access) = ("", try invocation.access())
       return
     }
     if last.utf8.elementsEqual(".password-store".utf8) {
-      (prefix, access, vault) = ("", try invocation.access(), nil)
+      (prefix, access) = ("", try invocation.access())
     } else if Self.isVault(last) {
-      (prefix, access, vault) = ("", try invocation.access(vault: place), place)
+      (prefix, access) = ("", try invocation.access(vault: place))
     } else {
-      (prefix, access, vault) = (last + "/", try invocation.access(), nil)
+      (prefix, access) = (last + "/", try invocation.access())
     }
   }
 
@@ -47,7 +45,7 @@ struct PassStore {
   /// `kura://PREFIX/` or `kura://@VAULT/[PREFIX/]`.
   private static func base(
     _ place: String, _ invocation: borrowing Invocation
-  ) throws(CommandError) -> (String, VaultAccess, String?) {
+  ) throws(CommandError) -> (String, VaultAccess) {
     let isClosed = place.utf8.last == UInt8(ascii: "/")
     // A name behind the last / makes a reference of it, also where it has no prefix.
     let text = place + (isClosed ? "x" : "/x")
@@ -57,7 +55,7 @@ struct PassStore {
     }
     return (
       String(decoding: reference.name.utf8.dropLast(), as: UTF8.self),
-      try invocation.access(of: reference), reference.vault
+      try invocation.access(of: reference)
     )
   }
 
@@ -131,17 +129,11 @@ extension PassStore {
     }
   }
 
-  /// The same error where names have the prefix before them, and hints must mean the vault.
+  /// The same error, told of the variable where what each name begins with breaks a rule.
   func told(_ error: CommandError) -> CommandError {
-    var told = error
-    if error.isNameRule {
-      do throws(CommandError) { try checkPrefix() } catch { told = error }
-    }
-    guard let vault else { return told }
-    let words = Diagnostic(told)
-    return .failure(
-      words.message, hint: words.hint.map { VaultHint.text($0, about: Array(vault.utf8)) },
-      words.status)
+    guard error.isNameRule else { return error }
+    do throws(CommandError) { try checkPrefix() } catch { return error }
+    return error
   }
 
   /// What pass says, and its status, where there is no such item. A locked vault is never that.

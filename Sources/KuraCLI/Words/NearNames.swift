@@ -81,7 +81,7 @@ extension Invocation {
   func naming(_ error: CommandError) -> CommandError {
     guard case .client(.refused(.notFound(.text(let name)))) = error, messages.isTerminal,
       !arguments.has(.deleted), let near = try? NearNames(of: name, accessOfItem())
-    else { return error }
+    else { return namingVault(error) }
     return .noItem(name, near)
   }
 

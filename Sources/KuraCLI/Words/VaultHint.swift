@@ -75,6 +75,40 @@ enum VaultHint {
   }
 }
 
+extension Invocation {
+  /// The same error where another vault than that of the command line is not there: what makes it names it.
+  func namingVault(_ error: CommandError) -> CommandError {
+    guard let path = error.missingVault, let meant = try? access().vault, meant.path != path,
+      let vault = try? VaultPath.word(for: path)
+    else { return error }
+    let words = Diagnostic(error)
+    return .failure(
+      words.message, hint: words.hint.map { VaultHint.text($0, about: Array(vault.utf8)) },
+      words.status)
+  }
+}
+
+extension VaultPath {
+  /// What `--vault` takes for a path: a name, where named vaults stand.
+  fileprivate static func word(for path: String) throws(PathError) -> String {
+    let isFile = path.utf8.reversed().starts(with: ".kura".utf8.reversed())
+    guard isFile, let last = path.utf8.split(separator: UInt8(ascii: "/")).last,
+      let name = String(last.dropLast(5)), !name.utf8.isEmpty, (try? named(name))?.path == path
+    else { return path }
+    return name
+  }
+}
+
+extension CommandError {
+  /// The path of the vault that is not there, where that is what is wrong.
+  fileprivate var missingVault: String? {
+    if case .noVault(let path) = self { return path }
+    if case .client(.refused(.noVault(.text(let path)))) = self { return path }
+    if case .placed(_, let error) = self { return error.missingVault }
+    return nil
+  }
+}
+
 extension Check {
   /// The same with commands that mean the vault which was looked at.
   func advising(about vault: VaultPath) -> Check {
