@@ -48,6 +48,29 @@ public struct Lineage: Hashable, Sendable {
     self.vector = vector
   }
 
+  /// The revision that a change makes, which follows every side that there is.
+  ///
+  /// - Parameters:
+  ///   - id: A fresh one.
+  ///   - entry: The next change of this copy.
+  ///   - sides: None for what never was.
+  ///   - purged: What was purged of it.
+  /// - Throws: ``FormatError/damaged`` when no depth is left, or it would know of too many copies.
+  public init(
+    _ id: RevisionID, at entry: RevisionEntry, after sides: [Lineage],
+    purged: RevisionVector = RevisionVector()
+  ) throws(FormatError) {
+    var known = purged
+    var depth: UInt64 = 0
+    for side in sides {
+      known.formUnion(side.vector)
+      depth = max(depth, side.stamp.depth)
+    }
+    guard depth < RevisionStamp.depths.upperBound else { throw .damaged }
+    self.init(stamp: RevisionStamp(id: id, depth: depth + 1, entry: entry), following: known)
+    guard !vector.isTooLong else { throw .damaged }
+  }
+
   /// Whether the other revision is known to this one, and so is no side beside it.
   public func follows(_ other: Lineage) -> Bool {
     stamp.id != other.stamp.id && stamp.entry != other.stamp.entry

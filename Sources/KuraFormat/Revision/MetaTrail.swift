@@ -76,7 +76,7 @@ extension MetaTrail {
       deletedKeys: nil, deleted: [], sides: [])
   }
 
-  private var fields: [Field] { [value, name] + attributes + secrets }
+  var fields: [Field] { [value, name] + attributes + secrets }
 }
 
 // MARK: - Encoding

@@ -8,6 +8,8 @@ struct TrailKeys: ~Escapable {
     case secret
     /// A field.
     case deleted
+    /// Nothing.
+    case plain
   }
 
   private let bytes: Span<UInt8>
@@ -43,6 +45,7 @@ struct TrailKeys: ~Escapable {
     switch list {
     case .secret: next = tail + 4
     case .deleted: next = tail + 1 + 2 * Int(bytes[tail])
+    case .plain: next = tail
     }
     return true
   }
