@@ -34,7 +34,8 @@ func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
 /// brings a `main` of its own.
 let isFuzzer = Context.environment["KURA_FUZZ"] != nil
 let read: [Target.Dependency] = [
-  "KuraCLI", "KuraFormat", "KuraProtocol", "KuraCrypto", "KuraUI", "SecureMemory",
+  "KuraCLI", "KuraFormat", "KuraImport", "KuraProtocol", "KuraCrypto", "KuraTerms", "KuraUI",
+  "SecureMemory",
 ]
 let fuzzing: Target =
   isFuzzer
@@ -54,10 +55,11 @@ let program: [Target] =
       path: "Sources",
       exclude: [
         "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn",
-        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraKeychain",
-        "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting", "KuraUI", "KuraVault",
+        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
+        "KuraKeychain", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting", "KuraUI",
+        "KuraVault",
         "SecureMemory", "kura-agent",
-        "kura-desktop", "kura-strength", "kura-ui",
+        "kura-desktop", "kura-import", "kura-strength", "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -92,6 +94,7 @@ let package = Package(
     .executable(name: "kura", targets: ["kura"]),
     .executable(name: "kura-agent", targets: ["kura-agent"]),
     .executable(name: "kura-desktop", targets: ["kura-desktop"]),
+    .executable(name: "kura-import", targets: ["kura-import"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
     .executable(name: "kura-ui", targets: ["kura-ui"]),
     // Each module that stands in another one's interface is met with it.
@@ -160,6 +163,12 @@ let package = Package(
       name: "KuraUI",
       dependencies: ["CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory"],
       swiftSettings: strict, linkerSettings: libraries(["ncursesw", "tinfo"])),
+    .target(
+      name: "KuraImport",
+      dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "kura-import", dependencies: ["CKuraSystem", "KuraImport"], swiftSettings: strict),
     .executableTarget(
       name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 
@@ -225,6 +234,12 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraDesktopTests", dependencies: ["KuraDesktop", "KuraProtocol"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraImportTests",
+      dependencies: [
+        "CKuraSystem", "KuraImport", "KuraClient", "KuraProtocol", "KuraTerms", "TestGround",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraUITests",

@@ -34,6 +34,10 @@ private let allowed: [String: Set<String>] = [
   "KuraUI": [
     "CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
   ],
+  "KuraImport": [
+    "CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+  ],
+  "kura-import": ["CKuraSystem", "KuraImport"],
   "kura-ui": ["CKuraSystem", "KuraUI"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],
 ]

@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
 
   static let all =
     FormatTargets.all + CopyTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all
-    + ClientTargets.all + ScreenTargets.all
+    + ClientTargets.all + ScreenTargets.all + ImportTargets.all
 }
 
 /// What was read is not what was written, or not what another reader makes of it.

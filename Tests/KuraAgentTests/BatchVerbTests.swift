@@ -155,3 +155,103 @@ import Testing
     #expect(try bench.status(other)?.itemCount == 3_001)
   }
 }
+
+/// Many values of which all are stored, or none.
+@Suite struct WholeBatchTests {
+  private typealias Given = (name: String, value: String, flags: BatchItem.Flags)
+
+  private let whole: PutBatchRequest.Flags = [.whole, .allowEmpty]
+
+  /// What became of one: how many are stored, the second number, and how it ended.
+  private func store(
+    _ given: [Given], _ flags: PutBatchRequest.Flags, _ bench: Bench, _ wire: Wire
+  ) throws -> (stored: Int?, second: Int?, end: Received) {
+    var items = try SecretBuffer(capacity: 4_096)
+    for (name, value, flags) in given {
+      try items.putItem(BatchItem(name: name.utf8.span, flags: flags, value: value.utf8.span))
+    }
+    try wire.send {
+      try $0.putRequest(.putBatch(.init(flags: flags, items: items.bytes, count: given.count)))
+    }
+    var report: ProgressReport?
+    while true {
+      let frame = try bench.reply(on: wire)
+      guard frame.type == .progress else {
+        return (report.map { Int($0.done) }, report.map { Int($0.total) }, frame)
+      }
+      report = try ProgressReport(frame.payload.span)
+    }
+  }
+
+  private func count(_ bench: Bench, _ wire: Wire) throws -> Int? {
+    try bench.status(wire).map { Int($0.itemCount) }
+  }
+
+  @Test func `nothing is stored where one item cannot be, and its place is told`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try store([("b", "old", [])], whole, bench, wire).end.isOK)
+    for bad: Given in [("b", "2", []), ("d/", "2", []), ("e", "no URI", .otp)] {
+      let told = try store([("a", "1", []), bad, ("c", "3", [])], whole, bench, wire)
+      #expect(told.stored == 0 && told.second == 1, "\(bad.name)")
+      #expect(told.end.type == .end && !told.end.isOK)
+      #expect(try count(bench, wire) == 1)
+    }
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+  }
+
+  @Test func `requests that belong together are stored together`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let more = whole.union(.more)
+    let first = try store([("a", "1", []), ("b", "2", [])], more, bench, wire)
+    #expect(first.stored == 0 && first.second == 2 && first.end.isOK)
+    #expect(try count(bench, wire) == 0)
+    // What asks anything else has them forgotten.
+    #expect(try store([("c", "3", [])], whole, bench, wire).stored == 1)
+    #expect(try count(bench, wire) == 1)
+    #expect(try store([("a", "1", []), ("b", "2", [])], more, bench, wire).second == 2)
+    #expect(try store([("d", "4", [])], more, bench, wire).second == 3)
+    let last = try store([("e", "5", [])], whole, bench, wire)
+    #expect(last.stored == 4 && last.end.isOK)
+    #expect(try count(bench, wire) == 5)
+    #expect(try store([("f", "6", [])], more, bench, wire).second == 1)
+    let refused = try store([("g", "7", []), ("e", "5", [])], whole, bench, wire)
+    #expect(refused.stored == 0 && refused.second == 2 && refused.end.failure == .exists)
+    #expect(try count(bench, wire) == 5)
+  }
+
+  @Test func `what came in before a lock is forgotten`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let other = try bench.client()
+    #expect(try store([("a", "1", [])], whole.union(.more), bench, wire).end.isOK)
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try store([("b", "2", [])], whole, bench, wire).stored == 1)
+    #expect(try count(bench, other) == 1)
+  }
+
+  @Test func `an item replaces where it says so, and makes codes where it says so`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let uri = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"
+    let told = try store(
+      [("a", "1", []), ("a", "2", .replace), ("b", uri, .otp), ("c", "", [])], whole, bench, wire)
+    #expect(told.stored == 4 && told.end.isOK)
+    #expect(try count(bench, wire) == 3)
+    #expect(try bench.ask(wire) { try $0.putRequest(.otp(.init(name: "b".utf8.span))) }.isOK)
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.otp(.init(name: "a".utf8.span))) }.failure == .notOTP
+    )
+    #expect(try store([("a", "3", .replace), ("b", uri, .otp)], whole, bench, wire).second == 1)
+  }
+
+  @Test func `parts that are no whole are no request`() throws {
+    for flags: PutBatchRequest.Flags in [.more, .whole, [.more, .allowEmpty], [.whole, .more]] {
+      let bench = try Bench()
+      let wire = try bench.unlocked()
+      #expect(try store([("a", "1", [])], flags, bench, wire).end.failure == .malformed)
+    }
+  }
+}

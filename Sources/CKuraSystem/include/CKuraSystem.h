@@ -15,6 +15,7 @@
 #include "events.h"
 #include "files.h"
 #include "forkjoin.h"
+#include "importing.h"
 #include "launching.h"
 #include "looking.h"
 #include "machine.h"

@@ -50,6 +50,7 @@ extension Agent {
     leavePrompt(connection)
     connection.phase = .closing
     connection.grant = nil
+    connection.gathered = nil
     abandonAttempts(of: connection)
     noteRest(of: connection)
     leaveSeat(connection)

@@ -77,6 +77,7 @@ extension Agent {
   }
 
   private func deny(_ refusal: Refusal, _ frame: Frame, on connection: Connection) {
+    connection.gathered = nil
     if refusal == .malformed { return end(connection, with: refusal) }
     let hasRest = connection.phase.upload != nil && frame.type == .clientData
     connection.phase = hasRest ? .draining : .ready
@@ -113,6 +114,7 @@ extension Agent {
     connection.mayCrossEnd = connection.prompting != nil
     if request.verb.traits.contains(.diesWithClient) { try checkThere(connection) }
     connection.verb = request.verb
+    if request.verb != .putBatch { connection.gathered = nil }
     let word = request.word
     if let credential = word.credential {
       return try vouch(credential, word.secret, in: payload, connection)

@@ -31,6 +31,8 @@ final class Connection {
   var mistakes: UInt64 = 0
   /// What opens protected values for it, after a fresh passcode.
   var grant: Grant?
+  /// Items that it will have stored as a whole, once all of them have come.
+  var gathered: GatheredItems?
 
   /// Whether the next slice of a stream waits for room in the socket. Where that holds a slice, it is
   /// sent whole or not at all, so that nothing of it is left here when the vault is locked.

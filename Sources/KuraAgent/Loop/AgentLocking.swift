@@ -42,6 +42,7 @@ extension Agent {
     var interrupted: [Interrupted] = []
     for connection in connections {
       connection.mustBeServed = true
+      if connection.gathered?.session === session { connection.gathered = nil }
       let isStream = connection.phase.stream != nil
       guard connection.phase.session === session else {
         connection.mustBeTaken = connection.hasPending && !isStream

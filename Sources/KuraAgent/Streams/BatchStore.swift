@@ -27,12 +27,12 @@ final class BatchStore: Stream {
   private var busyDeadline: UInt64?
 
   init(
-    _ batch: consuming PutBatch, _ request: PutBatchRequest, _ items: consuming SecretBytes,
-    to session: Session, _ configuration: AgentConfiguration
+    _ batch: consuming PutBatch, _ flags: PutBatchRequest.Flags, _ items: consuming SecretBytes,
+    count: Int, to session: Session, _ configuration: AgentConfiguration
   ) {
     self.configuration = configuration
     self.batch = batch
-    (flags, count) = (request.flags, request.count)
+    (self.flags, self.count) = (flags, count)
     self.items = items
     self.session = session
   }
@@ -46,7 +46,7 @@ final class BatchStore: Stream {
     if try store(in: &vault) { return true }
     session.mustTrim = true
     try write { () throws(ProtocolError) in
-      try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(count))
+      try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(told))
       guard let failure else { return try outbox.frames.putEnd() }
       try outbox.frames.putRefusal(failure, as: .end)
     }
@@ -96,6 +96,12 @@ final class BatchStore: Stream {
       as: BatchManner(item), to: &batch)
   }
 
+  /// How many items there are; where all are refused for one of them, its place.
+  private var told: Int {
+    guard flags.contains(.whole), let failure = batch.failure else { return count }
+    return failure.index
+  }
+
   private var hasMoreToTake: Bool { taken < count && !isRefused }
 
   /// How many values were stored.
@@ -130,20 +136,51 @@ extension Agent {
     _ request: PutBatchRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    guard request.count > 0 else {
-      try wire { () throws(ProtocolError) in
-        try connection.outbox.frames.putProgress(done: 0, total: 0)
-        try connection.outbox.frames.putEnd()
-      }
-      return
-    }
+    let flags = request.flags
+    guard flags.isSuperset(of: flags.contains(.more) ? .whole : []),
+      flags.isSuperset(of: flags.contains(.whole) ? .allowEmpty : [])
+    else { throw .malformed }
+    if flags.contains(.more) { return try gather(request, of: session, connection) }
+    let count = request.count + (connection.gathered?.count ?? 0)
+    guard count > 0 else { return try tell(0, connection) }
     // One batch after another would leave nobody else a turn.
     guard !isAwaited(before: connection) else { throw .busy }
     let batch = try work(on: session) { vault throws(VaultError) in
-      try vault.beginBatch(replacing: request.flags.contains(.replace))
+      try vault.beginBatch(replacing: flags.contains(.replace), whole: flags.contains(.whole))
     }
-    let items = try secret(request.items.bytes)
-    connection.phase = .sending(BatchStore(batch, request, items, to: session, configuration))
+    let items: SecretBytes
+    if let gathered = connection.gathered {
+      connection.gathered = nil
+      try gathered.add(request.items.bytes, count: request.count)
+      items = try gathered.finish()
+    } else {
+      items = try secret(request.items.bytes)
+    }
+    connection.phase = .sending(
+      BatchStore(batch, flags, items, count: count, to: session, configuration))
+  }
+
+  /// Keeps items until the last that belong to them have come.
+  private func gather(
+    _ request: PutBatchRequest, of session: Session, _ connection: Connection
+  ) throws(Refusal) {
+    let gathered: GatheredItems
+    if let begun = connection.gathered {
+      gathered = begun
+    } else {
+      gathered = try GatheredItems(of: session)
+    }
+    try gathered.add(request.items.bytes, count: request.count)
+    connection.gathered = gathered
+    try tell(gathered.count, connection)
+  }
+
+  /// Answers that nothing is stored, of so many.
+  private func tell(_ count: Int, _ connection: Connection) throws(Refusal) {
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putProgress(done: 0, total: UInt64(count))
+      try connection.outbox.frames.putEnd()
+    }
   }
 
   /// Whether somebody has waited for the vault's writer longer than this client.

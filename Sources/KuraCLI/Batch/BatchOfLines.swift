@@ -42,7 +42,7 @@ enum BatchOfLines {
 
 extension Connection {
   /// Makes sure that the vault is unlocked, before anything is read.
-  fileprivate mutating func askForBatches() throws(ClientError) {
+  mutating func askForBatches() throws(ClientError) {
     var none = 0
     try send(try ItemBatch(), flags: [])
     try batchAnswer(&none)

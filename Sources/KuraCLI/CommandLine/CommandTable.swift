@@ -45,6 +45,7 @@ enum CommandTable {
     Entry(.vaults, "log") { Log.command },
     Entry(.vaults, "reset") { Reset.command },
     Entry(.items, "put") { Put.command },
+    Entry(.items, "import") { Import.command },
     Entry(.items, "get") { Get.command },
     Entry(.items, "edit") { Edit.command },
     Entry(.items, "copy") { Copy.command },

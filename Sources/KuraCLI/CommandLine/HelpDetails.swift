@@ -20,6 +20,7 @@ enum HelpDetails {
     case "helper": [Section(title: "a PROGRAM is one of", rows: programs)]
     case "export":
       [Section(title: "a FORMAT is one of", rows: formats)]
+    case "import": [Section(title: "a FORMAT is one of", rows: importFormats)]
     case "put": [Section(title: "a NAME, such as", rows: names)]
     default: []
     }
@@ -41,6 +42,10 @@ enum HelpDetails {
     ("kura://@VAULT/NAME", "the value of an item of another vault"),
     ("kura://NAME?attr=KEY", "an attribute of the item"),
   ]
+
+  private static var importFormats: [(word: String, help: String)] {
+    ImportFormat.allCases.map { ($0.rawValue, $0.summary) }
+  }
 
   private static let programs: [(word: String, help: String)] = [
     ("git, docker, cargo", "a credential helper"),
@@ -77,6 +82,7 @@ enum HelpDetails {
     ("rekey", "rekey --new-recovery-key-file recovery.txt"),
     ("log", "log --verify"),
     ("put", "put mail/ada --attr user=ada"),
+    ("import", "import chrome-csv passwords.csv --dry-run"),
     ("otp", "otp site/code"),
     ("ui", "ui --vault work"),
     ("pick", "pick --copy mail"),

@@ -14,6 +14,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case delete
   case deleted
   case digits
+  case dryRun = "dry-run"
   case empty
   case environment = "env"
   case environmentFile = "env-file"
@@ -28,6 +29,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case idleTimeout = "idle-timeout"
   case ifRevision = "if-revision"
   case input
+  case into
   case json
   case kdfMemory = "kdf-memory"
   case kdfPasses = "kdf-passes"
@@ -51,6 +53,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case noInput = "no-input"
   case noRecoveryKey = "no-recovery-key"
   case null
+  case onDuplicate = "on-duplicate"
   case only
   case op
   case otp

@@ -22,7 +22,7 @@ enum PeerWords {
     ("destroy shred wipe", "'kura purge NAME' removes an item for good, with its history"),
     ("rename move", "'kura mv OLD NEW' renames an item"),
     ("dump", "'kura export json-lines -o FILE' writes all items, unencrypted"),
-    ("import load", "'kura put --batch' stores many items, each a line of JSON"),
+    ("load", "'kura import json-lines' stores many items, each a line of JSON"),
     ("version", "'kura --version' prints the release"),
     ("login signin open", "'kura unlock' unlocks the vault"),
     ("logout signout close", "'kura lock' locks the vault"),

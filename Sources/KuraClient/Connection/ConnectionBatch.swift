@@ -77,6 +77,16 @@ extension Connection {
   ///   the one that is refused.
   /// - Throws: ``ClientError/refused(_:)`` when not all are.
   public mutating func batchAnswer(_ stored: inout Int) throws(ClientError) {
+    var place = 0
+    try batchAnswer(&stored, refusedAt: &place)
+  }
+
+  /// The same for a batch that is stored as a whole.
+  ///
+  /// - Parameter place: Gets the place of the item that is refused, from 0; only where it throws.
+  public mutating func batchAnswer(
+    _ stored: inout Int, refusedAt place: inout Int
+  ) throws(ClientError) {
     stored = 0
     while true {
       let frame = try channel.next(patience: patience.stream)
@@ -84,6 +94,7 @@ extension Connection {
       let payload = received.extracting(frame.payload)
       let report = try reading { () throws(ProtocolError) in try ProgressReport(payload) }
       stored = Int(clamping: report.done)
+      place = Int(clamping: report.total)
     }
   }
 }

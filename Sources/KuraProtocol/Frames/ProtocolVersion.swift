@@ -49,6 +49,12 @@ public enum ProtocolLimit {
   /// The most items in one request.
   public static let batch = 16_384
 
+  /// The most items of requests that are stored as a whole.
+  public static let wholeBatch = 262_144
+
+  /// The most bytes of them.
+  public static let wholeBatchBytes = 67_108_864
+
   /// The longest text that items are searched for.
   public static let searchText = 1_024
 }

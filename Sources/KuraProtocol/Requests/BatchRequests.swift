@@ -16,7 +16,11 @@ public struct PutBatchRequest: Message, ~Escapable {
     public static let replace = Flags(rawValue: 1)
     /// Values may be empty.
     public static let allowEmpty = Flags(rawValue: 2)
-    static let all: Flags = [.replace, .allowEmpty]
+    /// All items are stored, or none; with ``allowEmpty``.
+    public static let whole = Flags(rawValue: 4)
+    /// Nothing is stored yet: the items of the next request belong to these; with ``whole``.
+    public static let more = Flags(rawValue: 8)
+    static let all: Flags = [.replace, .allowEmpty, .whole, .more]
   }
 
   /// When the values are stored.

@@ -13,8 +13,8 @@ extension UnlockedVault {
 
   /// Does the next part of storing a batch; the last part commits.
   ///
-  /// Where an item cannot be stored, those before it are, and none behind it:
-  /// ``PutBatch/failure`` tells.
+  /// Where an item cannot be stored, those before it are, and none behind it; of a batch that is whole none
+  /// is: ``PutBatch/failure`` tells.
   ///
   /// - Returns: Whether there is more to do.
   /// - Throws: ``VaultError/busy`` where such a batch begins anew and somebody else writes by now: it can
@@ -23,6 +23,10 @@ extension UnlockedVault {
     guard batch.isClosed else {
       try batch.close()
       return true
+    }
+    if batch.isWhole, batch.failure != nil {
+      batch.cut()
+      return false
     }
     if batch.entries.isEmpty { return false }
     if batch.isCommitted {
@@ -113,7 +117,7 @@ extension PutBatch {
   fileprivate mutating func cut() {
     guard let failure else { return }
     rows?.storage.end()
-    entries.removeAll { $0.index >= failure.index }
+    entries.removeAll { isWhole || $0.index >= failure.index }
     next = 0
     ahead = SealedAhead()
     unwritten = []

@@ -10,7 +10,7 @@ internal import SecureMemory
 /// before, and nobody else writes. Dropping it leaves nothing behind.
 public struct PutBatch: ~Copyable {
   /// The most items of a batch.
-  public static let mostItems = 16_384
+  public static let mostItems = 262_144
 
   /// Says where an item on its way in stands, by positions in ``text``.
   struct Entry {
@@ -23,6 +23,8 @@ public struct PutBatch: ~Copyable {
   }
 
   let isReplacing: Bool
+  /// Whether nothing is stored where one item cannot be.
+  let isWhole: Bool
   private var tags: TagHasher
   /// How often the vault had been rekeyed when the tags were made.
   private var rekeyCount: UInt64
@@ -54,7 +56,8 @@ public struct PutBatch: ~Copyable {
   public internal(set) var isCommitted = false
 
   init(
-    _ rows: consuming VaultRows, of vault: borrowing UnlockedVault, isReplacing: Bool
+    _ rows: consuming VaultRows, of vault: borrowing UnlockedVault, isReplacing: Bool,
+    isWhole: Bool
   ) throws(VaultError) {
     let tags = try vault.keys.tagHasher()
     adding = try fromMemory(SecretBuffer(capacity: 65_536))
@@ -62,6 +65,7 @@ public struct PutBatch: ~Copyable {
     rekeyCount = vault.rekeyCount
     self.rows = consume rows
     self.isReplacing = isReplacing
+    self.isWhole = isWhole
   }
 
   /// Notes that an item cannot be stored, if no earlier one is.
@@ -74,15 +78,20 @@ public struct PutBatch: ~Copyable {
 extension UnlockedVault {
   /// Begins a batch and keeps other writers out until it ends.
   ///
-  /// - Parameter isReplacing: Whether items of those names may exist; their values go to the history.
+  /// - Parameters:
+  ///   - isReplacing: Whether items of those names may exist; their values go to the history.
+  ///   - isWhole: Whether nothing is stored where one item cannot be.
   /// - Throws: ``VaultError/busy`` when somebody else writes, and those of the file.
-  public mutating func beginBatch(replacing isReplacing: Bool) throws(VaultError) -> PutBatch {
+  public mutating func beginBatch(
+    replacing isReplacing: Bool, whole isWhole: Bool = false
+  ) throws(VaultError) -> PutBatch {
     try reading { _ throws(VaultError) in }
     let storage = try fromStorage(Storage.openForBatch(at: place.path))
     // What was opened is what is at the path, before and after.
     try checkInPlace()
     var batch = try PutBatch(
-      VaultRows(storage, checks: options.checks), of: self, isReplacing: isReplacing)
+      VaultRows(storage, checks: options.checks), of: self, isReplacing: isReplacing,
+      isWhole: isWhole)
     try begin(&batch)
     return batch
   }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+/// Holds an item as it is to be stored.
+struct ImportedItem: Equatable, Sendable {
+  /// An attribute: a key and a text.
+  struct Pair: Equatable, Sendable {
+    var key: [UInt8]
+    var value: [UInt8]
+  }
+
+  var name: String
+  var value: [UInt8]
+  var attributes: [Pair] = []
+  /// Earlier values, the oldest first.
+  var history: [[UInt8]] = []
+  /// Whether its value is an otpauth URI that makes codes.
+  var isCode = false
+  var isProtected = false
+  /// When the source has made and changed it, in milliseconds since 1970; 0: not known.
+  var created: UInt64 = 0
+  var modified: UInt64 = 0
+  /// Whether it was deleted in the source, and only its history is of use.
+  var isDeleted = false
+  /// All of its earlier revisions, the oldest first, where the source has them.
+  var earlier: [ImportedItem] = []
+  /// Where its entry stands in the source.
+  var place: UInt64 = 0
+  /// What it is of its entry: `password`, `notes`, or as the source has it.
+  var field = ""
+
+  /// The longest value that is taken.
+  static let longest = 65_536
+}
+
+/// Tells of something that is not taken, or not as it stands in the source.
+struct Leaving: Equatable, Sendable {
+  /// Says why.
+  enum Reason: Equatable, Sendable {
+    /// As the reader of the source says.
+    case remark(Remark.Reason)
+    /// It is an item whose value is kept, but makes no codes.
+    case noCode
+    /// The name breaks a rule of Kura's, and is another one.
+    case renamed(String)
+    /// The same entry stands in the source twice.
+    case twice
+    /// The vault has another one of that name, which stays.
+    case skipped
+    /// The same, and the passcode is asked for it.
+    case protectedThere
+  }
+
+  var place: UInt64
+  /// The entry as people know it; empty for the whole source.
+  var entry: String
+  var field: String
+  var reason: Reason
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+/// Makes an otpauth URI out of what other programs keep for one-time codes.
+enum SeedURI {
+  private static let head = Array("otpauth://".utf8)
+
+  /// The URI; nil where no codes can be made of it.
+  ///
+  /// - Parameters:
+  ///   - seed: A URI, or a secret in base32, with blanks or without.
+  ///   - label: What it is for, where the seed does not say that.
+  static func make(_ seed: [UInt8], for label: String) -> [UInt8]? {
+    let text = trimmed(seed)
+    if text.count > head.count, zip(text, head).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
+      return text.count <= 4_096 ? text : nil
+    }
+    guard let secret = secret(text) else { return nil }
+    return head + Array("totp/".utf8) + percent(label) + Array("?secret=".utf8) + secret
+  }
+
+  private static func trimmed(_ text: [UInt8]) -> [UInt8] {
+    var rest = text[...]
+    while let first = rest.first, first <= 0x20 { rest.removeFirst() }
+    while let last = rest.last, last <= 0x20 { rest.removeLast() }
+    return Array(rest)
+  }
+
+  /// Base32 (RFC 4648, section 6) in capital letters; nil where it is none.
+  private static func secret(_ text: [UInt8]) -> [UInt8]? {
+    var secret: [UInt8] = []
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "="): continue
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): secret.append(byte - 0x20)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "2")...UInt8(ascii: "7"):
+        secret.append(byte)
+      default: return nil
+      }
+    }
+    // What is left of eight characters makes whole bytes, or it is no base32.
+    let isWhole = [0, 2, 4, 5, 7].contains(secret.count % 8)
+    return secret.count >= 2 && secret.count <= 1_024 && isWhole ? secret : nil
+  }
+
+  private static func percent(_ text: String) -> [UInt8] {
+    text.utf8.flatMap { byte -> [UInt8] in
+      switch byte | 0x20 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): return [byte]
+      default: break
+      }
+      if (0x30...0x39).contains(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") {
+        return [byte]
+      }
+      let digits = Array("0123456789ABCDEF".utf8)
+      return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+/// Tells why a source is not what it was said to be, without a word of what it holds.
+struct ReadingFlaw: Error, Equatable, Sendable {
+  /// Says which rule is broken.
+  enum Rule: UInt8, Sendable, CaseIterable {
+    case empty = 1
+    case notUTF8 = 2
+    case tooLarge = 3
+    case tooManyEntries = 4
+    /// A quote that is not closed, or text behind one that is.
+    case quoting = 5
+    /// A line with more or fewer fields than the first.
+    case fieldCount = 6
+    /// A column that the dialect must have; its name is the word.
+    case columnMissing = 7
+    /// The same column twice; its name is the word.
+    case columnTwice = 8
+    case notJSON = 9
+    case tooDeep = 10
+    /// A member that must be there, or must be of another type; its name is the word.
+    case member = 11
+    /// A line that is no assignment.
+    case assignment = 12
+    case readFailed = 13
+    /// It is encrypted, and no password was given.
+    case encrypted = 14
+    case outOfMemory = 15
+  }
+
+  var rule: Rule
+  /// The line, or the number of the entry; 0: the whole.
+  var place: UInt64 = 0
+  /// A word of this program's own.
+  var word: String = ""
+
+  init(_ rule: Rule, at place: UInt64 = 0, _ word: String = "") {
+    (self.rule, self.place, self.word) = (rule, place, word)
+  }
+}

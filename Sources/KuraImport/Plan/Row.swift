@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+
+/// Holds one value as the agent stores it; an item with earlier values has a row for each.
+struct Row: Equatable, Sendable {
+  var name: String
+  var value: [UInt8]
+  var attributes: [ImportedItem.Pair] = []
+  var flags: BatchItem.Flags = []
+  /// Which of the plan's steps it is of.
+  var step: Int
+
+  /// When it was made and changed; nil: now.
+  var times: ItemTimes?
+
+  /// The rows of a plan, in the order in which they are stored.
+  static func rows(
+    of steps: [Plan.Step], known: inout some KnownItems
+  ) throws(ImportFailure) -> [Row] {
+    var rows: [Row] = []
+    for (index, step) in steps.enumerated() {
+      switch step.action {
+      case .new, .rename: rows += all(of: step.item, index, isOver: false)
+      case .replace: rows += all(of: step.item, index, isOver: true)
+      case .merge(let isNewer): rows += try Row(step.item, index).merged(isNewer, &known)
+      case .same, .skip, .protected: break
+      }
+    }
+    return rows
+  }
+
+  private init(_ item: ImportedItem, _ step: Int) {
+    self.init(name: item.name, value: item.value, attributes: item.attributes, step: step)
+    if item.isCode { flags.insert(.otp) }
+    if item.isProtected { flags.insert(.protect) }
+    if item.isDeleted { flags.insert(.delete) }
+    if item.modified != 0, item.modified <= ItemTimes.latest {
+      let created = item.created == 0 ? item.modified : min(item.created, item.modified)
+      times = ItemTimes(created: created, modified: item.modified)
+    }
+  }
+
+  private init(name: String, value: [UInt8], attributes: [ImportedItem.Pair], step: Int) {
+    (self.name, self.value, self.attributes, self.step) = (name, value, attributes, step)
+  }
+
+  /// An item's rows: earlier revisions first, each below the next.
+  private static func all(of item: ImportedItem, _ step: Int, isOver: Bool) -> [Row] {
+    var rows: [Row] = []
+    for value in item.history {
+      var earlier = ImportedItem(name: item.name, value: value)
+      earlier.isProtected = item.isProtected
+      (earlier.created, earlier.modified) = (item.created, item.created)
+      rows.append(Row(earlier, step))
+    }
+    for revision in item.earlier {
+      var row = Row(revision, step)
+      row.name = item.name
+      row.flags.insert(.replaceAttributes)
+      rows.append(row)
+    }
+    var last = Row(item, step)
+    if !item.earlier.isEmpty { last.flags.insert(.replaceAttributes) }
+    rows.append(last)
+    for index in rows.indices where isOver || index > 0 { rows[index].flags.insert(.replace) }
+    return rows
+  }
+
+  /// Over, or below, what the vault has; what that lacks of attributes is added.
+  private func merged(
+    _ isNewer: Bool, _ known: inout some KnownItems
+  ) throws(ImportFailure) -> [Row] {
+    guard let there = known.item(name), let value = try known.value(name) else { return [] }
+    var over = self
+    over.flags.insert(.replace)
+    over.times = nil
+    if isNewer { return [over] }
+    over.attributes = attributes.filter { pair in !there.attributes.contains { $0.key == pair.key }
+    }
+    var kept = over
+    kept.value = value
+    kept.flags = there.isCode ? [.replace, .otp] : .replace
+    over.attributes = []
+    return value == self.value ? [kept] : [over, kept]
+  }
+}

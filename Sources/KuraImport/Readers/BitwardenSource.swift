@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns Bitwarden's JSON export, one's own or an organisation's, into entries.
+struct BitwardenSource {
+  private let document: JSONValue
+  /// Folders and collections by their ids.
+  private var names: [[UInt8]: [[UInt8]]] = [:]
+
+  private init(_ document: JSONValue) { self.document = document }
+
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let document = try JSONReader.read(bytes[...])
+    if document["encrypted"]?.isTrue == true { throw ReadingFlaw(.encrypted) }
+    var source = BitwardenSource(document)
+    try source.read(&sink)
+  }
+
+  private mutating func read(_ sink: inout EntrySink) throws(ReadingFlaw) {
+    guard let items = document["items"]?.elements else { throw ReadingFlaw(.member, "items") }
+    for folder in (document["folders"]?.elements ?? []) + (document["collections"]?.elements ?? [])
+    {
+      guard let id = folder["id"]?.text, let name = folder["name"]?.text else { continue }
+      names[id] = name.split(separator: UInt8(ascii: "/")).map { Array($0) }
+    }
+    for (index, item) in items.enumerated() { try sink.take(try entry(item, UInt64(index + 1))) }
+  }
+
+  private func entry(_ item: JSONValue, _ place: UInt64) throws(ReadingFlaw) -> SourceEntry {
+    guard item.members != nil else { throw ReadingFlaw(.member, at: place, "items") }
+    var entry = SourceEntry()
+    entry.place = place
+    guard let name = item["name"]?.text else { throw ReadingFlaw(.member, at: place, "name") }
+    entry.title = name
+    entry.notes = item["notes"]?.text ?? []
+    let collections = item["collectionIds"]?.elements ?? []
+    let homes = ([item["folderId"]] + collections.map { $0 }).compactMap { $0?.text }
+    entry.folders = homes.compactMap { names[$0] }.first ?? []
+    entry.created = Timestamp.parse(item["creationDate"]?.text ?? [])
+    entry.modified = Timestamp.parse(item["revisionDate"]?.text ?? [])
+    if item["favorite"]?.isTrue == true { entry.tags.append(Array("favorite".utf8)) }
+    if let deleted = item["deletedDate"], deleted != .null { entry.manner.insert(.trashed) }
+    if item["reprompt"]?.whole == 1 { entry.manner.insert(.protected) }
+    takeKind(of: item, &entry)
+    takeFields(of: item, &entry)
+    takeHistory(of: item, &entry)
+    if let files = item["attachments"]?.elements, !files.isEmpty {
+      entry.left.append(Remark(reason: .unsupported, field: Array("attachments".utf8)))
+    }
+    return entry
+  }
+
+  /// What is of a kind of item: a login, a note, a card, an identity, a key.
+  private func takeKind(of item: JSONValue, _ entry: inout SourceEntry) {
+    switch item["type"]?.whole {
+    case 1: takeLogin(item["login"] ?? .null, &entry)
+    case 2: break
+    case 3: JSONFields.take(item["card"], value: "number", secret: ["code"], into: &entry)
+    case 4:
+      JSONFields.take(
+        item["identity"], value: nil, secret: ["ssn", "passportNumber", "licenseNumber"],
+        into: &entry)
+      if let user = item["identity"]?["username"]?.text { entry.user = user }
+    case 5: JSONFields.take(item["sshKey"], value: "privateKey", secret: [], into: &entry)
+    default: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
+    }
+  }
+
+  private func takeLogin(_ login: JSONValue, _ entry: inout SourceEntry) {
+    entry.user = login["username"]?.text ?? []
+    entry.value = login["password"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    entry.seed = login["totp"]?.text ?? []
+    entry.urls = (login["uris"]?.elements ?? []).compactMap { $0["uri"]?.text }
+    for _ in login["fido2Credentials"]?.elements ?? [] {
+      entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
+    }
+  }
+
+  private func takeFields(of item: JSONValue, _ entry: inout SourceEntry) {
+    for field in item["fields"]?.elements ?? [] {
+      let key = field["name"]?.text ?? []
+      switch field["type"]?.whole {
+      // One that shows another field of the same entry.
+      case 3: entry.left.append(Remark(reason: .foreign, field: key))
+      case let type:
+        guard let value = field["value"]?.text else { continue }
+        entry.fields.append(.init(key: key, value: value, isSecret: type != 0 && type != 2))
+      }
+    }
+  }
+
+  private func takeHistory(of item: JSONValue, _ entry: inout SourceEntry) {
+    var earlier: [(time: UInt64, value: [UInt8])] = []
+    for revision in item["passwordHistory"]?.elements ?? [] {
+      guard let value = revision["password"]?.text, !value.isEmpty else { continue }
+      earlier.append((Timestamp.parse(revision["lastUsedDate"]?.text ?? []), value))
+    }
+    // The file has the newest first.
+    entry.history = earlier.reversed().sorted { $0.time < $1.time }.map(\.value)
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads Kura's own items: a JSON object a line, as `kura get --json` writes one.
+enum JSONLinesSource {
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    var line: UInt64 = 0
+    for text in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      line += 1
+      guard text.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+      try sink.take(try entry(try JSONReader.read(text, at: line), at: line))
+    }
+  }
+
+  private static func entry(
+    _ document: JSONValue, at line: UInt64
+  ) throws(ReadingFlaw) -> SourceEntry {
+    guard document.members != nil else { throw ReadingFlaw(.notJSON, at: line) }
+    var entry = SourceEntry()
+    entry.place = line
+    entry.manner = .own
+    guard let name = document["name"]?.text else { throw ReadingFlaw(.member, at: line, "name") }
+    entry.title = name
+    entry.created = try time(document["created"], "created", line)
+    entry.modified = try time(document["modified"], "modified", line)
+    if document["kind"]?.text == Array("deleted".utf8), entry.modified != 0 {
+      entry.manner.insert(.deleted)
+      if let value = document["value"], content(value) != [] {
+        throw ReadingFlaw(.member, at: line, "value")
+      }
+    } else {
+      guard let value = content(document["value"]) else {
+        throw ReadingFlaw(.member, at: line, "value")
+      }
+      entry.value = value
+    }
+    if try isWord("protected", document["class"], of: ["standard"], "class", line) {
+      entry.manner.insert(.protected)
+    }
+    if !entry.manner.contains(.deleted),
+      try isWord("otp", document["kind"], of: ["value"], "kind", line)
+    {
+      entry.manner.insert(.code)
+    }
+    if let attributes = document["attributes"] {
+      guard let members = attributes.members else {
+        throw ReadingFlaw(.member, at: line, "attributes")
+      }
+      for member in members {
+        guard let value = content(member.value) else {
+          throw ReadingFlaw(.member, at: line, "attributes")
+        }
+        entry.fields.append(.init(key: member.key, value: value, isSecret: false))
+      }
+    }
+    return entry
+  }
+
+  /// A time, with its milliseconds; 0 where there is none.
+  private static func time(
+    _ member: JSONValue?, _ name: String, _ line: UInt64
+  ) throws(ReadingFlaw) -> UInt64 {
+    guard let member else { return 0 }
+    let time = Timestamp.parse(member.text ?? [])
+    guard time != 0 else { throw ReadingFlaw(.member, at: line, name) }
+    return time
+  }
+
+  /// Whether a member is the one word; it must be that or one of the others.
+  private static func isWord(
+    _ word: String, _ member: JSONValue?, of others: [String], _ name: String, _ line: UInt64
+  ) throws(ReadingFlaw) -> Bool {
+    guard let member else { return false }
+    let text = member.text.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard text == word || others.contains(text) else { throw ReadingFlaw(.member, at: line, name) }
+    return text == word
+  }
+
+  /// A string's bytes, or those that an object has in base64.
+  private static func content(_ value: JSONValue?) -> [UInt8]? {
+    guard let value else { return nil }
+    if let text = value.text { return text }
+    guard let members = value.members, members.count == 1 else { return nil }
+    return value["base64"]?.text.flatMap { Base64.decode($0) }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns Proton Pass's JSON export into entries: `data.json`, as it stands in the archive.
+struct ProtonSource {
+  private var place: UInt64 = 0
+
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let document = try JSONReader.read(bytes[...])
+    if document["encrypted"]?.isTrue == true { throw ReadingFlaw(.encrypted) }
+    guard let vaults = document["vaults"]?.members else { throw ReadingFlaw(.member, "vaults") }
+    var source = ProtonSource()
+    for (_, vault) in vaults {
+      guard let items = vault["items"]?.elements else { throw ReadingFlaw(.member, "items") }
+      let folder = vault["name"]?.text ?? []
+      for item in items { try sink.take(try source.entry(item, folder)) }
+    }
+  }
+
+  private mutating func entry(_ item: JSONValue, _ folder: [UInt8]) throws(ReadingFlaw)
+    -> SourceEntry
+  {
+    place += 1
+    guard let data = item["data"], data.members != nil else {
+      throw ReadingFlaw(.member, at: place, "data")
+    }
+    var entry = SourceEntry()
+    entry.place = place
+    entry.folders = [folder]
+    entry.title = data["metadata"]?["name"]?.text ?? []
+    entry.notes = data["metadata"]?["note"]?.text ?? []
+    entry.created = Self.time(item["createTime"])
+    entry.modified = Self.time(item["modifyTime"])
+    if item["pinned"]?.isTrue == true { entry.tags.append(Array("pinned".utf8)) }
+    if item["state"]?.whole == 2 { entry.manner.insert(.trashed) }
+    take(data, item, &entry)
+    for field in data["extraFields"]?.elements ?? [] { Self.take(field, &entry) }
+    if let files = item["files"]?.elements, !files.isEmpty {
+      entry.left.append(Remark(reason: .unsupported, field: Array("files".utf8)))
+    }
+    return entry
+  }
+
+  private static func time(_ value: JSONValue?) -> UInt64 {
+    guard let seconds = value?.whole, seconds < 1 << 40 else { return 0 }
+    return seconds * 1_000
+  }
+
+  private func take(_ data: JSONValue, _ item: JSONValue, _ entry: inout SourceEntry) {
+    let content = data["content"] ?? .null
+    switch data["type"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
+    case "login": takeLogin(content, &entry)
+    case "note": break
+    case "alias":
+      if let address = item["aliasEmail"]?.text {
+        entry.fields.append(.init(key: Array("alias".utf8), value: address, isSecret: false))
+      }
+    case "creditCard":
+      JSONFields.take(
+        content, value: "number", secret: ["verificationNumber", "pin"], into: &entry)
+    case "identity":
+      JSONFields.take(
+        content, value: nil,
+        secret: ["socialSecurityNumber", "passportNumber", "licenseNumber"], into: &entry)
+      takeSections(content, "sections", &entry)
+      for group in [
+        "extraPersonalDetails", "extraAddressDetails", "extraContactDetails", "extraWorkDetails",
+      ] {
+        for field in content[group]?.elements ?? [] { Self.take(field, &entry) }
+      }
+    case "sshKey":
+      JSONFields.take(content, value: "privateKey", secret: [], into: &entry)
+      takeSections(content, "sections", &entry)
+    case "wifi":
+      JSONFields.take(content, value: "password", secret: [], into: &entry)
+      takeSections(content, "sections", &entry)
+    case "custom": takeSections(content, "sections", &entry)
+    case .some, nil: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
+    }
+  }
+
+  private func takeLogin(_ content: JSONValue, _ entry: inout SourceEntry) {
+    let address = content["itemEmail"]?.text ?? []
+    let user = content["itemUsername"]?.text ?? content["username"]?.text ?? []
+    entry.user = user.isEmpty ? address : user
+    if !user.isEmpty, !address.isEmpty {
+      entry.fields.append(.init(key: Array("email".utf8), value: address, isSecret: false))
+    }
+    entry.value = content["password"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+    entry.seed = content["totpUri"]?.text ?? []
+    entry.urls = (content["urls"]?.elements ?? []).compactMap(\.text)
+    for _ in content["passkeys"]?.elements ?? [] {
+      entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
+    }
+  }
+
+  private func takeSections(_ content: JSONValue, _ name: String, _ entry: inout SourceEntry) {
+    for section in content[name]?.elements ?? [] {
+      for field in section["sectionFields"]?.elements ?? [] { Self.take(field, &entry) }
+    }
+  }
+
+  /// Takes a field that a person made. A further seed of codes is kept, hidden.
+  private static func take(_ field: JSONValue, _ entry: inout SourceEntry) {
+    let key = field["fieldName"]?.text ?? []
+    let data = field["data"] ?? .null
+    let type = field["type"]?.text.map { String(decoding: $0, as: UTF8.self) }
+    guard let value = data["content"]?.text ?? data["totpUri"]?.text ?? data["timestamp"]?.text,
+      !value.isEmpty
+    else { return }
+    if type == "totp", entry.seed.isEmpty {
+      entry.seed = value
+    } else {
+      let isShown = type == "text" || type == "timestamp"
+      entry.fields.append(.init(key: key, value: value, isSecret: !isShown))
+    }
+  }
+}

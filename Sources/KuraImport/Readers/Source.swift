@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraTerms
+
+/// Reads a source in one of the forms that there are: bytes in, the answer's bytes out.
+enum Source {
+  /// The most bytes of a source.
+  static let most = 128 << 20
+
+  /// Reads all of it, and ends the answer.
+  static func read(_ bytes: [UInt8], as format: ImportFormat, _ sink: inout EntrySink) {
+    do throws(ReadingFlaw) {
+      try entries(try text(bytes), format, &sink)
+      sink.end()
+    } catch { sink.fail(error) }
+  }
+
+  private static func entries(
+    _ bytes: [UInt8], _ format: ImportFormat, _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    switch format {
+    case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV:
+      guard let dialect = CSVDialect(format) else { return }
+      var source = CSVSource(bytes, dialect)
+      try source.read(&sink)
+    case .dotenv:
+      var source = DotenvSource(bytes)
+      try source.read(&sink)
+    case .jsonLines: try JSONLinesSource.read(bytes, &sink)
+    case .bitwardenJSON: try BitwardenSource.read(bytes, &sink)
+    case .protonJSON: try ProtonSource.read(bytes, &sink)
+    }
+  }
+
+  /// The text of a source, without a mark of its encoding in front.
+  private static func text(_ bytes: [UInt8]) throws(ReadingFlaw) -> [UInt8] {
+    guard bytes.count <= most else { throw ReadingFlaw(.tooLarge) }
+    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    if text.isEmpty { throw ReadingFlaw(.empty) }
+    do { _ = try UTF8Span(validating: text.span) } catch {
+      var line: UInt64 = 1
+      for byte in text[..<error.byteOffsets.lowerBound] where byte == UInt8(ascii: "\n") {
+        line += 1
+      }
+      throw ReadingFlaw(.notUTF8, at: line)
+    }
+    return text
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import KuraTerms
+
+/// Tells why nothing was imported: what happened, and what to do next.
+struct ImportFailure: Error, Equatable, Sendable {
+  var status: ExitStatus
+  var text: String
+  var hint: String?
+
+  init(_ status: ExitStatus, _ text: String, hint: String? = nil) {
+    (self.status, self.text, self.hint) = (status, text, hint)
+  }
+
+  init(_ error: ClientError) {
+    self.init(error.exitStatus, error.description)
+    if status == .locked { hint = "run 'kura unlock'" }
+  }
+
+  /// A source that is not what it was said to be.
+  init(_ flaw: ReadingFlaw, in format: ImportFormat) {
+    let word = flaw.rule.isOfText ? "line" : format.placeWord
+    let place = flaw.place == 0 ? "" : word + " \(flaw.place): "
+    self.init(.failure, place + flaw.words)
+    switch flaw.rule {
+    case .columnMissing, .columnTwice, .notJSON, .member, .assignment, .empty:
+      hint = "nothing was changed; is it \(format.rawValue)?"
+    case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
+      .encrypted, .outOfMemory:
+      hint = "nothing was changed"
+    }
+  }
+}
+
+extension ReadingFlaw.Rule {
+  /// Whether its place is a line, whatever the format.
+  fileprivate var isOfText: Bool {
+    switch self {
+    case .notUTF8, .notJSON, .tooDeep: true
+    case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
+      .member, .assignment, .readFailed, .encrypted, .outOfMemory:
+      false
+    }
+  }
+}
+
+extension ReadingFlaw {
+  /// What is wrong, without a word of what stands there.
+  var words: String {
+    switch rule {
+    case .empty: "there is nothing in it"
+    case .notUTF8: "it is not UTF-8 text"
+    case .tooLarge: "it has more than \(Source.most >> 20) MiB"
+    case .tooManyEntries: "it has more than \(AnswerReader.mostEntries) entries"
+    case .quoting: "a quote is not closed, or text stands behind one that is"
+    case .fieldCount: "it has another number of fields than the first line"
+    case .columnMissing: "there is no column '\(word)'"
+    case .columnTwice: "the column '\(word)' is there twice"
+    case .notJSON: "it is not JSON"
+    case .tooDeep: "it is nested deeper than \(JSONReader.deepest) levels"
+    case .member: "'\(word)' is missing, or not what it must be"
+    case .assignment: "it is no NAME=VALUE"
+    case .readFailed: "it cannot be read"
+    case .encrypted: "it is encrypted: export it without a password, to a file in memory"
+    case .outOfMemory: "no memory was left"
+    }
+  }
+}
+
+extension ImportFormat {
+  /// What its places are called.
+  var placeWord: String {
+    switch self {
+    case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
+      "line"
+    case .bitwardenJSON, .protonJSON: "entry"
+    }
+  }
+}

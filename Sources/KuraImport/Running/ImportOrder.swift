@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraTerms
+
+/// Holds what the command line asks for.
+struct ImportOrder: Equatable, Sendable {
+  /// Says what the command line has too much, or too little, of.
+  struct Flaw: Error, Equatable {
+    let words: String
+  }
+
+  /// Names what is to be done.
+  enum Wanted: Sendable {
+    case work, version, help
+  }
+
+  var wanted = Wanted.work
+  var vault: String?
+  var format = ImportFormat.jsonLines
+  /// A path; `-` or nothing for standard input.
+  var source = "-"
+  var folder = ""
+  var policy = DuplicatePolicy.skip
+  var isDry = false
+  var isQuiet = false
+
+  static let usage = """
+    usage: kura import FORMAT [FILE | -] [--into FOLDER] [--on-duplicate skip|rename|replace|merge]
+                       [--dry-run]
+
+    """
+
+  init() {}
+
+  init(_ arguments: [String]) throws(Flaw) {
+    var rest = arguments[...]
+    var operands: [String] = []
+    var isLiteral = false
+    func value(of word: String) throws(Flaw) -> String {
+      guard let value = rest.popFirst() else { throw Flaw(words: word + " takes a value") }
+      return value
+    }
+    while let word = rest.popFirst() {
+      switch word {
+      case "--" where !isLiteral: isLiteral = true
+      case "--vault" where !isLiteral: vault = try value(of: word)
+      case "--into" where !isLiteral: folder = try value(of: word)
+      case "--on-duplicate" where !isLiteral: policy = try Self.policy(try value(of: word))
+      case "--dry-run" where !isLiteral: isDry = true
+      case "-q" where !isLiteral: isQuiet = true
+      case "--version" where !isLiteral: wanted = .version
+      case "-V" where !isLiteral: wanted = .version
+      case "--help" where !isLiteral: wanted = .help
+      case "-h" where !isLiteral: wanted = .help
+      default:
+        guard isLiteral || word == "-" || !word.hasPrefix("-") else {
+          throw Flaw(words: "no such option: " + word)
+        }
+        operands.append(word)
+      }
+    }
+    if wanted == .work { try take(operands) }
+  }
+
+  private mutating func take(_ operands: [String]) throws(Flaw) {
+    guard (1...2).contains(operands.count) else {
+      throw Flaw(words: "a format and one file are taken")
+    }
+    guard let format = ImportFormat(rawValue: operands[0]) else {
+      let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Flaw(words: "no such format: \(operands[0]); there are \(formats)")
+    }
+    self.format = format
+    if operands.count > 1 { source = operands[1] }
+    while folder.hasSuffix("/") { folder.removeLast() }
+  }
+
+  private static func policy(_ word: String) throws(Flaw) -> DuplicatePolicy {
+    guard let policy = DuplicatePolicy(rawValue: word) else {
+      let words = DuplicatePolicy.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Flaw(words: "--on-duplicate takes one of " + words)
+    }
+    return policy
+  }
+}

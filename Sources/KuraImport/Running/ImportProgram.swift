@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import KuraTerms
+internal import SecureMemory
+
+/// Runs an import from the command line to the exit status.
+public enum ImportProgram {
+  /// Does all of it.
+  public static func run(_ arguments: [String]) -> Int32 {
+    ProcessHardening.apply()
+    // What is freed is overwritten: values are in arrays here.
+    _ = kura_screen_overwrite_freed()
+    let order: ImportOrder
+    do throws(ImportOrder.Flaw) { order = try ImportOrder(arguments) } catch {
+      return say(
+        ImportFailure(.usage, ImportWords.harmless(error.words), hint: "try 'kura help import'"))
+    }
+    switch order.wanted {
+    case .version:
+      write("kura-import " + Release.version + "\n", to: 1)
+      return 0
+    case .help:
+      write(ImportOrder.usage, to: 1)
+      return 0
+    case .work: break
+    }
+    do throws(ImportFailure) {
+      try work(order)
+      return 0
+    } catch { return say(error) }
+  }
+
+  private static func work(_ order: ImportOrder) throws(ImportFailure) {
+    let answer = try read(order)
+    var (items, leavings) = ItemMapping.map(answer, into: order.folder)
+    let vault: VaultPath
+    do throws(PathError) { vault = try VaultPath.resolve(order.vault) } catch {
+      throw ImportFailure(.usage, error.description)
+    }
+    let side = Held(try VaultSide(vault))
+    var look = VaultLook(try side.vault.known()) { name throws(ImportFailure) in
+      try side.vault.value(name)
+    }
+    let plan = try Plan(items, order.policy, known: &look)
+    items = []
+    if order.isDry {
+      for step in plan.steps { write(ImportWords.line(step) + "\n", to: 1) }
+    } else {
+      leavings += try store(plan, &look, side, order) + plan.kept
+    }
+    for leaving in leavings { note(ImportWords.line(leaving, in: order.format), order) }
+    note(ImportWords.summary(plan, isDry: order.isDry), order)
+  }
+
+  private static func read(_ order: ImportOrder) throws(ImportFailure) -> AnswerReader.Answer {
+    guard order.source != "-" else {
+      guard !kura_is_terminal(0) else {
+        throw ImportFailure(.usage, "no file is given", hint: "try 'kura help import'")
+      }
+      return try ConfinedReader.read(0, as: order.format)
+    }
+    let file: Int32
+    do throws(FileError) { file = try Descriptor.open(path: order.source) } catch {
+      throw ImportFailure(
+        .inputOutput,
+        "cannot read " + ImportWords.harmless(order.source) + ": " + SystemMessage.text(error.errno)
+      )
+    }
+    defer { Descriptor.close(file) }
+    return try ConfinedReader.read(file, as: order.format)
+  }
+
+  /// Stores what the plan says; a seed that makes no codes is kept as a value.
+  private static func store(
+    _ plan: Plan, _ look: inout VaultLook, _ side: Held, _ order: ImportOrder
+  ) throws(ImportFailure) -> [Leaving] {
+    var rows = try Row.rows(of: plan.steps, known: &look)
+    guard !rows.isEmpty else { return [] }
+    var leavings: [Leaving] = []
+    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, total: rows.count)
+    defer { bar.clear() }
+    while true {
+      switch try side.vault.store(rows, progress: bar.show) {
+      case .all: return leavings
+      case .noCode(let index):
+        rows[index].flags.remove(.otp)
+        let item = plan.steps[rows[index].step].item
+        leavings.append(
+          Leaving(place: item.place, entry: item.name, field: item.field, reason: .noCode))
+      case .refused(let index, var failure):
+        let item = plan.steps[rows[index].step].item
+        failure.text =
+          order.format.placeWord + " \(item.place), " + ImportWords.harmless(item.name) + ": "
+          + failure.text
+        failure.hint = "nothing was changed"
+        throw failure
+      }
+    }
+  }
+
+  /// Keeps the connection where more than one thing uses it.
+  private final class Held {
+    var vault: VaultSide
+
+    init(_ vault: consuming VaultSide) { self.vault = vault }
+  }
+
+  /// Shows how far it is, on a terminal.
+  private struct Bar {
+    let isShown: Bool
+    let total: Int
+
+    func show(_ done: Int) {
+      if isShown { write("\r\u{1B}[Kstoring: \(done) of \(total)", to: 2) }
+    }
+
+    func clear() { if isShown { write("\r\u{1B}[K", to: 2) } }
+  }
+
+  private static func note(_ text: String, _ order: ImportOrder) {
+    if !order.isQuiet { write("kura: notice: " + text + "\n", to: 2) }
+  }
+
+  private static func say(_ failure: ImportFailure) -> Int32 {
+    write("kura: error: " + failure.text + "\n", to: 2)
+    if let hint = failure.hint { write("kura: hint: " + hint + "\n", to: 2) }
+    return Int32(failure.status.rawValue)
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    do throws(FileError) { try Descriptor.write(text.utf8.span, to: descriptor) } catch {
+      // Nobody reads what is said; what is stored stays stored.
+      return
+    }
+  }
+}

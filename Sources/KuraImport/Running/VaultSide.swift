@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Speaks to the agent for an import: asks what the vault has, and has it store all or nothing.
+struct VaultSide: ~Copyable {
+  private var connection: Connection
+
+  init(_ vault: VaultPath) throws(ImportFailure) {
+    connection = try asking { () throws(ClientError) in
+      try Connection.open(vault, engine: .running)
+    }
+  }
+
+  /// What the vault has, but for the values.
+  mutating func known() throws(ImportFailure) -> [String: KnownItem] {
+    var known: [String: KnownItem] = [:]
+    do throws(ClientError) {
+      try connection.list(ListOrder(flags: .attributes)) { item throws(ClientError) in
+        known[item.name] = KnownItem(
+          attributes: item.attributes.map { .init(key: Array($0.key.utf8), value: $0.value) },
+          size: item.facts.size, isProtected: item.facts.protection == .protected,
+          isCode: item.facts.kind == .otp, modified: item.facts.modified)
+      }
+    } catch { throw ImportFailure(error) }
+    return known
+  }
+
+  /// An item's value.
+  mutating func value(_ name: String) throws(ImportFailure) -> [UInt8] {
+    var value: [UInt8] = []
+    do throws(ClientError) {
+      try connection.get(name) { part throws(ClientError) in
+        value.reserveCapacity(value.count + part.count)
+        for index in part.indices { value.append(part[index]) }
+      }
+    } catch { throw ImportFailure(error) }
+    return value
+  }
+
+  /// Says which row cannot be stored, and why.
+  enum Stored: Equatable {
+    case all
+    /// Its value makes no codes.
+    case noCode(row: Int)
+    case refused(row: Int, ImportFailure)
+  }
+
+  /// Stores all rows, or none.
+  mutating func store(_ rows: [Row], progress: (Int) -> Void) throws(ImportFailure) -> Stored {
+    var row = 0
+    do throws(ClientError) {
+      try send(rows, &row, progress)
+      return .all
+    } catch {
+      guard case .refused(let refusal) = error, rows.indices.contains(row) else {
+        throw ImportFailure(error)
+      }
+      if case .otpInvalid = refusal { return .noCode(row: row) }
+      return .refused(row: row, ImportFailure(error))
+    }
+  }
+
+  /// - Parameter refused: Gets the row that is refused; where none is, -1.
+  private mutating func send(
+    _ rows: [Row], _ refused: inout Int, _ progress: (Int) -> Void
+  ) throws(ClientError) {
+    var batch = try ItemBatch()
+    let flags: PutBatchRequest.Flags = [.whole, .allowEmpty]
+    var ignored = 0
+    refused = -1
+    for (index, row) in rows.enumerated() {
+      let attributes = try Self.pairs(row.attributes)
+      if try Self.add(row, attributes, to: &batch) { continue }
+      try connection.send(batch, flags: flags.union(.more))
+      try connection.batchAnswer(&ignored)
+      batch.removeAll()
+      progress(index)
+      _ = try Self.add(row, attributes, to: &batch)
+    }
+    try connection.send(batch, flags: flags)
+    try connection.batchAnswer(&ignored, refusedAt: &refused)
+    progress(rows.count)
+  }
+
+  private static func add(
+    _ row: Row, _ attributes: borrowing SecretBuffer, to batch: inout ItemBatch
+  ) throws(ClientError) -> Bool {
+    try batch.add(
+      name: row.name.utf8.span, flags: row.flags, value: row.value.span,
+      attributes: attributes.bytes, attributeCount: row.attributes.count,
+      times: row.times)
+  }
+
+  private static func pairs(
+    _ attributes: [ImportedItem.Pair]
+  ) throws(ClientError) -> SecretBuffer {
+    var pairs: SecretBuffer
+    do throws(SecureMemoryError) { pairs = try SecretBuffer(capacity: 256) } catch {
+      throw .outOfMemory
+    }
+    for pair in attributes {
+      do throws(ProtocolError) {
+        try pairs.putPair(key: pair.key.span, value: pair.value.span)
+      } catch { throw .outOfMemory }
+    }
+    return pairs
+  }
+}
+
+/// Does what asks the agent, with the import's failures.
+func asking<Value: ~Copyable>(
+  _ body: () throws(ClientError) -> Value
+) throws(ImportFailure) -> Value {
+  do throws(ClientError) { return try body() } catch { throw ImportFailure(error) }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// Names the forms of what other programs write, as `kura import` takes them.
+public enum ImportFormat: String, Sendable, CaseIterable {
+  case chromeCSV = "chrome-csv"
+  case firefoxCSV = "firefox-csv"
+  case appleCSV = "apple-csv"
+  case lastpassCSV = "lastpass-csv"
+  case keepassxcCSV = "keepassxc-csv"
+  case dotenv
+  case jsonLines = "json-lines"
+  case bitwardenJSON = "bitwarden-json"
+  case protonJSON = "proton-json"
+
+  /// Whose it is, in one line.
+  public var summary: String {
+    switch self {
+    case .chromeCSV: "passwords of Chrome, Chromium, Edge, Brave, Opera"
+    case .firefoxCSV: "passwords of Firefox"
+    case .appleCSV: "Apple Passwords, Safari, iCloud"
+    case .lastpassCSV: "LastPass"
+    case .keepassxcCSV: "KeePassXC"
+    case .dotenv: "variables, as .env files have them"
+    case .bitwardenJSON: "Bitwarden, Vaultwarden"
+    case .protonJSON: "Proton Pass: data.json of its archive"
+    case .jsonLines: "Kura's own: a line of JSON an item"
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+import KuraTerms
+
+@testable import KuraImport
+
+/// What other programs exported, and what the process that reads it answers.
+enum ImportTargets {
+  static var all: [FuzzTarget] { sources + [answer] }
+
+  private static var sources: [FuzzTarget] {
+    ImportFormat.allCases.map { format in
+      FuzzTarget(name: "import-" + format.rawValue, seeds: seeds(format), words: words(format)) {
+        input throws(Flaw) in try read(input, format)
+      }
+    }
+  }
+
+  private static func seeds(_ format: ImportFormat) -> [[UInt8]] {
+    switch format {
+    case .chromeCSV:
+      bytes(
+        "name,url,username,password,note\na,https://b/,c,\"d\"\"e\",\"f\ng\"\r\nh,i,j,k,\n",
+        "\u{FEFF}Name,URL,Username,Password,PIN\na,b,c,d,1\n")
+    case .firefoxCSV:
+      bytes(
+        "\"url\",\"username\",\"password\",\"httpRealm\",\"timeCreated\"\n\"https://a\",b,c,d,1700000000000\n"
+      )
+    case .appleCSV:
+      bytes(
+        "Title,URL,Username,Password,Notes,OTPAuth\na,b,c,d,e,otpauth://totp/x?secret=AAAAAAAA\n")
+    case .lastpassCSV:
+      bytes("url,username,password,totp,extra,name,grouping,fav\nhttp://sn,,,AAAA,e,n,a\\b,1\n")
+    case .keepassxcCSV:
+      bytes(
+        "Group,Title,Username,Password,URL,Notes,TOTP,Icon,Last Modified,Created\nRoot/a,b,c,d,e,f,g,0,2026-01-02T03:04:05Z,\n"
+      )
+    case .bitwardenJSON:
+      bytes(
+        "{\"folders\":[{\"id\":\"f\",\"name\":\"a/b\"}],\"items\":[{\"folderId\":\"f\",\"type\":1,\"name\":\"n\",\"reprompt\":1,\"fields\":[{\"name\":\"k\",\"value\":\"v\",\"type\":1}],\"login\":{\"uris\":[{\"uri\":\"u\"}],\"username\":\"a\",\"password\":\"p\",\"totp\":\"AAAAAAAA\",\"fido2Credentials\":[{}]},\"passwordHistory\":[{\"password\":\"o\"}]},{\"type\":3,\"name\":\"c\",\"card\":{\"number\":\"4\"}}]}"
+      )
+    case .protonJSON:
+      bytes(
+        "{\"vaults\":{\"v\":{\"name\":\"w\",\"items\":[{\"state\":1,\"createTime\":1,\"data\":{\"metadata\":{\"name\":\"n\",\"note\":\"o\"},\"type\":\"login\",\"extraFields\":[{\"fieldName\":\"k\",\"type\":\"totp\",\"data\":{\"totpUri\":\"s\"}}],\"content\":{\"itemEmail\":\"a\",\"password\":\"p\",\"urls\":[\"u\"]}}}]}}}"
+      )
+    case .dotenv: bytes("A=1\nexport B='2'\n# c\nD=\"e\\nf\" # g\n", "A.b-c = d # e")
+    case .jsonLines:
+      bytes(
+        "{\"name\":\"a/b\",\"value\":\"c\\u00fc\\ud83d\\ude00\",\"attributes\":{\"k\":\"v\"},\"class\":\"protected\"}\n",
+        "{\"name\":\"a\",\"value\":{\"base64\":\"YQD/Yg==\"},\"kind\":\"otp\",\"n\":[1,-0.5e3,null,true]}"
+      )
+    }
+  }
+
+  private static func words(_ format: ImportFormat) -> [[UInt8]] {
+    switch format {
+    case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV:
+      bytes("\"", "\"\"", ",", "\r\n", "\n", "\\", "/", "http://sn", "otpauth://")
+    case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
+    case .jsonLines, .bitwardenJSON, .protonJSON:
+      bytes("{", "}", "[", "]", "\"", "\\u", "\\ud83d", ":", ",", "null", "\"base64\"", "\n")
+    }
+  }
+
+  /// Reads a source, then its answer, then maps that: what is taken keeps the rules.
+  private static func read(_ input: [UInt8], _ format: ImportFormat) throws(Flaw) -> Bool {
+    var answer: [UInt8] = []
+    var sink = EntrySink { answer += $0 }
+    Source.read(input, as: format, &sink)
+    let outcome: AnswerReader.Outcome
+    do throws(AnswerReader.Nonsense) { outcome = try AnswerReader.read(answer) } catch {
+      throw Flaw(text: "what is written is not read")
+    }
+    guard case .whole(let whole) = outcome else { return false }
+    try hold(whole.entries.count == sink.count, "entries are lost")
+    try check(whole)
+    return true
+  }
+
+  private static func check(_ answer: AnswerReader.Answer) throws(Flaw) {
+    let items = ItemMapping.map(answer, into: "x").items
+    try hold(Set(items.map(\.name)).count == items.count, "a name is there twice")
+    for item in items {
+      try hold(item.value.count <= ImportedItem.longest, "a value is too long")
+      try hold(
+        Set(item.attributes.map(\.key)).count == item.attributes.count, "a key is there twice")
+      // Names of Kura's own are refused by the agent where they break its rules.
+      if answer.entries.contains(where: { $0.manner.contains(.own) }) { continue }
+      try hold(item.name.utf8.count <= 1_024, "a name is too long")
+      let parts = item.name.split(separator: "/", omittingEmptySubsequences: false)
+      try hold(!parts.contains { $0.isEmpty || $0 == "." || $0 == ".." }, "a part breaks the rules")
+      try hold(
+        item.name.unicodeScalars.allSatisfy {
+          $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value)
+        },
+        "a name has control characters")
+    }
+  }
+
+  private static var answer: FuzzTarget {
+    var writer = AnswerWriter()
+    var entry = SourceEntry()
+    (entry.place, entry.title, entry.value) = (3, [0x61], [1, 2])
+    entry.fields = [.init(key: [0x6B], value: [0x76], isSecret: true)]
+    entry.attachments = [.init(name: [0x66], bytes: [9])]
+    entry.left = [Remark(reason: .foreign, field: [0x67])]
+    (entry.created, entry.manner) = (7, .protected)
+    writer.put(entry)
+    writer.put(Remark(reason: .unsupported, field: [0x78]))
+    writer.putEnd()
+    var flaw = AnswerWriter()
+    flaw.put(ReadingFlaw(.member, at: 9, "name"))
+    return FuzzTarget(name: "import-answer", seeds: [writer.bytes, flaw.bytes]) {
+      input throws(Flaw) in
+      let outcome: AnswerReader.Outcome
+      do throws(AnswerReader.Nonsense) { outcome = try AnswerReader.read(input) } catch {
+        return false
+      }
+      if case .whole(let answer) = outcome { _ = ItemMapping.map(answer) }
+      return true
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+
+import KuraTerms
+import Testing
+
+@testable import KuraImport
+
+/// What entries become.
+@Suite struct ItemMappingTests {
+  private func entry(_ title: String, _ change: (inout SourceEntry) -> Void = { _ in })
+    -> SourceEntry
+  {
+    var entry = SourceEntry()
+    entry.title = Array(title)
+    entry.value = Array("p")
+    change(&entry)
+    return entry
+  }
+
+  private func map(_ entries: [SourceEntry], into folder: String = "") -> (
+    [ImportedItem], [Leaving]
+  ) {
+    var numbered = entries
+    for index in numbered.indices { numbered[index].place = UInt64(index + 1) }
+    return ItemMapping.map(.init(entries: numbered), into: folder)
+  }
+
+  @Test func `each field has its place`() {
+    let (items, left) = map(
+      [
+        entry("site") {
+          $0.folders = [Array("web"), Array("shops")]
+          $0.user = Array("ada")
+          $0.urls = [Array("https://a"), Array("https://b")]
+          $0.notes = Array("n")
+          $0.seed = Array("jbsw y3dp ehpk 3pxp")
+          $0.fields = [
+            .init(key: Array("a=b"), value: Array("seen"), isSecret: false),
+            .init(key: Array("PIN"), value: Array("1234"), isSecret: true),
+            .init(key: Array("nothing"), value: [], isSecret: true),
+          ]
+          $0.tags = [Array("x"), Array("y")]
+          $0.history = [Array("o")]
+          $0.attachments = [.init(name: Array("../key.pem"), bytes: [0])]
+        }
+      ], into: "old")
+    let name = "old/web/shops/site"
+    #expect(
+      items.names == [
+        name, name + "/otp", name + "/notes", name + "/PIN", name + "/attachments/..-key.pem",
+      ])
+    #expect(items[0]["url"] == "https://a" && items[0]["url-2"] == "https://b")
+    #expect(items[0]["user"] == "ada" && items[0]["tags"] == "x, y" && items[0]["a-b"] == "seen")
+    #expect(items[0].history == [Array("o")])
+    #expect(items[1].isCode)
+    #expect(items[4].value == [0])
+    #expect(left.isEmpty)
+  }
+
+  @Test func `without a password the notes are the value, or what makes codes`() {
+    let (items, _) = map([
+      entry("note") { ($0.value, $0.notes) = (nil, Array("n")) },
+      entry("code") { ($0.value, $0.seed) = (nil, Array("JBSWY3DPEHPK3PXP")) },
+      entry("both") {
+        ($0.value, $0.notes, $0.seed) = (nil, Array("n"), Array("JBSWY3DPEHPK3PXP"))
+      },
+      entry("none") { $0.value = nil },
+    ])
+    #expect(items.names == ["note", "code", "both", "both/otp", "none"])
+    #expect(items[0].value.text == "n" && items[1].isCode && items[4].value == [])
+  }
+
+  @Test func `a title is made where there is none`() {
+    let (items, _) = map([
+      entry("") { $0.urls = [Array("https://ada@www.example.org:8443/x?y")] },
+      entry("") { $0.user = Array("ada") }, entry(""),
+    ])
+    #expect(items.names == ["www.example.org:8443", "ada", "unnamed"])
+  }
+
+  @Test
+  func `entries of one name are told apart by user, then by number, and the same is stored once`() {
+    let (items, left) = map([
+      entry("a") { $0.user = Array("x") }, entry("a") { $0.user = Array("y") },
+      entry("b"), entry("b") { $0.value = Array("q") }, entry("b"),
+      entry("b") { ($0.value, $0.notes) = (Array("q"), Array("n")) },
+    ])
+    #expect(items.names == ["a/x", "a/y", "b", "b (2)", "b (3)", "b (3)/notes"])
+    #expect(left.map(\.reason) == [.twice] && left[0].place == 5)
+  }
+
+  @Test func `a name that another entry's field wants is numbered`() {
+    let (items, _) = map([
+      entry("a") { $0.notes = Array("n") }, entry("notes") { $0.folders = [Array("a")] },
+    ])
+    #expect(items.names == ["a", "a/notes", "a/notes (2)"])
+  }
+
+  @Test(arguments: [
+    ("AC/DC", "AC-DC"), ("a\u{0}\u{1B}b", "a  b"), (" x ", "x"), (".", "%2E"), ("..", "%2E%2E"),
+    ("日本😀", "日本😀"), ("\u{10FFFF}", "\u{FFFD}"), ("\u{85}", ""),
+  ])
+  func `a part of a name keeps the rules`(_ text: String, _ part: String) {
+    #expect(ItemNaming.part(Array(text)) == part)
+  }
+
+  @Test func `long names are cut between characters`() {
+    let part = ItemNaming.part(Array(String(repeating: "é", count: 5_000)))
+    #expect(part == String(repeating: "é", count: 100))
+    let (items, _) = map([entry("t") { $0.folders = Array(repeating: Array(part), count: 20) }])
+    #expect(items[0].name.utf8.count <= 824 && items[0].name.hasSuffix("/t"))
+  }
+
+  @Test func `what is too long, thrown away or of no use is said`() {
+    let (items, left) = map([
+      entry("big") {
+        $0.attachments = [.init(name: Array("f"), bytes: Array(repeating: 0, count: 65_537))]
+      },
+      entry("bin") { $0.manner = .trashed },
+      entry("key") { $0.left = [Remark(reason: .unsupported, field: Array("passkey"))] },
+    ])
+    #expect(items.names == ["big", "key"])
+    #expect(
+      left == [
+        Leaving(place: 1, entry: "big", field: "f", reason: .remark(.tooLong)),
+        Leaving(place: 2, entry: "bin", field: "", reason: .remark(.trashed)),
+        Leaving(place: 3, entry: "key", field: "passkey", reason: .remark(.unsupported)),
+      ])
+  }
+
+  @Test func `what cannot be an attribute by its length is an item`() {
+    let long = [UInt8](repeating: 0x61, count: 1_025)
+    let (items, _) = map([
+      entry("a") { $0.fields = [.init(key: Array("k"), value: long, isSecret: false)] }
+    ])
+    #expect(items.names == ["a", "a/k"])
+  }
+}
+
+/// What codes are made of.
+@Suite struct SeedURITests {
+  @Test(arguments: [
+    ("otpauth://totp/x?secret=AA", "otpauth://totp/x?secret=AA"),
+    (" OTPAUTH://totp/x \n", "OTPAUTH://totp/x"),
+    ("jbsw-y3dp ehpk3pxp==", "otpauth://totp/a%2Fb%20c?secret=JBSWY3DPEHPK3PXP"),
+  ])
+  func `a seed is a URI`(_ seed: String, _ uri: String) {
+    #expect(SeedURI.make(Array(seed), for: "a/b c")?.text == uri)
+  }
+
+  @Test(arguments: ["", "A", "ABC", "steam://ABCDEFGH", "J0SWY3DP", "é"])
+  func `what is none makes no codes`(_ seed: String) {
+    #expect(SeedURI.make(Array(seed), for: "x") == nil)
+  }
+}
+
+/// Times of other programs.
+@Suite struct TimestampTests {
+  @Test(arguments: [
+    ("1970-01-01T00:00:00Z", 0), ("2000-02-29T12:00:00Z", 951_825_600_000),
+    ("2026-11-23T11:16:21.5Z", 1_795_432_581_500), ("2026-11-23T11:16:21.0671Z", 1_795_432_581_067),
+    ("2026-11-23T13:16:21+02:00", 1_795_432_581_000),
+    ("2026-11-23 11:16:21", 1_795_432_581_000), ("2026-13-01T00:00:00Z", 0), ("yesterday", 0),
+    ("2026-11-23T11:16:21+2", 0),
+  ])
+  func `RFC 3339 is read`(_ text: String, _ milliseconds: UInt64) {
+    #expect(Timestamp.parse(Array(text)) == milliseconds)
+  }
+
+  @Test func `digits are milliseconds`() {
+    #expect(Timestamp.milliseconds(Array("1700000000000")) == 1_700_000_000_000)
+    #expect(Timestamp.milliseconds(Array("-1")) == 0)
+  }
+}

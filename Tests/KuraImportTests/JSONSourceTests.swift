@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import KuraTerms
+import Testing
+
+@testable import KuraImport
+
+/// Exports that are one JSON document.
+@Suite struct JSONSourceTests {
+  @Test func `Bitwarden's logins, with folders, fields, history and codes`() throws {
+    let bytes = try fixture("bitwarden.json")
+    let items = try items(bytes, .bitwardenJSON)
+    let name = "Work/Mail/Example"
+    let login = try #require(items[name])
+    #expect(login.value.text == "bw \"quoted\" 😀")
+    #expect(login.history.map(\.text) == ["first", "second"])
+    #expect(login["url"] == "https://example.org/login" && login["url-2"] == "https://example.net")
+    #expect(login["user"] == "ada" && login["tags"] == "favorite" && login["branch"] == "north")
+    #expect(login["remember"] == "true" && login["PIN"] == nil)
+    #expect(login.created == 1_735_787_045_678)
+    #expect(items[name + "/PIN"]?.value.text == "1234")
+    #expect(items[name + "/otp"]?.isCode == true)
+    #expect(items[name + "/notes"]?.value.text == "the\nnotes")
+    let left = try leavings(bytes, .bitwardenJSON)
+    #expect(
+      left.map(\.field) == ["passkey", "shown", ""] && left[0].place == 1 && left[2].entry == "Old")
+    #expect(left[0].reason == .remark(.unsupported) && left[2].reason == .remark(.trashed))
+  }
+
+  @Test func `Bitwarden's other kinds`() throws {
+    let items = try items(try fixture("bitwarden.json"), .bitwardenJSON)
+    #expect(items["A note"]?.value.text == "only this" && items["A note"]?.isProtected == true)
+    #expect(items["Card"]?.value.text == "4111111111111111" && items["Card"]?["brand"] == "Visa")
+    #expect(items["Card/code"]?.value.text == "999")
+    #expect(items["Me"]?["firstName"] == "Ada" && items["Me"]?["ssn"] == nil)
+    #expect(items["Me/ssn"]?.value.text == "078-05-1120")
+    #expect(items["Key"]?.value.text.hasPrefix("-----BEGIN") == true)
+    #expect(items["Old"] == nil)
+  }
+
+  @Test func `Proton's, vault by vault`() throws {
+    let bytes = try fixture("proton.json")
+    let items = try items(bytes, .protonJSON)
+    let login = try #require(items["Personal/Example"])
+    #expect(
+      login.value.text == "pp" && login["user"] == "ada" && login["email"] == "ada@example.org")
+    #expect(login.created == 1_700_000_000_000 && login["tags"] == "pinned")
+    #expect(items["Personal/Example/PIN"]?.value.text == "1234" && login["branch"] == "north")
+    #expect(items["Personal/Example/otp"]?.isCode == true)
+    #expect(items["Personal/Example/second"]?.value.text.hasPrefix("otpauth://") == true)
+    #expect(items["Personal/Alias"]?["alias"] == "x@alias.example")
+    #expect(items["Work/Card"]?.value.text == "4111111111111111")
+    #expect(items["Work/Card/verificationNumber"]?.value.text == "999")
+    #expect(items["Work/Net"]?.value.text == "wifi-pass" && items["Work/Net"]?["ssid"] == "home")
+    #expect(items["Work/Net/admin"]?.value.text == "adm")
+    let left = try leavings(bytes, .protonJSON)
+    #expect(left.map(\.field) == ["passkey", ""] && left[1].reason == .remark(.trashed))
+  }
+
+  @Test(arguments: [
+    ("{\"encrypted\":true,\"data\":\"2.x\"}", ImportFormat.bitwardenJSON, ReadingFlaw(.encrypted)),
+    ("{\"encrypted\":true}", .protonJSON, ReadingFlaw(.encrypted)),
+    ("{\"folders\":[]}", .bitwardenJSON, ReadingFlaw(.member, "items")),
+    ("{\"items\":[{\"name\":\"a\"},{}]}", .bitwardenJSON, ReadingFlaw(.member, at: 2, "name")),
+    ("{\"items\":[7]}", .bitwardenJSON, ReadingFlaw(.member, at: 1, "items")),
+    ("{}", .protonJSON, ReadingFlaw(.member, "vaults")),
+    ("{\"vaults\":{\"v\":{\"items\":[{}]}}}", .protonJSON, ReadingFlaw(.member, at: 1, "data")),
+    ("{\"items\":[\n\n}", .bitwardenJSON, ReadingFlaw(.notJSON, at: 3)),
+  ])
+  func `what is no such export is refused`(
+    _ text: String, _ format: ImportFormat, _ expected: ReadingFlaw
+  ) throws {
+    #expect(try flaw(text, format) == expected)
+  }
+}
