@@ -90,16 +90,16 @@ import Testing
 }
 
 /// Bytes in letters.
-@Suite struct Base64Tests {
+@Suite struct ArmourTests {
   @Test func `the vectors of RFC 4648`() {
     for (text, bytes) in [
       ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"),
       ("Zm9vYmE=", "fooba"), ("Zm9vYmFy", "foobar"),
-    ] { #expect(Base64.decode(Array(text)) == Array(bytes)) }
+    ] { #expect(Armour.decode(Array(text)) == Array(bytes)) }
   }
 
   @Test(arguments: [
     "Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9v", "Zm9v\n",
   ])
-  func `what is none is refused`(_ text: String) { #expect(Base64.decode(Array(text)) == nil) }
+  func `what is none is refused`(_ text: String) { #expect(Armour.decode(Array(text)) == nil) }
 }

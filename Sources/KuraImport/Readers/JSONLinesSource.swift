@@ -81,6 +81,6 @@ enum JSONLinesSource {
     guard let value else { return nil }
     if let text = value.text { return text }
     guard let members = value.members, members.count == 1 else { return nil }
-    return value["base64"]?.text.flatMap { Base64.decode($0) }
+    return value["base64"]?.text.flatMap { Armour.decode($0) }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Decodes base64 (RFC 4648, section 4).
-enum Base64 {
+enum Armour {
   /// The bytes; nil where the text is none, in its alphabet, its length or its padding.
   static func decode(_ text: [UInt8]) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
