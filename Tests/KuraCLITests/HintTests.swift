@@ -190,7 +190,7 @@ enum SourceTexts {
   @Test(arguments: [
     ("set", "kura put NAME"), ("insert", "kura put NAME"), ("cp", "kura mv OLD NEW"),
     ("search", "kura find TEXT"), ("remove", "kura rm NAME"), ("version", "kura --version"),
-    ("import", "kura put --batch"), ("dump", "kura export json-lines -o FILE"),
+    ("load", "kura import json-lines"), ("dump", "kura export json-lines -o FILE"),
   ])
   func `the verb of another tool is led to the one meant`(_ row: (String, String)) {
     let hint = ArgumentParser.refusal([row.0])?.hint

@@ -12,7 +12,7 @@ enum Import {
       Option(.into, .required("FOLDER"), help: "put all of it below FOLDER"),
       Option(
         .onDuplicate, .required("WAY"),
-        help: "where the vault has another one of a name: skip, rename, replace or merge"),
+        help: "skip, rename, replace or merge another of that name"),
       Option(.dryRun, help: "say what would happen, and change nothing"),
     ],
     unlocking: .whenLocked, run: run)
