@@ -43,7 +43,8 @@ class Index(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def is_let_in(self):
         given = self.headers.get("Authorization")
@@ -65,6 +66,8 @@ class Index(http.server.BaseHTTPRequestHandler):
             self.answer(200, "application/octet-stream", wheel())
         else:
             self.answer(404, "text/plain", b"nothing\n")
+
+    do_HEAD = do_GET
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
