@@ -56,7 +56,9 @@ enum HelpDetails {
   ]
 
   private static let formats: [(word: String, help: String)] = [
-    ("json-lines", "everything, for 'kura put --batch --replace'")
+    ("json-lines", "everything, for 'kura put --batch --replace'"),
+    ("keepass-xml, keepassxc-csv", "KeePass 2, KeePassXC"),
+    ("bitwarden-json", "Bitwarden, Vaultwarden"),
   ]
 
   private static let names: [(word: String, help: String)] = [

@@ -25,15 +25,16 @@ enum Export {
         hint: "-o FILE writes them to a file, and --force shows them all the same")
     }
     let prefix = invocation.arguments.operands.count > 1 ? try invocation.operand(1) : ""
-    var items = try ExportedItems.find(prefix, format, try invocation.access())
+    let items = try ExportedItems.find(prefix, format, try invocation.access())
+    var writer = ExportWriter(items, invocation.messages)
     guard let path else {
-      return try write(&items, format, &invocation.output, invocation.messages)
+      try writer.write(format, &invocation.output)
+      return status(of: writer, invocation.messages)
     }
     let file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     var output = try Output(descriptor: file.descriptor, isTerminal: false)
-    let status: ExitStatus
     do throws(CommandError) {
-      status = try write(&items, format, &output, invocation.messages)
+      try writer.write(format, &output)
       try output.flush()
     } catch {
       guard case .output(let number) = error else { throw error }
@@ -42,7 +43,7 @@ enum Export {
     do throws(FileError) { try file.commit() } catch {
       throw .file(.write, path: path, errno: error.errno)
     }
-    return status
+    return status(of: writer, invocation.messages)
   }
 
   private static func format(_ word: String) throws(CommandError) -> ExportFormat {
@@ -57,13 +58,11 @@ enum Export {
       "there is no format " + Diagnostic.quoted(Array(word.utf8)), hint: "it is one of " + names)
   }
 
-  /// Writes them, and says what the format could not hold.
-  private static func write(
-    _ items: inout ExportedItems, _ format: ExportFormat, _ output: inout Output,
-    _ messages: Messages
-  ) throws(CommandError) -> ExitStatus {
-    var writer = ExportWriter(format)
-    let (count, left) = try writer.write(&items, &output, messages)
+  /// Says how many were written; what was left out was told, and makes the status of a failure.
+  private static func status(
+    of writer: borrowing ExportWriter, _ messages: Messages
+  ) -> ExitStatus {
+    let (count, left) = (writer.count, writer.left)
     let words = "exported \(count) " + (count == 1 ? "item" : "items")
     let leftWords = left == 1 ? "; 1 was left out" : "; \(left) were left out"
     messages.note(left == 0 ? words : words + leftWords)

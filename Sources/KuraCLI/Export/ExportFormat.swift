@@ -4,11 +4,15 @@
 enum ExportFormat: String, Sendable, CaseIterable {
   /// What `put --batch` takes: everything, history and deletions among it.
   case jsonLines = "json-lines"
+  case keepassCSV = "keepassxc-csv"
+  case keepassXML = "keepass-xml"
+  case bitwardenJSON = "bitwarden-json"
 
-  /// Whether earlier revisions and deleted items are written, too.
-  var hasHistory: Bool {
+  /// Whether deleted items are written, too.
+  var hasDeleted: Bool {
     switch self {
     case .jsonLines: true
+    case .keepassCSV, .keepassXML, .bitwardenJSON: false
     }
   }
 }

@@ -4,36 +4,84 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Writes items in a format, one after another, and notes those that it cannot hold.
-struct ExportWriter {
-  private let format: ExportFormat
+/// Writes items in a format, one after another, and tells what of them it cannot hold.
+struct ExportWriter: ~Copyable {
+  private var items: ExportedItems
+  private let messages: Messages
+  private var bar: ProgressBar
+  /// How many were written.
+  private(set) var count = 0
+  /// How many things were left out, each of which was told.
+  private(set) var left = 0
 
-  init(_ format: ExportFormat) { self.format = format }
+  init(_ items: consuming ExportedItems, _ messages: Messages) {
+    self.items = items
+    self.messages = messages
+    bar = ProgressBar("exporting", messages)
+  }
 
   /// Writes all.
-  ///
-  /// - Returns: How many were written, and how many were left out.
-  mutating func write(
-    _ items: inout ExportedItems, _ output: inout Output, _ messages: Messages
-  ) throws(CommandError) -> (count: Int, left: Int) {
-    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
-    var bar = ProgressBar("exporting", messages)
+  mutating func write(_ format: ExportFormat, _ output: inout Output) throws(CommandError) {
     defer { bar.clear() }
-    var (count, left) = (0, 0)
-    for (index, name) in items.names.enumerated() {
-      let flaw: String?
-      switch format {
-      case .jsonLines: flaw = try JSONLines.write(name, &items, &value, &output)
+    switch format {
+    case .jsonLines: try writeLines(&output)
+    case .keepassCSV:
+      try KeePassCSV.open(&output)
+      try eachEntry { entry, _, _, flaw throws(CommandError) in
+        try KeePassCSV.write(entry, &output, flaw: flaw)
       }
-      if let flaw {
-        left += 1
-        bar.clear()
-        messages.note("left out " + Diagnostic.shown(name) + ": " + flaw)
+    case .keepassXML:
+      var document = try KeePassXML.begin(&output)
+      try eachEntry { entry, items, _, flaw throws(CommandError) in
+        try document.write(entry, &items, &output, flaw: flaw)
+      }
+      try document.close(&output)
+    case .bitwardenJSON:
+      let document = try BitwardenJSON(EntryGrouping.groups(of: items.names), &output)
+      try eachEntry { entry, _, number, flaw throws(CommandError) in
+        try document.write(entry, number: number, &output, flaw: flaw)
+      }
+      try document.close(&output)
+    }
+  }
+
+  private mutating func writeLines(_ output: inout Output) throws(CommandError) {
+    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+    for (index, name) in items.names.enumerated() {
+      if let flaw = try JSONLines.write(name, &items, &value, &output) {
+        tell(name, flaw)
       } else {
         count += 1
       }
-      bar.show(ProgressReport(done: UInt64(index + 1), total: UInt64(items.names.count)))
+      show(index + 1, of: items.names.count)
     }
-    return (count, left)
+  }
+
+  private mutating func eachEntry(
+    _ body: (
+      borrowing ExportedEntry, inout ExportedItems, Int, (String, String) -> Void
+    ) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    let groups = EntryGrouping.groups(of: items.names)
+    for (index, group) in groups.enumerated() {
+      var flaws: [(String, String)] = []
+      let entry = try ExportedEntry.read(group, &items) { flaws.append(($0, $1)) }
+      if let entry {
+        try body(entry, &items, index) { flaws.append((entry.item.name + ": " + $0, $1)) }
+        count += 1
+      }
+      for (name, flaw) in flaws { tell(name, flaw) }
+      show(index + 1, of: groups.count)
+    }
+  }
+
+  private mutating func tell(_ name: String, _ flaw: String) {
+    left += 1
+    bar.clear()
+    messages.note("left out " + Diagnostic.shown(name) + ": " + flaw)
+  }
+
+  private mutating func show(_ done: Int, of total: Int) {
+    bar.show(ProgressReport(done: UInt64(done), total: UInt64(total)))
   }
 }

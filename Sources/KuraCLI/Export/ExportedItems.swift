@@ -32,7 +32,7 @@ struct ExportedItems: ~Copyable {
       names = []
       order.flags = []
       try connection.list(order) { item throws(ClientError) in names.append(item.name) }
-      guard format.hasHistory else { return }
+      guard format.hasDeleted else { return }
       order.flags = .deleted
       try connection.list(order) { item throws(ClientError) in names.append(item.name) }
     }

@@ -95,6 +95,11 @@ extension Output {
     try write("\(number)")
   }
 
+  mutating func elementNull() throws(CommandError) {
+    try separate()
+    try write("null")
+  }
+
   mutating func element(_ text: String) throws(CommandError) {
     let bytes = Array(text.utf8)
     try element(text: bytes.span)
