@@ -54,7 +54,8 @@ let program: [Target] =
       name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZxcvbn",
+        "CExpat", "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZlib",
+        "CZxcvbn",
         "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
         "KuraKeychain", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting", "KuraUI",
         "KuraVault",
@@ -107,12 +108,14 @@ let package = Package(
     .library(name: "KuraTesting", targets: ["KuraTesting"]),
   ],
   targets: [
+    .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CUnicode", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CKuraSystem"),
 
     // Both halves.
@@ -165,8 +168,10 @@ let package = Package(
       swiftSettings: strict, linkerSettings: libraries(["ncursesw", "tinfo"])),
     .target(
       name: "KuraImport",
-      dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory"],
-      swiftSettings: strict),
+      dependencies: [
+        "CExpat", "CKuraSystem", "CZlib", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+      ],
+      swiftSettings: strict, linkerSettings: libraries(["expat", "z"])),
     .executableTarget(
       name: "kura-import", dependencies: ["CKuraSystem", "KuraImport"], swiftSettings: strict),
     .executableTarget(

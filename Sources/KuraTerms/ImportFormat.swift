@@ -11,6 +11,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
   case jsonLines = "json-lines"
   case bitwardenJSON = "bitwarden-json"
   case protonJSON = "proton-json"
+  case keepassXML = "keepass-xml"
 
   /// Whose it is, in one line.
   public var summary: String {
@@ -21,6 +22,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case .lastpassCSV: "LastPass"
     case .keepassxcCSV: "KeePassXC"
     case .dotenv: "variables, as .env files have them"
+    case .keepassXML: "KeePass 2, KeePassXC, with history and files"
     case .bitwardenJSON: "Bitwarden, Vaultwarden"
     case .protonJSON: "Proton Pass: data.json of its archive"
     case .jsonLines: "Kura's own: a line of JSON an item"

@@ -35,7 +35,7 @@ private let allowed: [String: Set<String>] = [
     "CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
   ],
   "KuraImport": [
-    "CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+    "CExpat", "CKuraSystem", "CZlib", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
   ],
   "kura-import": ["CKuraSystem", "KuraImport"],
   "kura-ui": ["CKuraSystem", "KuraUI"],

@@ -35,6 +35,10 @@ enum ImportTargets {
       bytes(
         "Group,Title,Username,Password,URL,Notes,TOTP,Icon,Last Modified,Created\nRoot/a,b,c,d,e,f,g,0,2026-01-02T03:04:05Z,\n"
       )
+    case .keepassXML:
+      bytes(
+        "<KeePassFile><Meta><RecycleBinUUID>b</RecycleBinUUID><Binaries><Binary ID=\"0\">AAEC</Binary></Binaries></Meta><Root><Group><Name>r</Name><Entry><Tags>a;b</Tags><Times><CreationTime>2025-01-02T03:04:05Z</CreationTime></Times><String><Key>Title</Key><Value>t</Value></String><String><Key>Password</Key><Value ProtectInMemory=\"True\">p</Value></String><String><Key>k</Key><Value>v</Value></String><Binary><Key>f</Key><Value Ref=\"0\"/></Binary><History><Entry><String><Key>Password</Key><Value>o</Value></String></Entry></History></Entry><Group><UUID>b</UUID><Entry/></Group></Group></Root></KeePassFile>"
+      )
     case .bitwardenJSON:
       bytes(
         "{\"folders\":[{\"id\":\"f\",\"name\":\"a/b\"}],\"items\":[{\"folderId\":\"f\",\"type\":1,\"name\":\"n\",\"reprompt\":1,\"fields\":[{\"name\":\"k\",\"value\":\"v\",\"type\":1}],\"login\":{\"uris\":[{\"uri\":\"u\"}],\"username\":\"a\",\"password\":\"p\",\"totp\":\"AAAAAAAA\",\"fido2Credentials\":[{}]},\"passwordHistory\":[{\"password\":\"o\"}]},{\"type\":3,\"name\":\"c\",\"card\":{\"number\":\"4\"}}]}"
@@ -56,6 +60,10 @@ enum ImportTargets {
     switch format {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV:
       bytes("\"", "\"\"", ",", "\r\n", "\n", "\\", "/", "http://sn", "otpauth://")
+    case .keepassXML:
+      bytes(
+        "<", ">", "</", "/>", "<!DOCTYPE", "<![CDATA[", "&amp;", "&#x0;", "<Entry>", "</Entry>",
+        "Protected=\"True\"")
     case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
     case .jsonLines, .bitwardenJSON, .protonJSON:
       bytes("{", "}", "[", "]", "\"", "\\u", "\\ud83d", ":", ",", "null", "\"base64\"", "\n")

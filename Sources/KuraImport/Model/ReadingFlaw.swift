@@ -26,6 +26,11 @@ struct ReadingFlaw: Error, Equatable, Sendable {
     /// It is encrypted, and no password was given.
     case encrypted = 14
     case outOfMemory = 15
+    case notXML = 16
+    /// A DOCTYPE, which no export has and no reader needs.
+    case doctype = 17
+    /// A packed file that is damaged, or becomes too large.
+    case packing = 18
   }
 
   var rule: Rule

@@ -31,8 +31,8 @@ struct CSVDialect: Sendable {
   }
 
   let columns: [Column]
-  /// The outermost folder, where each entry stands in it.
-  var root: [UInt8] = []
+  /// Whether all folders stand in one, which is the database.
+  var hasRoot = false
   /// The URL of entries that are nothing but notes.
   var noteURL: [UInt8] = []
 
@@ -44,7 +44,7 @@ struct CSVDialect: Sendable {
     case .appleCSV: self = .apple
     case .lastpassCSV: self = .lastpass
     case .keepassxcCSV: self = .keepassxc
-    case .dotenv, .jsonLines, .bitwardenJSON, .protonJSON: return nil
+    case .dotenv, .jsonLines, .bitwardenJSON, .protonJSON, .keepassXML: return nil
     }
   }
 
@@ -90,7 +90,7 @@ struct CSVDialect: Sendable {
       Column("TOTP", .seed), Column("Icon", .foreign), Column("Last Modified", .modifiedText),
       Column("Created", .createdText),
     ])
-    dialect.root = Array("Root".utf8)
+    dialect.hasRoot = true
     return dialect
   }
 }

@@ -75,8 +75,7 @@ struct CSVSource {
   }
 
   private func folders(_ text: [UInt8], _ separator: UInt8) -> [[UInt8]] {
-    var folders = text.split(separator: separator).map { Array($0) }
-    if !dialect.root.isEmpty, folders.first == dialect.root { folders.removeFirst() }
-    return folders
+    let folders = text.split(separator: separator).map { Array($0) }
+    return dialect.hasRoot ? Array(folders.dropFirst()) : folders
   }
 }

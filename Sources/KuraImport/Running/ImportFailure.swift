@@ -25,10 +25,10 @@ struct ImportFailure: Error, Equatable, Sendable {
     let place = flaw.place == 0 ? "" : word + " \(flaw.place): "
     self.init(.failure, place + flaw.words)
     switch flaw.rule {
-    case .columnMissing, .columnTwice, .notJSON, .member, .assignment, .empty:
+    case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty:
       hint = "nothing was changed; is it \(format.rawValue)?"
     case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
-      .encrypted, .outOfMemory:
+      .encrypted, .outOfMemory, .doctype, .packing:
       hint = "nothing was changed"
     }
   }
@@ -38,7 +38,7 @@ extension ReadingFlaw.Rule {
   /// Whether its place is a line, whatever the format.
   fileprivate var isOfText: Bool {
     switch self {
-    case .notUTF8, .notJSON, .tooDeep: true
+    case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep: true
     case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
       .member, .assignment, .readFailed, .encrypted, .outOfMemory:
       false
@@ -59,9 +59,12 @@ extension ReadingFlaw {
     case .columnMissing: "there is no column '\(word)'"
     case .columnTwice: "the column '\(word)' is there twice"
     case .notJSON: "it is not JSON"
-    case .tooDeep: "it is nested deeper than \(JSONReader.deepest) levels"
+    case .tooDeep: "it is nested too deep"
     case .member: "'\(word)' is missing, or not what it must be"
     case .assignment: "it is no NAME=VALUE"
+    case .notXML: "it is not XML"
+    case .doctype: "it has a DOCTYPE, which is not read"
+    case .packing: "a packed file in it is damaged, or becomes too large"
     case .readFailed: "it cannot be read"
     case .encrypted: "it is encrypted: export it without a password, to a file in memory"
     case .outOfMemory: "no memory was left"
@@ -75,7 +78,7 @@ extension ImportFormat {
     switch self {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
       "line"
-    case .bitwardenJSON, .protonJSON: "entry"
+    case .bitwardenJSON, .protonJSON, .keepassXML: "entry"
     }
   }
 }

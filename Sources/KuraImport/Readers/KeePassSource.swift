@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns the XML of KeePass 2 and KeePassXC into entries.
+struct KeePassSource {
+  /// Files by their number, as the document keeps them in one place.
+  private var files: [String: [UInt8]] = [:]
+  private var bin: [UInt8] = []
+  private var place: UInt64 = 0
+
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let document = try XMLReader.read(bytes)
+    guard document.name == "KeePassFile", let root = document["Root"] else {
+      throw ReadingFlaw(.member, at: document.line, "KeePassFile")
+    }
+    var source = KeePassSource()
+    if let meta = document["Meta"] { try source.take(meta) }
+    // The outermost group is the database.
+    for group in root.all("Group") { try source.read(group, [], isTrashed: false, &sink) }
+  }
+
+  private mutating func take(_ meta: XMLNode) throws(ReadingFlaw) {
+    bin = meta["RecycleBinUUID"]?.text ?? []
+    for file in meta["Binaries"]?.all("Binary") ?? [] {
+      guard let number = file.attributes["ID"] else { continue }
+      files[number] = try content(file)
+    }
+  }
+
+  /// A file's bytes, unpacked.
+  private func content(_ file: XMLNode) throws(ReadingFlaw) -> [UInt8] {
+    if file.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted) }
+    guard let bytes = Armour.decode(file.text.filter { $0 > 0x20 }) else {
+      throw ReadingFlaw(.member, at: file.line, "Binary")
+    }
+    guard file.attributes["Compressed"] == "True" else { return bytes }
+    guard let plain = Inflation.inflate(bytes, .gzip, limit: Self.longestFile) else {
+      throw ReadingFlaw(.packing, at: file.line)
+    }
+    return plain
+  }
+
+  /// The most bytes that a file unpacks to.
+  static let longestFile = 16 << 20
+
+  private mutating func read(
+    _ group: XMLNode, _ folders: [[UInt8]], isTrashed: Bool, _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    for node in group.all("Entry") {
+      var entry = try entry(node)
+      entry.folders = folders
+      if isTrashed { entry.manner.insert(.trashed) }
+      try sink.take(entry)
+    }
+    for inner in group.all("Group") {
+      let isBin = !bin.isEmpty && inner["UUID"]?.text == bin && bin != Self.noBin
+      try read(
+        inner, folders + [inner["Name"]?.text ?? []], isTrashed: isTrashed || isBin, &sink)
+    }
+  }
+
+  /// Sixteen bytes of zeros.
+  private static let noBin = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
+
+  private mutating func entry(_ node: XMLNode) throws(ReadingFlaw) -> SourceEntry {
+    place += 1
+    var entry = SourceEntry()
+    entry.place = place
+    let times = node["Times"]
+    entry.created = Timestamp.parse(times?["CreationTime"]?.text ?? [])
+    entry.modified = Timestamp.parse(times?["LastModificationTime"]?.text ?? [])
+    if times?["Expires"]?.text == Array("True".utf8), let end = times?["ExpiryTime"]?.text {
+      entry.fields.append(.init(key: Array("expires".utf8), value: end, isSecret: false))
+    }
+    entry.tags = (node["Tags"]?.text ?? []).split {
+      $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",")
+    }
+    .map { Array($0) }
+    for string in node.all("String") { try take(string, &entry) }
+    for file in node.all("Binary") { try attach(file, &entry) }
+    entry.history = try history(node)
+    return entry
+  }
+
+  /// The earlier passwords, each once.
+  private func history(_ node: XMLNode) throws(ReadingFlaw) -> [[UInt8]] {
+    var earlier: [[UInt8]] = []
+    for old in node["History"]?.all("Entry") ?? [] {
+      let password = old.all("String").first { $0["Key"]?.text == Array("Password".utf8) }
+      guard let value = password?["Value"]?.text, !value.isEmpty, earlier.last != value else {
+        continue
+      }
+      earlier.append(value)
+    }
+    let current = node.all("String").first { $0["Key"]?.text == Array("Password".utf8) }
+    if let last = earlier.last, last == current?["Value"]?.text { earlier.removeLast() }
+    return earlier
+  }
+
+  private func take(_ string: XMLNode, _ entry: inout SourceEntry) throws(ReadingFlaw) {
+    guard let key = string["Key"]?.text, let node = string["Value"] else {
+      throw ReadingFlaw(.member, at: string.line, "String")
+    }
+    // As it stands in the database, and not in an export.
+    if node.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted, at: 0) }
+    let value = node.text
+    switch String(decoding: key, as: UTF8.self) {
+    case "Title": entry.title = value
+    case "UserName": entry.user = value
+    case "Password": entry.value = value.isEmpty ? nil : value
+    case "URL": entry.urls += value.isEmpty ? [] : [value]
+    case "Notes": entry.notes = value
+    case "otp", "TimeOtp-Secret-Base32", "TOTP Seed": entry.seed = value
+    case let name where name.hasPrefix("KP2A_URL"): entry.urls += value.isEmpty ? [] : [value]
+    case let name where name.hasPrefix("KPEX_PASSKEY"):
+      let passkey = Remark(reason: .unsupported, field: Array("passkey".utf8))
+      if !entry.left.contains(passkey) { entry.left.append(passkey) }
+    case _:
+      entry.fields.append(
+        .init(key: key, value: value, isSecret: node.attributes["ProtectInMemory"] == "True"))
+    }
+  }
+
+  private func attach(_ file: XMLNode, _ entry: inout SourceEntry) throws(ReadingFlaw) {
+    let name = file["Key"]?.text ?? []
+    guard let value = file["Value"] else { throw ReadingFlaw(.member, at: file.line, "Binary") }
+    guard let number = value.attributes["Ref"] else {
+      return entry.attachments.append(.init(name: name, bytes: try content(value)))
+    }
+    guard let bytes = files[number] else {
+      return entry.left.append(Remark(reason: .invalid, field: name))
+    }
+    entry.attachments.append(.init(name: name, bytes: bytes))
+  }
+}

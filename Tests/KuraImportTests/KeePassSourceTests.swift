@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import KuraTerms
+import Testing
+
+@testable import KuraImport
+
+/// The XML of KeePass 2 and KeePassXC.
+@Suite struct KeePassSourceTests {
+  @Test func `entries with all that they have`() throws {
+    let bytes = try fixture("keepass.xml")
+    let items = try items(bytes, .keepassXML)
+    let name = "Example & Co"
+    let entry = try #require(items[name])
+    #expect(entry.value.text == "k<p> 😀" && entry.history.map(\.text) == ["first", "second"])
+    #expect(entry["user"] == "ada" && entry["branch"] == "north" && entry["tags"] == "work, shared")
+    #expect(entry["url"] == "https://example.org" && entry["url-2"] == "https://example.net")
+    #expect(entry["expires"] == "2027-01-01T00:00:00Z" && entry["PIN"] == nil)
+    #expect(entry.created == 1_735_787_045_000 && entry.modified == 1_772_368_200_000)
+    #expect(items[name + "/otp"]?.isCode == true)
+    #expect(items[name + "/notes"]?.value.text == "line one\nline two")
+    #expect(items[name + "/PIN"]?.value.text == "1234")
+    #expect(items[name + "/attachments/key.pem"]?.value.text == "-----BEGIN KEY-----\nx\n")
+    #expect(items[name + "/attachments/bytes"]?.value == [0, 1, 2, 0xFF])
+    #expect(items["Inner-Group/Deep"]?.value == [])
+    #expect(items["Recycle Bin/Old"] == nil)
+    let left = try leavings(bytes, .keepassXML)
+    #expect(left.map(\.field) == ["passkey", "lost", ""])
+    #expect(
+      left.map(\.reason) == [.remark(.unsupported), .remark(.invalid), .remark(.trashed)])
+  }
+
+  private static let bomb = """
+    <?xml version="1.0"?>
+    <!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
+    <KeePassFile><Root><Group><Name>&b;</Name></Group></Root></KeePassFile>
+    """
+
+  private static let fetching = """
+    <!DOCTYPE a SYSTEM "file:///etc/passwd" [<!ENTITY x SYSTEM "file:///etc/passwd">]>
+    <KeePassFile><Root><Group><Name>&x;</Name></Group></Root></KeePassFile>
+    """
+
+  @Test(arguments: [
+    (bomb, ReadingFlaw(.doctype, at: 2)), (fetching, ReadingFlaw(.doctype, at: 1)),
+    ("<KeePassFile>\n<Root>", ReadingFlaw(.notXML, at: 2)), ("no XML", ReadingFlaw(.notXML, at: 1)),
+    ("<html/>", ReadingFlaw(.member, at: 1, "KeePassFile")),
+    (
+      "<KeePassFile><Root><Group><Entry><String><Key>Password</Key><Value Protected=\"True\">eA==</Value></String></Entry></Group></Root></KeePassFile>",
+      ReadingFlaw(.encrypted)
+    ),
+    (
+      "<KeePassFile><Meta><Binaries><Binary ID=\"0\" Compressed=\"True\">AAAA</Binary></Binaries></Meta><Root/></KeePassFile>",
+      ReadingFlaw(.packing, at: 1)
+    ),
+    (String(repeating: "<a>", count: 200), ReadingFlaw(.tooDeep, at: 1)),
+  ])
+  func `what is no such document, or one that does harm, is refused`(
+    _ text: String, _ expected: ReadingFlaw
+  ) throws {
+    #expect(try flaw(text, .keepassXML) == expected)
+  }
+
+  @Test func `nothing unpacks to more than is wanted`() throws {
+    // A million zeros, packed by gzip.
+    let packed = try fixture("zeros.gz")
+    #expect(Inflation.inflate(packed, .gzip, limit: 1_000_000)?.count == 1_000_000)
+    #expect(Inflation.inflate(packed, .gzip, limit: 999_999) == nil)
+    #expect(Inflation.inflate(Array(packed.dropLast(9)), .gzip, limit: 1_000_000) == nil)
+  }
+}
