@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,21 @@ int kura_file_move(const char *from, const char *to) {
   if (link(from, to) != 0) return -errno;
   return unlink(from) == 0 ? 0 : -errno;
 }
+
+int kura_directory_make(const char *path) {
+  char part[PATH_MAX];
+  size_t count = strlen(path);
+  if (count >= sizeof part) return -ENAMETOOLONG;
+  for (size_t end = 1; end <= count; end++) {
+    if (path[end] != '/' && path[end] != 0) continue;
+    memcpy(part, path, end);
+    part[end] = 0;
+    if (mkdir(part, 0700) != 0 && errno != EEXIST) return -errno;
+  }
+  return 0;
+}
+
+int kura_file_remove(const char *path) { return unlink(path) == 0 ? 0 : -errno; }
 
 int kura_directory_sync(const char *path) {
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -125,7 +125,7 @@ int kura_start_agent(const char *program, struct kura_child *child) {
   return failed;
 }
 
-int kura_start_engine(const char *program, struct kura_child *child) {
+int kura_start_engine(const char *program, int aside, struct kura_child *child) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return -errno;
   posix_spawn_file_actions_t actions;
@@ -134,7 +134,7 @@ int kura_start_engine(const char *program, struct kura_child *child) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     kura_spawn_closing_from(&actions, 3);
-    char *const arguments[] = {"kura-agent", "--stdio", NULL};
+    char *const arguments[] = {"kura-agent", "--stdio", aside ? "--aside" : NULL, NULL};
     failed = spawn(program, arguments, 0, &actions, &child->process);
     posix_spawn_file_actions_destroy(&actions);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Glibc
 import KuraProtocol
 import Testing
@@ -207,6 +208,45 @@ extension ProgramTests {
     let (input, wire) = try Wire.pair()
     defer { close(input) }
     return (try AgentProcess(["--stdio"], home: home.path, input: input), wire)
+  }
+
+  /// Serves one client to its end.
+  private func serve(
+    _ home: Home, _ arguments: [String], _ body: (Wire) throws -> Void
+  ) throws {
+    let process: AgentProcess
+    do {
+      let (input, wire) = try Wire.pair()
+      do {
+        defer { close(input) }
+        process = try AgentProcess(arguments, home: home.path, input: input)
+      }
+      try wire.send { try $0.hello(home.vault) }
+      #expect(try wire.frame().type == .agentHello)
+      try body(wire)
+    }
+    #expect(try process.wait() == 0)
+  }
+
+  @Test func `aside it neither knows nor notes what this machine has seen`() throws {
+    let home = try Home()
+    try serve(home, ["--stdio"]) { wire in
+      try wire.send { try $0.create(Bench.passcode) }
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.putConfirm() }
+      #expect(try wire.frame().isOK)
+    }
+    let state = home.scratch.path + "/state/kura"
+    try FileManager.default.removeItem(atPath: state)
+    try serve(home, ["--stdio", "--aside"]) { wire in
+      try wire.send { try $0.unlock(Bench.passcode) }
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.put("a", "1") }
+      #expect(try wire.frame().isOK)
+      try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
+      #expect(try wire.frame().isOK)
+    }
+    #expect(!FileManager.default.fileExists(atPath: state))
   }
 
   @Test func `over a socket pair it serves one client, and ends with it`() throws {

@@ -119,6 +119,26 @@ extension DoctorTests {
     #expect(checks.state("/home/a/state").verdict == expected)
   }
 
+  @Test(arguments: [
+    (".git", "under git"), (".stfolder", "by Syncthing"), (".dropbox", "by Dropbox"),
+    (".dropbox.cache", "by Dropbox"), (".nextcloudsync.log", "by Nextcloud"),
+    (".owncloudsync.log", "by ownCloud"), (".sync_01ab.db", "by Nextcloud"),
+    ("._sync_01ab.db", "by Nextcloud"),
+  ])
+  func `a folder that is synced, or under git, is told by its marks`(mark: String, by: String) {
+    let checks = PlaceChecks(look: { _ in nil })
+    let found = checks.copying("/home/a/sync/deep/x.kura") { directory in
+      directory == "/home/a/sync" ? [Array(mark.utf8)] : []
+    }
+    #expect(found.verdict == .warn)
+    #expect(found.meaning.contains(by) && found.meaning.contains("/home/a/sync"))
+    #expect(found.advice.contains("kura backup --to"))
+    let beside = checks.copying("/home/a/x.kura") { directory in
+      directory == "/home/a/sync" ? [Array(mark.utf8)] : [Array("sync_01ab.db".utf8)]
+    }
+    #expect(beside.verdict == .ok)
+  }
+
   @Test func `what is not there yet is no fault, what others can enter is one`() {
     let nothing = PlaceChecks { _ in nil }
     #expect(nothing.vault("/a/b").verdict == .ok)

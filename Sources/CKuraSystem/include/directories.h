@@ -21,6 +21,12 @@ void kura_directory_close(void *_Nonnull directory);
 /* Gives a file another name on the same file system, one that nothing has; 0 or a negated errno. */
 int kura_file_move(const char *_Nonnull from, const char *_Nonnull to);
 
+/* Makes a directory and those above it, with mode 0700, where they are missing; 0 or a negated errno. */
+int kura_directory_make(const char *_Nonnull path);
+
+/* Removes a file; 0 or a negated errno. */
+int kura_file_remove(const char *_Nonnull path);
+
 /* Makes the names in a directory last through a power cut; 0 or a negated errno. */
 int kura_directory_sync(const char *_Nonnull path);
 

@@ -40,8 +40,8 @@ struct kura_child {
 int kura_start_agent(const char *_Nonnull program, struct kura_child *_Nonnull child);
 
 /* Starts an engine of our own that serves the socket on its descriptor 0 until we close ours.
-   0 or a negated errno. */
-int kura_start_engine(const char *_Nonnull program, struct kura_child *_Nonnull child);
+   0 or a negated errno. `aside`: it neither knows nor notes what this machine has seen of vaults. */
+int kura_start_engine(const char *_Nonnull program, int aside, struct kura_child *_Nonnull child);
 
 /* Waits at most `milliseconds` for bytes of a pipe; their count, 0 at its end, -ETIMEDOUT. */
 ptrdiff_t kura_pipe_read(int fd, void *_Nonnull into, size_t capacity, int milliseconds);

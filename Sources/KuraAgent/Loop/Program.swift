@@ -55,7 +55,8 @@ public enum Program {
     if isDaemon { try ready.detach() }
     // A private engine is its client's, who may debug it.
     if options.mode != .stdio { Confinement.apply() }
-    var configuration = AgentConfiguration(stateDirectory: places.state)
+    let isAside = options.isAside && options.mode == .stdio
+    var configuration = AgentConfiguration(stateDirectory: isAside ? nowhere : places.state)
     configuration.requiresLockedMemory = options.requiresLockedMemory
     configuration.endsAtSignals = true
     let agent = try Agent(configuration)
@@ -70,6 +71,9 @@ public enum Program {
     if isDaemon { try check("dup2", kura_server_silence()) }
     return agent
   }
+
+  /// A directory that is not there, and that nobody can make.
+  private static let nowhere = "/dev/null/kura"
 
   /// Listens, unless another agent does. One that is just coming up is waited for, so that who
   /// started this one can connect to that one.

@@ -27,6 +27,8 @@ public struct ProgramOptions: Equatable, Sendable {
   public var mode = Mode.daemon
   /// Told when the socket listens: one byte, `R`.
   public var readyDescriptor: Int32?
+  /// Whether it neither knows nor keeps what this machine has noted of vaults: for a copy that is looked at.
+  public var isAside = false
   /// Whether it ends where guarded memory cannot be locked.
   public var requiresLockedMemory = false
 
@@ -37,6 +39,7 @@ public struct ProgramOptions: Equatable, Sendable {
       switch argument {
       case "--foreground", "-f": mode = .foreground
       case "--stdio": mode = .stdio
+      case "--aside": isAside = true
       case "--require-mlock": requiresLockedMemory = true
       case "--help", "-h": mode = .help
       case "--version", "-V": mode = .version
@@ -62,12 +65,14 @@ public struct ProgramOptions: Equatable, Sendable {
 
   /// What `--help` prints.
   public static let usage = """
-    usage: kura-agent [--foreground | --stdio] [--ready-fd N] [--require-mlock]
+    usage: kura-agent [--foreground | --stdio [--aside]] [--ready-fd N]
+                      [--require-mlock]
 
     Holds the keys of unlocked vaults for kura(1), which starts it when it is needed.
 
       -f, --foreground     stay attached; without it, run in the background
           --stdio          serve one client over the socket on standard input
+          --aside          neither know nor note anything of this machine's
           --ready-fd N     write the byte R to descriptor N once clients can connect
           --require-mlock  unlock nothing while secrets could reach swap
       -h, --help           print this

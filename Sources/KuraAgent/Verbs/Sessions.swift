@@ -191,6 +191,7 @@ extension Agent {
   }
 
   private func addBackup(of vault: VaultID, to report: inout StatusReport) {
+    report.vault = vault.bytes
     guard let note = BackupNote.read(of: vault, in: configuration.stateDirectory) else { return }
     (report.backupTime, report.backupPath) = (note.time, note.path)
   }

@@ -42,6 +42,7 @@ enum CommandTable {
     Entry(.vaults, "rekey") { Rekey.command },
     Entry(.vaults, "verify") { Verify.command },
     Entry(.vaults, "backup") { Backup.command },
+    Entry(.vaults, "restore-backup") { RestoreBackup.command },
     Entry(.vaults, "log") { Log.command },
     Entry(.vaults, "reset") { Reset.command },
     Entry(.items, "put") { Put.command },

@@ -90,9 +90,9 @@ enum FirstSteps {
         ("kura log", "what was served, when, and to which program"),
         ("kura doctor", "what of this machine makes it weaker, and what to do"),
         (
-          "kura lock && cp ~/.local/share/kura/default.kura /media/stick/",
-          "a copy of all of it, sealed"
+          "kura backup --to /media/stick --keep 30", "a copy of all of it, sealed, in use or locked"
         ),
+        ("kura restore-backup FILE", "the way back, after a look at what changes"),
       ]),
   ]
 }

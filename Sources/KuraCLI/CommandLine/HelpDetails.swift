@@ -82,6 +82,8 @@ enum HelpDetails {
     ("passcode", "passcode --recovery-key"),
     ("slot", "slot add local --label laptop"),
     ("rekey", "rekey --new-recovery-key-file recovery.txt"),
+    ("backup", "backup --to /media/stick --keep 30"),
+    ("restore-backup", "restore-backup /media/stick/default-20261123T111530Z.kura"),
     ("log", "log --verify"),
     ("put", "put mail/ada --attr user=ada"),
     ("import", "import chrome-csv passwords.csv --dry-run"),

@@ -38,6 +38,7 @@ enum Doctor {
       let isSet = runtime != state + "/run"
       return [
         checks.runtime(runtime, isSet: isSet), checks.state(state), checks.vault(access.vault.path),
+        checks.copying(access.vault.path) { Machine.names(in: $0) }.advising(about: access.vault),
       ]
     } catch { throw .path(error) }
   }

@@ -72,6 +72,42 @@ struct PlaceChecks {
     }
   }
 
+  /// Whether a program that copies files, or keeps their versions, has the vault's directory.
+  ///
+  /// - Parameter names: What stands in a directory.
+  func copying(_ path: String, _ names: (String) -> [[UInt8]]) -> Check {
+    let name = "vault-copies"
+    var directory = path
+    while directory != "/" {
+      directory = Self.parent(directory)
+      for found in names(directory) {
+        guard let owner = Self.owner(of: found) else { continue }
+        return Check(
+          name, .warn,
+          "the vault lies in " + Diagnostic.shown(directory) + ", which is " + owner
+            + ": what copies it while it is in use copies half a change, and two machines that write to it"
+            + " damage it",
+          "move it out of there while it is locked, and have 'kura backup --to DIR' write copies there"
+        )
+      }
+    }
+    return Check(name, .ok, "no synced folder and no repository of git has the vault")
+  }
+
+  /// Whose mark a file is; nil for any other.
+  private static func owner(of name: [UInt8]) -> String? {
+    let marks = [
+      (".git", "under git"), (".stfolder", "synced by Syncthing"),
+      (".dropbox", "synced by Dropbox"), (".dropbox.cache", "synced by Dropbox"),
+      (".nextcloudsync.log", "synced by Nextcloud"), (".owncloudsync.log", "synced by ownCloud"),
+    ]
+    if let mark = marks.first(where: { name.elementsEqual($0.0.utf8) }) { return mark.1 }
+    // The database that both keep beside what they sync, under older names and newer ones.
+    let isDatabase = name.count > 3 && name.suffix(3).elementsEqual(".db".utf8)
+    let isTheirs = name.starts(with: ".sync_".utf8) || name.starts(with: "._sync_".utf8)
+    return isDatabase && isTheirs ? "synced by Nextcloud or ownCloud" : nil
+  }
+
   private func exposure(_ name: String, _ path: String, _ place: Machine.Place) -> Check? {
     guard !place.isOwn || place.mode & 0o077 != 0 else { return nil }
     return Check(

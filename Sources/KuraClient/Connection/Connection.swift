@@ -60,8 +60,9 @@ public struct Connection: ~Copyable {
     _ vault: VaultPath, engine: Engine, terminal: String = "", socket: AgentSocket? = nil
   ) throws(ClientError) -> Connection {
     switch engine {
-    case .own:
-      var connection = try Connection(try AgentProgram.startOwn(), about: vault, terminal)
+    case .own, .aside:
+      let channel = try AgentProgram.startOwn(isAside: engine == .aside)
+      var connection = try Connection(channel, about: vault, terminal)
       try connection.channel.send()
       return connection
     case .running: return try openRunning(vault, terminal, socket)

@@ -11,6 +11,9 @@ public enum Engine: Sendable {
   case started
   /// An engine of our own, for this connection only.
   case own
+  /// The same, which neither knows nor notes what this machine has seen of the vault: for a copy that is only
+  /// looked at.
+  case aside
 }
 
 /// Finds the program `kura-agent`, and starts it.
@@ -46,11 +49,13 @@ enum AgentProgram {
   }
 
   /// Starts an engine that serves this process alone.
-  static func startOwn() throws(ClientError) -> Channel {
+  ///
+  /// - Parameter isAside: Whether it is to know nothing of this machine's notes.
+  static func startOwn(isAside: Bool = false) throws(ClientError) -> Channel {
     try checkHome()
     var child = kura_child()
     let program = try find()
-    let failed = System.startEngine(program, &child)
+    let failed = System.startEngine(program, isAside: isAside, &child)
     guard failed == 0 else { throw .programUnstartable(path: program, errno: -failed) }
     return try Channel.make(descriptor: child.descriptor, process: child.process)
   }

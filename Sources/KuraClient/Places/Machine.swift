@@ -76,6 +76,11 @@ public struct Machine: Sendable {
     return Place(fileSystem: place.file_system, mode: place.mode, isOwn: place.is_own != 0)
   }
 
+  /// The names in a directory, in no order; none where it cannot be read.
+  public static func names(in path: String) -> [[UInt8]] {
+    do throws(FileError) { return try System.names(in: path) } catch { return [] }
+  }
+
   /// The clocks, now.
   public static func clocks() -> Clocks {
     let moment = System.moment()

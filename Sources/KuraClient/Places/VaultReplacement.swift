@@ -18,15 +18,27 @@ public struct VaultReplacement: Sendable {
   /// - Parameters:
   ///   - vault: The vault that is to be replaced.
   ///   - milliseconds: Now, in ms of Unix time.
-  public init(of vault: VaultPath, at milliseconds: UInt64) {
-    let time = Clock.local(milliseconds, "%Y%m%d-%H%M%S")
+  ///   - isRestored: Whether the new one is a backup.
+  public init(of vault: VaultPath, at milliseconds: UInt64, isRestored: Bool = false) {
+    var moment = milliseconds
+    // Two in the same second have names of their own.
+    while System.fileKind(vault.path + Self.oldMark + Self.text(moment)) != KURA_ABSENT,
+      moment < milliseconds + 60_000
+    { moment += 1_000 }
+    let time = Self.text(moment)
     path = vault.path
     directory = vault.directory
-    new = path + Self.draftMark + time
-    old = path + ".old-" + time
+    new = path + (isRestored ? Self.copyMark : Self.draftMark) + time
+    old = path + Self.oldMark + time
+  }
+
+  private static func text(_ milliseconds: UInt64) -> String {
+    Clock.local(milliseconds, "%Y%m%d-%H%M%S")
   }
 
   static let draftMark = ".reset-"
+  private static let copyMark = ".restore-"
+  private static let oldMark = ".old-"
   /// The bytes of `YYYYMMDD-HHMMSS`.
   static let momentCount = 15
 
@@ -69,6 +81,38 @@ public struct VaultReplacement: Sendable {
       for suffix in moved.reversed() { _ = System.move(old + suffix, to: path + suffix) }
       throw error
     }
+    try FileError.check(Int(System.syncDirectory(directory)))
+  }
+
+  /// Makes the directory that the vault is to stand in, where it is missing.
+  public func makeDirectory() throws(FileError) {
+    try FileError.check(Int(System.makeDirectory(directory)))
+  }
+
+  /// Copies a file to ``new``, whole, on the disk, and for this user alone.
+  public func copy(from source: String) throws(FileError) {
+    let descriptor = try Descriptor.open(path: source)
+    defer { Descriptor.close(descriptor) }
+    var output = try OutputFile.begin(at: new)
+    var room = [UInt8](repeating: 0, count: 131_072)
+    while true {
+      var span = room.mutableSpan
+      let count = System.read(descriptor, into: &span)
+      try FileError.check(count)
+      guard count > 0 else { break }
+      try output.write(room.span.extracting(first: count))
+    }
+    try output.commit()
+  }
+
+  /// Removes ``new``, and what SQLite keeps beside it.
+  public func discard() {
+    for suffix in ["", "-wal", "-shm", "-journal"] { _ = System.remove(new + suffix) }
+  }
+
+  /// Gives ``new`` the vault's name, which nothing has.
+  public func publish() throws(FileError) {
+    try Self.move(new, to: path)
     try FileError.check(Int(System.syncDirectory(directory)))
   }
 

@@ -30,6 +30,12 @@ extension System {
   static func move(_ from: String, to: String) -> Int32 { unsafe kura_file_move(from, to) }
 
   /// Makes the names in a directory last through a power cut.
+  static func remove(_ path: String) -> Int32 { unsafe kura_file_remove(path) }
+
+  /// Makes a directory and those above it.
+  static func makeDirectory(_ path: String) -> Int32 { unsafe kura_directory_make(path) }
+
+  /// Makes the names in a directory last.
   static func syncDirectory(_ path: String) -> Int32 { unsafe kura_directory_sync(path) }
 
   /// Who owns a file.

@@ -35,8 +35,10 @@ extension System {
   }
 
   /// Starts an engine of our own.
-  static func startEngine(_ program: String, _ child: inout kura_child) -> Int32 {
-    unsafe kura_start_engine(program, &child)
+  static func startEngine(
+    _ program: String, isAside: Bool, _ child: inout kura_child
+  ) -> Int32 {
+    unsafe kura_start_engine(program, isAside ? 1 : 0, &child)
   }
 
   /// Starts a program to answer; nil where that fails.

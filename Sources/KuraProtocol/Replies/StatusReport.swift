@@ -46,6 +46,8 @@ public struct StatusReport: Equatable, Sendable {
   public var backupTime: UInt64 = 0
   /// Where that was; without bytes for none.
   public var backupPath: [UInt8] = []
+  /// The vault's id, which stands in clear in its file.
+  public var vault = [UInt8](repeating: 0, count: Self.vaultCount)
 
   /// A report to be filled in.
   public init(state: SessionState, lockReason: LockReason? = nil) {
@@ -55,6 +57,7 @@ public struct StatusReport: Equatable, Sendable {
   }
 
   static let fingerprintCount = 32
+  static let vaultCount = 16
   static let noRotation = UInt16.max
 
   /// Reads a reply's payload that ``Reply`` found to be ok.
@@ -82,6 +85,9 @@ public struct StatusReport: Equatable, Sendable {
     backupTime = try reader.number()
     let place = try reader.field16(limit: ProtocolLimit.path)
     for index in place { backupPath.append(payload[index]) }
+    let id = try reader.field(Self.vaultCount)
+    vault = []
+    for index in id { vault.append(payload[index]) }
     try reader.finish()
   }
 
@@ -150,6 +156,7 @@ extension SecretBuffer {
   /// Answers `status`.
   public mutating func putStatusReply(_ report: StatusReport) throws(ProtocolError) {
     precondition(report.fingerprint.count == StatusReport.fingerprintCount)
+    precondition(report.vault.count == StatusReport.vaultCount)
     let frame = try openReply()
     try put(report.state.rawValue)
     try put(report.lockReason?.rawValue ?? 0)
@@ -169,6 +176,7 @@ extension SecretBuffer {
     try put(report.rotation ?? StatusReport.noRotation)
     try put(report.backupTime)
     try put16(report.backupPath.span, limit: ProtocolLimit.path)
+    try put(report.vault.span)
     try closeFrame(frame)
   }
 
