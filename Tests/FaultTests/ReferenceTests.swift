@@ -8,7 +8,7 @@ import Testing
 struct ReferenceTests {
   private static let passcode = "a passcode of both"
 
-  @Test(arguments: ["test_reference.py", "test_taken.py", "test_log.py"])
+  @Test(arguments: ["test_reference.py", "test_taken.py", "test_log.py", "test_merge.py"])
   func `the reference stands its own tests`(_ tests: String) throws {
     let output = try Python.run(tests, [])
     #expect(output.status == 0, "\(output.lines.suffix(20).joined(separator: "\n"))")
