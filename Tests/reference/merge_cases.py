@@ -14,11 +14,15 @@ Ids have 32 digits; a content is -, a digest, or of a code SEED+COUNTER.
 """
 import argparse
 import hashlib
+import itertools
 import random
 
 import merge_fuzz as F
 import merge_model as M
 
+# Worlds in which something happens that is rare: two counters of one secret of which the lower is deeper; a content that
+# a side knew and left out without a later one; one in conflict that was purged; a name that is cut inside a character.
+RARE = [("p", 195), ("p", 210), ("p", 6)]
 POOL = ["a", "b", "a (%s)", "é" * 505, "日" * 341, "x" * 1013, "x" * 1024]
 
 
@@ -156,8 +160,9 @@ def name_case(rng):
 
 
 def cases(seed, count):
-    number = 0
-    while count > 0:
+    for seed, number in itertools.chain(RARE, ((seed, number) for number in itertools.count())):
+        if count <= 0:
+            return
         rng = random.Random(f"{seed}/{number}")
         world = F.World(rng)
         for step in range(80):
@@ -174,7 +179,6 @@ def cases(seed, count):
             for lines in made[:count]:
                 yield [f"case {seed}/{number}/{step}"] + lines
             count -= len(made[:count])
-        number += 1
 
 
 def main():

@@ -51,10 +51,10 @@ class World:
         first.slots = M.write_register(first.slots, frozenset(
             {M.Slot("50", 1, "d0", 1), M.Slot("51", 2, "d0", 1)}), "d0", 1, "e0")
         first.setting = M.write_register(first.setting, 9, "d0", 2, "e1")
-        first.count = 2
+        first.count, first.owns = 2, {"e0": 1, "e1": 2}
         self.devices = [copy.deepcopy(first) for _ in range(rng.randint(3, 6))]
         for n, d in enumerate(self.devices[1:], 1):
-            d.id, d.count = f"d{n}", 0
+            d.id, d.count, d.owns = f"d{n}", 0, {}
         self.backups, self.links = [], None
 
     def fresh(self):        # random-looking ids: their order has nothing to do with time
