@@ -29,9 +29,10 @@ import Testing
     }
   }
 
-  /// Where documents are written; what other programs are told has their schemas.
-  private static let writers = SourceTree.sources.filter {
-    $0.target == "KuraCLI" && !$0.path.contains("/Credentials/")
+  /// Where documents are written; what other programs are told, and what is exported, has their schemas.
+  private static let writers = SourceTree.sources.filter { file in
+    file.target == "KuraCLI"
+      && !["/Credentials/", "/Export/"].contains { file.path.contains($0) }
   }
 
   private static func literals(

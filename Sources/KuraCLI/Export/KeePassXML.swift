@@ -183,12 +183,10 @@ extension Output {
 
   /// Whether XML 1.0 can hold a text: no control characters but tabs and ends of lines.
   private static func isXML(_ text: Span<UInt8>) -> Bool {
-    for index in text.indices where text[index] < 0x20 {
-      switch text[index] {
-      case 0x09, 0x0A, 0x0D: continue
-      default: return false
-      }
+    let isHeld = text.indices.allSatisfy {
+      text[$0] >= 0x20 || [0x09, 0x0A, 0x0D].contains(text[$0])
     }
+    guard isHeld else { return false }
     // U+FFFE and U+FFFF are none of its characters either.
     for index in text.indices.dropLast(2) where text[index] == 0xEF && text[index + 1] == 0xBF {
       if text[index + 2] >= 0xBE { return false }
