@@ -11,8 +11,9 @@ extension Asking {
   private static let keyFileHint =
     "it may be another file, or cut short; a key file is made of 32 to 64 random bytes"
 
-  /// Every byte of the key file that the options name; nil where they name none.
-  func keyFile() throws(CommandError) -> SecretBytes? {
+  /// Every byte of the key file that the options name; nil where they name none. One that is new is perhaps still to be
+  /// made.
+  func keyFile(isNew: Bool = false) throws(CommandError) -> SecretBytes? {
     let number = try parsing { () throws(UsageError) -> Int32? in
       try arguments.refuse(.keyFile, with: .keyFileFD)
       return try arguments.number(.keyFileFD)
@@ -22,7 +23,7 @@ extension Asking {
     let path = try Invocation.text(bytes)
     let descriptor: Int32
     do throws(FileError) { descriptor = try Descriptor.open(path: path) } catch {
-      throw .file(.read, path: path, errno: error.errno)
+      throw .file(isNew ? .readNewKeyFile : .read, path: path, errno: error.errno)
     }
     defer { Descriptor.close(descriptor) }
     return try Self.keyFile(descriptor, path)

@@ -77,7 +77,7 @@ enum FirstSteps {
         ("kura slot add local", "a short code (a PIN) for this machine"),
         (
           "kura slot add key-file --auto --key-file /media/stick/key",
-          "a stick that unlocks it by itself"
+          "a stick that unlocks it by itself; 'head -c 64 /dev/urandom' prints what the file holds"
         ),
         ("kura slot list", "all ways in; 'kura slot disable N' puts one out of use"),
         ("kura passcode", "another passcode"),

@@ -21,7 +21,7 @@ struct SlotAdding: ~Copyable {
     }
     let keeper = try RecoveryKeeper(place, questioner)
     // What can be wrong with a file is found before anybody types a passcode.
-    let keyFile = kind == .keyFile ? try access.asking.keyFile() : nil
+    let keyFile = kind == .keyFile ? try access.asking.keyFile(isNew: true) : nil
     if invocation.arguments.has(.auto) { try checkPlace(of: keyFile, invocation) }
     var connection = try access.connectRunningOrOwn()
     let given =

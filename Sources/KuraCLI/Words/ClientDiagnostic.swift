@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
@@ -108,9 +109,12 @@ extension Diagnostic {
   }
 
   init(_ action: FileAction, path: String, errno number: Int32) {
-    let verb = action == .read ? "cannot read " : "cannot write "
+    let verb = action == .write ? "cannot write " : "cannot read "
+    let hint =
+      action == .readNewKeyFile && number == ENOENT
+      ? "make the file first, of 64 random bytes, as 'head -c 64 /dev/urandom' prints them" : nil
     self.init(
-      verb + Self.shown(path) + ": " + SystemMessage.text(number), hint: nil, .inputOutput)
+      verb + Self.shown(path) + ": " + SystemMessage.text(number), hint: hint, .inputOutput)
   }
 
   init(output number: Int32) {

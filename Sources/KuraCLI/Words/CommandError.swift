@@ -105,6 +105,8 @@ extension CommandError {
 /// Says what was done with a file.
 enum FileAction: Equatable, Sendable {
   case read, write
+  /// To read a key file that is to open the vault from now on.
+  case readNewKeyFile
 }
 
 /// Holds what is known of a lock.
