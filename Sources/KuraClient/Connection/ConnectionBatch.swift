@@ -83,7 +83,9 @@ extension Connection {
 
   /// The same for a batch that is stored as a whole.
   ///
-  /// - Parameter place: Gets the place of the item that is refused, from 0; only where it throws.
+  /// - Parameters:
+  ///   - stored: Gets the number of its items that are stored: all or none.
+  ///   - place: Gets the place of the item that is refused, from 0; only where it throws.
   public mutating func batchAnswer(
     _ stored: inout Int, refusedAt place: inout Int
   ) throws(ClientError) {
