@@ -61,7 +61,13 @@ import Testing
     try wire.send { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }
     try bench.turn(3)
     #expect(!session.isUnlocked)
+    // What is behind the closing of this vault, such as another's, goes before it.
+    let next = Gate()
+    defer { next.open() }
+    try #require(bench.agent.startedCloser()).start(next)
+    next.awaitBegin()
     #expect(session.closing != nil && session.closing?.outcome == nil)
+    next.open()
     backup.copy()
     #expect(try bench.reply(on: wire).isOK)
     #expect(bench.scratch.names(in: "data") == ["default.kura"])

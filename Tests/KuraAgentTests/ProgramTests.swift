@@ -236,7 +236,7 @@ extension ProgramTests {
       try wire.send { try $0.putConfirm() }
       #expect(try wire.frame().isOK)
     }
-    let state = home.scratch.path + "/state/kura"
+    let state = home.path + "/.local/state/kura"
     try FileManager.default.removeItem(atPath: state)
     try serve(home, ["--stdio", "--aside"]) { wire in
       try wire.send { try $0.unlock(Bench.passcode) }
