@@ -53,6 +53,7 @@ public final class Backup: Sendable {
   /// A backup of a vault that is open in a connection of its own.
   ///
   /// - Parameters:
+  ///   - vault: The vault, locked; it is let go of when the copy is done.
   ///   - path: Where it is to stand; absolute.
   ///   - keep: How many of a series there are to be afterwards, this one among them; 0 keeps all.
   public init(of vault: consuming LockedVault, to path: String, keeping keep: Int = 0) {

@@ -12,7 +12,7 @@ enum Import {
       Option(.into, .required("FOLDER"), help: "put all of it below FOLDER"),
       Option(
         .onDuplicate, .required("WAY"),
-        help: "skip, rename, replace or merge another of that name"),
+        help: "skip, rename, replace or merge where one exists"),
       Option(.dryRun, help: "say what would happen, and change nothing"),
     ],
     unlocking: .whenLocked, run: run)

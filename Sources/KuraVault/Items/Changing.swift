@@ -22,7 +22,7 @@ public struct PutResult: Equatable, Sendable {
 }
 
 extension UnlockedVault {
-  /// Stores a value of at most 64 KiB; a longer one takes ``beginUpload(_:attributes:condition:protecting:)``.
+  /// Stores a value of at most 64 KiB; a longer one takes ``beginUpload(_:attributes:condition:protecting:times:)``.
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.

@@ -87,8 +87,8 @@ extension UnlockedVault {
 
   /// Begins to store a value of any length; nothing is written yet.
   ///
-  /// - Parameters: As for ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:)``. The condition is checked now, and
-  ///   again at the end.
+  /// - Parameters: As for ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:times:)``. The condition is
+  ///   checked now, and again at the end.
   public mutating func beginUpload(
     _ name: Span<UInt8>, attributes: consuming AttributeEdits, condition: PutCondition,
     protecting: Bool = false, times: ItemTimes? = nil
@@ -119,8 +119,8 @@ extension UnlockedVault {
 
   /// Stores what was uploaded.
   ///
-  /// - Throws: As ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:)`` does, and ``VaultError/uploadLost``. After
-  ///   ``VaultError/busy`` the same call can be made again.
+  /// - Throws: As ``UnlockedVault/put(_:value:attributes:condition:protecting:kind:times:)`` does, and
+  ///   ``VaultError/uploadLost``. After ``VaultError/busy`` the same call can be made again.
   public mutating func commit(_ upload: inout Upload) throws(VaultError) -> PutResult {
     let content = try content(of: upload)
     let isLarge = upload.length > UInt64(ItemBody.longestInline)
