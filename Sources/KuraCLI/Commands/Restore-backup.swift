@@ -30,7 +30,16 @@ enum RestoreBackup {
     var isKept = false
     defer { if !isKept { replacement.discard() } }
     var questioner = try access.asking.questioner()
-    let shown = try look(copy, named: try invocation.access(vault: source.path), &questioner)
+    let shown: Look
+    do throws(CommandError) {
+      shown = try look(copy, named: try invocation.access(vault: source.path), &questioner)
+    } catch {
+      // What is no vault is the file that was named, and not its copy.
+      guard case .client(.refused(let refused)) = error, refused.failure == .notAVault else {
+        throw error
+      }
+      throw Self.noBackup("this is not a vault", source.path)
+    }
     let before = try look(access, &questioner, by: shown)
     try checkSame(shown, before, source, access.vault)
     let difference = BackupDifference(backup: shown.side, vault: before?.side)
@@ -53,6 +62,13 @@ enum RestoreBackup {
     return .ok
   }
 
+  private static func noBackup(_ words: String, _ path: String) -> CommandError {
+    .failure(
+      words + ": " + Diagnostic.shown(path),
+      hint: "nothing was changed; name a file that 'kura backup FILE' made",
+      .noVault)
+  }
+
   /// The backup, which must be a file by itself.
   private static func source(
     _ invocation: borrowing Invocation, for vault: VaultPath
@@ -60,8 +76,8 @@ enum RestoreBackup {
     let text = try invocation.operand(0)
     let source: VaultPath
     do throws(PathError) { source = try VaultPath(at: text) } catch { throw .path(error) }
-    guard source.isThere else { throw .noVault(source.path) }
-    guard source.isFile else { throw .notAVault(source.path) }
+    guard source.isThere else { throw Self.noBackup("there is no backup", source.path) }
+    guard source.isFile else { throw Self.noBackup("this is not a vault", source.path) }
     guard source != vault, source.path != vault.path else {
       throw .failure("this is the vault itself, and no backup of it", hint: "name another file")
     }
