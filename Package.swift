@@ -34,8 +34,8 @@ func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
 /// brings a `main` of its own.
 let isFuzzer = Context.environment["KURA_FUZZ"] != nil
 let read: [Target.Dependency] = [
-  "KuraCLI", "KuraFormat", "KuraImport", "KuraProtocol", "KuraCrypto", "KuraTerms", "KuraUI",
-  "SecureMemory",
+  "KuraCLI", "KuraFormat", "KuraImport", "KuraMask", "KuraProtocol", "KuraCrypto", "KuraTerms",
+  "KuraUI", "SecureMemory",
 ]
 let fuzzing: Target =
   isFuzzer
@@ -51,14 +51,15 @@ let program: [Target] =
   isEmbedded
   ? [
     .executableTarget(
-      name: "kura", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+      name: "kura",
+      dependencies: ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
         "CExpat", "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZlib",
         "CZxcvbn",
         "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
-        "KuraKeychain", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting", "KuraUI",
-        "KuraVault",
+        "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
+        "KuraUI", "KuraVault",
         "SecureMemory", "kura-agent",
         "kura-desktop", "kura-import", "kura-strength", "kura-ui",
       ],
@@ -66,7 +67,8 @@ let program: [Target] =
   ]
   : [
     .target(
-      name: "KuraCLI", dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+      name: "KuraCLI",
+      dependencies: ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
       swiftSettings: client),
     .executableTarget(
       name: "kura", dependencies: ["CKuraSystem", "KuraCLI"], swiftSettings: client),
@@ -121,6 +123,7 @@ let package = Package(
     // Both halves.
     .target(name: "KuraTerms", swiftSettings: client),
     .target(name: "SecureMemory", dependencies: ["CKuraSystem"], swiftSettings: client),
+    .target(name: "KuraMask", dependencies: ["SecureMemory"], swiftSettings: client),
     .target(
       name: "KuraProtocol", dependencies: ["KuraTerms", "SecureMemory"], swiftSettings: client),
 
@@ -245,6 +248,9 @@ let package = Package(
       dependencies: [
         "CKuraSystem", "KuraImport", "KuraClient", "KuraProtocol", "KuraTerms", "TestGround",
       ],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraMaskTests", dependencies: ["KuraMask", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
       name: "KuraUITests",

@@ -29,6 +29,17 @@ int kura_file_open(const char *path) {
   return fd < 0 ? -errno : fd;
 }
 
+int kura_text_open(const char *path, int follows) {
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (follows ? 0 : O_NOFOLLOW);
+  int fd = open(path, flags);
+  if (fd < 0) return errno == ELOOP && !follows ? -ENXIO : -errno;
+  struct stat facts;
+  int failed = fstat(fd, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : S_ISREG(facts.st_mode) ? 0 : ENXIO;
+  if (!failed) return fd;
+  close(fd);
+  return -failed;
+}
+
 void kura_file_close(int fd) { close(fd); }
 
 /* A descriptor that a script gave us may not block: wait for it then. */

@@ -7,6 +7,7 @@ private let allowed: [String: Set<String>] = [
   "KuraTerms": [],
   "SecureMemory": ["CKuraSystem"],
   "KuraProtocol": ["KuraTerms", "SecureMemory"],
+  "KuraMask": ["SecureMemory"],
   "KuraCrypto": ["CKuraSystem", "CSodium", "SecureMemory"],
   "KuraFormat": ["CUnicode", "KuraCrypto", "KuraTerms", "SecureMemory", "Glibc"],
   "KuraStorage": ["CSQLite", "Glibc", "Synchronization"],
@@ -25,7 +26,7 @@ private let allowed: [String: Set<String>] = [
     "KuraClient", "KuraKeychain", "KuraProtocol", "SecureMemory", "Foundation", "Glibc",
     "Synchronization",
   ],
-  "KuraCLI": ["CKuraSystem", "KuraClient", "KuraProtocol", "SecureMemory"],
+  "KuraCLI": ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
   "kura": ["CKuraSystem", "KuraCLI"],
   "KuraDesktop": [
     "CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import KuraMask
 import KuraProtocol
 import SecureMemory
 
@@ -87,6 +88,24 @@ enum ClientTargets {
         let isText = String(validating: input, as: UTF8.self) != nil
         try hold(UTF8Scanner.isText(input.span) == isText, "Swift's strings see it otherwise")
         return isText
+      },
+      FuzzTarget(
+        name: "mask",
+        seeds: bytes(
+          "\u{3}hunter22 and hun\u{1B}[31mter22", "\u{1}aHVudGVyMjI= hunte",
+          "\u{7}\u{1B}]0;hunter22\u{7}"),
+        words: bytes("hunter", "22", "aHVudGVy", "68756e746572", "\u{1B}[0m", "\u{1B}[", "ababab")
+      ) { input throws(Flaw) in
+        // The first byte says how the rest is cut.
+        let text = Array(input.dropFirst())
+        let whole = try redacted([text])
+        let size = max(1, Int(input.first ?? 1) % 32)
+        let pieces = stride(from: 0, to: text.count, by: size).map {
+          Array(text[$0..<min($0 + size, text.count)])
+        }
+        try hold(redacted(pieces) == whole, "cut elsewhere it shows something else")
+        try hold(!whole.contains(Array("hunter22".utf8)), "a value passes")
+        return whole != text
       },
       FuzzTarget(
         name: "terminal", seeds: bytes("plain", "a\u{1B}[31m", "\u{202E}\u{9B}é"),
@@ -222,4 +241,21 @@ extension ClientTargets {
         "another text in \(key)")
     }
   }
+}
+
+/// What is shown of a text in pieces that has two values in it.
+private func redacted(_ pieces: [[UInt8]]) throws(Flaw) -> [UInt8] {
+  do {
+    var set = try NeedleSet()
+    for value in bytes("hunter22", "ababab") {
+      let name = Array("v".utf8)
+      _ = try set.add(value.span, named: name.span)
+    }
+    try set.finish()
+    var masker = try Masker()
+    var shown = try MaskedText()
+    for piece in pieces { try masker.write(piece.span, set, to: &shown) }
+    try masker.finish(set, to: &shown)
+    return copy(shown.bytes.bytes)
+  } catch { throw Flaw(text: "no memory") }
 }

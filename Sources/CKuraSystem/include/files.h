@@ -15,6 +15,10 @@ int kura_file_open(const char *_Nonnull path);
 /// Opens a regular file of just that size to read, and nothing that is named by a link.
 /// A descriptor, or -errno: -ENOENT also for what is another file.
 int kura_file_open_regular(const char *_Nonnull path, uint64_t size);
+
+/* Opens a regular file to read, and waits for nobody: a descriptor, or -errno; -EISDIR for a directory, -ENXIO for what
+   is neither, a link that is not followed among it. */
+int kura_text_open(const char *_Nonnull path, int follows);
 void kura_file_close(int fd);
 
 /* Reads some bytes; 0 at the end. Waits where the descriptor itself would not. */

@@ -69,6 +69,8 @@ enum CommandTable {
     Entry(.items, "unprotect") { Unprotect.command },
     Entry(.programs, "run") { Run.command },
     Entry(.programs, "inject") { Inject.command },
+    Entry(.programs, "redact") { Redact.command },
+    Entry(.programs, "scan") { Scan.command },
     Entry(.programs, "helper") { Helper.command },
     Entry(.machine, "agent") { Agent.command },
     Entry(.machine, "doctor") { Doctor.command },

@@ -44,6 +44,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case long
   case lower
   case maxSession = "max-session"
+  case name
   case newline
   case newPasscodeFD = "new-passcode-fd"
   case newPasscodeFile = "new-passcode-file"
@@ -62,6 +63,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case passcodeFile = "passcode-file"
   case prefix
   case protect
+  case protected
   case quiet
   case raw
   case reason

@@ -38,6 +38,11 @@ extension System {
   /// Makes the names in a directory last.
   static func syncDirectory(_ path: String) -> Int32 { unsafe kura_directory_sync(path) }
 
+  /// Opens a regular file.
+  static func openText(_ path: String, follows: Bool) -> Int32 {
+    unsafe kura_text_open(path, follows ? 1 : 0)
+  }
+
   /// Who owns a file.
   static func owner(_ path: String) -> Int64 { unsafe kura_owner(path) }
 
