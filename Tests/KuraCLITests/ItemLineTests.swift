@@ -46,6 +46,23 @@ import Testing
     #expect(order.flags == [.replace, .protect])
   }
 
+  @Test func `says whether its value goes on, and whether it may be the rest of one`() throws {
+    var line = try ItemLine.make()
+    func facts(_ text: String) throws -> [Bool] {
+      let bytes = Array(text.utf8)
+      #expect(try line.read(bytes.span))
+      return [line.goesOn, line.isPiece]
+    }
+    #expect(
+      try facts(
+        #"{"name":"a","value":"b","more":true,"created":"2020-01-02T03:04:05Z","#
+          + #""modified":"2020-01-02T03:04:05Z"}"#) == [true, false])
+    #expect(try facts(#"{"schema":1,"name":"a","value":"b","more":true}"#) == [true, true])
+    #expect(try facts(#"{"name":"a","value":"b","more":false}"#) == [false, true])
+    #expect(try facts(#"{"name":"a","value":"b","protect":false}"#) == [false, false])
+    #expect(flaw(#"{"name":"a","value":"b","more":1}"#) == "its more is neither true nor false")
+  }
+
   @Test func `can be what get --json writes`() throws {
     let line = try #require(
       try read(#"{"schema":1,"name":"a","revision":3,"size":4,"value":{"base64":"YQD/Yg=="}}"#))

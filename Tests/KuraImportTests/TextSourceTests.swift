@@ -37,7 +37,27 @@ import Testing
     #expect(items[2].isCode)
   }
 
+  @Test func `a value that goes on is one`() throws {
+    let text =
+      "{\"name\":\"a\",\"value\":\"x\",\"more\":true}\n\n"
+      + "{\"name\":\"a\",\"value\":{\"base64\":\"AP8=\"},\"more\":true}\n"
+      + "{\"name\":\"a\",\"value\":\"y\"}\n{\"name\":\"b\",\"value\":\"z\",\"more\":false}\n"
+    let items = try items(Array(text.utf8), .jsonLines)
+    #expect(items.names == ["a", "b"])
+    #expect(items[0].value == [0x78, 0x00, 0xFF, 0x79])
+  }
+
   @Test(arguments: [
+    ("{\"name\":\"a\",\"value\":\"b\",\"more\":true}\n", ReadingFlaw(.member, at: 1, "more")),
+    (
+      "{\"name\":\"a\",\"value\":\"b\",\"more\":true}\n{\"name\":\"c\",\"value\":\"b\"}",
+      ReadingFlaw(.member, at: 2, "name")
+    ),
+    (
+      "{\"name\":\"a\",\"value\":\"b\",\"more\":true}\n{\"name\":\"a\"}",
+      ReadingFlaw(.member, at: 2, "value")
+    ),
+    ("{\"name\":\"a\",\"value\":\"b\",\"more\":1}\n", ReadingFlaw(.member, at: 1, "more")),
     ("{\"name\":\"a\"}\n", ReadingFlaw(.member, at: 1, "value")),
     ("{\"value\":\"a\"}\n", ReadingFlaw(.member, at: 1, "name")),
     ("{\"name\":\"a\",\"value\":\"b\",\"class\":\"secret\"}", ReadingFlaw(.member, at: 1, "class")),

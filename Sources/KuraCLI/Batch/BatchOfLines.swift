@@ -88,7 +88,12 @@ struct BatchSender: ~Copyable {
         }
         if step == .interrupted { try stop(before: line, &connection) }
         guard step == .line else { break }
-        if try item.read(input.line) { try add(item, on: input.number, &connection) }
+        guard try item.read(input.line) else { continue }
+        if item.goesOn {
+          try addPieces(item, &input, &connection)
+        } else {
+          try add(item, on: input.number, &connection)
+        }
       }
     } catch {
       if case .batch = error { throw error }
@@ -136,13 +141,47 @@ struct BatchSender: ~Copyable {
   ) throws(CommandError) {
     try flush(&connection)
     try settle(&connection)
-    var alone: PutRequest.Flags = flags.contains(.replace) ? .replace : []
-    if isProtecting { alone.insert(.protect) }
-    let order = try item.order(alone)
+    let order = try item.order(aloneFlags)
     do throws(ClientError) { _ = try connection.put(order, value: item.value.bytes) } catch {
       throw failure(on: line, .client(error.unnamed))
     }
     stored += 1
+  }
+
+  /// Stores a value that goes on over lines, as they come.
+  private mutating func addPieces(
+    _ item: borrowing ItemLine, _ input: inout LineInput, _ connection: inout Connection
+  ) throws(CommandError) {
+    let line = input.number
+    try flush(&connection)
+    try settle(&connection)
+    let order = try item.order(aloneFlags)
+    var piece = try ItemLine.make()
+    var isLast = false
+    var late: CommandError?
+    do throws(ClientError) {
+      _ = try connection.put(order, value: item.value.bytes) { more throws(ClientError) in
+        guard !isLast else { return false }
+        do throws(CommandError) {
+          try piece.read(on: order.name, from: &input)
+          isLast = !piece.goesOn
+          do throws(SecureMemoryError) { try more.append(piece.value.bytes) } catch {
+            throw .outOfMemory
+          }
+        } catch {
+          late = error
+          throw .stopped
+        }
+        return true
+      }
+    } catch { throw failure(on: line, late ?? .client(error.unnamed)) }
+    stored += 1
+  }
+
+  private var aloneFlags: PutRequest.Flags {
+    var alone: PutRequest.Flags = flags.contains(.replace) ? .replace : []
+    if isProtecting { alone.insert(.protect) }
+    return alone
   }
 
   /// Sends what there is, once the batch before is stored.
@@ -171,6 +210,38 @@ struct BatchSender: ~Copyable {
 
   private func failure(on line: UInt64, _ error: CommandError) -> CommandError {
     .batch(BatchFailure(line: line, last: sent.last ?? line, stored: stored), error)
+  }
+}
+
+extension ItemLine {
+  /// Reads the line that goes on with a value.
+  ///
+  /// - Parameter name: Whose value it is.
+  fileprivate mutating func read(
+    on name: String, from input: inout LineInput
+  ) throws(CommandError) {
+    repeat {
+      switch try input.advance(patiently: true) {
+      case .line: break
+      case .interrupted: throw .prompt(.interrupted)
+      case .end, .quiet: throw .usage("the lines end before its value does")
+      }
+    } while try !readPiece(input)
+    guard isPiece, name.utf8.elementsEqual(Array(copying: self.name.bytes)) else {
+      throw .usage(
+        "line \(input.number) does not go on with its value",
+        hint:
+          "behind a line with more stands one of the same name, with value, and more again or not")
+    }
+  }
+
+  private mutating func readPiece(_ input: borrowing LineInput) throws(CommandError) -> Bool {
+    do throws(CommandError) { return try read(input.line) } catch {
+      let inner = Diagnostic(error)
+      throw .failure(
+        "line \(input.number), which goes on with it: " + inner.message, hint: inner.hint,
+        inner.status)
+    }
   }
 }
 

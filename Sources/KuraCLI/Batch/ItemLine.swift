@@ -15,6 +15,10 @@ struct ItemLine: ~Copyable {
   private(set) var isProtected = false
   /// What the item is.
   private(set) var kind = ItemKind.value
+  /// Whether the next line goes on with its value.
+  private(set) var goesOn = false
+  /// Whether it says nothing that the rest of a value does not.
+  private(set) var isPiece = true
   private var created: UInt64?
   private var modified: UInt64?
   /// A text on its way to where it belongs.
@@ -55,9 +59,12 @@ struct ItemLine: ~Copyable {
     value.removeAll()
     attributes.removeAll()
     (attributeCount, isProtected, kind, created, modified) = (0, false, .value, nil, nil)
+    (goesOn, isPiece) = (false, true)
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
-      switch try Member(text, nodes[index].key) {
+      let member = try Member(text, nodes[index].key)
+      isPiece = isPiece && member.isOfPiece
+      switch member {
       case .name:
         try Self.require(nodes[index], .string, "its name is no string")
         try Self.copy(nodes[index], of: text, into: &name)
@@ -67,8 +74,9 @@ struct ItemLine: ~Copyable {
         hasValue = true
       case .attributes: try readAttributes(nodes, index, text)
       case .protect:
-        let isTrue = try Self.truth(nodes[index], text)
+        let isTrue = try Self.truth(nodes[index], text, "protect")
         isProtected = isProtected || isTrue
+      case .more: goesOn = try Self.truth(nodes[index], text, "more")
       case .protection:
         let words = ["standard", "protected"]
         let isSecond =
@@ -103,7 +111,7 @@ struct ItemLine: ~Copyable {
       throw .usage("it has no value")
     }
     if modified == nil { throw .usage("it is deleted, and has no modified") }
-    if !value.bytes.isEmpty { throw .usage("it is deleted, and has a value") }
+    if goesOn || !value.bytes.isEmpty { throw .usage("it is deleted, and has a value") }
   }
 
   private static func isBlank(_ text: Span<UInt8>) -> Bool {
@@ -122,15 +130,24 @@ struct ItemLine: ~Copyable {
 extension ItemLine {
   /// Names what a line may say.
   private enum Member {
-    case name, value, attributes, protect, protection, kind, created, modified, schema
+    case name, value, more, attributes, protect, protection, kind, created, modified, schema
     /// What `get --json` tells beside that, and a line need not.
     case told
 
     private static let names: [(String, Member)] = [
-      ("name", .name), ("value", .value), ("attributes", .attributes), ("protect", .protect),
+      ("name", .name), ("value", .value), ("more", .more), ("attributes", .attributes),
+      ("protect", .protect),
       ("class", .protection), ("kind", .kind), ("created", .created), ("modified", .modified),
       ("schema", .schema), ("revision", .told), ("size", .told),
     ]
+
+    /// Whether a line that goes on with a value may say it.
+    var isOfPiece: Bool {
+      switch self {
+      case .name, .value, .more, .schema: true
+      case .attributes, .protect, .protection, .kind, .created, .modified, .told: false
+      }
+    }
 
     init(_ text: Span<UInt8>, _ key: Range<Int>) throws(CommandError) {
       for (name, member) in Self.names where JSONScanner.isString(text, key, name) {
@@ -139,7 +156,8 @@ extension ItemLine {
       }
       throw .usage(
         "it has a member of another name",
-        hint: "there can be name, value, attributes, class, kind, created, modified and protect")
+        hint:
+          "there can be name, value, more, attributes, class, kind, created, modified and protect")
     }
   }
 
@@ -220,9 +238,9 @@ extension ItemLine {
   }
 
   private static func truth(
-    _ node: JSONDocument.Node, _ text: Span<UInt8>
+    _ node: JSONDocument.Node, _ text: Span<UInt8>, _ member: String
   ) throws(CommandError) -> Bool {
-    let flaw = "its protect is neither true nor false"
+    let flaw = "its " + member + " is neither true nor false"
     try require(node, .literal, flaw)
     switch text[node.range.lowerBound] {
     case UInt8(ascii: "t"): return true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraProtocol
-internal import SecureMemory
+public import SecureMemory
 
 extension Connection {
   /// Stores a value that is in memory.
@@ -10,10 +10,33 @@ extension Connection {
   ) throws(ClientError) -> PutReply {
     let isWhole = value.count <= ProtocolLimit.inlineValue
     if let reply = try offer(order, value, isWhole: isWhole) { return reply }
-    var rest = value
-    while !rest.isEmpty {
-      try upload(rest.extracting(first: ProtocolLimit.chunk))
-      rest = rest.extracting(droppingFirst: min(rest.count, ProtocolLimit.chunk))
+    try upload(all: value)
+    return try endUpload()
+  }
+
+  /// Stores a value that comes in pieces. Memory does not grow with their number.
+  ///
+  /// - Parameters:
+  ///   - order: What to store it as.
+  ///   - value: The first piece.
+  ///   - next: Appends the next piece to an empty buffer; false when there is none. What it throws ends the upload:
+  ///     nothing was stored then.
+  public mutating func put(
+    _ order: PutOrder, value: Span<UInt8>,
+    next: (inout SecretBuffer) throws(ClientError) -> Bool
+  ) throws(ClientError) -> PutReply {
+    _ = try offer(order, value, isWhole: false)
+    try upload(all: value)
+    var piece = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    while true {
+      piece.removeAll()
+      do throws(ClientError) {
+        guard try next(&piece) else { break }
+      } catch {
+        try? channel.send { output throws(ProtocolError) in try output.putUploadEnd(.abandon) }
+        throw error
+      }
+      try upload(all: piece.bytes)
     }
     return try endUpload()
   }
@@ -76,6 +99,14 @@ extension Connection {
         try? channel.send { output throws(ProtocolError) in try output.putUploadEnd(.abandon) }
         throw error
       }
+    }
+  }
+
+  private mutating func upload(all value: Span<UInt8>) throws(ClientError) {
+    var rest = value
+    while !rest.isEmpty {
+      try upload(rest.extracting(first: ProtocolLimit.chunk))
+      rest = rest.extracting(droppingFirst: min(rest.count, ProtocolLimit.chunk))
     }
   }
 

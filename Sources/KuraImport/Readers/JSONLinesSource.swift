@@ -5,11 +5,45 @@ enum JSONLinesSource {
   /// Reads all of it.
   static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
     var line: UInt64 = 0
+    var begun: SourceEntry?
     for text in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       line += 1
       guard text.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
-      try sink.take(try entry(try JSONReader.read(text, at: line), at: line))
+      let document = try JSONReader.read(text, at: line)
+      var entry: SourceEntry
+      if let first = begun.take() {
+        entry = first
+        try goOn(with: document, &entry, at: line)
+      } else {
+        entry = try Self.entry(document, at: line)
+      }
+      if try goesOn(document, line) { begun = entry } else { try sink.take(entry) }
     }
+    if let begun { throw ReadingFlaw(.member, at: begun.place, "more") }
+  }
+
+  /// Whether the next line goes on with a value.
+  private static func goesOn(
+    _ document: JSONValue, _ line: UInt64
+  ) throws(ReadingFlaw) -> Bool {
+    guard let more = document["more"] else { return false }
+    guard case .boolean(let goesOn) = more else { throw ReadingFlaw(.member, at: line, "more") }
+    return goesOn
+  }
+
+  /// Takes the rest of a value, or a further part of it.
+  private static func goOn(
+    with document: JSONValue, _ entry: inout SourceEntry, at line: UInt64
+  ) throws(ReadingFlaw) {
+    guard document["name"]?.text == entry.title else {
+      throw ReadingFlaw(.member, at: line, "name")
+    }
+    guard var value = entry.value, let piece = content(document["value"]) else {
+      throw ReadingFlaw(.member, at: line, "value")
+    }
+    entry.value = nil
+    value += piece
+    entry.value = value
   }
 
   private static func entry(
