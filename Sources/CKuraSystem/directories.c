@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,6 +54,34 @@ int kura_directory_make(const char *path) {
     if (mkdir(part, 0700) != 0 && errno != EEXIST) return -errno;
   }
   return 0;
+}
+
+ptrdiff_t kura_directory_begin(const char *wanted, char *into, size_t capacity) {
+  int count = snprintf(into, capacity, "%s.XXXXXX", wanted);
+  if (count < 0 || (size_t)count >= capacity) return -ENAMETOOLONG;
+  return mkdtemp(into) ? count : -errno;
+}
+
+int kura_directory_add(const char *path) {
+  return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+static int remove_one(
+    const char *path, const struct stat *status, int kind, struct FTW *place) {
+  (void)status, (void)kind, (void)place;
+  return remove(path);
+}
+
+int kura_directory_clear(const char *path) {
+  return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : -errno;
+}
+
+int kura_directory_settle(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  int failed = syncfs(fd) == 0 ? 0 : -errno;
+  close(fd);
+  return failed;
 }
 
 int kura_file_remove(const char *path) { return unlink(path) == 0 ? 0 : -errno; }

@@ -24,6 +24,20 @@ int kura_file_move(const char *_Nonnull from, const char *_Nonnull to);
 /* Makes a directory and those above it, with mode 0700, where they are missing; 0 or a negated errno. */
 int kura_directory_make(const char *_Nonnull path);
 
+/* Makes a directory with mode 0700 beside the path `wanted`, called like it and six characters more: the length of its
+   path without a terminator, or a negated errno. */
+ptrdiff_t kura_directory_begin(
+    const char *_Nonnull wanted, char *_Nonnull into, size_t capacity);
+
+/* Makes a directory with mode 0700, where there is none; 0 or a negated errno. */
+int kura_directory_add(const char *_Nonnull path);
+
+/* Removes a directory and all in it; no link is followed. 0 or a negated errno. */
+int kura_directory_clear(const char *_Nonnull path);
+
+/* Makes all that was written to the file system of a directory last; 0 or a negated errno. */
+int kura_directory_settle(const char *_Nonnull path);
+
 /* Removes a file; 0 or a negated errno. */
 int kura_file_remove(const char *_Nonnull path);
 

@@ -59,6 +59,9 @@ enum HelpDetails {
     ("json-lines", "everything, for 'kura put --batch --replace'"),
     ("keepass-xml, keepassxc-csv", "KeePass 2, KeePassXC"),
     ("bitwarden-json", "Bitwarden, Vaultwarden"),
+    ("cxf", "all that takes FIDO's Credential Exchange Format"),
+    ("pass", "pass and gopass: -o names the folder"),
+    ("dotenv", "NAME=VALUE lines, for sh and others"),
   ]
 
   private static let names: [(word: String, help: String)] = [

@@ -67,6 +67,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case quiet
   case raw
   case reason
+  case recipient
   case recoveryKey = "recovery-key"
   case recoveryKeyFile = "recovery-key-file"
   case replace

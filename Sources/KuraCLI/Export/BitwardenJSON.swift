@@ -96,7 +96,7 @@ extension BitwardenJSON {
     try part("totp", .code, entry, &output)
     try output.key("uris")
     try output.openArray()
-    for attribute in entry.item.attributes where Self.isURL(attribute) {
+    for attribute in entry.item.attributes where attribute.isURL {
       try output.openObject()
       try output.key("match")
       try output.elementNull()
@@ -116,7 +116,7 @@ extension BitwardenJSON {
     for part in entry.parts where part.role == .field {
       try field(part.label, entry.bytes(part), isHidden: true, &output)
     }
-    for attribute in entry.otherAttributes(than: ["user"]) where !Self.isURL(attribute) {
+    for attribute in entry.otherAttributes(than: ["user"]) where !attribute.isURL {
       guard UTF8Scanner.isText(attribute.value.span) else {
         flaw(attribute.key, "its value is no UTF-8 text")
         continue
@@ -146,18 +146,6 @@ extension BitwardenJSON {
     } else {
       try output.elementNull()
     }
-  }
-
-  /// `url`, and `url-2` and so on, as kura-import(1) names more than one.
-  private static func isURL(_ attribute: Attribute) -> Bool {
-    let key = attribute.key.utf8
-    guard key.starts(with: "url".utf8), UTF8Scanner.isText(attribute.value.span) else {
-      return false
-    }
-    let rest = key.dropFirst(3)
-    return rest.isEmpty
-      || rest.first == UInt8(ascii: "-") && rest.count > 1
-        && rest.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
   private static func folder(of name: String) -> String {

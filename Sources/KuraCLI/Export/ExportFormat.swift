@@ -7,12 +7,24 @@ enum ExportFormat: String, Sendable, CaseIterable {
   case keepassCSV = "keepassxc-csv"
   case keepassXML = "keepass-xml"
   case bitwardenJSON = "bitwarden-json"
+  case cxf
+  /// A folder, encrypted by gpg.
+  case pass
+  case dotenv
 
   /// Whether deleted items are written, too.
   var hasDeleted: Bool {
     switch self {
     case .jsonLines: true
-    case .keepassCSV, .keepassXML, .bitwardenJSON: false
+    case .keepassCSV, .keepassXML, .bitwardenJSON, .cxf, .pass, .dotenv: false
+    }
+  }
+
+  /// Whether what makes one-time codes is written.
+  var hasCodes: Bool {
+    switch self {
+    case .jsonLines, .keepassCSV, .keepassXML, .bitwardenJSON, .cxf, .pass: true
+    case .dotenv: false
     }
   }
 }

@@ -42,17 +42,61 @@ struct ExportWriter: ~Copyable {
         try document.write(entry, number: number, &output, flaw: flaw)
       }
       try document.close(&output)
+    case .cxf:
+      var document = try ExchangeFormat.begin(&output)
+      try eachEntry { entry, _, number, flaw throws(CommandError) in
+        try document.write(entry, number: number, &output, flaw: flaw)
+      }
+      try document.close(&output)
+    case .dotenv: try writeVariables(&output)
+    case .pass: preconditionFailure("a store is a folder")
     }
+  }
+
+  /// Writes all as a store that pass reads.
+  mutating func write(_ store: inout StoreFolder) throws(CommandError) {
+    defer { bar.clear() }
+    try eachEntry { entry, _, _, flaw throws(CommandError) in
+      try store.write(entry, flaw: flaw)
+    }
+    bar.clear()
+    for (name, path) in store.renamed {
+      messages.note("renamed " + Diagnostic.shown(name) + ": it is " + Diagnostic.shown(path))
+    }
+  }
+
+  private mutating func writeVariables(_ output: inout Output) throws(CommandError) {
+    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+    let variables = DotenvFile.variables(of: items.names, below: items.prefix)
+    for (index, variable) in variables.enumerated() {
+      let name = items.names[index]
+      var flaw = variable.flaw
+      if flaw == nil { flaw = try write(variable.name, of: name, &value, &output) }
+      if let flaw {
+        tell(name, flaw)
+      } else {
+        count += 1
+      }
+      show(index + 1, of: variables.count)
+    }
+  }
+
+  private mutating func write(
+    _ variable: [UInt8], of name: String, _ value: inout SecretBuffer, _ output: inout Output
+  ) throws(CommandError) -> String? {
+    let limit = VariableList.lengthLimit - variable.count - 2
+    let item = try items.read(name, revision: 0, into: &value, limit: limit)
+    guard item.facts.size <= UInt64(limit) else {
+      return "its value has \(item.facts.size) bytes, and a variable takes \(limit)"
+    }
+    return try DotenvFile.write(variable, value.bytes, &output)
   }
 
   private mutating func writeLines(_ output: inout Output) throws(CommandError) {
     var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
     for (index, name) in items.names.enumerated() {
-      if let flaw = try JSONLines.write(name, &items, &value, &output) {
-        tell(name, flaw)
-      } else {
-        count += 1
-      }
+      try JSONLines.write(name, &items, &value, &output)
+      count += 1
       show(index + 1, of: items.names.count)
     }
   }

@@ -111,6 +111,9 @@ extension ExportedEntry {
     }
   }
 
+  /// All of its attributes.
+  var attributes: [Attribute] { item.attributes }
+
   /// The names of the folders that it stands in, from the outermost.
   var folders: [String] { Self.split(item.name).folders }
 
@@ -124,6 +127,18 @@ extension ExportedEntry {
     }
     let title = parts.removeLast()
     return (parts, title)
+  }
+}
+
+extension Attribute {
+  /// Whether it is `url`, or `url-2` and so on, as kura-import(1) names more than one, and text.
+  var isURL: Bool {
+    let bytes = key.utf8
+    guard bytes.starts(with: "url".utf8), UTF8Scanner.isText(value.span) else { return false }
+    let rest = bytes.dropFirst(3)
+    return rest.isEmpty
+      || rest.first == UInt8(ascii: "-") && rest.count > 1
+        && rest.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 }
 

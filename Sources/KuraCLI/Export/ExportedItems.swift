@@ -8,11 +8,14 @@ internal import SecureMemory
 struct ExportedItems: ~Copyable {
   /// Sorted by their bytes.
   let names: [String]
+  /// What all of them begin with, as it was asked for.
+  let prefix: String
   private let access: VaultAccess
   private var held: Held
 
-  private init(names: [String], _ access: VaultAccess, _ held: consuming Held) {
+  private init(names: [String], _ prefix: String, _ access: VaultAccess, _ held: consuming Held) {
     self.names = names
+    self.prefix = prefix
     self.access = access
     self.held = held
   }
@@ -31,14 +34,16 @@ struct ExportedItems: ~Copyable {
     try access.unlocked(authorizing: true, holding: &held) { connection throws(ClientError) in
       names = []
       order.flags = []
-      try connection.list(order) { item throws(ClientError) in names.append(item.name) }
+      try connection.list(order) { item throws(ClientError) in
+        if format.hasCodes || item.facts.kind != .otp { names.append(item.name) }
+      }
       guard format.hasDeleted else { return }
       order.flags = .deleted
       try connection.list(order) { item throws(ClientError) in names.append(item.name) }
     }
     try prove(access, &held)
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    return ExportedItems(names: names, access, held)
+    return ExportedItems(names: names, prefix, access, held)
   }
 
   private static func prove(_ access: VaultAccess, _ held: inout Held) throws(CommandError) {
@@ -84,5 +89,33 @@ struct ExportedItems: ~Copyable {
         do throws(SecureMemoryError) { try value.append(part) } catch { throw .outOfMemory }
       }
     }
+  }
+
+  /// Reads a revision part by part, so that memory does not grow with its value.
+  ///
+  /// - Parameter body: Gets its value; what it did cannot be done again after an unlock.
+  mutating func read(
+    _ name: String, revision: UInt64, into body: (Span<UInt8>) throws(CommandError) -> Void
+  ) throws(CommandError) -> Item {
+    var late: CommandError?
+    do throws(CommandError) {
+      return try access.unlocked(authorizing: true, holding: &held) {
+        connection throws(ClientError) in
+        var hasBegun = false
+        do throws(ClientError) {
+          return try connection.getWhole(name, revision: revision) { part throws(ClientError) in
+            hasBegun = true
+            do throws(CommandError) { try body(part) } catch {
+              late = error
+              throw .stopped
+            }
+          }
+        } catch {
+          guard hasBegun else { throw error }
+          if late == nil { late = .client(error) }
+          throw .stopped
+        }
+      }
+    } catch { throw late ?? error }
   }
 }

@@ -97,7 +97,7 @@ extension PassSeed {
   }
 
   /// A label or an issuer, which are no secrets.
-  private static func decoded(_ text: Span<UInt8>) -> [UInt8] {
+  static func decoded(_ text: Span<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var index = 0
     while index < text.count {

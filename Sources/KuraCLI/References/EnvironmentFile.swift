@@ -121,6 +121,15 @@ enum VariableName {
     return name.allSatisfy { isLetter($0) || isDigit($0) } && !isDigit(first)
   }
 
+  /// A text as a variable is called: in upper case, with `_` for all but ASCII letters and digits.
+  static func made(of text: some Sequence<Unicode.Scalar>) -> [UInt8] {
+    text.map { scalar in
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
+      guard scalar.isASCII, isLetter(byte) || isDigit(byte) else { return UInt8(ascii: "_") }
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & 0xDF : byte
+    }
+  }
+
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }

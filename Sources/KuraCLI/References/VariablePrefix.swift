@@ -123,16 +123,8 @@ extension VariablePrefix {
 
   /// What stands behind the prefix, in upper case, with `_` for all but ASCII letters and digits.
   private func variable(of item: String) -> [UInt8] {
-    var name = head
-    for scalar in item.unicodeScalars.dropFirst(reference.name.unicodeScalars.count) {
-      let byte = UInt8(truncatingIfNeeded: scalar.value)
-      let isSimple = scalar.isASCII && VariableName.isValid([UInt8(ascii: "_"), byte])
-      name.append(isSimple ? Self.upper(byte) : UInt8(ascii: "_"))
-    }
-    return name
-  }
-
-  private static func upper(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & 0xDF : byte
+    head
+      + VariableName.made(
+        of: item.unicodeScalars.dropFirst(reference.name.unicodeScalars.count))
   }
 }

@@ -14,6 +14,9 @@ public struct FileError: Error, Equatable, Sendable {
   /// More came than was to be read.
   public static let tooLarge = EFBIG
 
+  /// Something stands there already.
+  public static let exists = EEXIST
+
   /// Throws when a count or a descriptor is a negated errno.
   static func check(_ result: Int) throws(FileError) {
     if result < 0 { throw FileError(errno: Int32(-result)) }

@@ -35,6 +35,23 @@ extension System {
   /// Makes a directory and those above it.
   static func makeDirectory(_ path: String) -> Int32 { unsafe kura_directory_make(path) }
 
+  /// Makes a directory beside a path, called like it and more; its path, or a negated errno.
+  static func beginDirectory(_ wanted: String) -> (path: String, failed: Int) {
+    var bytes = [CChar](repeating: 0, count: Int(KURA_PATH_CAPACITY))
+    let count = unsafe kura_directory_begin(wanted, &bytes, bytes.count)
+    guard count > 0 else { return ("", count) }
+    return (String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self), 0)
+  }
+
+  /// Makes a directory where there is none.
+  static func addDirectory(_ path: String) -> Int32 { unsafe kura_directory_add(path) }
+
+  /// Removes a directory and all in it.
+  static func clearDirectory(_ path: String) -> Int32 { unsafe kura_directory_clear(path) }
+
+  /// Makes all that stands in a directory last.
+  static func settleDirectory(_ path: String) -> Int32 { unsafe kura_directory_settle(path) }
+
   /// Makes the names in a directory last.
   static func syncDirectory(_ path: String) -> Int32 { unsafe kura_directory_sync(path) }
 
