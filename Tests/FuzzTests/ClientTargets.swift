@@ -9,7 +9,53 @@ import SecureMemory
 
 /// What the client reads: files of people's, other programs' requests, and the command line.
 enum ClientTargets {
-  static var all: [FuzzTarget] { files + requests + words }
+  static var all: [FuzzTarget] { files + requests + words + exported }
+
+  /// What a batch takes, and what an export reads of items and of pass's store.
+  private static var exported: [FuzzTarget] {
+    [
+      FuzzTarget(
+        name: "item-line",
+        seeds: bytes(
+          #"{"name":"a","value":{"base64":"YQ=="},"more":true}"#,
+          #"{"schema":1,"name":"a","value":"\u00fc","attributes":{"k":"v"},"class":"protected"}"#,
+          #"{"name":"a","kind":"deleted","modified":"2022-01-02T03:04:05Z"}"#),
+        words: bytes("\"", "more", "kind", "otp", "deleted", "true", "created", "base64", "{", "}")
+      ) { input throws(Flaw) in
+        try isTaken {
+          var line = try ItemLine.make()
+          guard try line.read(input.span) else { return }
+          try hold(!line.goesOn || line.kind != .deleted, "a deletion that goes on")
+          try hold(!line.isPiece || line.attributeCount == 0, "a piece with attributes")
+        }
+      },
+      FuzzTarget(
+        name: "time-code",
+        seeds: bytes(
+          "otpauth://totp/a:b?secret=jbswy3dpehpk3pxp&issuer=c&period=60&digits=8&algorithm=SHA256"),
+        words: bytes("secret=", "&", "?", "period=", "%", "=", "otpauth://hotp/")
+      ) { input throws(Flaw) in
+        var (isTaken, isBase32) = (false, false)
+        do {
+          var secret = try buffer([])
+          isTaken = try TimeCode(input.span, &secret) != nil
+          isBase32 = copy(secret.bytes).allSatisfy {
+            $0 >= 0x41 && $0 <= 0x5A || $0 >= 0x32 && $0 <= 0x37
+          }
+        } catch { return false }
+        try hold(!isTaken || isBase32, "a secret that is no base32")
+        return isTaken
+      },
+      FuzzTarget(name: "gpg-id", seeds: bytes("a@b # c\n\n 0xAB\r\n"), words: bytes("#", "\n")) {
+        input throws(Flaw) in
+        let keys = Encryption.keys(input)
+        for key in keys {
+          try hold(!key.isEmpty && !key.contains("\n") && !key.contains("#"), "a key that is none")
+        }
+        return !keys.isEmpty
+      },
+    ]
+  }
 
   private static func buffer(_ bytes: [UInt8]) throws -> SecretBuffer {
     var buffer = try SecretBuffer(capacity: bytes.count)
