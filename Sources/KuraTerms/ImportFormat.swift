@@ -12,6 +12,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
   case bitwardenJSON = "bitwarden-json"
   case protonJSON = "proton-json"
   case keepassXML = "keepass-xml"
+  case cxf
 
   /// Whose it is, in one line.
   public var summary: String {
@@ -25,6 +26,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case .keepassXML: "KeePass 2, KeePassXC, with history and files"
     case .bitwardenJSON: "Bitwarden, Vaultwarden"
     case .protonJSON: "Proton Pass: data.json of its archive"
+    case .cxf: "FIDO's Credential Exchange Format: Apple Passwords and others"
     case .jsonLines: "Kura's own: a line of JSON an item"
     }
   }

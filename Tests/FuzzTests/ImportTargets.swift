@@ -47,6 +47,10 @@ enum ImportTargets {
       bytes(
         "{\"vaults\":{\"v\":{\"name\":\"w\",\"items\":[{\"state\":1,\"createTime\":1,\"data\":{\"metadata\":{\"name\":\"n\",\"note\":\"o\"},\"type\":\"login\",\"extraFields\":[{\"fieldName\":\"k\",\"type\":\"totp\",\"data\":{\"totpUri\":\"s\"}}],\"content\":{\"itemEmail\":\"a\",\"password\":\"p\",\"urls\":[\"u\"]}}}]}}}"
       )
+    case .cxf:
+      bytes(
+        "{\"version\":{\"major\":1,\"minor\":0},\"accounts\":[{\"collections\":[{\"title\":\"a\",\"items\":[{\"item\":\"MQ\"}],\"subCollections\":[{\"title\":\"b\",\"items\":[]}]}],\"items\":[{\"id\":\"MQ\",\"creationAt\":1,\"title\":\"t\",\"tags\":[\"g\"],\"scope\":{\"urls\":[\"u\"]},\"credentials\":[{\"type\":\"basic-auth\",\"username\":{\"fieldType\":\"string\",\"value\":\"u\"},\"password\":{\"fieldType\":\"concealed-string\",\"value\":\"p\"}},{\"type\":\"totp\",\"secret\":\"AAAAAAAA\",\"period\":60,\"digits\":8,\"algorithm\":\"sha256\",\"issuer\":\"i\"},{\"type\":\"note\",\"content\":{\"value\":\"n\"}},{\"type\":\"passkey\"},{\"type\":\"custom-fields\",\"label\":\"l\",\"fields\":[{\"label\":\"k\",\"fieldType\":\"string\",\"value\":\"v\"}]}]}]}]}"
+      )
     case .dotenv: bytes("A=1\nexport B='2'\n# c\nD=\"e\\nf\" # g\n", "A.b-c = d # e")
     case .jsonLines:
       bytes(
@@ -65,7 +69,7 @@ enum ImportTargets {
         "<", ">", "</", "/>", "<!DOCTYPE", "<![CDATA[", "&amp;", "&#x0;", "<Entry>", "</Entry>",
         "Protected=\"True\"")
     case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
-    case .jsonLines, .bitwardenJSON, .protonJSON:
+    case .jsonLines, .bitwardenJSON, .protonJSON, .cxf:
       bytes("{", "}", "[", "]", "\"", "\\u", "\\ud83d", ":", ",", "null", "\"base64\"", "\n")
     }
   }

@@ -57,8 +57,74 @@ import Testing
     #expect(left.map(\.field) == ["passkey", ""] && left[1].reason == .remark(.trashed))
   }
 
+  @Test func `a document of the exchange format, kind by kind`() throws {
+    let bytes = try fixture("exchange.json")
+    let items = try items(bytes, .cxf)
+    let name = "Work/Mail/Example"
+    let login = try #require(items[name])
+    #expect(login.value.text == "cx \"quoted\" 😀" && login["user"] == "ada")
+    #expect(login["url"] == "https://example.org/login" && login["url-2"] == "https://example.net")
+    #expect(login["tags"] == "mail, favorite" && login["branch"] == "north")
+    #expect(login["android-app"] == "org.example.app" && login["PIN"] == nil)
+    #expect(login.created == 1_735_787_045_000 && login.modified == 1_740_832_200_000)
+    #expect(items[name + "/PIN"]?.value.text == "1234")
+    #expect(items[name + "/later"]?.value.text == "of a kind to come")
+    #expect(items[name + "/notes"]?.value.text == "the\nnotes")
+    let code = try #require(items[name + "/otp"])
+    #expect(
+      code.isCode
+        && code.value.text
+          == "otpauth://totp/ada%20l?secret=JBSWY3DPEHPK3PXP&issuer=Shop&algorithm=SHA256&period=60&digits=8"
+    )
+    #expect(items["Card"]?.value.text == "4111111111111111")
+    #expect(items["Card"]?["fullName"] == "Ada L" && items["Card"]?["expiryDate"] == "2030-12")
+    #expect(items["Card/verificationNumber"]?.value.text == "999")
+    #expect(items["Work/Net"]?.value.text == "wifi-pass" && items["Work/Net"]?["ssid"] == "home")
+    #expect(items["Key"]?.value.text.hasPrefix("-----BEGIN PRIVATE KEY-----\nAA+/AQ==\n") == true)
+    #expect(items["Me"]?["country"] == "NO" && items["Me"]?["passportNumber"] == nil)
+    #expect(items["Me/passportNumber"]?.value.text == "P0785120")
+    #expect(items["Service"]?.value.text == "k-1" && items["Service"]?["user"] == "bot")
+    let left = try leavings(bytes, .cxf)
+    #expect(left.map(\.field) == ["passkey", "broken", "scan.pdf", "item-reference", "new-kind"])
+    #expect(left[0].place == 1 && left[0].entry == name)
+    #expect(
+      left.map(\.reason) == [
+        .remark(.unsupported), .remark(.invalid), .remark(.unsupported), .remark(.foreign),
+        .remark(.unsupported),
+      ])
+  }
+
+  @Test func `of several accounts each has a folder`() throws {
+    let text = """
+      {"version":{"major":1,"minor":0},"accounts":[
+      {"username":"","email":"ada@example.org","items":[{"id":"a","title":"t","credentials":[]}]},
+      {"username":"bob","items":[{"id":"a","title":"t","credentials":[]}],
+       "collections":[{"title":"c","items":[{"item":"a"}]}]}]}
+      """
+    #expect(try items(Array(text.utf8), .cxf).names == ["ada@example.org/t", "bob/c/t"])
+  }
+
   @Test(arguments: [
-    ("{\"encrypted\":true,\"data\":\"2.x\"}", ImportFormat.bitwardenJSON, ReadingFlaw(.encrypted)),
+    (
+      "{\"encrypted\":true,\"data\":\"2.x\"}", ImportFormat.bitwardenJSON,
+      ReadingFlaw(.accountBound)
+    ),
+    (
+      "{\"encrypted\":true,\"passwordProtected\":true,\"data\":\"2.x\"}", .bitwardenJSON,
+      ReadingFlaw(.encrypted)
+    ),
+    ("{\"accounts\":[]}", .cxf, ReadingFlaw(.member, "version")),
+    ("{\"version\":{\"major\":2}}", .cxf, ReadingFlaw(.member, "version")),
+    ("{\"version\":{\"major\":1}}", .cxf, ReadingFlaw(.member, "accounts")),
+    ("{\"version\":{\"major\":1},\"accounts\":[{}]}", .cxf, ReadingFlaw(.member, "items")),
+    (
+      "{\"version\":{\"major\":1},\"accounts\":[{\"items\":[{\"credentials\":[]}]}]}", .cxf,
+      ReadingFlaw(.member, at: 1, "title")
+    ),
+    (
+      "{\"version\":{\"major\":1},\"accounts\":[{\"items\":[{\"title\":\"a\"}]}]}", .cxf,
+      ReadingFlaw(.member, at: 1, "credentials")
+    ),
     ("{\"encrypted\":true}", .protonJSON, ReadingFlaw(.encrypted)),
     ("{\"folders\":[]}", .bitwardenJSON, ReadingFlaw(.member, "items")),
     ("{\"items\":[{\"name\":\"a\"},{}]}", .bitwardenJSON, ReadingFlaw(.member, at: 2, "name")),

@@ -18,6 +18,25 @@ enum SeedURI {
     return head + Array("totp/".utf8) + percent(label) + Array("?secret=".utf8) + secret
   }
 
+  /// The URI of a secret in base32 and what else codes are made with; nil where no codes can be made of it.
+  ///
+  /// - Parameters:
+  ///   - secret: In base32, with blanks or without.
+  ///   - label: What it is for.
+  ///   - settings: Parameters of the URI, such as `period`.
+  static func make(
+    _ secret: [UInt8], for label: [UInt8], _ settings: [(key: String, value: [UInt8])]
+  ) -> [UInt8]? {
+    guard let secret = self.secret(secret) else { return nil }
+    var uri =
+      head + Array("totp/".utf8) + percent(String(decoding: label, as: UTF8.self))
+      + Array("?secret=".utf8) + secret
+    for (key, value) in settings {
+      uri += Array("&\(key)=".utf8) + percent(String(decoding: value, as: UTF8.self))
+    }
+    return uri.count <= 4_096 ? uri : nil
+  }
+
   private static func trimmed(_ text: [UInt8]) -> [UInt8] {
     var rest = text[...]
     while let first = rest.first, first <= 0x20 { rest.removeFirst() }

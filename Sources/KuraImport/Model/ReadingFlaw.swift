@@ -31,6 +31,8 @@ struct ReadingFlaw: Error, Equatable, Sendable {
     case doctype = 17
     /// A packed file that is damaged, or becomes too large.
     case packing = 18
+    /// It is encrypted with a key that only the other program's account has.
+    case accountBound = 19
   }
 
   var rule: Rule

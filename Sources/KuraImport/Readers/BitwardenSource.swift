@@ -11,7 +11,10 @@ struct BitwardenSource {
   /// Reads all of it.
   static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
     let document = try JSONReader.read(bytes[...])
-    if document["encrypted"]?.isTrue == true { throw ReadingFlaw(.encrypted) }
+    if document["encrypted"]?.isTrue == true {
+      throw ReadingFlaw(
+        document["passwordProtected"]?.isTrue == true ? .encrypted : .accountBound)
+    }
     var source = BitwardenSource(document)
     try source.read(&sink)
   }

@@ -29,6 +29,7 @@ enum Source {
     case .jsonLines: try JSONLinesSource.read(bytes, &sink)
     case .bitwardenJSON: try BitwardenSource.read(bytes, &sink)
     case .protonJSON: try ProtonSource.read(bytes, &sink)
+    case .cxf: try ExchangeSource.read(bytes, &sink)
     case .keepassXML: try KeePassSource.read(bytes, &sink)
     }
   }

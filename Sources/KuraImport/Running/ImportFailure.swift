@@ -28,7 +28,7 @@ struct ImportFailure: Error, Equatable, Sendable {
     case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty:
       hint = "nothing was changed; is it \(format.rawValue)?"
     case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
-      .encrypted, .outOfMemory, .doctype, .packing:
+      .encrypted, .accountBound, .outOfMemory, .doctype, .packing:
       hint = "nothing was changed"
     }
   }
@@ -40,7 +40,7 @@ extension ReadingFlaw.Rule {
     switch self {
     case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep: true
     case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
-      .member, .assignment, .readFailed, .encrypted, .outOfMemory:
+      .member, .assignment, .readFailed, .encrypted, .accountBound, .outOfMemory:
       false
     }
   }
@@ -67,6 +67,9 @@ extension ReadingFlaw {
     case .packing: "a packed file in it is damaged, or becomes too large"
     case .readFailed: "it cannot be read"
     case .encrypted: "it is encrypted: export it without a password, to a file in memory"
+    case .accountBound:
+      "it is encrypted for the account that exported it, and nothing else opens it: "
+        + "export it as plain JSON, to a file in memory"
     case .outOfMemory: "no memory was left"
     }
   }
@@ -78,7 +81,7 @@ extension ImportFormat {
     switch self {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
       "line"
-    case .bitwardenJSON, .protonJSON, .keepassXML: "entry"
+    case .bitwardenJSON, .protonJSON, .keepassXML, .cxf: "entry"
     }
   }
 }

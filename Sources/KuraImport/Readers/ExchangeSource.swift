@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns a document of FIDO's Credential Exchange Format, version 1.0, into entries.
+struct ExchangeSource {
+  /// Folders by the ids of what stands in them.
+  private var folders: [[UInt8]: [[UInt8]]] = [:]
+  private var place: UInt64 = 0
+
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let document = try JSONReader.read(bytes[...])
+    guard document["version"]?["major"]?.whole == 1 else { throw ReadingFlaw(.member, "version") }
+    guard let accounts = document["accounts"]?.elements else {
+      throw ReadingFlaw(.member, "accounts")
+    }
+    var source = ExchangeSource()
+    for account in accounts {
+      let name = Self.text(account["username"]) ?? Self.text(account["email"]) ?? []
+      try source.read(account, in: accounts.count > 1 ? [name] : [], &sink)
+    }
+  }
+
+  private mutating func read(
+    _ account: JSONValue, in folder: [[UInt8]], _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    guard let items = account["items"]?.elements else { throw ReadingFlaw(.member, "items") }
+    folders = [:]
+    place(account["collections"], in: folder)
+    for item in items {
+      place += 1
+      try sink.take(try entry(item, in: folder))
+    }
+  }
+
+  /// Notes what stands in collections; what is in more than one stays in the first.
+  private mutating func place(_ collections: JSONValue?, in outer: [[UInt8]]) {
+    for collection in collections?.elements ?? [] {
+      let path = outer + [collection["title"]?.text ?? []]
+      for linked in collection["items"]?.elements ?? [] {
+        guard let id = linked["item"]?.text, folders[id] == nil else { continue }
+        folders[id] = path
+      }
+      place(collection["subCollections"], in: path)
+    }
+  }
+
+  private func entry(_ item: JSONValue, in folder: [[UInt8]]) throws(ReadingFlaw) -> SourceEntry {
+    guard let title = item["title"]?.text else { throw ReadingFlaw(.member, at: place, "title") }
+    guard let credentials = item["credentials"]?.elements else {
+      throw ReadingFlaw(.member, at: place, "credentials")
+    }
+    var entry = SourceEntry()
+    (entry.place, entry.title) = (place, title)
+    entry.folders = item["id"]?.text.flatMap { folders[$0] } ?? folder
+    entry.created = Self.time(item["creationAt"])
+    entry.modified = Self.time(item["modifiedAt"])
+    entry.urls = (item["scope"]?["urls"]?.elements ?? []).compactMap(\.text)
+    entry.tags = (item["tags"]?.elements ?? []).compactMap(\.text)
+    if item["favorite"]?.isTrue == true { entry.tags.append(Array("favorite".utf8)) }
+    for app in item["scope"]?["androidApps"]?.elements ?? [] {
+      entry.show("android-app", Self.text(app["bundleId"]))
+    }
+    entry.show("subtitle", Self.text(item["subtitle"]))
+    for credential in credentials { Self.take(credential, &entry) }
+    if let extensions = item["extensions"]?.elements, !extensions.isEmpty {
+      entry.left.append(Remark(reason: .foreign, field: Array("extensions".utf8)))
+    }
+    return entry
+  }
+
+  private static func time(_ value: JSONValue?) -> UInt64 {
+    guard let seconds = value?.whole, seconds < 1 << 40 else { return 0 }
+    return seconds * 1_000
+  }
+
+  /// A text, plain or within a field; nil where it is none, or empty.
+  fileprivate static func text(_ value: JSONValue?) -> [UInt8]? {
+    guard let text = value?.text ?? value?["value"]?.text, !text.isEmpty else { return nil }
+    return text
+  }
+}
+
+// MARK: - Credentials
+
+extension ExchangeSource {
+  private static func take(_ credential: JSONValue, _ entry: inout SourceEntry) {
+    let type = credential["type"]?.text ?? []
+    switch String(decoding: type, as: UTF8.self) {
+    case "basic-auth":
+      entry.name(text(credential["username"]))
+      entry.value("password", text(credential["password"]))
+    case "generated-password": entry.value("password", text(credential["password"]))
+    case "totp": takeSeed(credential, &entry)
+    case "note": takeNote(text(credential["content"]), &entry)
+    case "custom-fields":
+      for field in credential["fields"]?.elements ?? [] {
+        take(field, as: field["label"]?.text ?? [], &entry)
+      }
+    case "credit-card": takeMembers(of: credential, value: "number", &entry)
+    case "api-key": takeMembers(of: credential, value: "key", &entry)
+    case "wifi": takeMembers(of: credential, value: "passphrase", &entry)
+    case "ssh-key":
+      entry.value("privateKey", text(credential["privateKey"]).map(pem))
+      takeMembers(of: credential, value: "privateKey", &entry)
+    case "address", "person-name", "passport", "drivers-license", "identity-document":
+      takeMembers(of: credential, value: "", &entry)
+    case "file":
+      entry.left.append(
+        Remark(reason: .unsupported, field: text(credential["name"]) ?? Array("file".utf8)))
+    case "item-reference": entry.left.append(Remark(reason: .foreign, field: type))
+    default: entry.left.append(Remark(reason: .unsupported, field: type))
+    }
+  }
+
+  /// Takes the members of a credential as fields of their names.
+  ///
+  /// - Parameter value: The one that is what the entry is about.
+  private static func takeMembers(
+    of credential: JSONValue, value main: String, _ entry: inout SourceEntry
+  ) {
+    for (key, member) in credential.members ?? [] {
+      switch String(decoding: key, as: UTF8.self) {
+      case "type", "id", "extensions": continue
+      // Taken by the one that calls, in another form.
+      case "privateKey": continue
+      case "url": if let url = text(member) { entry.urls.append(url) }
+      case "username": entry.name(text(member))
+      case main: entry.value(main, text(member))
+      default: take(member, as: key, &entry)
+      }
+    }
+  }
+
+  /// Numbers by which one person is known, which the format does not conceal.
+  private static let personal: Set<String> = [
+    "passportNumber", "nationalIdentificationNumber", "documentNumber", "identificationNumber",
+    "licenseNumber",
+  ]
+
+  private static func take(_ field: JSONValue, as key: [UInt8], _ entry: inout SourceEntry) {
+    guard let value = text(field) else {
+      let isEmpty = field["value"]?.text != nil || field == .null || field.text != nil
+      if !isEmpty { entry.left.append(Remark(reason: .invalid, field: key)) }
+      return
+    }
+    // What has a type that is not known may be a secret one.
+    let isShown: Bool
+    switch field["fieldType"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
+    case "string", "email", "number", "boolean", "date", "year-month", "wifi-network-security-type",
+      "subdivision-code", "country-code":
+      isShown = !personal.contains(String(decoding: key, as: UTF8.self))
+    case .some: isShown = false
+    case nil: isShown = field.text != nil
+    }
+    entry.fields.append(.init(key: key, value: value, isSecret: !isShown))
+  }
+
+  private static func takeNote(_ text: [UInt8]?, _ entry: inout SourceEntry) {
+    guard let text else { return }
+    entry.notes = entry.notes.isEmpty ? text : entry.notes + [UInt8(ascii: "\n")] + text
+  }
+
+  /// Takes what makes codes. A further one is kept, hidden.
+  private static func takeSeed(_ credential: JSONValue, _ entry: inout SourceEntry) {
+    guard let secret = text(credential["secret"]) else { return }
+    let label = text(credential["username"]) ?? entry.title
+    var settings: [(key: String, value: [UInt8])] = []
+    if let issuer = text(credential["issuer"]) { settings.append(("issuer", issuer)) }
+    if let name = text(credential["algorithm"]) {
+      settings.append(("algorithm", Array(String(decoding: name, as: UTF8.self).uppercased().utf8)))
+    }
+    for key in ["period", "digits"] {
+      if case .number(let digits)? = credential[key] { settings.append((key, digits)) }
+    }
+    let seed = SeedURI.make(secret, for: label, settings) ?? secret
+    if entry.seed.isEmpty {
+      entry.seed = seed
+    } else {
+      entry.fields.append(.init(key: Array("otp".utf8), value: seed, isSecret: true))
+    }
+  }
+
+  /// A private key as PEM (RFC 7468); the document has its bytes in base64url.
+  private static func pem(_ text: [UInt8]) -> [UInt8] {
+    // One that is PEM already has blanks.
+    if text.contains(UInt8(ascii: " ")) { return text }
+    var digits = text.map { digit in
+      switch digit {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      default: digit
+      }
+    }
+    while digits.count % 4 != 0 { digits.append(UInt8(ascii: "=")) }
+    var lines = Array("-----BEGIN PRIVATE KEY-----\n".utf8)
+    for start in stride(from: 0, to: digits.count, by: 64) {
+      lines += digits[start..<min(start + 64, digits.count)] + [UInt8(ascii: "\n")]
+    }
+    return lines + Array("-----END PRIVATE KEY-----\n".utf8)
+  }
+}
+
+extension SourceEntry {
+  /// Takes a value; where there is one already, as a hidden field.
+  fileprivate mutating func value(_ key: String, _ text: [UInt8]?) {
+    guard let text else { return }
+    if value == nil {
+      value = text
+    } else {
+      fields.append(.init(key: Array(key.utf8), value: text, isSecret: true))
+    }
+  }
+
+  /// Takes a user's name; where there is one already, as a field.
+  fileprivate mutating func name(_ text: [UInt8]?) {
+    guard let text, text != user else { return }
+    if user.isEmpty { user = text } else { show("username", text) }
+  }
+
+  /// Takes a field that lists may show.
+  fileprivate mutating func show(_ key: String, _ text: [UInt8]?) {
+    guard let text else { return }
+    fields.append(.init(key: Array(key.utf8), value: text, isSecret: false))
+  }
+}
