@@ -94,6 +94,14 @@ extension Storage {
     _ = try step(.deleteItem)
   }
 
+  private var metaBounds: ClosedRange<Int> {
+    version < Schema.newest ? Bounds.sealed : Bounds.longMeta
+  }
+
+  private var bodyBounds: ClosedRange<Int> {
+    version < Schema.newest ? Bounds.sealed : Bounds.longBody
+  }
+
   @_lifetime(borrow self)
   private borrowing func itemRow(_ query: Query) throws(StorageError) -> ItemRow {
     let history = try blob(query, 6, Bounds.history, in: .item)
@@ -101,8 +109,8 @@ extension Storage {
     return ItemRow(
       tag: try blob(query, 0, Bounds.id, in: .item), id: try blob(query, 1, Bounds.id, in: .item),
       facts: try facts(query, 2, in: .item), history: history,
-      meta: try blob(query, 7, Bounds.sealed, in: .item),
-      body: try blob(query, 8, Bounds.sealed, in: .item))
+      meta: try blob(query, 7, metaBounds, in: .item),
+      body: try blob(query, 8, bodyBounds, in: .item))
   }
 }
 
@@ -176,8 +184,8 @@ extension Storage {
         generation: UInt32(try integer(query, 3, 0...Int64(UInt32.max), in: .history)),
         itemClass: UInt8(try integer(query, 4, 0...1, in: .history)),
         kind: UInt8(try integer(query, 5, 0...2, in: .history))),
-      history: Span(), meta: try blob(query, 6, Bounds.sealed, in: .history),
-      body: try blob(query, 7, Bounds.sealed, in: .history))
+      history: Span(), meta: try blob(query, 6, metaBounds, in: .history),
+      body: try blob(query, 7, bodyBounds, in: .history))
   }
 }
 

@@ -21,6 +21,9 @@ package enum Machine {
   /// The kernel's id of this start of the machine, a UUID; empty when it does not say.
   package static func bootID() -> String { text("/proc/sys/kernel/random/boot_id") }
 
+  /// What the system calls this installation of it (machine-id(5)); empty when it does not say.
+  package static func machineID() -> [UInt8] { Array(text("/etc/machine-id").utf8.prefix(32)) }
+
   /// The inode of the time namespace that this process runs in; zero when the kernel has none.
   package static func timeNamespace() -> UInt64 {
     var status = stat()

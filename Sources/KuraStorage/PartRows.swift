@@ -8,6 +8,8 @@ package enum Part: Int64, Equatable, Sendable {
   case ring = 1
   /// The sealed root of the integrity tree.
   case root = 2
+  /// What copies know of each other, sealed; in the newest layout alone, and there not always.
+  case devices = 3
 }
 
 extension Storage {
@@ -18,6 +20,25 @@ extension Storage {
     unsafe bind(statement, 1, part.rawValue)
     guard try step(.part) else { return nil }
     return try blob(.part, 0, Bounds.part, in: .part)
+  }
+
+  /// Whether the tables have the newest layout.
+  package var isNewest: Bool { version == Schema.newest }
+
+  /// A row of the journal; nil behind the last.
+  ///
+  /// - Parameter number: From 1; the next one there is from here on.
+  package mutating func journalRow(
+    from number: Int64
+  ) throws(StorageError) -> (number: Int64, data: [UInt8])? {
+    let statement = unsafe try start(.journalScan)
+    defer { finish(.journalScan) }
+    unsafe bind(statement, 1, number)
+    guard try step(.journalScan) else { return nil }
+    return (
+      try integer(.journalScan, 0, 1...Int64.max, in: .part),
+      try [UInt8](copying: blob(.journalScan, 1, Bounds.journal, in: .part))
+    )
   }
 
   /// Writes a record in place of what stands there.

@@ -13,6 +13,7 @@ enum Query: Int, CaseIterable {
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
   case node, nodeKeys, storeNode, deleteNode
+  case journalScan
 
   /// The text, with numbered parameters.
   var sql: String {
@@ -92,6 +93,8 @@ enum Query: Int, CaseIterable {
     case .nodeKeys: "SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT ?2"
     case .storeNode: "REPLACE INTO node (id, digests) VALUES (?1, ?2)"
     case .deleteNode: "DELETE FROM node WHERE id = ?1"
+
+    case .journalScan: "SELECT number, data FROM journal WHERE number >= ?1 ORDER BY number LIMIT 1"
     }
   }
 

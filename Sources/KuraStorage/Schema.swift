@@ -5,8 +5,10 @@ package enum Schema {
   /// "KURA", in the header of the file.
   package static let applicationID: UInt32 = 0x4B55_5241
 
-  /// The layout of the tables; a file with a greater number is left alone.
+  /// The layout of the tables that a new file has.
   package static let version: Int32 = 1
+  /// The one with a journal, to which a file can be changed over; a file with a greater number is left alone.
+  package static let newest: Int32 = 2
 
   /// Holds one table's name and the text that `sqlite_schema.sql` must hold, byte for byte.
   struct Definition {
@@ -18,7 +20,17 @@ package enum Schema {
     var index: StaticString?
   }
 
-  /// All that may stand in `sqlite_schema`, in the order of creation.
+  /// All that may stand in `sqlite_schema` of a file.
+  static func tables(of version: Int32) -> [Definition] {
+    version < newest ? tables : tables + [journal]
+  }
+
+  /// What the newest layout has besides.
+  static let journal = Definition(
+    name: "journal",
+    sql: "CREATE TABLE journal (number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT")
+
+  /// What each layout has, in the order of creation.
   static let tables: [Definition] = [
     Definition(
       name: "part",
@@ -82,6 +94,12 @@ package enum Bounds {
   package static let history = 0...163_840
   /// A padded, sealed plaintext of 1 to 65,537 bytes and a little.
   package static let sealed = 328...67_656
+  /// An item's meta in the newest layout.
+  package static let longMeta = 328...135_240
+  /// An item's body in the newest layout.
+  package static let longBody = 328...270_408
+  /// Up to 64 sealed entries of the journal.
+  package static let journal = 328...4_168
   /// A sealed chunk of 1 to 65,536 bytes.
   package static let chunk = 73...65_608
   /// Tags and leaves, 48 bytes each.

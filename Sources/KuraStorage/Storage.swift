@@ -19,6 +19,8 @@ package struct Storage: ~Copyable, @unchecked Sendable {
   private var prepared: [OpaquePointer?]
   /// Which statements have been started since the transaction began, one bit each.
   private var started: UInt64 = 0
+  /// The layout of the file's tables, as it was when they were looked at last.
+  var version = Schema.version
 
   /// Takes over an open connection.
   init(owning db: OpaquePointer) {

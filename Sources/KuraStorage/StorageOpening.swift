@@ -31,7 +31,6 @@ extension Storage {
     var storage = try connect(uri(of: path) + "?immutable=1", flags: flags)
     try storage.peek()
     try storage.settle()
-    try storage.checkVersion()
     try storage.checkSchema()
     try storage.fitCache()
     return storage
@@ -105,7 +104,6 @@ extension Storage {
   /// Checks the schema before any other statement may touch a row, then sets what a session needs.
   private static func prepare(_ storage: consuming Storage) throws(StorageError) -> Storage {
     var storage = storage
-    try storage.checkVersion()
     try storage.checkSchema()
     try storage.execute("PRAGMA journal_mode=WAL")
     try storage.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
@@ -210,17 +208,27 @@ extension Storage {
   }
 
   private static func checkVersion(_ version: Int32) throws(StorageError) {
-    if version > Schema.version { throw .newerFormat(UInt32(version)) }
-    guard version == Schema.version else { throw .notADatabase }
+    if version > Schema.newest { throw .newerFormat(UInt32(version)) }
+    guard version >= Schema.version else { throw .notADatabase }
   }
 
-  /// Reads the version again, where a WAL may have another than the file's first bytes.
-  private mutating func checkVersion() throws(StorageError) {
+  /// Reads the version again: a WAL may have another than the file's first bytes, and another engine may have changed
+  /// it.
+  private mutating func readVersion() throws(StorageError) {
     _ = unsafe try start(.version)
     defer { finish(.version) }
     guard try step(.version) else { throw .corrupt }
     let version = try integer(.version, 0, Int64(Int32.min)...Int64(Int32.max), in: .part)
     try Self.checkVersion(Int32(version))
+    self.version = Int32(version)
+  }
+
+  /// Changes the file over to the newest layout, within a write transaction.
+  package mutating func changeOver() throws(StorageError) {
+    precondition(isInTransaction && version < Schema.newest, "it is changed over once")
+    try execute("\(Schema.journal.sql)")
+    try execute("PRAGMA user_version=\(Schema.newest)")
+    version = Schema.newest
   }
 
   /// Compares everything that stands in the schema with what may stand there.
@@ -228,11 +236,12 @@ extension Storage {
   /// A planted trigger or view would otherwise run inside our own transactions, and a table on
   /// another table's page would show one's rows as the other's.
   package mutating func checkSchema() throws(StorageError) {
+    try readVersion()
     _ = unsafe try start(.schema)
     defer { finish(.schema) }
     // Who copied the tables with a program of SQLite's may have made them in another order.
-    var tables = Schema.tables
-    var indexes = Schema.tables.filter { $0.index != nil }
+    var tables = Schema.tables(of: version)
+    var indexes = tables.filter { $0.index != nil }
     var owedIndexes = 0
     var pages: [Int64] = []
     while try step(.schema) {

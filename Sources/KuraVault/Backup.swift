@@ -223,7 +223,8 @@ extension Storage {
   mutating func vaultID() -> VaultID? {
     guard (try? beginRead()) != nil else { return nil }
     defer { end() }
-    guard let data = try? record(.header, .header), let header = try? VaultHeader(decoding: data)
+    guard let data = try? record(.header, .header),
+      let header = try? VaultHeader(decoding: data, upTo: .second)
     else { return nil }
     return header.vault
   }

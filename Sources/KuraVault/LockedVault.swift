@@ -22,7 +22,7 @@ public struct LockedVault: ~Copyable, Sendable {
   let place: FilePlace
   let identity: FileIdentity
   let options: VaultOptions
-  let header: VaultHeader
+  var header: VaultHeader
   private(set) var slotRows: [SlotRow]
   /// The slot that opened last, which is tried first.
   var lastSlot: UInt8?
@@ -85,8 +85,8 @@ public struct LockedVault: ~Copyable, Sendable {
   }
 
   private static func readHeader(_ storage: inout Storage) throws(VaultError) -> VaultHeader {
-    let data = try storage.record(.header, .header)
-    return try fromFormat(.header, VaultHeader(decoding: data))
+    let data = [UInt8](copying: try storage.record(.header, .header))
+    return try VaultHeader.read(data.span, storage)
   }
 
   /// The vault file's path, its directory resolved.
@@ -145,7 +145,8 @@ extension LockedVault {
   ) throws(VaultError) -> UnlockAttempt {
     // Another engine may have changed the slots since the file was opened.
     let (now, rows) = try LockedVault.readFront(&storage)
-    guard now == header else { throw .damaged(.header) }
+    guard now.follows(header) else { throw .damaged(.header) }
+    header = now
     slotRows = rows
     return try UnlockAttempt(
       vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory,

@@ -39,6 +39,9 @@ extension UnlockedVault {
     }
     try trustRoot()
     var draft = try Draft(after: trust, by: writer, at: options.now())
+    let kept = keys.ring.ledger
+    defer { if !isCommitted { keys.ring.ledger = kept } }
+    try claim(&draft)
     let result = try body(&self, &draft)
     try commit(draft)
     isCommitted = true
@@ -64,6 +67,7 @@ extension UnlockedVault {
     for value in draft.orphaned { sweeper.add(value) }
     if draft.leavesOldBodies { mustTruncate = true }
     trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
+    (isProved, provedDevice) = (true, draft.root.copy?.device)
   }
 
   /// Makes sure that what is trusted is what the file says now.
@@ -74,9 +78,15 @@ extension UnlockedVault {
     if try isRootUnchanged() { return }
     try fromStorage(rows.storage.checkSchema())
     let front = try FrontRecords(&rows.storage)
-    guard front.header == trust.header else { throw .damaged(.header) }
+    let header = try VaultHeader.read(front.header.span, rows.storage)
+    guard header.follows(self.header) else { throw .damaged(.header) }
     let next: Trust
-    do throws(VaultError) { next = try Trust(front, keys, checks: options.checks) } catch {
+    do throws(VaultError) {
+      // What another engine took over is read so from here on.
+      keys.format = header.format
+      next = try Trust(front, keys, checks: options.checks)
+    } catch {
+      keys.format = self.header.format
       // Another engine put the vault under a new key, which leaves none of the slots: who proves to be
       // its owner can unlock it again.
       let known = trust.slots
@@ -86,7 +96,14 @@ extension UnlockedVault {
       throw .replaced
     }
     try trust.check(successor: next, checks: options.checks)
-    if front.ring != trust.sealedRing { try keys.reload(ring: front.ring) }
+    if front.ring != trust.sealedRing { try keys.reload(ring: front.ring, of: header.format) }
+    self.header = header
+    // Another engine here makes the file its own by the same rule; one on another machine takes another name first.
+    if next.root.copy?.device != provedDevice {
+      let own = try machine()
+      isProved = isProved && keys.ring.ledger?.machine == own
+      provedDevice = next.root.copy?.device
+    }
     trust = next
     rows.tree.forget()
   }

@@ -13,9 +13,11 @@ struct Trust {
   /// What names the root.
   private(set) var fingerprint: Digest
   /// The header's bytes.
-  let header: [UInt8]
+  private(set) var header: [UInt8]
   /// The ring as it stands in the file.
   private(set) var sealedRing: [UInt8]
+  /// What copies know of each other, as it stands in the file; nil in format 1.
+  private(set) var devices: [UInt8]?
   /// The key slots.
   private(set) var slots: [SlotRow]
 
@@ -25,6 +27,7 @@ struct Trust {
     sealedRoot = sealed
     self.fingerprint = fingerprint
     if let ring = draft.sealedRing { sealedRing = ring }
+    if let header = draft.header { (self.header, devices) = (header, []) }
     if let slots = draft.slots { self.slots = slots }
   }
 }
@@ -33,6 +36,8 @@ struct Trust {
 struct Draft {
   /// The root; its tree root, counts and header digest follow what is written.
   var root: RootRecord
+  /// The header, when it becomes one of format 2.
+  var header: [UInt8]?
   /// The ring, when it changes.
   var sealedRing: [UInt8]?
   /// The slots, when they change.
@@ -72,6 +77,8 @@ struct FrontRecords {
   let header: [UInt8]
   let ring: [UInt8]
   let root: [UInt8]
+  /// nil in format 1, nothing where there are none.
+  let devices: [UInt8]?
   let slots: [SlotRow]
 
   /// Reads them within a transaction.
@@ -79,8 +86,34 @@ struct FrontRecords {
     header = [UInt8](copying: try storage.record(.header, .header))
     ring = [UInt8](copying: try storage.record(.ring, .ring))
     root = [UInt8](copying: try storage.record(.root, .root))
+    devices = try fromStorage(storage.devices())
     slots = try fromStorage(storage.slots())
     try SlotTable.check(slots)
+  }
+}
+
+extension Storage {
+  /// What copies know of each other; nil in format 1, nothing where there are none.
+  fileprivate mutating func devices() throws(StorageError) -> [UInt8]? {
+    guard isNewest else { return nil }
+    guard let data = try part(.devices) else { return [] }
+    return [UInt8](copying: data)
+  }
+}
+
+extension VaultHeader {
+  /// Reads the header of any format, which must be that of the tables.
+  static func read(_ bytes: Span<UInt8>, _ storage: borrowing Storage) throws(VaultError)
+    -> VaultHeader
+  {
+    let header = try fromFormat(.header, VaultHeader(decoding: bytes, upTo: .second))
+    guard (header.format > .first) == storage.isNewest else { throw .damaged(.header) }
+    return header
+  }
+
+  /// Whether it can have come of another one by a change that somebody made.
+  func follows(_ before: VaultHeader) -> Bool {
+    vault == before.vault && format >= before.format
   }
 }
 
@@ -94,9 +127,10 @@ extension Trust {
     fingerprint = try keys.fingerprint(of: root)
     header = front.header
     sealedRing = front.ring
+    devices = front.devices
     slots = front.slots
     let digest = try keys.headerDigest(
-      header: front.header, ring: front.ring, slots: front.slots)
+      header: front.header, ring: front.ring, devices: front.devices, slots: front.slots)
     guard digest == root.headerDigest || !checks.contains(.header) else {
       throw .damaged(.header)
     }

@@ -27,7 +27,7 @@ public struct UnlockedVault: ~Copyable {
   let place: FilePlace
   let identity: FileIdentity
   let options: VaultOptions
-  let header: VaultHeader
+  var header: VaultHeader
   var keys: Keyring
   var trust: Trust
   /// Who writes: this engine, from this unlock on.
@@ -45,6 +45,9 @@ public struct UnlockedVault: ~Copyable {
   var sweeper = Sweeper()
   /// How far the last look over all items is, once a rotation has sealed them again.
   var rotationCheck: RotationCheck?
+  /// Whether it is known that this machine wrote the file last, and as which copy.
+  var isProved = false
+  var provedDevice: DeviceID?
   /// How often this engine put the vault under a new key since the unlock.
   var rekeyCount: UInt64 = 0
 
@@ -137,7 +140,7 @@ extension LockedVault {
     // for the slots that stand there now.
     guard front.slots.contains(key.row) else { throw .credentialStale }
     let keys = try Keyring.derive(
-      from: key.payload.vaultKey, vault: header.vault, sealedRing: front.ring)
+      from: key.payload.vaultKey, of: header, sealedRing: front.ring)
     let trust = try Trust(front, keys, checks: options.checks)
     if key.holdsProtectedHalf {
       try keys.check(ProtectedPair(secretHalf: try key.protectedHalf(vault: header.vault)))
@@ -155,7 +158,9 @@ extension LockedVault {
     try fromStorage(storage.beginRead())
     defer { storage.end() }
     let front = try FrontRecords(&storage)
-    guard front.header == header.encoded else { throw .damaged(.header) }
+    let now = try VaultHeader.read(front.header.span, storage)
+    guard now.follows(header) else { throw .damaged(.header) }
+    header = now
     return front
   }
 }

@@ -165,11 +165,11 @@ private struct FirstSlots: ~Copyable {
     try noteSlots(in: &ring, now)
     let slots = try rows(vaultKey, pair, header.vault, now)
     let sealedRing = try Keyring.sealFirst(ring, under: vaultKey, vault: header.vault)
-    let keys = try Keyring.derive(from: vaultKey, vault: header.vault, sealedRing: sealedRing)
+    let keys = try Keyring.derive(from: vaultKey, of: header, sealedRing: sealedRing)
     let root = RootRecord(
       epoch: 1, itemCount: 0, deletedCount: 0, depth: 1, treeRoot: .zero,
       headerDigest: try keys.headerDigest(
-        header: header.encoded, ring: sealedRing, slots: slots),
+        header: header.encoded, ring: sealedRing, devices: nil, slots: slots),
       previous: .zero, writer: try WriterID.fresh(), time: now)
     try store(header.encoded, sealedRing, try keys.seal(root), slots, in: place)
     return try FirstSight(root, at: target, keys, in: options.stateDirectory)

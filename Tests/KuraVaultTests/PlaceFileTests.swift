@@ -189,8 +189,8 @@ extension TestVault {
     try file.restore(old)
     try FileManager.default.removeItem(atPath: file.stateDirectory)
     switch file.refusal() {
-    case .rolledBack(let copy, epoch: 2):
-      #expect(copy.epoch == 3)
+    case .rolledBack(let copy, epoch: 2 + TestVault.begun):
+      #expect(copy.epoch == 3 + TestVault.begun)
       #expect(copy.path == Array(file.path.utf8))
     case let other: Issue.record("\(String(describing: other))")
     }

@@ -138,8 +138,8 @@ import Testing
       for refusal in [caught { _ = try vault.get("a") }, caught { try vault.put("a", "more") }] {
         switch refusal {
         case .forked(let known, let epoch):
-          #expect(known.epoch == 3)
-          #expect(epoch == UInt64(2 + changes))
+          #expect(known.epoch == 3 + TestVault.begun)
+          #expect(epoch == UInt64(2 + changes) + TestVault.begun)
         case let other: Issue.record("\(String(describing: other))")
         }
       }

@@ -45,7 +45,7 @@ import Testing
     #expect(vault.needsFlush == true)
     try vault.flushSeen()
     #expect(vault.needsFlush == false)
-    #expect(seenEpoch(file, vault) == 2)
+    #expect(seenEpoch(file, vault) == 2 + TestVault.begun)
   }
 
   @Test func `survives a torn write`() throws {
@@ -87,7 +87,7 @@ import Testing
     try Data(count: 1_024).write(to: seenURL(file, vault))
     let second = try file.unlock()
     #expect(second.notices.contains(.seenDamaged))
-    #expect(seenEpoch(file, second) == 1)
+    #expect(seenEpoch(file, second) == 1 + TestVault.begun)
   }
 
   @Test func `where something else stands stops the unlock, and is told by its own path`() throws {
@@ -120,9 +120,9 @@ import Testing
     try second.put("a", "2")
     try second.put("a", "3")
     try second.flushSeen()
-    #expect(seenEpoch(file, second) == 4)
+    #expect(seenEpoch(file, second) == 4 + TestVault.begun)
     try first.flushSeen()
-    #expect(seenEpoch(file, second) == 4)
+    #expect(seenEpoch(file, second) == 4 + TestVault.begun)
   }
 
   private func seenURL(_ file: TestVault, _ vault: borrowing UnlockedVault) -> URL {
@@ -143,8 +143,8 @@ import Testing
     try file.fill { try $0.put("a", "2") }
     try file.restore(old)
     switch file.refusal() {
-    case .rolledBack(let copy, epoch: 2):
-      #expect(copy.epoch == 3)
+    case .rolledBack(let copy, epoch: 2 + TestVault.begun):
+      #expect(copy.epoch == 3 + TestVault.begun)
       #expect(copy.path == Array(file.path.utf8))
       #expect(copy.time > 1_700_000_000_000)
     case let other: Issue.record("\(String(describing: other))")
@@ -161,7 +161,7 @@ import Testing
     #expect(file.refusal() != nil)
     let vault = try file.unlock(accepting: true)
     #expect(vault.notices.contains(.rollbackAccepted))
-    #expect(vault.summary.epoch == 1)
+    #expect(vault.summary.epoch == 1 + TestVault.begun)
     let again = try file.unlock()
     #expect(!again.notices.contains(.rollbackAccepted))
   }
@@ -178,7 +178,8 @@ import Testing
     try FileManager.default.removeItem(atPath: state)
     try FileManager.default.moveItem(atPath: state + ".kept", toPath: state)
     switch file.refusal() {
-    case .forked(let copy, epoch: 2): #expect(copy.epoch == 2)
+    case .forked(let copy, epoch: 2 + TestVault.begun):
+      #expect(copy.epoch == 2 + TestVault.begun)
     case let other: Issue.record("\(String(describing: other))")
     }
     #expect(file.refusal(without: .seen) == nil)
@@ -193,7 +194,7 @@ import Testing
     try vault.put("a", "2")
     file.attack("UPDATE part SET data = x'\(old)' WHERE id = 2")
     switch caught({ _ = try vault.get("a") }) {
-    case .rolledBack(_, epoch: 2): break
+    case .rolledBack(_, epoch: 2 + TestVault.begun): break
     case let other: Issue.record("\(String(describing: other))")
     }
   }

@@ -15,7 +15,7 @@ import Testing
     let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     let vault = try file.unlock()
-    #expect(vault.summary.epoch == 1)
+    #expect(vault.summary.epoch == 1 + TestVault.begun)
     #expect(vault.summary.itemCount == 0)
     #expect(vault.summary.weaknesses == [.weakKDF, .noRecoveryKey])
   }
@@ -212,11 +212,17 @@ import Testing
     #expect(file.refusal() == .newerFormat(7))
     #expect(try file.content() == before)
     #expect(file.files == ["test.kura"])
-    file.attack("PRAGMA user_version=1", "UPDATE part SET data = x'4B55524202000000' WHERE id = 0")
+    let own = TestVault.isOfSecondFormat ? 2 : 1
+    file.attack(
+      "PRAGMA user_version=\(own)", "UPDATE part SET data = x'4B55524202000000' WHERE id = 0")
     #expect(file.refusal() == .notAVault)
     file.attack(
-      "UPDATE part SET data = CAST(x'4B5552410200' || zeroblob(18) AS BLOB) WHERE id = 0")
-    #expect(file.refusal() == .newerFormat(2))
+      "UPDATE part SET data = CAST(x'4B5552410300' || zeroblob(18) AS BLOB) WHERE id = 0")
+    #expect(file.refusal() == .newerFormat(3))
+    // The header and the tables have one format.
+    file.attack(
+      "UPDATE part SET data = CAST(x'4B5552410\(3 - own)00' || zeroblob(18) AS BLOB) WHERE id = 0")
+    #expect(file.refusal() == .damaged(.header))
   }
 
   @Test func `in a directory that others may write in is refused, but not one that they may enter`()

@@ -26,7 +26,7 @@ public struct AttributeList: ~Escapable {
   ///
   /// - Throws: ``FormatError/damaged``.
   @_lifetime(copy bytes)
-  init(decoding bytes: Span<UInt8>) throws(FormatError) {
+  public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
     let count = Int(try reader.integer(UInt16.self))
     guard count <= AttributeList.mostAttributes else { throw .damaged }

@@ -22,6 +22,11 @@ public struct BodyParts: ~Escapable {
   /// none.
   public let secrets: Span<UInt8>
 
+  /// Whether there are secret attributes beside the value in an opened body.
+  public static func isParted(_ plaintext: Span<UInt8>) -> Bool {
+    !plaintext.isEmpty && plaintext[0] == form
+  }
+
   /// Reads an opened body.
   ///
   /// - Parameters:

@@ -17,7 +17,7 @@ public struct SealedAttributes: ~Escapable {
   ///
   /// - Throws: ``FormatError/damaged``.
   @_lifetime(copy bytes)
-  init(decoding bytes: Span<UInt8>) throws(FormatError) {
+  public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
     let count = Int(try reader.integer(UInt16.self))
     guard count <= AttributeList.mostAttributes else { throw .damaged }

@@ -10,6 +10,8 @@ public struct TrailChange: ~Escapable {
   let setsName: Bool
   /// Whether everything is as this change has it, so that nothing stays open beside it.
   let settlesAll: Bool
+  /// Whether the item is deleted: what stood in the body is forgotten then, and not deleted for itself.
+  let isDeletion: Bool
   /// The public attributes from now on.
   let attributes: AttributeList
   /// The keys of the secret ones from now on, each with the size of its value; encoded as a meta has them, or
@@ -25,14 +27,16 @@ public struct TrailChange: ~Escapable {
   ///   - setsValue: Whether there is another value.
   ///   - setsName: Whether there is another name.
   ///   - settlesAll: Whether nothing stays open.
+  ///   - isDeletion: Whether the item is deleted.
   @_lifetime(copy attributes, copy secrets, copy edited)
   public init(
     attributes: AttributeList, secrets: Span<UInt8>, edited: Span<UInt8>, setsValue: Bool = false,
-    setsName: Bool = false, settlesAll: Bool = false
+    setsName: Bool = false, settlesAll: Bool = false, isDeletion: Bool = false
   ) {
     self.setsValue = setsValue
     self.setsName = setsName
     self.settlesAll = settlesAll
+    self.isDeletion = isDeletion
     self.attributes = attributes
     self.secrets = secrets
     self.edited = edited
@@ -42,6 +46,9 @@ public struct TrailChange: ~Escapable {
   func sets(_ key: Span<UInt8>) -> Bool {
     settlesAll || TrailChange.has(key, in: edited, of: .plain)
   }
+
+  /// Whether an attribute that was in the body is forgotten.
+  func forgets(_ list: KnownKeys.List) -> Bool { isDeletion && list == .secret }
 
   /// Whether there is an attribute of a key from now on.
   func keeps(_ key: Span<UInt8>) -> Bool {
@@ -103,6 +110,30 @@ extension MetaTrail {
       deleted: gone.compactMap { $0 }, sides: [])
   }
 
+  /// What another name or class leaves: all contents stand, and only the name may have another stamp.
+  ///
+  /// - Parameters:
+  ///   - before: The trail of the item as it was.
+  ///   - lineage: The revision that the change makes.
+  ///   - setsName: Whether there is another name.
+  /// - Throws: ``FormatError/outOfMemory``.
+  public init(
+    after before: borrowing MetaTrail, as lineage: Lineage, settingName setsName: Bool
+  ) throws(FormatError) {
+    self.init(
+      lineage: lineage, value: before.value, name: setsName ? [lineage.stamp] : before.name,
+      attributes: before.attributes, secretKeys: try MetaTrail.copy(before.secretKeys),
+      secrets: before.secrets, deletedKeys: try MetaTrail.copy(before.deletedKeys),
+      deleted: before.deleted, sides: [])
+  }
+
+  private static func copy(_ keys: borrowing SecretBytes?) throws(FormatError) -> SecretBytes? {
+    switch keys {
+    case .some(let keys): try .duplicate(keys.bytes)
+    case .none: nil
+    }
+  }
+
   /// The contents of an attribute, set or deleted; none for one that never was.
   private borrowing func field(of key: Span<UInt8>, in meta: MetaView) -> Field {
     var walk = KnownKeys(meta, deletedList)
@@ -138,7 +169,7 @@ extension MetaTrail {
     var fields: [Field] = []
     var walk = KnownKeys(meta, deletedList)
     while walk.advance() {
-      guard !change.keeps(walk.key) else { continue }
+      guard !change.keeps(walk.key), !change.forgets(walk.list) else { continue }
       let field = field(at: walk)
       let isOld = walk.list == .deleted && !change.settlesAll
       fields.append(isOld ? field : [own] + (change.settlesAll ? [] : field.dropFirst()))
@@ -158,7 +189,7 @@ extension MetaTrail {
       var walk = KnownKeys(meta, deletedList)
       var index = 0
       while walk.advance() {
-        guard !change.keeps(walk.key) else { continue }
+        guard !change.keeps(walk.key), !change.forgets(walk.list) else { continue }
         if fields[index] != nil {
           try buffer.append(integer: UInt16(walk.key.count))
           try buffer.append(walk.key)

@@ -74,16 +74,20 @@ extension PutBatch {
   ///
   /// - Parameters:
   ///   - count: How many, at most.
-  ///   - time: When they are stored, in milliseconds since 1970.
+  ///   - draft: Says when they are stored, and counts the changes.
   mutating func sealAhead(
-    _ count: Int, at time: UInt64, _ rows: inout VaultRows, _ keys: borrowing Keyring
+    _ count: Int, _ draft: inout Draft, _ rows: inout VaultRows, _ keys: borrowing Keyring
   ) throws(VaultError) {
     guard let text, ahead.wantsMore(at: next) else { return }
-    let end = min(next + count, entries.count)
-    let parts = stride(from: next, to: end, by: Self.partCount).map { start in
+    let (first, end) = (next, min(next + count, entries.count))
+    let time = draft.root.time
+    // One that comes to nothing leaves a number that nobody uses.
+    let changes = try draft.nextEntries(end - first)
+    let parts = stride(from: first, to: end, by: Self.partCount).map { start in
       SealedPart(
         entries[start..<min(start + Self.partCount, end)],
-        after: start > 0 ? entries[start - 1].tag : nil, text, at: time)
+        after: start > 0 ? entries[start - 1].tag : nil, text,
+        by: changes?.advanced(by: UInt64(start - first)), at: time)
     }
     var failure: VaultError?
     ForkJoin.run(parts, with: keys) { part, keys in
@@ -117,33 +121,40 @@ private final class SealedPart: @unchecked Sendable {
   private let entries: ArraySlice<PutBatch.Entry>
   private let before: ItemTag?
   private let text: BatchText
+  private let change: RevisionEntry?
   private let time: UInt64
   /// The sealed row of each item; nil for one that is sealed when it is stored.
   private(set) var sealed: [SealedItem?] = []
 
-  /// - Parameter before: The tag of the item in front of these.
+  /// - Parameters:
+  ///   - before: The tag of the item in front of these.
+  ///   - change: The first one's; nil in format 1.
   init(
     _ entries: ArraySlice<PutBatch.Entry>, after before: ItemTag?, _ text: BatchText,
-    at time: UInt64
+    by change: RevisionEntry?, at time: UInt64
   ) {
-    (self.entries, self.before, self.text, self.time) = (entries, before, text, time)
+    (self.entries, self.before, self.text) = (entries, before, text)
+    (self.change, self.time) = (change, time)
   }
 
   /// Seals each item that can be a new one: not the second of a name, and none that is protected or deleted.
   ///
   /// What goes wrong is found out again, and told, when the item is stored without.
   func seal(with keys: borrowing Keyring) {
-    let each = 2 * RandomSupply.nonceByteCount + ItemID.byteCount
+    let each = 2 * RandomSupply.nonceByteCount + ItemID.byteCount + RevisionID.byteCount
     guard var sealer = try? RowSealer(keys),
       var random = try? RandomSupply(byteCount: entries.count * each)
     else { return }
     sealed.reserveCapacity(entries.count)
     var last = before
-    for entry in entries {
+    for (place, entry) in entries.enumerated() {
       let mayBeNew =
         entry.tag != last && !entry.manner.isProtecting && entry.manner.kind != .deleted
       sealed.append(
-        mayBeNew ? try? sealer.seal(entry, of: text.secret, at: time, &random) : nil)
+        mayBeNew
+          ? try? sealer.seal(
+            entry, of: text.secret, by: change?.advanced(by: UInt64(place)), at: time, &random)
+          : nil)
       last = entry.tag
     }
   }

@@ -35,6 +35,8 @@ extension UnlockedVault {
       return false
     }
     if batch.draft == nil {
+      // Its rows are written under the copy's own name.
+      try claim()
       try begin(&batch)
       return true
     }
@@ -131,7 +133,7 @@ extension UnlockedVault {
   /// Writes the next items, and the buckets that they fill up.
   fileprivate mutating func write(_ batch: inout PutBatch) throws(VaultError) {
     guard var tree = batch.tree.take(), var draft = batch.draft.take() else { return }
-    try batch.sealAhead(Self.batchSlice, at: draft.root.time, &rows, keys)
+    try batch.sealAhead(Self.batchSlice, &draft, &rows, keys)
     var room = Self.batchSlice
     while batch.next < batch.entries.count, room > 0 {
       let number = tree.bucket(of: batch.entries[batch.next].tag)
@@ -204,14 +206,15 @@ extension UnlockedVault {
     try change.check(isReplacing ? .replace : .create)
     let isDeletion = entry.manner.kind == .deleted
     if isDeletion, change.liveRevision == nil { return nil }
-    let meta = try change.newMeta(
+    let next = try change.next(
       text.bytes.extracting(entry.name), try entry.edits(in: text),
-      size: UInt64(entry.value.count), modified: draft.root.time, entry.manner.times)
+      setting: isDeletion ? .deletion : .value, size: UInt64(entry.value.count),
+      modified: draft.root.time, entry.manner.times)
     if batch.isFailing { return nil }
     if isDeletion || change.isDeleted { try draft.countDeleted(isDeletion) }
     let content = try NewContent(inline: text.bytes.extracting(entry.value))
     return try storeRevision(
-      change, meta, content, entry.manner.kind, protecting: entry.manner.isProtecting, &draft
+      change, next, content, entry.manner.kind, protecting: entry.manner.isProtecting, &draft
     ).leaf
   }
 

@@ -59,6 +59,7 @@ extension UnlockedVault {
     let copied = try Trust(front, keys, checks: options.checks)
     guard copied.root.epoch >= epoch, front.header == trust.header else { throw .damaged(.root) }
     return BackupCheck(
-      storage, try keys.copy(ring: front.ring), copied.root, checks: options.checks)
+      storage, try keys.copy(ring: front.ring, of: keys.format), copied.root, checks: options.checks
+    )
   }
 }

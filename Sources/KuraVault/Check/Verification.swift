@@ -96,21 +96,37 @@ extension UnlockedVault {
   public mutating func beginVerify() throws(VaultError) -> Verification {
     // First of all, what this engine trusts has to be what the file says now.
     try reading { _ throws(VaultError) in }
-    var snapshot = try Verification.openSnapshot(place)
-    let front = try FrontRecords(&snapshot)
-    let root = try keys.open(root: front.root.span)
-    guard root.epoch >= trust.root.epoch || !options.checks.contains(.epoch) else {
-      throw .rolledBack(
-        SeenCopy(epoch: trust.root.epoch, time: trust.root.time, path: []), epoch: root.epoch)
-    }
-    var verification = Verification(
-      snapshot, try keys.copy(ring: front.ring), root: root, checks: options.checks)
-    try verification.checkFront(front, header: trust.header)
-    return verification
+    return try Verification.begin(try Verification.openSnapshot(place), self)
   }
 }
 
 extension Verification {
+  /// Begins with a state that somebody holds.
+  ///
+  /// - Parameters:
+  ///   - storage: The vault's file, or a copy of it.
+  ///   - vault: The vault that it is of.
+  static func begin(
+    _ storage: consuming Storage, _ vault: borrowing UnlockedVault
+  ) throws(VaultError) -> Verification {
+    var snapshot = storage
+    let (trust, keys, checks) = (vault.trust, vault.keys.format, vault.options.checks)
+    if !snapshot.isInTransaction {
+      try fromStorage(snapshot.beginRead())
+      try fromStorage(snapshot.scanItems(from: Span()))
+    }
+    let front = try FrontRecords(&snapshot)
+    let root = try vault.keys.open(root: front.root.span)
+    guard root.epoch >= trust.root.epoch || !checks.contains(.epoch) else {
+      throw .rolledBack(
+        SeenCopy(epoch: trust.root.epoch, time: trust.root.time, path: []), epoch: root.epoch)
+    }
+    var verification = Verification(
+      snapshot, try vault.keys.copy(ring: front.ring, of: keys), root: root, checks: checks)
+    try verification.checkFront(front, header: trust.header)
+    return verification
+  }
+
   /// Opens a second connection and holds on to the state that it sees.
   fileprivate static func openSnapshot(_ place: FilePlace) throws(VaultError) -> Storage {
     do {
@@ -125,15 +141,23 @@ extension Verification {
     _ front: FrontRecords, header: [UInt8]
   ) throws(VaultError) {
     let digest = try own.keys.headerDigest(
-      header: front.header, ring: front.ring, slots: front.slots)
+      header: front.header, ring: front.ring, devices: front.devices, slots: front.slots)
     if digest != root.headerDigest || front.header != header {
       try findings.add(.header, "header, key ring and slots")
     }
-    for id in try strayParts() where Part(rawValue: id) == nil {
+    for id in try strayParts() where !isKnown(part: id) {
       try findings.add(.header, "part \(id)")
     }
     for row in front.slots where (try? SlotHeader(decoding: row.header.span)) == nil {
       try findings.add(.slot, "slot \(row.number)")
+    }
+  }
+
+  private func isKnown(part id: Int64) -> Bool {
+    switch Part(rawValue: id) {
+    case .header, .ring, .root: true
+    case .devices: own.keys.format > .first
+    case .none: false
     }
   }
 

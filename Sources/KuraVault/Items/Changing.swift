@@ -65,9 +65,9 @@ extension UnlockedVault {
     try change.check(condition)
     let previous = change.liveRevision ?? 0
     if change.isDeleted { try draft.countDeleted(false) }
-    let meta = try change.newMeta(
-      name.bytes, edits, size: content.size, modified: draft.root.time, times)
-    let revision = try finish(change, meta, content, kind, protecting: protecting, &draft)
+    let next = try change.next(
+      name.bytes, edits, setting: .value, size: content.size, modified: draft.root.time, times)
+    let revision = try finish(change, next, content, kind, protecting: protecting, &draft)
     return PutResult(revision: revision, previous: previous)
   }
 
@@ -90,10 +90,10 @@ extension UnlockedVault {
       let change = try vault.beginChange(of: tag)
       try change.check(live: revision)
       let content = try vault.currentContent(tag)
-      let meta = try change.newMeta(
-        name.bytes, edits, size: content.size, modified: draft.root.time)
+      let next = try change.next(
+        name.bytes, edits, setting: [], size: content.size, modified: draft.root.time)
       let kind = change.kind ?? .value
-      return try vault.finish(change, meta, content, kind, &draft)
+      return try vault.finish(change, next, content, kind, &draft)
     }
   }
 
@@ -114,9 +114,9 @@ extension UnlockedVault {
       try change.check(live: revision)
       try draft.countDeleted(true)
       let content = try NewContent(inline: Span())
-      let meta = try change.newMeta(
-        name.bytes, AttributeEdits(), size: 0, modified: draft.root.time)
-      return try vault.finish(change, meta, content, .deleted, &draft)
+      let next = try change.next(
+        name.bytes, AttributeEdits(), setting: .deletion, size: 0, modified: draft.root.time)
+      return try vault.finish(change, next, content, .deleted, &draft)
     }
   }
 }

@@ -75,11 +75,13 @@ extension Keyring {
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     do throws(VaultError) {
-      let plaintext = try openBody(sealed, facts)
+      let parts = try PartedBody.part(
+        try openBody(sealed, facts), facts.protection, of: format)
+      guard try parts.fits(meta) else { return (false, nil) }
       guard facts.protection == .standard else {
-        return try check(protected: try ProtectedBody.read(plaintext), meta, facts)
+        return try check(protected: try ProtectedBody.read(parts.value, of: format), meta, facts)
       }
-      switch try ItemBody.read(plaintext) {
+      switch try ItemBody.read(parts.value) {
       case .inline(let bytes):
         return (UInt64(bytes.count) == meta.size, nil)
       case .chunked(let manifest):

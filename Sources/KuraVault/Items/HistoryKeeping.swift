@@ -113,9 +113,10 @@ extension HistoryList {
 extension Keyring {
   /// Where the chunks of a row's value are; nil when it has none.
   borrowing func valueID(_ found: VerifiedRow) throws(VaultError) -> ValueID? {
-    // A manifest has the shortest padded length, a protected one too.
-    guard found.row.body.count == Seal.sealedPaddedCount(0) else { return nil }
-    return try ItemBody.chunkedValue(
-      in: try openBody(found.row.body, found.facts), found.facts.protection)
+    // A manifest has the shortest padded length, a protected one too; but not beside secret attributes.
+    guard format > .first || found.row.body.count == Seal.sealedPaddedCount(0) else { return nil }
+    let parts = try PartedBody.part(
+      try openBody(found.row.body, found.facts), found.facts.protection, of: format)
+    return try ItemBody.chunkedValue(in: parts.value, found.facts.protection, of: format)
   }
 }

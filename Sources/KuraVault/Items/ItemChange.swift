@@ -16,6 +16,10 @@ struct NewContent: ~Copyable {
   let value: ValueID?
   /// Whether the plaintext is a protected body already, which needs no secret half to be kept.
   let isProtected: Bool
+  /// The secret attributes that stood beside it; nil where it is a new value, or there were none.
+  let secrets: SecretContent?
+  /// Whether the value was there before, with the attributes that belong to it.
+  let isKept: Bool
 
   init(inline value: Span<UInt8>) throws(VaultError) {
     do throws(SecureMemoryError) {
@@ -29,6 +33,8 @@ struct NewContent: ~Copyable {
     size = UInt64(value.count)
     self.value = nil
     isProtected = false
+    secrets = nil
+    isKept = false
   }
 
   init(_ manifest: borrowing Manifest) throws(VaultError) {
@@ -37,16 +43,22 @@ struct NewContent: ~Copyable {
     size = manifest.length
     value = manifest.value
     isProtected = false
+    secrets = nil
+    isKept = false
   }
 
   /// An opened body, to be kept.
   init(
-    plaintext: consuming SecretBytes, size: UInt64, _ protection: ProtectionClass
+    plaintext: consuming SecretBytes, size: UInt64, _ protection: ProtectionClass,
+    of format: VaultFormat
   ) throws(VaultError) {
-    value = try ItemBody.chunkedValue(in: plaintext, protection)
+    let parts = try PartedBody.part(plaintext, protection, of: format)
+    value = try ItemBody.chunkedValue(in: parts.value, protection, of: format)
     isProtected = protection == .protected
-    count = plaintext.count
-    self.plaintext = plaintext
+    count = parts.value.count
+    self.plaintext = parts.value
+    self.secrets = parts.secrets
+    isKept = true
     self.size = size
   }
 }
@@ -71,11 +83,13 @@ extension ItemBody {
 
   /// Where the chunks of an opened body are; nil when the value stands in it.
   static func chunkedValue(
-    in plaintext: borrowing SecretBytes, _ protection: ProtectionClass
+    in plaintext: borrowing SecretBytes, _ protection: ProtectionClass, of format: VaultFormat
   ) throws(VaultError) -> ValueID? {
     let copy = try plaintext.copied()
     do {
-      guard protection == .standard else { return try ProtectedBody.decode(copy).value }
+      guard protection == .standard else {
+        return try ProtectedBody.decode(copy, of: format).value
+      }
       switch try decode(copy) {
       case .inline: return nil
       case .chunked(let manifest): return manifest.value
@@ -158,14 +172,24 @@ struct ItemChange: ~Copyable {
     }
   }
 
-  /// The meta of the next revision; an item that was deleted begins anew.
+  /// The next revision; an item that was deleted begins anew.
   ///
   /// - Parameters:
+  ///   - parts: What the change sets besides attributes.
   ///   - now: When it is stored.
   ///   - times: When it was made and changed elsewhere; nil: it is changed now.
-  func newMeta(
+  func next(
+    _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, setting parts: RevisionParts,
+    size: UInt64, modified now: UInt64, _ times: ItemTimes? = nil
+  ) throws(VaultError) -> NextRevision {
+    let meta = try newMeta(name, edits, size: size, modified: now, times)
+    return NextRevision(
+      meta, setting: parts, edited: try edits.editedKeys(), secrets: try edits.secretEdits())
+  }
+
+  private func newMeta(
     _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, size: UInt64, modified now: UInt64,
-    _ times: ItemTimes? = nil
+    _ times: ItemTimes?
   ) throws(VaultError) -> ItemMeta {
     let modified = times?.modified ?? now
     switch current {
@@ -185,8 +209,10 @@ struct ItemChange: ~Copyable {
 
 extension ItemMeta {
   /// Reads an opened meta.
-  static func read(_ plaintext: consuming SecretBytes) throws(VaultError) -> ItemMeta {
-    do { return try decode(plaintext) } catch { throw VaultError(error, about: .item) }
+  static func read(
+    _ plaintext: consuming SecretBytes, of format: VaultFormat
+  ) throws(VaultError) -> ItemMeta {
+    do { return try decode(plaintext, of: format) } catch { throw VaultError(error, about: .item) }
   }
 
   fileprivate static func made(
@@ -230,7 +256,8 @@ extension UnlockedVault {
       found, keys throws(VaultError) in
       let meta = try keys.openMeta(found.row.meta, found.facts)
       let body = try keys.openBody(found.row.body, found.facts)
-      return try NewContent(plaintext: body, size: meta.size, found.facts.protection)
+      return try NewContent(
+        plaintext: body, size: meta.size, found.facts.protection, of: keys.format)
     }
     guard let content else { throw .damaged(.item) }
     return content
@@ -244,14 +271,14 @@ extension UnlockedVault {
   ///   - isKept: Whether the revision until now goes to the history.
   /// - Returns: The new revision.
   mutating func finish(
-    _ change: consuming ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
-    _ kind: ItemKind, protecting: Bool = false, _ draft: inout Draft,
-    keepingCurrent isKept: Bool = true
+    _ change: consuming ItemChange, _ next: borrowing NextRevision,
+    _ content: borrowing NewContent, _ kind: ItemKind, protecting: Bool = false,
+    _ draft: inout Draft, keepingCurrent isKept: Bool = true
   ) throws(VaultError) -> UInt64 {
     var path = change.path
     let tag = change.tag
     let (revision, leaf) = try storeRevision(
-      change, meta, content, kind, protecting: protecting, &draft, keepingCurrent: isKept)
+      change, next, content, kind, protecting: protecting, &draft, keepingCurrent: isKept)
     path.leaves.setLeaf(leaf, of: tag)
     draft.root.treeRoot = try rows.tree.store(path, in: &rows.storage, keys)
     try growTree(&draft)
@@ -269,8 +296,9 @@ extension UnlockedVault {
   ///
   /// - Returns: The new revision, and the leaf that the tree is to have of it.
   mutating func storeRevision(
-    _ change: borrowing ItemChange, _ meta: borrowing ItemMeta, _ content: borrowing NewContent,
-    _ kind: ItemKind, protecting: Bool, _ draft: inout Draft, keepingCurrent isKept: Bool = true
+    _ change: borrowing ItemChange, _ next: borrowing NextRevision,
+    _ content: borrowing NewContent, _ kind: ItemKind, protecting: Bool, _ draft: inout Draft,
+    keepingCurrent isKept: Bool = true
   ) throws(VaultError) -> (revision: UInt64, leaf: Digest) {
     let isProtected = protecting || content.isProtected || change.isProtected
     let facts = try nextFacts(change, kind, isProtected ? .protected : .standard)
@@ -280,10 +308,7 @@ extension UnlockedVault {
     if isProtected && !change.isProtected {
       history = try reseal(history, of: facts.id, as: .protected, nil, &draft)
     }
-    let sealedMeta = try keys.seal(meta, facts)
-    let sealedBody =
-      isProtected && !content.isProtected
-      ? try keys.seal(protecting: content.body, facts) : try keys.seal(content, facts)
+    let (sealedMeta, sealedBody) = try seal(next, content, change, facts, kind, &draft)
     let (tag, id, list) = (facts.tag.bytes, facts.id.bytes, history.encoded)
     let row = ItemRow(
       tag: tag.span, id: id.span, facts: facts.revisionFacts, history: list.span,

@@ -43,7 +43,8 @@ extension UnlockedVault {
       let change = try vault.beginChange(of: tag)
       try change.check(live: nil)
       guard let (_, history) = change.kept else { throw .notFound }
-      let row = try vault.renamed(tag, new, newTag)
+      let lineage = try vault.nextLineage(of: change, &draft)
+      let row = try vault.renamed(tag, new, newTag, as: lineage)
       try vault.vacate(newTag, to: change, old, replacing: replacing, &draft)
       try vault.place(row, history, &draft)
       return row.facts.revision
@@ -66,7 +67,7 @@ extension UnlockedVault {
       let change = try vault.beginChange(of: tag)
       try change.check(live: nil)
       guard let (_, history) = change.kept else { throw .notFound }
-      let row = try vault.renamed(tag, name, tag, modified: draft.root.time)
+      let row = try vault.renamed(tag, name, tag, as: nil, modified: draft.root.time)
       try vault.store(row, history, at: change.path, &draft)
       return row.facts.revision
     }
@@ -78,10 +79,12 @@ extension UnlockedVault {
 extension UnlockedVault {
   /// An item's row under another name, or with another time, to be written there.
   private mutating func renamed(
-    _ tag: ItemTag, _ new: borrowing ItemName, _ newTag: ItemTag, modified: UInt64? = nil
+    _ tag: ItemTag, _ new: borrowing ItemName, _ newTag: ItemTag, as lineage: Lineage?,
+    modified: UInt64? = nil
   ) throws(VaultError) -> ResealedRow {
     let row = try rows.withCurrent(tag, under: trust.root, keys) {
-      found, keys throws(VaultError) in try keys.renamed(found, new, newTag, modified: modified)
+      found, keys throws(VaultError) in
+      try keys.renamed(found, new, newTag, as: lineage, modified: modified)
     }
     guard let row else { throw .damaged(.item) }
     return row
@@ -101,7 +104,8 @@ extension UnlockedVault {
     if revision != nil {
       try retire(other, to: oldTag, path, name, &draft)
     } else if let (_, history) = other.kept {
-      let row = try renamed(newTag, name, oldTag)
+      let lineage = try nextLineage(of: other, &draft)
+      let row = try renamed(newTag, name, oldTag, as: lineage)
       try store(row, history, at: path, &draft)
     } else {
       try removeRow(oldTag, path, &draft)
@@ -117,9 +121,11 @@ extension UnlockedVault {
   ) throws(VaultError) {
     try draft.countDeleted(true)
     let content = try NewContent(inline: Span())
-    let meta = try other.newMeta(name.bytes, AttributeEdits(), size: 0, modified: draft.root.time)
+    let next = try other.next(
+      name.bytes, AttributeEdits(), setting: [.deletion, .name], size: 0,
+      modified: draft.root.time)
     let moved = other.moved(to: tag, path)
-    _ = try finish(moved, meta, content, .deleted, &draft)
+    _ = try finish(moved, next, content, .deleted, &draft)
   }
 
   /// Writes a row under its new name.
@@ -169,17 +175,38 @@ extension ItemMeta {
 }
 
 extension Keyring {
+  /// A meta with what its revision follows, where the format has that.
+  ///
+  /// - Parameters:
+  ///   - meta: Without it.
+  ///   - before: What stood there.
+  ///   - facts: Those of the row that stood there.
+  ///   - lineage: The revision that the change makes; nil where it makes none, and the row stays who it is.
+  borrowing func following(
+    _ meta: consuming ItemMeta, _ before: borrowing ItemMeta, _ facts: RowFacts,
+    as lineage: Lineage?, settingName setsName: Bool = false
+  ) throws(VaultError) -> ItemMeta {
+    guard format > .first else { return meta }
+    let trail = try fromFormat(.item, before.view.trail(orOldOf: facts))
+    guard let lineage else { return try meta.following(trail) }
+    let next = try fromFormat(
+      .item, MetaTrail(after: trail, as: lineage, settingName: setsName))
+    return try meta.following(next)
+  }
+
   /// A row with another name, or time, in its meta. The body, which does not know of names, stays as it is, unless
   /// its key is one that is being replaced.
   fileprivate borrowing func renamed(
-    _ found: VerifiedRow, _ name: borrowing ItemName, _ tag: ItemTag, modified: UInt64?
+    _ found: VerifiedRow, _ name: borrowing ItemName, _ tag: ItemTag, as lineage: Lineage?,
+    modified: UInt64?
   ) throws(VaultError) -> ResealedRow {
     let before = try openMeta(found.row.meta, found.facts)
     let old = found.facts
     let facts = RowFacts(
       tag: tag, id: old.id, revision: old.revision, generation: ring.active,
       protection: old.protection, kind: old.kind)
-    let meta = try before.renamed(name, modified: modified ?? before.modified)
+    let renamed = try before.renamed(name, modified: modified ?? before.modified)
+    let meta = try following(renamed, before, old, as: lineage, settingName: true)
     let body: [UInt8]
     if old.generation == ring.active {
       body = [UInt8](copying: found.row.body)

@@ -63,9 +63,10 @@ extension UnlockedVault {
       guard counter < .max else { throw .otpInvalid(.counter) }
       let next = try seed.moved(value.bytes, at: place, to: counter + 1)
       let content = try NewContent(inline: next.bytes)
-      let meta = try change.newMeta(
-        name.bytes, AttributeEdits(), size: content.size, modified: draft.root.time)
-      _ = try vault.finish(change, meta, content, kind, &draft, keepingCurrent: false)
+      let moved = try change.next(
+        name.bytes, AttributeEdits(), setting: .value, size: content.size,
+        modified: draft.root.time)
+      _ = try vault.finish(change, moved, content, kind, &draft, keepingCurrent: false)
       return OneTimeCode(
         text: try seed.made(counter), factor: seed.factor, algorithm: seed.algorithm, left: 0,
         isProtected: value.item.isProtected)

@@ -84,9 +84,10 @@ extension UnlockedVault {
   ) throws(VaultError) -> UInt64 {
     guard let (facts, kept) = change.kept else { throw .notFound }
     let history = try reseal(kept, of: facts.id, as: protection, key, &draft)
+    let lineage = try nextLineage(of: change, &draft)
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, keys throws(VaultError) in
-      try keys.reseal(found, as: protection, key)
+      try keys.reseal(found, as: protection, key, by: lineage)
     }
     guard let row else { throw .damaged(.item) }
     let leaf = try rows.storage.store(row, history, keys)
@@ -130,23 +131,47 @@ extension Keyring {
   ///
   /// What a protected body holds inside stays as it is, so that only the end of its protection takes
   /// the key.
+  ///
+  /// - Parameter lineage: The revision that another class makes of a current row; nil for one that is kept.
   borrowing func reseal(
-    _ found: VerifiedRow, as protection: ProtectionClass, _ key: borrowing ProtectedKey?
+    _ found: VerifiedRow, as protection: ProtectionClass, _ key: borrowing ProtectedKey?,
+    by lineage: Lineage? = nil
   ) throws(VaultError) -> ResealedRow {
-    let meta = try openMeta(found.row.meta, found.facts)
+    let before = try openMeta(found.row.meta, found.facts)
     var facts = found.facts
     facts.generation = ring.active
     facts.protection = protection
-    let body: [UInt8]
-    if protection == found.facts.protection {
+    guard protection != found.facts.protection else {
       let plaintext = try openBody(found.row.body, found.facts)
-      body = try seal(body: plaintext.bytes, facts)
-    } else {
-      let plaintext = try openStandard(found.row.body, found.facts, key)
-      body =
-        protection == .protected
-        ? try seal(protecting: plaintext.bytes, facts) : try seal(body: plaintext.bytes, facts)
+      return ResealedRow(
+        facts: facts, meta: try seal(before, facts), body: try seal(body: plaintext.bytes, facts))
     }
+    // The class counts to who an old revision is: it has to be written down what it was.
+    let meta = try following(
+      try fromFormat(.item, ItemMeta(copying: before.view)), before, found.facts, as: lineage)
+    let body = try reclassed(found, facts, meta, key)
     return ResealedRow(facts: facts, meta: try seal(meta, facts), body: body)
+  }
+
+  /// A body as another class has it.
+  private borrowing func reclassed(
+    _ found: VerifiedRow, _ facts: RowFacts, _ meta: borrowing ItemMeta,
+    _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> [UInt8] {
+    let body = try openStandard(found.row.body, found.facts, key)
+    guard let trail = try fromFormat(.item, meta.view.trail()) else {
+      return facts.protection == .protected
+        ? try seal(protecting: body.value.bytes, facts, for: .number(facts.revision), nil)
+        : try seal(body: body.value.bytes, facts)
+    }
+    let list = try SecretList(body.secrets, SecretEdits())
+    let place = SecretPlace(
+      protection: facts.protection, publicHalf: ring.protectedHalf, vault: vault, item: facts.id)
+    let secrets = trail.secrets.isEmpty ? nil : try list.encoded(for: place, trail.secrets)
+    guard facts.protection == .protected else {
+      return try seal(body.value.bytes, beside: secrets, facts)
+    }
+    let setter = (trail.value.first ?? trail.lineage.stamp).id
+    return try seal(protecting: body.value.bytes, facts, for: .revision(setter), secrets)
   }
 }

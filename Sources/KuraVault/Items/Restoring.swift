@@ -31,7 +31,7 @@ extension UnlockedVault {
       let entry = try vault.entry(revision, history, facts)
       let former = try vault.content(of: entry, facts, name, draft.root.time)
       if change.isDeleted { try draft.countDeleted(false) }
-      return try vault.finish(change, former.meta, former.content, former.kind, &draft)
+      return try vault.finish(change, former.next, former.content, former.kind, &draft)
     }
   }
 
@@ -68,7 +68,7 @@ extension UnlockedVault {
 /// Holds what an earlier revision was.
 private struct FormerContent: ~Copyable {
   let content: NewContent
-  let meta: ItemMeta
+  let next: NextRevision
   let kind: ItemKind
 }
 
@@ -101,9 +101,10 @@ extension UnlockedVault {
       let before = try keys.openMeta(found.row.meta, found.facts)
       let body = try keys.openBody(found.row.body, found.facts)
       let content = try NewContent(
-        plaintext: body, size: before.size, found.facts.protection)
+        plaintext: body, size: before.size, found.facts.protection, of: keys.format)
       let meta = try before.renamed(name, modified: time)
-      return FormerContent(content: content, meta: meta, kind: found.facts.kind)
+      return FormerContent(
+        content: content, next: NextRevision(meta, setting: .all), kind: found.facts.kind)
     }
   }
 }

@@ -7,6 +7,7 @@ internal import KuraFormat
 /// from, and goes before the vault is locked.
 struct RowDesk: ~Copyable {
   private let vault: VaultID
+  private let format: VaultFormat
   private var tree: TreeHasher
   private var tags: TagHasher
   private var opener: SealOpener
@@ -29,6 +30,7 @@ struct RowDesk: ~Copyable {
     let tags = try keys.tagHasher()
     let opener = try keys.opener(generation, .ring)
     vault = keys.vault
+    format = keys.format
     self.tree = tree
     self.tags = tags
     self.opener = opener
@@ -62,17 +64,19 @@ struct RowDesk: ~Copyable {
       .item,
       opener.openPadded(
         sealed, authenticating: AssociatedData.meta(vault: vault, facts: facts).span))
-    do { opened = (facts, try RowDesk.check(opener, facts, &tags)) } catch {
+    do { opened = (facts, try RowDesk.check(opener, facts, format, &tags)) } catch {
       throw VaultError(error, about: .item)
     }
   }
 
   private static func check(
-    _ opener: borrowing SealOpener, _ facts: RowFacts, _ tags: inout TagHasher
+    _ opener: borrowing SealOpener, _ facts: RowFacts, _ format: VaultFormat,
+    _ tags: inout TagHasher
   ) throws(FormatError) -> MetaFields {
-    let meta = try MetaView(decoding: opener.plaintext)
+    let meta = try MetaView(decoding: opener.plaintext, of: format)
     // Only who has the keys can have put another item's name there.
-    guard tags.tag(of: meta.name) == facts.tag, facts.kind.admits(size: meta.size) else {
+    guard tags.tag(of: meta.name) == facts.tag, meta.fits(facts.kind, revision: facts.revision)
+    else {
       throw .damaged
     }
     return meta.fields

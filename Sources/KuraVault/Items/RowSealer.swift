@@ -29,11 +29,12 @@ struct RowSealer: ~Copyable {
   ///
   /// - Parameters:
   ///   - text: What the entry's name, attributes and value stand in.
+  ///   - change: The change that makes it; nil in format 1.
   ///   - now: When it is stored, in milliseconds since 1970.
-  ///   - random: What id and nonces are taken from.
+  ///   - random: What ids and nonces are taken from.
   mutating func seal(
-    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, at now: UInt64,
-    _ random: inout RandomSupply
+    _ entry: PutBatch.Entry, of text: borrowing SecretBytes, by change: RevisionEntry?,
+    at now: UInt64, _ random: inout RandomSupply
   ) throws(VaultError) -> SealedItem {
     let id = try fromCrypto(.item, ItemID.random(from: &random))
     let facts = RowFacts(
@@ -41,7 +42,13 @@ struct RowSealer: ~Copyable {
     // An item that failed may have left something.
     sealer.plaintext.removeAll()
     let times = entry.manner.times ?? ItemTimes(created: now, modified: now)
-    try RowSealer.encodeMeta(of: entry, text, noAttributes, at: times, into: &sealer.plaintext)
+    let lineage = try change.map { entry throws(VaultError) in
+      Lineage(
+        stamp: RevisionStamp(
+          id: try fromCrypto(.item, RevisionID.random(from: &random)), depth: 1, entry: entry))
+    }
+    try RowSealer.encodeMeta(
+      of: entry, text, noAttributes, by: lineage, at: times, into: &sealer.plaintext)
     let meta = try seal(.meta(vault: vault, facts: facts), &random)
     try fromFormat(
       .item, ItemBody.encode(inline: text.bytes.extracting(entry.value), into: &sealer.plaintext))
@@ -60,25 +67,31 @@ struct RowSealer: ~Copyable {
 
   private static func encodeMeta(
     of entry: PutBatch.Entry, _ text: borrowing SecretBytes, _ none: borrowing Attributes,
-    at times: ItemTimes, into buffer: inout SecretBuffer
+    by lineage: Lineage?, at times: ItemTimes, into buffer: inout SecretBuffer
   ) throws(VaultError) {
     let (name, size) = (text.bytes.extracting(entry.name), UInt64(entry.value.count))
     guard entry.hasAttributes else {
-      return try encodeMeta(name, times, size, none, into: &buffer)
+      return try encodeMeta(name, times, size, none, by: lineage, into: &buffer)
     }
     try encodeMeta(
-      name, times, size, try entry.edits(in: text).applied(to: none.list), into: &buffer)
+      name, times, size, try entry.edits(in: text).applied(to: none.list), by: lineage,
+      into: &buffer)
   }
 
   private static func encodeMeta(
     _ name: Span<UInt8>, _ times: ItemTimes, _ size: UInt64, _ attributes: borrowing Attributes,
-    into buffer: inout SecretBuffer
+    by lineage: Lineage?, into buffer: inout SecretBuffer
   ) throws(VaultError) {
-    try fromFormat(
-      .item,
-      ItemMeta.encode(
+    do throws(FormatError) {
+      guard let lineage else {
+        return try ItemMeta.encode(
+          name: name, created: times.created, modified: times.modified, size: size,
+          attributes: attributes.list, into: &buffer)
+      }
+      let trail = MetaTrail(lineage, attributeCount: attributes.list.count)
+      try ItemMeta.encode(
         name: name, created: times.created, modified: times.modified, size: size,
-        attributes: attributes.list,
-        into: &buffer))
+        attributes: attributes.list, trail: trail, into: &buffer)
+    } catch { throw VaultError(error, about: .item) }
   }
 }

@@ -46,7 +46,7 @@ extension UnlockedVault {
   /// Gives the root the digest of what stands in front of the items once the draft is committed.
   private func digestFront(_ draft: inout Draft) throws(VaultError) {
     draft.root.headerDigest = try keys.headerDigest(
-      header: trust.header, ring: draft.sealedRing ?? trust.sealedRing,
-      slots: draft.slots ?? trust.slots)
+      header: draft.header ?? trust.header, ring: draft.sealedRing ?? trust.sealedRing,
+      devices: draft.header == nil ? trust.devices : [], slots: draft.slots ?? trust.slots)
   }
 }

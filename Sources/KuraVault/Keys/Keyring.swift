@@ -8,6 +8,8 @@ internal import SecureMemory
 /// Holds the keys of an unlocked vault, and does all that is done with them. The vault key itself is not kept.
 struct Keyring: ~Copyable {
   let vault: VaultID
+  /// What rings, roots and rows are read as.
+  var format: VaultFormat
   /// For names to tags.
   let name: Key
   /// For the key ring's seal.
@@ -25,38 +27,42 @@ struct Keyring: ~Copyable {
 
   /// Derives the keys, then opens the ring with them.
   static func derive(
-    from vaultKey: borrowing Key, vault: VaultID, sealedRing: [UInt8]
+    from vaultKey: borrowing Key, of header: VaultHeader, sealedRing: [UInt8]
   ) throws(VaultError) -> Keyring {
+    let (vault, format) = (header.vault, header.format)
     let ringKey = try vaultKey.subkey(.ring, of: vault)
-    let ring = try open(ring: sealedRing, under: ringKey, vault: vault)
+    let ring = try open(ring: sealedRing, under: ringKey, vault: vault, format)
     let log = try vaultKey.subkey(.log, of: vault)
     return Keyring(
-      vault: vault, name: try vaultKey.subkey(.name, of: vault), ringKey: ringKey,
+      vault: vault, format: format, name: try vaultKey.subkey(.name, of: vault), ringKey: ringKey,
       root: try vaultKey.subkey(.root, of: vault), seen: try vaultKey.subkey(.seen, of: vault),
       log: try fromFormat(.ring, LogKeys(log, vault: vault)),
       tree: TreeHash(key: try vaultKey.subkey(.tree, of: vault), vault: vault), ring: ring)
   }
 
   /// Opens the ring as it stands now, after another engine wrote it.
-  mutating func reload(ring sealed: [UInt8]) throws(VaultError) {
-    ring = try Keyring.open(ring: sealed, under: ringKey, vault: vault)
+  mutating func reload(ring sealed: [UInt8], of format: VaultFormat) throws(VaultError) {
+    ring = try Keyring.open(ring: sealed, under: ringKey, vault: vault, format)
+    self.format = format
   }
 
   /// The same keys with the ring of a state of the file, for somebody who goes on with that state.
-  borrowing func copy(ring sealed: [UInt8]) throws(VaultError) -> Keyring {
+  borrowing func copy(
+    ring sealed: [UInt8], of format: VaultFormat
+  ) throws(VaultError) -> Keyring {
     Keyring(
-      vault: vault, name: try name.copied(), ringKey: try ringKey.copied(),
+      vault: vault, format: format, name: try name.copied(), ringKey: try ringKey.copied(),
       root: try root.copied(), seen: try seen.copied(),
       log: try fromFormat(.ring, self.log.copy()),
       tree: try fromFormat(.ring, self.tree.copy()),
-      ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault))
+      ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault, format))
   }
 
   private static func open(
-    ring sealed: [UInt8], under key: borrowing Key, vault: VaultID
+    ring sealed: [UInt8], under key: borrowing Key, vault: VaultID, _ format: VaultFormat
   ) throws(VaultError) -> Ring {
     let plaintext = try AssociatedData.ring(vault: vault).openPadded(sealed.span, under: key, .ring)
-    return try fromFormat(.ring, Ring.decode(plaintext.bytes))
+    return try fromFormat(.ring, Ring.decode(plaintext.bytes, of: format))
   }
 
   /// The ring as it is to stand in the file.
@@ -88,7 +94,7 @@ extension Keyring {
   /// Opens a root.
   borrowing func open(root sealed: Span<UInt8>) throws(VaultError) -> RootRecord {
     let plaintext = try AssociatedData.root(vault: vault).open(sealed, under: root, .root)
-    return try fromFormat(.root, RootRecord(decoding: plaintext.bytes))
+    return try fromFormat(.root, RootRecord(decoding: plaintext.bytes, of: format))
   }
 
   /// Seals a root.
@@ -101,13 +107,15 @@ extension Keyring {
     try fromFormat(.root, tree.fingerprint(of: record))
   }
 
-  /// What header, ring and slots come to together.
+  /// What header, ring, devices and slots come to together.
+  ///
+  /// - Parameter devices: What copies know of each other; nil in format 1.
   borrowing func headerDigest(
-    header: [UInt8], ring: [UInt8], slots: [SlotRow]
+    header: [UInt8], ring: [UInt8], devices: [UInt8]?, slots: [SlotRow]
   ) throws(VaultError) -> Digest {
     do {
       var digest = try HeaderDigest(
-        key: root, header: header.span, ring: ring.span, slotCount: slots.count)
+        key: root, header: header.span, ring: ring.span, devices: devices, slotCount: slots.count)
       for slot in slots {
         digest.add(
           slot: slot.number, header: slot.header.span, key: slot.key.span,
@@ -148,11 +156,16 @@ extension Keyring {
   ) throws(VaultError) -> ItemMeta {
     let plaintext = try AssociatedData.meta(vault: vault, facts: facts).openPadded(
       sealed, under: try dataKey(facts.generation, .item), .item)
-    let meta = try ItemMeta.read(plaintext)
+    let meta = try ItemMeta.read(plaintext, of: format)
     // Only who has the keys can have put another item's name there.
-    guard try tag(of: meta) == facts.tag else { throw .damaged(.item) }
-    guard facts.kind.admits(size: meta.size) else { throw .damaged(.item) }
+    guard try fits(meta, facts) else { throw .damaged(.item) }
     return meta
+  }
+
+  private borrowing func fits(
+    _ meta: borrowing ItemMeta, _ facts: RowFacts
+  ) throws(VaultError) -> Bool {
+    try tag(of: meta) == facts.tag && meta.view.fits(facts.kind, revision: facts.revision)
   }
 
   /// The tag of the name in a meta.

@@ -70,6 +70,26 @@ extension ProtectedKey {
     throw .protected
   }
 
+  /// Opens the secret attributes of a protected item.
+  ///
+  /// - Throws: ``VaultError/protected`` where it opens single values alone.
+  borrowing func opened(
+    _ secrets: borrowing SecretContent?, of item: ItemID, in vault: VaultID, half: [UInt8]
+  ) throws(VaultError) -> SecretContent? {
+    switch secrets {
+    case .none: return nil
+    case .some(let secrets):
+      switch pair {
+      case .none: throw .protected
+      case .some(let pair):
+        guard pair.publicHalf == half else { throw .protected }
+        do throws(FormatError) {
+          return try secrets.opened(with: pair, vault: vault, item: item)
+        } catch { throw VaultError(error, about: .item) }
+      }
+    }
+  }
+
   /// The key of one body alone; nil where this is not the secret half that it was sealed for.
   fileprivate borrowing func key(
     of body: borrowing ProtectedBody, _ item: ItemID, half: [UInt8]
@@ -168,8 +188,10 @@ extension VaultKey {
 
 extension ProtectedBody {
   /// Reads a protected item's body, without what is sealed in it.
-  static func read(_ plaintext: consuming SecretBytes) throws(VaultError) -> ProtectedBody {
-    do { return try decode(plaintext) } catch { throw VaultError(error, about: .item) }
+  static func read(
+    _ plaintext: consuming SecretBytes, of format: VaultFormat
+  ) throws(VaultError) -> ProtectedBody {
+    do { return try decode(plaintext, of: format) } catch { throw VaultError(error, about: .item) }
   }
 }
 
@@ -180,14 +202,16 @@ extension Keyring {
   /// - Throws: ``VaultError/protected`` without the key, or when it is of another pair.
   borrowing func openStandard(
     _ sealed: Span<UInt8>, _ facts: RowFacts, _ key: borrowing ProtectedKey?
-  ) throws(VaultError) -> SecretBytes {
-    let plaintext = try openBody(sealed, facts)
-    guard facts.protection == .protected else { return plaintext }
+  ) throws(VaultError) -> PartedBody {
+    let parts = try PartedBody.part(try openBody(sealed, facts), facts.protection, of: format)
+    guard facts.protection == .protected else { return parts }
     switch key {
     case .none: throw .protected
     case .some(let key):
-      let body = try protectedBody(plaintext, facts)
-      return try key.open(body, of: facts.id, in: vault, half: ring.protectedHalf)
+      let body = try protectedBody(parts.value, facts)
+      return PartedBody(
+        value: try key.open(body, of: facts.id, in: vault, half: ring.protectedHalf),
+        secrets: try key.opened(parts.secrets, of: facts.id, in: vault, half: ring.protectedHalf))
     }
   }
 
@@ -195,7 +219,7 @@ extension Keyring {
   borrowing func protectedBody(
     _ plaintext: consuming SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> ProtectedBody {
-    let body = try ProtectedBody.read(plaintext)
+    let body = try ProtectedBody.read(plaintext, of: format)
     guard body.isSealed(upTo: facts.revision) else { throw .damaged(.item) }
     return body
   }
@@ -208,17 +232,24 @@ extension Keyring {
     switch key {
     case .none: return nil
     case .some(let key):
-      let body = try protectedBody(try openBody(found.row.body, found.facts), found.facts)
+      let parts = try PartedBody.part(
+        try openBody(found.row.body, found.facts), .protected, of: format)
+      let body = try protectedBody(parts.value, found.facts)
       return try key.key(of: body, found.facts.id, half: ring.protectedHalf)
     }
   }
 
   /// Seals a standard body so that only the secret half opens it, and that under the active data key.
+  ///
+  /// - Parameters:
+  ///   - origin: Which revision set the value.
+  ///   - secrets: The secret attributes as they are to stand beside it.
   borrowing func seal(
-    protecting body: Span<UInt8>, _ facts: RowFacts
+    protecting body: Span<UInt8>, _ facts: RowFacts, for origin: ProtectedBody.Origin,
+    _ secrets: borrowing SecretBytes?
   ) throws(VaultError) -> [UInt8] {
-    let inner = try protected(body, facts, for: .number(facts.revision))
-    return try seal(body: inner.encoded, facts)
+    let inner = try protected(body, facts, for: origin)
+    return try seal(inner.encoded, beside: secrets, facts)
   }
 
   /// A standard body as only the secret half of the vault's pair opens it.

@@ -105,18 +105,34 @@ final class RekeyKeys {
     facts.generation = next.ring.active
     let body = try old.openBody(found.row.body, found.facts)
     return ResealedRow(
-      facts: facts, meta: try next.seal(meta, facts), body: try reseal(body: body, facts))
+      facts: facts, meta: try next.seal(meta, facts), body: try reseal(body: body, facts, meta))
   }
 
   private func reseal(
-    body: consuming SecretBytes, _ facts: RowFacts
+    body: consuming SecretBytes, _ facts: RowFacts, _ meta: borrowing ItemMeta
   ) throws(VaultError) -> [UInt8] {
     guard facts.protection == .protected else { return try next.seal(body: body.bytes, facts) }
-    let outer = try old.protectedBody(body, facts)
-    let inner = try oldPair.open(
-      outer, of: facts.id, in: old.vault, half: old.ring.protectedHalf)
+    let parts = try PartedBody.part(body, .protected, of: old.format)
+    let half = old.ring.protectedHalf
+    let secrets = try oldPair.opened(parts.secrets, of: facts.id, in: old.vault, half: half)
+    let outer = try old.protectedBody(parts.value, facts)
+    let inner = try oldPair.open(outer, of: facts.id, in: old.vault, half: half)
     let moved = try next.protected(inner.bytes, facts, for: outer.origin)
-    return try next.seal(body: moved.encoded, facts)
+    return try next.seal(
+      moved.encoded, beside: try sealed(secrets, facts, meta), facts)
+  }
+
+  /// Secret attributes as the new pair opens them.
+  private func sealed(
+    _ secrets: borrowing SecretContent?, _ facts: RowFacts, _ meta: borrowing ItemMeta
+  ) throws(VaultError) -> SecretBytes? {
+    guard let trail = try fromFormat(.item, meta.view.trail()), !trail.secrets.isEmpty else {
+      return nil
+    }
+    let place = SecretPlace(
+      protection: .protected, publicHalf: next.ring.protectedHalf, vault: next.vault,
+      item: facts.id)
+    return try SecretList(secrets, SecretEdits()).encoded(for: place, trail.secrets)
   }
 }
 

@@ -58,7 +58,7 @@ extension UnlockedVault {
     let (rows, notes) = try rows(of: slots, fresh, vaultKey, pair)
     let next = try nextKeys(vaultKey, pair.publicHalf, notes)
     let sealed = try next.sealedRing()
-    let old = try keys.copy(ring: trust.sealedRing)
+    let old = try keys.copy(ring: trust.sealedRing, of: keys.format)
     return Rekey(
       storage, RekeyKeys(old, next, oldPair), trust.root,
       RekeyFront(ring: sealed, slots: rows, before: trust.slots, slot: fresh.slot),
@@ -86,7 +86,7 @@ extension UnlockedVault {
         to: dataKey, created: options.now(), protectedHalf: half, notes: notes)
     } catch { throw VaultError(error, about: .ring) }
     return try Keyring.derive(
-      from: vaultKey, vault: id,
+      from: vaultKey, of: header,
       sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
   }
 
@@ -158,7 +158,7 @@ extension UnlockedVault {
   /// - Throws: Errors of the file, after which the vault is as it was.
   public mutating func finish(_ rekey: consuming Rekey) throws(VaultError) {
     let keys = rekey.keys
-    let next = try keys.next.copy(ring: rekey.front.ring)
+    let next = try keys.next.copy(ring: rekey.front.ring, of: keys.next.format)
     let trust = try write(&rekey)
     let log = try rekeyedLog(keys.next.log)
     let logEnd = end(of: log)
@@ -190,7 +190,7 @@ extension UnlockedVault {
     root.treeRoot = try rekey.rows.tree.build(
       rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)
     root.headerDigest = try keys.next.headerDigest(
-      header: trust.header, ring: front.ring, slots: front.slots)
+      header: trust.header, ring: front.ring, devices: trust.devices, slots: front.slots)
     let sealed = try keys.next.seal(root)
     do {
       for row in front.before { try rekey.rows.storage.deleteSlot(row.number) }
@@ -200,7 +200,7 @@ extension UnlockedVault {
     } catch { throw VaultError(error) }
     return Trust(
       root: root, sealedRoot: sealed, fingerprint: try keys.next.fingerprint(of: root),
-      header: trust.header, sealedRing: front.ring, slots: front.slots)
+      header: trust.header, sealedRing: front.ring, devices: trust.devices, slots: front.slots)
   }
 
   private func end(of log: borrowing RekeyedLog?) -> Digest {

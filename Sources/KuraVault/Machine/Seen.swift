@@ -209,6 +209,7 @@ extension UnlockedVault {
     let file = try openSeenFile()
     guard let file else {
       try checkPlace(lastAt: nil, acceptingExchange)
+      noteProof(nil)
       return try accept(acceptingRollback) { vault throws(VaultError) in try vault.checkMemory() }
     }
     // Another engine may have committed and noted that since the root was read. Noted is only what was
@@ -219,6 +220,7 @@ extension UnlockedVault {
       let isKnown = try PlaceFile(in: options.stateDirectory).knows(id)
       notices.insert(isKnown ? .seenGone : .firstSeen)
     }
+    noteProof(file.latest)
     let seen = file.latest ?? file.newerClaim(than: trust.root.epoch)
     try checkPlace(lastAt: (file.latest ?? file.claim)?.path, acceptingExchange)
     try accept(acceptingRollback) { vault throws(VaultError) in
@@ -243,6 +245,14 @@ extension UnlockedVault {
       guard error == .diskFull else { throw error }
       notices.insert(.seenNotKept)
     }
+  }
+
+  /// Notes whether what this machine saw last, or this engine remembers, is this state of the file.
+  private mutating func noteProof(_ seen: SeenRecord?) {
+    isProved = [seen, options.memory?.state(of: id)].contains { record in
+      record?.epoch == trust.root.epoch && record?.fingerprint == trust.fingerprint
+    }
+    provedDevice = trust.root.copy?.device
   }
 
   /// Runs a check whose failure the vault's owner may have accepted.

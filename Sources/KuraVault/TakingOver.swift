@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+
+extension UnlockedVault {
+  /// The vault's format, as of the last call that read it.
+  public var format: VaultFormat { header.format }
+
+  /// Makes the vault one of format 2, after a copy of it as it is was put aside, checked and synced; items become rows
+  /// of that format one by one, as they are changed.
+  ///
+  /// - Returns: The copy's path; nil where the vault is of format 2 already.
+  /// - Throws: ``VaultError/pathTaken`` when there are nine copies already; ``VaultError/busy``: the same call again;
+  ///   ``VaultError/damaged(_:)`` for a vault that is not whole; those of the file. Then nothing is changed.
+  public mutating func takeOver() throws(VaultError) -> String? {
+    try reading { _ throws(VaultError) in }
+    guard format == .first else { return nil }
+    let root = trust.root
+    let copy = try putAside()
+    do throws(VaultError) {
+      try writing { vault, draft throws(VaultError) in
+        // What was written since is not in the copy.
+        guard vault.trust.root == root else { throw .busy }
+        try vault.changeOver(&draft)
+      }
+    } catch {
+      try? fromStorage(copy.removeFile())
+      throw error
+    }
+    keys.format = .second
+    header = VaultHeader(vault: id, format: .second)
+    return copy.path
+  }
+
+  private mutating func changeOver(_ draft: inout Draft) throws(VaultError) {
+    let kept = (keys.format, keys.ring.ledger)
+    defer { (keys.format, keys.ring.ledger) = kept }
+    try fromStorage(rows.storage.changeOver())
+    let header = VaultHeader(vault: id, format: .second).encoded
+    try fromStorage(rows.storage.storePart(.header, header.span))
+    draft.header = header
+    draft.root.copy = CopyState(device: try DeviceID.fresh())
+    draft.root.logHead = .zero
+    keys.format = .second
+    keys.ring.ledger = CopyLedger(machine: try machine())
+    try storeRing(&draft)
+  }
+
+  /// This machine, as this vault knows it.
+  func machine() throws(VaultError) -> CopyLedger.MachineID {
+    try fromFormat(.ring, CopyLedger.machine(named: options.machine, in: id))
+  }
+
+  // MARK: - The copy
+
+  /// Copies the vault beside itself, and proves that the copy is whole.
+  private mutating func putAside() throws(VaultError) -> FilePlace {
+    FileDraft.sweep(place)
+    let mark = try SlotID.fresh().hexadecimal
+    let draft = try fromStorage(FileDraft.make(beside: place, mark: mark))
+    do throws(CopyError) {
+      try rows.storage.copyFile(at: place.path, to: draft, CopyWatch())
+    } catch {
+      switch error {
+      case .source(let error), .draft(let error): throw VaultError(error)
+      case .differs, .stopped: throw .io(0)
+      }
+    }
+    try fromStorage(draft.sync())
+    try checkCopy(draft.place)
+    for number in 1...9 {
+      let name = place.name + ".format-1" + (number == 1 ? "" : ".\(number)")
+      let target = place.sibling(name)
+      do throws(StorageError) {
+        try draft.publish(as: target, replacing: false)
+        return target
+      } catch { guard error == .exists else { throw VaultError(error) } }
+    }
+    throw .pathTaken
+  }
+
+  private func checkCopy(_ copy: FilePlace) throws(VaultError) {
+    let storage = try fromStorage(Storage.openAsItStands(copy.path))
+    var verification = try Verification.begin(storage, self)
+    while try !verification.step(in: self).isFinished {}
+    guard verification.progress.findingCount == 0, verification.root == trust.root else {
+      throw .damaged(.root)
+    }
+  }
+}
+
+// MARK: - Which copy this is
+
+extension UnlockedVault {
+  /// Makes this file a copy of its own, if nothing proves that this machine wrote it last: no two copies may count
+  /// changes under one name.
+  mutating func claim(_ draft: inout Draft) throws(VaultError) {
+    guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return }
+    let machine = try machine()
+    guard !isProved || copy.device != provedDevice || ledger.machine != machine else { return }
+    draft.root.copy?.device = try DeviceID.fresh()
+    draft.root.copy?.counter = 0
+    guard ledger.machine != machine else { return }
+    keys.ring.ledger?.machine = machine
+    try storeRing(&draft)
+  }
+}
+
+extension UnlockedVault {
+  /// The same before other work, as a change by itself.
+  mutating func claim() throws(VaultError) {
+    guard keys.format > .first, !isProved else { return }
+    try writing { _, _ throws(VaultError) in }
+  }
+}
+
+extension RevisionEntry {
+  /// A later change of the same copy.
+  func advanced(by count: UInt64) -> RevisionEntry {
+    RevisionEntry(device: device, counter: counter + count)
+  }
+}
+
+extension Draft {
+  /// Names the first of so many changes; nil in format 1.
+  mutating func nextEntries(_ count: Int) throws(VaultError) -> RevisionEntry? {
+    guard let first = try nextEntry() else { return nil }
+    for _ in 1..<max(1, count) { _ = try nextEntry() }
+    return first
+  }
+
+  /// Names a change of this copy that nothing else has; nil in format 1, where changes have no names.
+  mutating func nextEntry() throws(VaultError) -> RevisionEntry? {
+    guard var copy = root.copy else { return nil }
+    guard copy.counter < RevisionEntry.counters.upperBound else { throw .damaged(.root) }
+    copy.counter += 1
+    root.copy = copy
+    return RevisionEntry(device: copy.device, counter: copy.counter)
+  }
+
+  /// Who a change is that follows some revisions; nil in format 1.
+  ///
+  /// - Parameters:
+  ///   - sides: None for what never was.
+  ///   - id: The revision's id; nil for a fresh one.
+  mutating func nextLineage(
+    after sides: [Lineage], _ id: RevisionID? = nil
+  ) throws(VaultError) -> Lineage? {
+    guard let entry = try nextEntry() else { return nil }
+    let id = if let id { id } else { try RevisionID.fresh() }
+    return try fromFormat(.item, Lineage(id, at: entry, after: sides))
+  }
+}
