@@ -21,6 +21,8 @@ package struct Storage: ~Copyable, @unchecked Sendable {
   private var started: UInt64 = 0
   /// The layout of the file's tables, as it was when they were looked at last.
   var version = Schema.version
+  /// What it was before a change that is not committed.
+  var versionBefore: Int32?
 
   /// Takes over an open connection.
   init(owning db: OpaquePointer) {
@@ -67,6 +69,7 @@ extension Storage {
     resetStarted()
     do throws(StorageError) {
       try run(.commit)
+      versionBefore = nil
     } catch {
       end()
       throw error
@@ -78,6 +81,7 @@ extension Storage {
     resetStarted()
     // After some errors SQLite has rolled back by itself.
     if isInTransaction { try? run(.rollback) }
+    if let before = versionBefore.take() { version = before }
   }
 }
 

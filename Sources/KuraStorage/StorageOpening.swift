@@ -228,6 +228,7 @@ extension Storage {
     precondition(isInTransaction && version < Schema.newest, "it is changed over once")
     try execute("\(Schema.journal.sql)")
     try execute("PRAGMA user_version=\(Schema.newest)")
+    versionBefore = version
     version = Schema.newest
   }
 

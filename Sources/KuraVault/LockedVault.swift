@@ -86,7 +86,7 @@ public struct LockedVault: ~Copyable, Sendable {
 
   private static func readHeader(_ storage: inout Storage) throws(VaultError) -> VaultHeader {
     let data = [UInt8](copying: try storage.record(.header, .header))
-    return try VaultHeader.read(data.span, storage)
+    return try VaultHeader.read(data.span, &storage)
   }
 
   /// The vault file's path, its directory resolved.

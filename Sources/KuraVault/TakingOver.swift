@@ -18,23 +18,27 @@ extension UnlockedVault {
     try reading { _ throws(VaultError) in }
     guard format == .first else { return nil }
     let root = trust.root
+    let ledger = CopyLedger(machine: try machine())
     let copy = try putAside()
     do throws(VaultError) {
       try writing { vault, draft throws(VaultError) in
         // What was written since is not in the copy.
         guard vault.trust.root == root else { throw .busy }
-        try vault.changeOver(&draft)
+        try vault.changeOver(ledger, &draft)
       }
     } catch {
       try? fromStorage(copy.removeFile())
       throw error
     }
     keys.format = .second
+    keys.ring.ledger = ledger
     header = VaultHeader(vault: id, format: .second)
     return copy.path
   }
 
-  private mutating func changeOver(_ draft: inout Draft) throws(VaultError) {
+  private mutating func changeOver(
+    _ ledger: CopyLedger, _ draft: inout Draft
+  ) throws(VaultError) {
     let kept = (keys.format, keys.ring.ledger)
     defer { (keys.format, keys.ring.ledger) = kept }
     try fromStorage(rows.storage.changeOver())
@@ -44,7 +48,7 @@ extension UnlockedVault {
     draft.root.copy = CopyState(device: try DeviceID.fresh())
     draft.root.logHead = .zero
     keys.format = .second
-    keys.ring.ledger = CopyLedger(machine: try machine())
+    keys.ring.ledger = ledger
     try storeRing(&draft)
   }
 
@@ -84,10 +88,10 @@ extension UnlockedVault {
   private func checkCopy(_ copy: FilePlace) throws(VaultError) {
     let storage = try fromStorage(Storage.openAsItStands(copy.path))
     var verification = try Verification.begin(storage, self)
+    // Another engine wrote before the file was held.
+    guard verification.root == trust.root else { throw .busy }
     while try !verification.step(in: self).isFinished {}
-    guard verification.progress.findingCount == 0, verification.root == trust.root else {
-      throw .damaged(.root)
-    }
+    guard verification.progress.findingCount == 0 else { throw .damaged(.root) }
   }
 }
 
@@ -97,22 +101,27 @@ extension UnlockedVault {
   /// Makes this file a copy of its own, if nothing proves that this machine wrote it last: no two copies may count
   /// changes under one name.
   mutating func claim(_ draft: inout Draft) throws(VaultError) {
-    guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return }
-    let machine = try machine()
-    guard !isProved || copy.device != provedDevice || ledger.machine != machine else { return }
-    draft.root.copy?.device = try DeviceID.fresh()
-    draft.root.copy?.counter = 0
-    guard ledger.machine != machine else { return }
+    guard let machine = try claimed(&draft) else { return }
     keys.ring.ledger?.machine = machine
     try storeRing(&draft)
   }
-}
 
-extension UnlockedVault {
-  /// The same before other work, as a change by itself.
-  mutating func claim() throws(VaultError) {
-    guard keys.format > .first, !isProved else { return }
-    try writing { _, _ throws(VaultError) in }
+  /// The same for work that may end long after, or come to nothing: the ring is only changed with what is committed.
+  mutating func claimForBatch(_ draft: inout Draft) throws(VaultError) {
+    let kept = keys.ring.ledger
+    defer { keys.ring.ledger = kept }
+    try claim(&draft)
+    if keys.ring.ledger != kept { draft.ledger = keys.ring.ledger }
+  }
+
+  /// - Returns: This machine, where the ring has another.
+  private func claimed(_ draft: inout Draft) throws(VaultError) -> CopyLedger.MachineID? {
+    guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return nil }
+    let machine = try machine()
+    guard !isProved || copy.device != provedDevice || ledger.machine != machine else { return nil }
+    draft.root.copy?.device = try DeviceID.fresh()
+    draft.root.copy?.counter = 0
+    return ledger.machine != machine ? machine : nil
   }
 }
 

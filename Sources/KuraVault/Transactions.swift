@@ -68,6 +68,7 @@ extension UnlockedVault {
     if draft.leavesOldBodies { mustTruncate = true }
     trust.advance(to: draft, sealed: sealed, fingerprint: fingerprint)
     (isProved, provedDevice) = (true, draft.root.copy?.device)
+    if let ledger = draft.ledger { keys.ring.ledger = ledger }
   }
 
   /// Makes sure that what is trusted is what the file says now.
@@ -78,7 +79,7 @@ extension UnlockedVault {
     if try isRootUnchanged() { return }
     try fromStorage(rows.storage.checkSchema())
     let front = try FrontRecords(&rows.storage)
-    let header = try VaultHeader.read(front.header.span, rows.storage)
+    let header = try VaultHeader.read(front.header.span, &rows.storage)
     guard header.follows(self.header) else { throw .damaged(.header) }
     let next: Trust
     do throws(VaultError) {

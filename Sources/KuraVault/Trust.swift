@@ -40,6 +40,8 @@ struct Draft {
   var header: [UInt8]?
   /// The ring, when it changes.
   var sealedRing: [UInt8]?
+  /// What the ring keeps for copies of the vault, where only the commit is to change it here.
+  var ledger: CopyLedger?
   /// The slots, when they change.
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
@@ -103,10 +105,12 @@ extension Storage {
 
 extension VaultHeader {
   /// Reads the header of any format, which must be that of the tables.
-  static func read(_ bytes: Span<UInt8>, _ storage: borrowing Storage) throws(VaultError)
-    -> VaultHeader
-  {
+  static func read(
+    _ bytes: Span<UInt8>, _ storage: inout Storage
+  ) throws(VaultError) -> VaultHeader {
     let header = try fromFormat(.header, VaultHeader(decoding: bytes, upTo: .second))
+    // Another engine may have changed both since the tables were looked at.
+    if (header.format > .first) != storage.isNewest { try fromStorage(storage.checkSchema()) }
     guard (header.format > .first) == storage.isNewest else { throw .damaged(.header) }
     return header
   }

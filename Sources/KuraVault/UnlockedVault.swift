@@ -158,7 +158,7 @@ extension LockedVault {
     try fromStorage(storage.beginRead())
     defer { storage.end() }
     let front = try FrontRecords(&storage)
-    let now = try VaultHeader.read(front.header.span, storage)
+    let now = try VaultHeader.read(front.header.span, &storage)
     guard now.follows(header) else { throw .damaged(.header) }
     header = now
     return front

@@ -61,6 +61,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case notAVault
   /// The vault was written by a later release; it was not touched. The number of its format.
   case newerFormat(UInt32)
+  /// The vault has no place for that before ``UnlockedVault/takeOver()``; nothing was changed.
+  case takesNewFormat
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
   /// A vault cannot be created beside the WAL of another: it would be played into the new one.

@@ -138,6 +138,11 @@ enum Examples {
                 .recoveryKey, current: key.utf8.span, new: "secret".utf8.span, cost: .calibrated,
                 flags: .recoveryKey)))
         },
+        request("set-secret") {
+          try $0.putRequest(
+            .setSecret(
+              .init(name: "a/b".utf8.span, key: "pin".utf8.span, value: "0815".utf8.span)))
+        },
         request("backup") {
           try $0.putRequest(.backup(.init(path: "/m/a.kura".utf8.span, keeping: 7)))
         },

@@ -71,6 +71,17 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try PutReply(reply: payload)
         },
+        reply("reply to set-secret") {
+          try $0.putReply(SetSecretReply(2, copy: "/m/a.kura.format-1".utf8.span))
+        } reading: { payload throws(ProtocolError) in
+          _ = try SetSecretReply(reply: payload)
+        },
+        reply("reply to secrets") {
+          let list: [UInt8] = [3, 0, 0x70, 0x69, 0x6E, 4, 0, 0, 0]
+          try $0.putReply(SecretsReply(list.span, count: 1))
+        } reading: { payload throws(ProtocolError) in
+          try SecretsReply(reply: payload).forEach { _, _ in }
+        },
         reply("reply to attributes") {
           try $0.putReply(RevisionReply(4))
         } reading: { payload throws(ProtocolError) in

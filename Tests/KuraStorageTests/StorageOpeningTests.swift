@@ -28,10 +28,10 @@ import Testing
 
   @Test func `of a later format leaves it and its journal as they are`() throws {
     let file = try TestFile()
-    file.attack("PRAGMA user_version=2")
+    file.attack("PRAGMA user_version=3")
     let before = try Data(contentsOf: URL(filePath: file.path))
     try Data(bytes(9, 5_000)).write(to: URL(filePath: file.path + "-wal"))
-    #expect(file.refusal == .newerFormat(2))
+    #expect(file.refusal == .newerFormat(3))
     #expect(try Data(contentsOf: URL(filePath: file.path)) == before)
     #expect(try Data(contentsOf: URL(filePath: file.path + "-wal")) == Data(bytes(9, 5_000)))
     #expect(file.files == ["test.kura", "test.kura-wal"])

@@ -20,7 +20,7 @@ text("file-application-id", "file/not-a-vault", "another program's database",
      "PRAGMA application_id = 1;")
 text("file-application-id-zero", "file/not-a-vault", "a database without an application id",
      "PRAGMA application_id = 0;")
-text("file-user-version-2", "file/newer-format", "a newer format", "PRAGMA user_version = 2;")
+text("file-user-version-3", "file/newer-format", "a newer format", "PRAGMA user_version = 3;")
 text("file-user-version-0", "file/not-a-vault", "no format at all", "PRAGMA user_version = 0;")
 text("file-user-version-negative", "file/not-a-vault", "a negative format",
      "PRAGMA user_version = -1;")
@@ -50,8 +50,8 @@ for name, expect, note, sql in (
         ("missing", "header/damaged", "no header", "DELETE FROM part WHERE id = 0;"),
         ("magic", "file/not-a-vault", "another magic", "UPDATE part SET data = CAST('KURB' AS BLOB) "
          "|| substr(data, 5) WHERE id = 0;"),
-        ("format-2", "header/newer-format", "format 2 in the header", "UPDATE part SET data = "
-         "substr(data, 1, 4) || x'0200' || substr(data, 7) WHERE id = 0;"),
+        ("format-3", "header/newer-format", "format 3 in the header", "UPDATE part SET data = "
+         "substr(data, 1, 4) || x'0300' || substr(data, 7) WHERE id = 0;"),
         ("format-0", "header/damaged", "format 0 in the header", "UPDATE part SET data = "
          "substr(data, 1, 4) || x'0000' || substr(data, 7) WHERE id = 0;"),
         ("reserved", "header/damaged", "reserved bytes that are not zero", "UPDATE part SET data = "

@@ -343,7 +343,8 @@ extension VaultError {
     case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
       .codesSpent, .kdfRefused, .wrongOrRefused:
       true
-    case .noVault, .notAVault, .newerFormat, .pathTaken, .walLeftBehind, .directoryUnsafe,
+    case .noVault, .notAVault, .newerFormat, .takesNewFormat, .pathTaken, .walLeftBehind,
+      .directoryUnsafe,
       .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,
       .walOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,
       .rolledBack, .forked, .exchanged, .passcodeInvalid, .recoveryKeyTypo, .keyFileTooShort,

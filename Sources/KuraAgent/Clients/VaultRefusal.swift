@@ -23,6 +23,7 @@ extension Refusal {
     case .notAVault: .notAVault(path)
     case .newerFormat(let format): .newerFormat(format, path)
     case .pathTaken, .walLeftBehind: .vaultExists(path)
+    case .takesNewFormat: .unsupported(.text("secret attributes in a vault of format 1"))
     case .fileUnsafe(.kind): .notAVault(path)
     case .directoryUnsafe(let reason): .placeUnsafe(reason.ofDirectory, directory)
     case .fileUnsafe(let reason): .placeUnsafe(reason.ofFile, path)

@@ -40,7 +40,11 @@ extension Agent {
       try connection.outbox.frames.putReply(AttributeReply(value))
       return true
     }
-    if !isThere { throw .attributeNotFound(.field(request.key.place)) }
+    if isThere { return }
+    guard item.hasSecret(key.bytes) else {
+      throw .attributeNotFound(.field(request.key.place))
+    }
+    try getSecret(request, key: key, connection)
   }
 
   /// The key in normal form C, as keys are kept.

@@ -65,6 +65,8 @@ extension Agent {
     case .putBatch(let request): try putBatch(request, connection)
     case .draftKey(let request): try draftKey(request, connection)
     case .backup(let request): try backup(request, connection)
+    case .setSecret(let request): try setSecret(request, connection)
+    case .secrets(let request): try secrets(request, connection)
     }
   }
 }
@@ -91,9 +93,12 @@ extension Verb {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts: []
-    case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey: .takesSeat
+    case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
+      .secrets:
+      .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
-      .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup:
+      .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
+      .setSecret:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
@@ -118,6 +123,9 @@ extension Request {
         LogSubject(request.name.bytes)
       case .unprotect(let request): LogSubject(request.name.bytes)
       case .attributes(let request): LogSubject(request.name.bytes)
+      case .setSecret(let request):
+        LogSubject(request.name.bytes, other: request.key.bytes)
+      case .secrets(let request): LogSubject(request.name.bytes)
       case .remove(let request): LogSubject(request.name.bytes)
       case .move(let request): LogSubject(request.name.bytes, other: request.new.bytes)
       case .restore(let request): LogSubject(request.name.bytes, detail: request.revision)

@@ -64,7 +64,7 @@ extension Agent {
     let item = try item(request.name, connection)
     try request.delete.forEach { field throws(Refusal) in
       let key = try attributeKey(field.bytes)
-      guard item.attributes.value(of: key.bytes) == nil else { return }
+      guard item.attributes.value(of: key.bytes) == nil, !item.hasSecret(key.bytes) else { return }
       throw .attributeNotFound(.field(field.place))
     }
   }

@@ -104,6 +104,8 @@ enum HelpDetails {
     ("purge", "purge --history mail/ada"),
     ("run", "run --env TOKEN=kura://api/token -- make release"),
     ("inject", "inject -i app.conf.in -o app.conf"),
+    ("redact", "redact --name api/"),
+    ("scan", "scan src build.log"),
     ("helper", "helper aws aws/work"),
     ("agent", "agent status"),
     ("completion", "completion bash"),

@@ -73,6 +73,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case replace
   case revision
   case rotate
+  case secret
   case show
   case stdin
   case submit

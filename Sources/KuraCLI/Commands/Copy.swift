@@ -27,7 +27,7 @@ enum Copy {
       return try Self.time(arguments)
     }
     let wanted = try Get.Wanted(invocation)
-    if arguments.has(.otp), !wanted.isSecret { throw .usage(.conflict(.otp, .attribute)) }
+    if arguments.has(.otp), wanted.isAttribute { throw .usage(.conflict(.otp, .attribute)) }
     let wantsCode = arguments.has(.otp) || wanted.part == .code
     let clipboard = try Clipboard.choose(arguments.value(.to), invocation.variables)
     if case .terminal = clipboard, time != nil, arguments.has(.clear) {
@@ -87,7 +87,7 @@ extension Copy {
     into value: inout SecretBuffer
   ) throws(CommandError) -> Bool {
     var (isLong, isCode) = (false, wantsCode)
-    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
+    try access.unlocked(authorizing: true) { connection throws(ClientError) in
       value.removeAll()
       if wanted.part == .value, !isCode {
         isCode = try connection.show(wanted.name).item.facts.kind == .otp

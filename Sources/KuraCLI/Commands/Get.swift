@@ -80,11 +80,11 @@ extension Get {
       return .attribute(attribute)
     }
 
-    /// Whether it may be protected, as no attribute is.
-    var isSecret: Bool {
+    /// Whether it is neither the value nor made of it.
+    var isAttribute: Bool {
       switch part {
-      case .value, .code: true
-      case .attribute: false
+      case .value, .code: false
+      case .attribute: true
       }
     }
 
@@ -136,7 +136,7 @@ extension Get {
     let isPlain = Self.isPlain(isTerminal: invocation.output.isTerminal, invocation.arguments)
     var escaping = Escaping(.text)
     var last: UInt8?
-    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
+    try access.unlocked(authorizing: true) { connection throws(ClientError) in
       try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
         if part.count > 0 { last = part[part.count - 1] }
         try writing { () throws(CommandError) in
@@ -155,7 +155,7 @@ extension Get {
   ) throws(CommandError) {
     var file = try writing(path) { () throws(FileError) in try OutputFile.begin(at: path) }
     do throws(CommandError) {
-      try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
+      try access.unlocked(authorizing: true) { connection throws(ClientError) in
         try wanted.fetch(&connection, revision: wanted.revision) { part throws(ClientError) in
           do throws(FileError) { try file.write(part) } catch { throw .output(error.errno) }
         }
@@ -205,7 +205,7 @@ extension Get {
     do throws(SecureMemoryError) { scan = Scan(held: try SecretBuffer(capacity: 256)) } catch {
       throw .outOfMemory
     }
-    try access.unlocked(authorizing: wanted.isSecret) { connection throws(ClientError) in
+    try access.unlocked(authorizing: true) { connection throws(ClientError) in
       let item = try wanted.fetchWhole(&connection) { part throws(ClientError) in
         do throws(SecureMemoryError) { try scan.take(part) } catch { throw .outOfMemory }
       }

@@ -11,22 +11,37 @@ enum Show {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let name = try invocation.operand(0)
-    let shown = try invocation.access().unlocked { connection throws(ClientError) in
+    let access = try invocation.access()
+    var held = Held()
+    let shown = try access.unlocked(holding: &held) { connection throws(ClientError) in
       try connection.show(name)
     }
+    let secrets = try access.unlocked(holding: &held) { connection throws(ClientError) in
+      try connection.secrets(of: name)
+    }
     if invocation.arguments.has(.json) {
-      try writeJSON(shown, &invocation.output)
+      try writeJSON(shown, secrets, &invocation.output)
     } else {
       try write(shown, &invocation.output)
+      for secret in secrets {
+        try invocation.output.write(line: secret.key)
+        try invocation.output.write(": secret, " + ByteSize(count: secret.size).words + "\n")
+      }
     }
     return .ok
   }
 
   private static func writeJSON(
-    _ shown: ShownItem, _ output: inout Output
+    _ shown: ShownItem, _ secrets: [(key: String, size: UInt64)], _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.members(of: shown.item)
+    if !secrets.isEmpty {
+      try output.key("secret-attributes")
+      try output.openObject()
+      for secret in secrets { try output.member(secret.key, secret.size) }
+      try output.closeObject()
+    }
     try output.key("history")
     try output.openArray()
     for revision in shown.revisions { try output.element(revision) }

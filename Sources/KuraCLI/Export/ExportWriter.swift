@@ -23,6 +23,7 @@ struct ExportWriter: ~Copyable {
   /// Writes all.
   mutating func write(_ format: ExportFormat, _ output: inout Output) throws(CommandError) {
     defer { bar.clear() }
+    try tellSecrets()
     switch format {
     case .jsonLines: try writeLines(&output)
     case .keepassCSV:
@@ -56,12 +57,20 @@ struct ExportWriter: ~Copyable {
   /// Writes all as a store that pass reads.
   mutating func write(_ store: inout StoreFolder) throws(CommandError) {
     defer { bar.clear() }
+    try tellSecrets()
     try eachEntry { entry, _, _, flaw throws(CommandError) in
       try store.write(entry, flaw: flaw)
     }
     bar.clear()
     for (name, path) in store.renamed {
       messages.note("renamed " + Diagnostic.shown(name) + ": it is " + Diagnostic.shown(path))
+    }
+  }
+
+  /// Names the items of which something stands beside the value: no format takes that yet.
+  private mutating func tellSecrets() throws(CommandError) {
+    for name in items.names where try items.hasSecrets(name) {
+      tell(name, "its secret attributes, which no form takes yet")
     }
   }
 

@@ -74,6 +74,16 @@ struct ExportedItems: ~Copyable {
     }
   }
 
+  /// Whether an item has secret attributes.
+  mutating func hasSecrets(_ name: String) throws(CommandError) -> Bool {
+    try access.unlocked(authorizing: true, holding: &held) { connection throws(ClientError) in
+      do throws(ClientError) { return try !connection.secrets(of: name).isEmpty } catch {
+        guard case .refused(.notFound) = error else { throw error }
+        return false
+      }
+    }
+  }
+
   /// Reads a revision with its attributes.
   ///
   /// - Parameters:

@@ -8,8 +8,8 @@ internal import SecureMemory
 /// Reads the values of a vault, to find them in texts.
 enum StoredNeedles {
   static let options = [
-    Option(.name, .required("PREFIX"), help: "only of the items whose names begin so"),
-    Option(.protected, help: "of protected items, too, which takes the passcode"),
+    Option(.name, .required("PREFIX"), help: "only of items named so"),
+    Option(.protected, help: "of protected items, too"),
   ]
 
   /// Reads what the options name, and says of which values none is found.

@@ -11,8 +11,6 @@ struct ReferenceReader {
   private struct Group {
     let access: VaultAccess
     var indices: [Int] = []
-    /// Whether a value is among them: it may be protected. Attributes never are.
-    var hasValue = false
   }
 
   private let placeholders: [Placeholder]
@@ -34,10 +32,6 @@ struct ReferenceReader {
       let group = known ?? groups.count
       if known == nil { groups.append(Group(access: access)) }
       groups[group].indices.append(index)
-      switch source.reference.part {
-      case .value, .code: groups[group].hasValue = true
-      case .attribute: continue
-      }
     }
   }
 
@@ -55,7 +49,7 @@ struct ReferenceReader {
     for group in groups {
       var current = group.indices[0]
       do throws(CommandError) {
-        try group.access.unlocked(authorizing: group.hasValue) { connection throws(ClientError) in
+        try group.access.unlocked(authorizing: true) { connection throws(ClientError) in
           for index in group.indices {
             current = index
             try read(

@@ -189,6 +189,36 @@ extension Connection {
     return reply.revision
   }
 
+  /// Sets an attribute whose value is as secret as the item's.
+  ///
+  /// - Parameters:
+  ///   - key: The attribute's key.
+  ///   - name: The item's name.
+  ///   - value: UTF-8 without NUL; only borrowed.
+  ///   - ifRevision: The revision the item must have; 0 = any.
+  /// - Returns: The path of the copy of a vault that was taken over for it; nil where it had the format already.
+  public mutating func setSecret(
+    _ key: String, of name: String, to value: Span<UInt8>, ifRevision: UInt64 = 0
+  ) throws(ClientError) -> String? {
+    try send(
+      .setSecret(
+        SetSecretRequest(
+          name: name.utf8.span, ifRevision: ifRevision, key: key.utf8.span, value: value)))
+    let reply: SetSecretReply = try replied(received(try answer()))
+    return reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
+  }
+
+  /// The keys of an item's secret attributes, and how many bytes their values have.
+  public mutating func secrets(
+    of name: String
+  ) throws(ClientError) -> [(key: String, size: UInt64)] {
+    try send(.secrets(NameRequest(name: name.utf8.span)))
+    let reply: SecretsReply = try replied(received(try answer()))
+    var secrets: [(key: String, size: UInt64)] = []
+    reply.forEach { key, size in secrets.append((String(repairing: key), UInt64(size))) }
+    return secrets
+  }
+
   /// Deletes an item; its revisions stay in the history.
   ///
   /// - Parameters:

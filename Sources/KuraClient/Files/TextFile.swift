@@ -11,7 +11,11 @@ public enum TextFile {
   /// A link that is not followed, a pipe, a socket or a device.
   case other
 
-  /// - Parameter follows: Whether a symbolic link counts as what it leads to.
+  /// Opens a file, or lists a directory.
+  ///
+  /// - Parameters:
+  ///   - path: Of any kind of file.
+  ///   - follows: Whether a symbolic link counts as what it leads to.
   public static func open(_ path: String, followingLink follows: Bool) throws(FileError) -> TextFile
   {
     let descriptor = System.openText(path, follows: follows)

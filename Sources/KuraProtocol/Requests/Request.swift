@@ -46,6 +46,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case draftKey = 62
   case compact = 64
   case backup = 66
+  case setSecret = 67
+  case secrets = 68
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -92,6 +94,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .draftKey: "draft-key"
     case .compact: "compact"
     case .backup: "backup"
+    case .setSecret: "set-secret"
+    case .secrets: "secrets"
     }
   }
 }
@@ -125,7 +129,7 @@ extension Verb {
       .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
-      .draftKey, .backup:
+      .draftKey, .backup, .setSecret, .secrets:
       .name
     }
   }
@@ -179,6 +183,8 @@ public enum Request: ~Escapable {
   case draftKey(DraftKeyRequest)
   case compact
   case backup(BackupRequest)
+  case setSecret(SetSecretRequest)
+  case secrets(NameRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -232,6 +238,8 @@ public enum Request: ~Escapable {
     case .draftKey: self = .draftKey(try reader.message())
     case .compact: self = .compact
     case .backup: self = .backup(try reader.message())
+    case .setSecret: self = .setSecret(try reader.message())
+    case .secrets: self = .secrets(try reader.message())
     }
     try reader.finish()
   }
@@ -281,6 +289,8 @@ public enum Request: ~Escapable {
     case .draftKey: .draftKey
     case .compact: .compact
     case .backup: .backup
+    case .setSecret: .setSecret
+    case .secrets: .secrets
     }
   }
 }
@@ -299,7 +309,8 @@ extension Request {
         .remove, .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd,
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
-        .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup:
+        .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
+        .setSecret, .secrets:
         return OwnerWord()
       }
     }
@@ -341,6 +352,8 @@ extension SecretBuffer {
     case .putBatch(var message): try message.code(&self)
     case .draftKey(var message): try message.code(&self)
     case .backup(var message): try message.code(&self)
+    case .setSecret(var message): try message.code(&self)
+    case .secrets(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact:
       break

@@ -35,8 +35,6 @@ extension UnlockedVault {
       return false
     }
     if batch.draft == nil {
-      // Its rows are written under the copy's own name.
-      try claim()
       try begin(&batch)
       return true
     }
@@ -68,7 +66,9 @@ extension UnlockedVault {
       do throws(VaultError) {
         try vault.trustRoot()
         try batch.renewTags(in: vault)
-        batch.draft = try Draft(after: vault.trust, by: vault.writer, at: vault.options.now())
+        var draft = try Draft(after: vault.trust, by: vault.writer, at: vault.options.now())
+        try vault.claimForBatch(&draft)
+        batch.draft = draft
       } catch {
         vault.rows.storage.end()
         throw error

@@ -27,6 +27,17 @@ public struct Item: ~Copyable, Sendable {
     @_lifetime(borrow self) borrowing get { meta.attributes }
   }
 
+  /// Whether it has a secret attribute.
+  ///
+  /// - Parameter key: In normal form C.
+  public borrowing func hasSecret(_ key: Span<UInt8>) -> Bool {
+    var cursor = view.secretKeys
+    while cursor.advance() {
+      if cursor.key.isEqual(to: key) { return true }
+    }
+    return false
+  }
+
   /// Which change of the item this is; the first is 1.
   public var revision: UInt64 { facts.revision }
 

@@ -121,6 +121,8 @@ struct ItemChange: ~Copyable {
   }
 
   let tag: ItemTag
+  /// The vault's.
+  let format: VaultFormat
   var path: TreePath
   /// nil for an item that never was.
   let current: Current?
@@ -182,6 +184,7 @@ struct ItemChange: ~Copyable {
     _ name: Span<UInt8>, _ edits: borrowing AttributeEdits, setting parts: RevisionParts,
     size: UInt64, modified now: UInt64, _ times: ItemTimes? = nil
   ) throws(VaultError) -> NextRevision {
+    guard !edits.hasSecrets || format > .first else { throw .takesNewFormat }
     let meta = try newMeta(name, edits, size: size, modified: now, times)
     return NextRevision(
       meta, setting: parts, edited: try edits.editedKeys(), secrets: try edits.secretEdits())
@@ -242,12 +245,12 @@ extension UnlockedVault {
   mutating func change(
     of tag: ItemTag, leaf: Digest?, at path: TreePath
   ) throws(VaultError) -> ItemChange {
-    guard let leaf else { return ItemChange(tag: tag, path: path, current: nil) }
+    guard let leaf else { return ItemChange(tag: tag, format: format, path: path, current: nil) }
     let current = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
       try ItemChange.Current.load(found, leaf, keys)
     }
     guard current != nil else { throw .damaged(.item) }
-    return ItemChange(tag: tag, path: path, current: current)
+    return ItemChange(tag: tag, format: format, path: path, current: current)
   }
 
   /// The current body of an item, to be sealed again.

@@ -23,6 +23,11 @@ public struct ItemView: ~Escapable {
     @_lifetime(copy self) get { meta.attributes }
   }
 
+  /// The keys of its secret attributes, ascending, each with the size of the value, which stands beside the item's.
+  public var secretKeys: SecretKeyCursor {
+    @_lifetime(copy self) get { meta.makeSecretCursor() }
+  }
+
   /// Which change of the item this is; the first is 1.
   public var revision: UInt64 { facts.revision }
 

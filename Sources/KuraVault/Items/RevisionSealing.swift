@@ -2,6 +2,7 @@
 
 internal import KuraCrypto
 internal import KuraFormat
+internal import KuraStorage
 internal import SecureMemory
 
 extension UnlockedVault {
@@ -51,15 +52,30 @@ extension UnlockedVault {
       // It comes with those that belong to it.
       return try SecretList(content.secrets, next.secrets)
     }
-    guard change.liveRevision != nil, change.hasSecrets else {
+    guard change.liveRevision != nil, change.hasSecrets, let leaf = change.leaf else {
       return try SecretList(nil, next.secrets)
     }
-    let current = try currentContent(change.tag)
-    return try SecretList(current.secrets, next.secrets)
+    let current = try rows.withCurrent(change.tag, leaf: leaf, keys) {
+      found, keys throws(VaultError) in
+      try PartedBody.part(
+        try keys.openBody(found.row.body, found.facts), found.facts.protection, of: keys.format)
+    }
+    switch current {
+    case .some(let current): return try SecretList(current.secrets, next.secrets)
+    case .none: throw .damaged(.item)
+    }
   }
 }
 
 extension ItemChange {
+  /// What the tree, or what is yet to go there, has of the item; nil for one that never was.
+  fileprivate var leaf: Digest? {
+    switch current {
+    case .some(let current): current.leaf
+    case .none: nil
+    }
+  }
+
   /// Whether the item has secret attributes.
   fileprivate var hasSecrets: Bool {
     switch current {

@@ -25,10 +25,26 @@ extension UnlockedVault {
       try fromFormat(.ring, policy.set(value, for: key))
       try draft.check(key, from: kept[key], to: value)
       vault.keys.ring.policy = policy
+      try vault.noteSide(of: key, value, &draft)
       try vault.storeRing(&draft)
       return policy
     }
     kept = changed
+  }
+
+  /// Notes who changed a setting, for copies of the vault; what is of this machine alone is nobody else's.
+  private mutating func noteSide(
+    of key: Setting, _ value: UInt64, _ draft: inout Draft
+  ) throws(VaultError) {
+    guard var ledger = keys.ring.ledger, key.strictest(of: [value]) != nil else { return }
+    let before = ledger.settings.first { $0.key == key.rawValue }
+    let sides = before?.sides.map(\.lineage) ?? []
+    guard let lineage = try draft.nextLineage(after: sides) else { return }
+    ledger.settings.removeAll { $0.key == key.rawValue }
+    ledger.settings.append(
+      SettingSides(key.rawValue, sides: [SettingSides.Side(lineage, value: value)]))
+    ledger.settings.sort { $0.key < $1.key }
+    keys.ring.ledger = ledger
   }
 
   /// Seals and writes the ring as it is now.

@@ -165,7 +165,8 @@ extension Keyring {
   private borrowing func fits(
     _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> Bool {
-    try tag(of: meta) == facts.tag && meta.view.fits(facts.kind, revision: facts.revision)
+    guard try tag(of: meta) == facts.tag else { return false }
+    return meta.view.fits(facts.kind, revision: facts.revision)
   }
 
   /// The tag of the name in a meta.

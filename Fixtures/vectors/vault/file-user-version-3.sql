@@ -1,4 +1,4 @@
 -- note: a newer format
 -- expect: file/newer-format
 -- base: good-three-items
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;

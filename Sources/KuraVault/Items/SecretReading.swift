@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+public import SecureMemory
+
+extension UnlockedVault {
+  /// The value of a secret attribute.
+  ///
+  /// - Parameters:
+  ///   - key: In normal form C.
+  ///   - name: The item's as given; normalised here.
+  ///   - half: What opens protected values; nil where nobody gave a fresh passcode.
+  /// - Throws: ``VaultError/notFound``, also for an item without that attribute; ``VaultError/protected`` without the
+  ///   half.
+  public mutating func secretAttribute(
+    _ key: Span<UInt8>, of name: Span<UInt8>, with half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in
+      let value = try vault.rows.withCurrent(tag, under: vault.trust.root, vault.keys) {
+        found, keys throws(VaultError) in try keys.secretAttribute(key, found, half)
+      }
+      guard let value else { throw .notFound }
+      return value
+    }
+  }
+}
+
+extension Keyring {
+  fileprivate borrowing func secretAttribute(
+    _ key: Span<UInt8>, _ found: VerifiedRow, _ half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    guard found.facts.kind != .deleted else { throw .notFound }
+    let body = try openStandard(found.row.body, found.facts, half)
+    switch body.secrets {
+    case .some(let secrets):
+      guard let value = try secrets.value(of: key) else { throw .notFound }
+      return value
+    case .none: throw .notFound
+    }
+  }
+}
+
+extension SecretContent {
+  /// The value of a key in a list that was opened; nil for none.
+  fileprivate borrowing func value(of key: Span<UInt8>) throws(VaultError) -> SecretBytes? {
+    let value: SecretBytes?
+    do throws(FormatError) {
+      value = try SecretContent.value(of: key, in: AttributeList(decoding: encoded.bytes))
+    } catch { throw VaultError(error, about: .item) }
+    return value
+  }
+
+  private static func value(
+    of key: Span<UInt8>, in list: AttributeList
+  ) throws(FormatError) -> SecretBytes? {
+    guard let value = list.value(of: key) else { return nil }
+    do throws(SecureMemoryError) { return try SecretBytes(copying: value) } catch {
+      throw .outOfMemory
+    }
+  }
+}
