@@ -183,7 +183,7 @@ extension Storage {
         revision: UInt64(revision),
         generation: UInt32(try integer(query, 3, 0...Int64(UInt32.max), in: .history)),
         itemClass: UInt8(try integer(query, 4, 0...1, in: .history)),
-        kind: UInt8(try integer(query, 5, 0...2, in: .history))),
+        kind: UInt8(try integer(query, 5, 0...3, in: .history))),
       history: Span(), meta: try blob(query, 6, metaBounds, in: .history),
       body: try blob(query, 7, bodyBounds, in: .history))
   }
@@ -238,7 +238,7 @@ extension Storage {
       revision: UInt64(try integer(query, column, 1...Int64.max, in: table)),
       generation: UInt32(try integer(query, column + 1, 0...Int64(UInt32.max), in: table)),
       itemClass: UInt8(try integer(query, column + 2, 0...1, in: table)),
-      kind: UInt8(try integer(query, column + 3, 0...2, in: table)))
+      kind: UInt8(try integer(query, column + 3, 0...3, in: table)))
   }
 }
 

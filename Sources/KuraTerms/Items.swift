@@ -23,6 +23,8 @@ public enum ItemKind: UInt8, Sendable, CaseIterable {
   case deleted = 1
   /// An otpauth URI, which one-time codes are made of.
   case otp = 2
+  /// What is left of an item that was purged, so that no other copy of the vault brings it back; nothing shows it.
+  case purged = 3
 
   /// The word for it.
   public var name: String {
@@ -30,6 +32,7 @@ public enum ItemKind: UInt8, Sendable, CaseIterable {
     case .value: "value"
     case .deleted: "deleted"
     case .otp: "otp"
+    case .purged: "purged"
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraFormat
+public import KuraTerms
 
 /// Names what of a vault is not as its owner left it.
 public enum Damage: UInt8, Equatable, Sendable {
@@ -61,6 +62,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case notAVault
   /// The vault was written by a later release; it was not touched. The number of its format.
   case newerFormat(UInt32)
+  /// A file is not brought together with the vault.
+  case copyRefused(CopyFlaw)
+  /// A copy to merge is not as its owner left it; the vault itself is another matter.
+  case copyDamaged
   /// The vault has no place for that before ``UnlockedVault/takeOver()``; nothing was changed.
   case takesNewFormat
   /// A vault cannot be created where something stands; nothing was overwritten.

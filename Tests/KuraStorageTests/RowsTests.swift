@@ -150,7 +150,7 @@ import Testing
     "\(item) (\(good), -1, 1, 0, 0, x'', zeroblob(328), zeroblob(328))",
     "\(item) (\(good), 1, 4294967296, 0, 0, x'', zeroblob(328), zeroblob(328))",
     "\(item) (\(good), 1, 1, 2, 0, x'', zeroblob(328), zeroblob(328))",
-    "\(item) (\(good), 1, 1, 0, 3, x'', zeroblob(328), zeroblob(328))",
+    "\(item) (\(good), 1, 1, 0, 4, x'', zeroblob(328), zeroblob(328))",
     "\(item) (\(good), 1, 1, 0, 0, x'00', zeroblob(328), zeroblob(328))",
     "\(item) (\(good), 1, 1, 0, 0, zeroblob(200000), zeroblob(328), zeroblob(328))",
     "\(item) (\(good), 1, 1, 0, 0, x'', zeroblob(327), zeroblob(328))",

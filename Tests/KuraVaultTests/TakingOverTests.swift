@@ -194,7 +194,7 @@ import Testing
 }
 
 extension UnlockedVault {
-  fileprivate mutating func setSecret(
+  mutating func setSecret(
     _ key: String, _ value: String, of name: String
   ) throws(VaultError) {
     var edits = AttributeEdits()

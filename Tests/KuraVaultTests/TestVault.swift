@@ -22,6 +22,8 @@ final class TestVault {
   private let clock = TestClock()
   /// What an engine that lives on remembers; nil for one that does not.
   var memory: VaultMemory?
+  /// What tells the machine from others; nil for this one.
+  var machine: [UInt8]?
 
   var path: String { directory + "/vault/test.kura" }
   /// Another vault's, of the same machine.
@@ -31,6 +33,7 @@ final class TestVault {
     let clock = clock
     var options = VaultOptions(stateDirectory: stateDirectory) { clock.tick() }
     options.memory = memory
+    if let machine { options.machine = machine }
     return options
   }
 

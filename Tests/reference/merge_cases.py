@@ -92,6 +92,8 @@ def change(rng, world, item):
     new, device, count = world.fresh(), rng.choice(world.devices).id, 1000
     at = dict(device=device, count=count, new_id=new)
     op = rng.choice(["put", "code", "attr", "mv", "rm", "restore", "purge", "protect", "unprotect"])
+    if "value" not in v.shown and op != "purge":
+        op = "put"              # nothing brings back what has no value
     if op == "purge":
         after = M.purge(item, **at)
         return [f"purge {wide(new)} {wide(device)}:{count}"] + history(after) + view(after)

@@ -26,6 +26,7 @@ RULES = {
     "later": 46,            # what is known and left out is replaced
     "open": 3,              # rows are pruned that alone have a content which stands
     "purged-open": 90,      # what a purge covers stands, though no row has it
+    "deleted-row": 237,       # a deletion passes for a row that has the value
     "attributes": 1,        # edits of attributes count to the depth as values do
 }
 
@@ -90,6 +91,8 @@ class World:
             i = r.choice(live)
             item, op = d.items[i], r.choice(["put", "put", "code", "attr", "attr", "mv", "rm", "restore", "purge",
                                              "protect", "unprotect", "keep"])
+            if "value" not in M.view(item).standing and op not in ("rm", "purge"):
+                op = "put"              # nothing brings back what has no value
         at = dict(device=d.id, count=self.tick(d, item), new_id=new_id)
         if op == "new":
             item = M.put(item, "v" + new_id, name, cls=r.choice([M.STANDARD, M.PROTECTED]), **at)
@@ -227,6 +230,10 @@ class World:
     # --- what must hold ---
     def check_local(self, d):
         views = {i: M.view(d.items[i]) for i in d.items}
+        need(all("name" in v.shown for v in views.values() if v.kind != M.PURGED), "an item without a name")
+        for i, v in views.items():
+            rows = [r for r in d.items[i].revisions if r.kind == M.LIVE]
+            need(v.kind != M.LIVE or M.has_row(rows, "value", M.pick(v.standing["value"])), "a value that is nowhere")
         names = M.resolve_names(views)
         alone = M.resolve_names({i: v for i, v in views.items() if v.cls == M.PROTECTED})
         need(all(names[i] == alone[i] for i in alone), "a standard item stands in a protected one's place")

@@ -91,10 +91,16 @@ def row_content(r, versions):
     return next((v for v in versions if v.id == r.id), None) or pick(versions)
 
 
+def in_row(r, field, version):
+    """Whether the row of r has the content of a Version: not the value of a deleted one, which stands where it was set."""
+    versions = dict(r.fields).get(field)
+    return bool(versions) and row_content(r, versions) == version and (
+        "deleted-row" in OLD or field != "value" or r.kind != DELETED)
+
+
 def has_row(revisions, field, version):
     """Whether the content of a Version is still to be had: some row that is held has it."""
-    return any(field in (m := dict(r.fields)) and m[field] and row_content(r, m[field]) == version
-               for r in revisions)
+    return any(in_row(r, field, version) for r in revisions)
 
 
 def prune(item, depth):
@@ -144,8 +150,8 @@ def contents(revisions, purged=()):
                                           for r, m in maps))
         if "purged-open" not in OLD:
             out[field] = frozenset(v for v in out[field] if not covers(purged, v) or any(
-                m.get(field) and row_content(r, m[field]) == v for r, m in maps))
-    return out
+                in_row(r, field, v) for r, _ in maps))
+    return {field: versions for field, versions in out.items() if versions}
 
 
 def old_contents(revisions):

@@ -23,6 +23,8 @@ extension Refusal {
     case .notAVault: .notAVault(path)
     case .newerFormat(let format): .newerFormat(format, path)
     case .pathTaken, .walLeftBehind: .vaultExists(path)
+    case .copyRefused(let flaw): .mergeRefused(flaw, path)
+    case .copyDamaged: .copyUnsound(path)
     case .takesNewFormat: .unsupported(.text("secret attributes in a vault of format 1"))
     case .fileUnsafe(.kind): .notAVault(path)
     case .directoryUnsafe(let reason): .placeUnsafe(reason.ofDirectory, directory)

@@ -285,7 +285,7 @@ extension ItemLine {
     var flags: BatchItem.Flags = isProtected ? .protect : []
     if times != nil { flags.insert(.replaceAttributes) }
     switch kind {
-    case .value: break
+    case .value, .purged: break
     case .otp: flags.insert(.otp)
     case .deleted: flags.insert(.delete)
     }

@@ -76,12 +76,16 @@ public struct HistoryList: Equatable, Sendable {
 
   /// Drops the oldest revisions.
   ///
-  /// - Parameter depth: How many to keep; at most ``mostEntries`` are kept in any case.
+  /// - Parameters:
+  ///   - depth: How many to keep; at most ``mostEntries`` are kept in any case.
+  ///   - needed: Revisions that stay, however old.
   /// - Returns: What was dropped, whose rows have to go with it.
-  public mutating func trim(to depth: Int) -> [Entry] {
-    let dropped = Array(entries.dropLast(min(max(depth, 0), HistoryList.mostEntries)))
-    entries.removeFirst(dropped.count)
-    return dropped
+  public mutating func trim(to depth: Int, sparing needed: Set<UInt64> = []) -> [Entry] {
+    let old = entries.dropLast(min(max(depth, 0), HistoryList.mostEntries))
+    let spared = old.filter { needed.contains($0.revision) }
+    let dropped = old.filter { !needed.contains($0.revision) }
+    entries.replaceSubrange(old.indices, with: spared)
+    return Array(dropped)
   }
 
   /// The column's bytes.

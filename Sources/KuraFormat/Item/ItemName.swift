@@ -36,6 +36,18 @@ public struct ItemName: ~Copyable, Sendable {
     try ItemName.tag(of: bytes, under: key)
   }
 
+  /// The tag of what is left of a purged item, which is that of no name.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public static func tag(
+    ofPurged item: ItemID, under key: borrowing Key
+  ) throws(CryptoError) -> ItemTag {
+    var hash = try KeyedHash(key: key, byteCount: identifierByteCount)
+    hash.update(integer: UInt8(0))
+    hash.update(item)
+    return Identifier(hash.finalize().span)
+  }
+
   /// The tag of a name that is known to follow the rules, such as one from an opened meta.
   ///
   /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.

@@ -91,6 +91,12 @@ extension MetaView {
   /// Whether the meta says what its revision follows.
   public var hasTrail: Bool { fields.scan != nil }
 
+  /// Whether the row is no revision, but shows what several of them come to, or stands under another name than its own.
+  public var hasSides: Bool { fields.scan.map { $0.lastSide > 0 } ?? false }
+
+  /// Whether some part of the item has contents beside the one that is shown.
+  public var isOpen: Bool { fields.scan?.isOpen ?? false }
+
   /// What the revision follows; nil where the meta was written in format 1, and stands for what
   /// ``MetaTrail/init(old:of:)`` says.
   ///
@@ -107,10 +113,14 @@ extension MetaView {
   ///   - revision: The row's number.
   public func fits(_ kind: ItemKind, revision: UInt64) -> Bool {
     guard kind.admits(size: size) else { return false }
-    guard let scan = fields.scan else { return true }
-    // A purged item has another kind; nothing else is without a name or, unless it is deleted, a value.
-    guard !name.isEmpty, scan.lastSide < revision else { return false }
-    return kind == .deleted ? scan.secretCount == 0 : scan.hasValue
+    guard let scan = fields.scan else { return kind != .purged }
+    // Nothing but a purged item is without a name or, unless it is deleted, a value.
+    guard name.isEmpty == (kind == .purged), scan.lastSide < revision else { return false }
+    return switch kind {
+    case .value, .otp: scan.hasValue
+    case .deleted: scan.secretCount == 0
+    case .purged: true
+    }
   }
 
   /// A walk over the keys of the secret attributes.

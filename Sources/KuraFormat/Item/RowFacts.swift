@@ -5,7 +5,7 @@ extension ItemKind {
   public func admits(size: UInt64) -> Bool {
     switch self {
     case .value: size <= Manifest.longestValue
-    case .deleted: size == 0
+    case .deleted, .purged: size == 0
     case .otp: size <= UInt64(OTPSeed.longest)
     }
   }

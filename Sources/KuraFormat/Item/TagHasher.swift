@@ -17,6 +17,14 @@ public struct TagHasher: ~Copyable, Sendable {
     self.hash = hash
   }
 
+  /// As ``ItemName/tag(ofPurged:under:)``.
+  public mutating func tag(ofPurged item: ItemID) -> ItemTag {
+    hash.restart(from: start)
+    hash.update(integer: UInt8(0))
+    hash.update(item)
+    return Identifier(hash.end().span)
+  }
+
   /// As ``ItemName/tag(of:under:)``.
   public mutating func tag(of name: Span<UInt8>) -> ItemTag {
     hash.restart(from: start)

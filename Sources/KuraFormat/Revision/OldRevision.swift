@@ -42,3 +42,12 @@ enum OldRevision {
     } catch { throw .outOfMemory }
   }
 }
+
+extension DeviceID {
+  /// Stands for the copies in which an item's revisions of format 1 were made.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public static func ofOldRevisions(of item: ItemID) throws(FormatError) -> DeviceID {
+    try OldRevision.device(of: item)
+  }
+}

@@ -127,7 +127,7 @@ extension MetaTrail {
       deleted: before.deleted, sides: [])
   }
 
-  private static func copy(_ keys: borrowing SecretBytes?) throws(FormatError) -> SecretBytes? {
+  static func copy(_ keys: borrowing SecretBytes?) throws(FormatError) -> SecretBytes? {
     switch keys {
     case .some(let keys): try .duplicate(keys.bytes)
     case .none: nil

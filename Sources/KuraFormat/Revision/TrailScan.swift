@@ -32,6 +32,8 @@ struct TrailScan: Sendable {
   private(set) var hasValue = false
   /// The highest of the other sides; 0 where there are none.
   private(set) var lastSide: UInt64 = 0
+  /// Whether some part has more than one content.
+  private(set) var isOpen = false
 
   /// - Parameters:
   ///   - bytes: The whole meta.
@@ -159,11 +161,12 @@ struct TrailScan: Sendable {
   /// Walks over a field.
   ///
   /// - Returns: How many contents it has.
-  private func field(
+  private mutating func field(
     _ reader: inout ByteReader, _ used: inout UsedStamps, atLeast least: Int
   ) throws(FormatError) -> Int {
     let count = Int(try reader.integer(UInt8.self))
     guard (least...TrailScan.mostContents).contains(count) else { throw .damaged }
+    if count > 1 { isOpen = true }
     var (first, last) = (-1, -1)
     for index in 0..<count {
       let stamp = Int(try reader.integer(UInt16.self))
@@ -174,7 +177,7 @@ struct TrailScan: Sendable {
     return count
   }
 
-  private func deletedFields(
+  private mutating func deletedFields(
     _ reader: inout ByteReader, _ bytes: Span<UInt8>, _ used: inout UsedStamps
   ) throws(FormatError) -> Int {
     let count = Int(try reader.integer(UInt16.self))

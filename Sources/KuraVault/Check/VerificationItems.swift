@@ -100,7 +100,7 @@ extension Verification {
   private mutating func compare(with leaf: Digest, _ keys: borrowing Keyring) throws(VaultError) {
     guard let row = pendingRow.take() else { return }
     itemCount += 1
-    if row.facts.kind == .deleted { deletedCount += 1 }
+    if row.facts.kind == .deleted || row.facts.kind == .purged { deletedCount += 1 }
     if row.leaf != leaf || !row.isSound { try findings.add(.item, row.place.bytes) }
     switch row.history {
     case .some(let history):

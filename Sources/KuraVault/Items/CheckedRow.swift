@@ -58,9 +58,10 @@ extension Keyring {
     do throws(VaultError) {
       let meta = try openMeta(row.meta, facts)
       let (isSound, value) = try check(body: row.body, meta, facts)
+      let isPlaced = facts.kind != .purged || history?.entries.isEmpty == true && !isKept
       return CheckedRow(
         facts: facts, leaf: leaf, history: history, place: try meta.copiedName(),
-        isSound: isSound, value: value)
+        isSound: isSound && isPlaced, value: value)
     } catch {
       guard error.isDamage else { throw error }
       let text = Array("tag \(facts.tag.hexadecimal)".utf8)
@@ -75,8 +76,12 @@ extension Keyring {
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     do throws(VaultError) {
-      let parts = try PartedBody.part(
-        try openBody(sealed, facts), facts.protection, of: format)
+      let body = try openBody(sealed, facts)
+      if facts.kind == .purged {
+        _ = try fromFormat(.item, PurgeRecord(decoding: body.bytes))
+        return (true, nil)
+      }
+      let parts = try PartedBody.part(body, facts.protection, of: format)
       guard try parts.fits(meta) else { return (false, nil) }
       guard facts.protection == .standard else {
         return try check(protected: try ProtectedBody.read(parts.value, of: format), meta, facts)

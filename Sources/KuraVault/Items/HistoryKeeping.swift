@@ -17,24 +17,42 @@ extension UnlockedVault {
     switch change.current {
     case .none: return HistoryList()
     case .some(let current):
+      // A row that only shows others is no revision.
+      let isRevision = change.shown == nil
       var history = current.history
-      history.append(revision: current.facts.revision, leaf: current.keptLeaf)
+      if isRevision {
+        history.append(revision: current.facts.revision, leaf: current.keptLeaf)
+      }
       let most = Setting.historyDepth.range.upperBound
       let depth = change.isProtected ? most : keys.ring.policy[.historyDepth]
-      let dropped = history.trim(to: Int(depth))
+      let dropped = history.trim(to: Int(depth), sparing: try neededRevisions(of: current))
       guard dropped.isEmpty || !change.isProtected || draft.isByOwner else { throw .historyFull }
       try orphanValues(of: dropped, keeping: history, newValue, current.facts, current.leaf, &draft)
-      try moveRows(current.facts, dropped: dropped)
+      if isRevision {
+        let tag = current.facts.tag.bytes
+        try fromStorage(rows.storage.keepItem(tag.span))
+      }
+      try rows.storage.deleteKept(dropped, of: current.facts.id)
       return history
     }
   }
 
-  private mutating func moveRows(
-    _ facts: RowFacts, dropped: [HistoryList.Entry]
-  ) throws(VaultError) {
-    let tag = facts.tag.bytes
-    try fromStorage(rows.storage.keepItem(tag.span))
-    try rows.storage.deleteKept(dropped, of: facts.id)
+  /// The kept revisions that alone have a content which stands beside the one that is shown.
+  private mutating func neededRevisions(
+    of current: borrowing ItemChange.Current
+  ) throws(VaultError) -> Set<UInt64> {
+    guard current.meta.view.isOpen || current.meta.view.hasSides else { return [] }
+    let open = try current.trail().openStamps
+    var needed: Set<UInt64> = []
+    for entry in current.history.entries {
+      let holds = try rows.withKept(entry, of: current.facts, keys) {
+        found, keys throws(VaultError) in
+        let meta = try keys.openMeta(found.row.meta, found.facts)
+        return try fromFormat(.item, meta.view.trail(orOldOf: found.facts)).hasFirst(of: open)
+      }
+      if holds { needed.insert(entry.revision) }
+    }
+    return needed
   }
 
   /// Marks the values that no revision refers to any more; their chunks are deleted by ``sweep()``.
@@ -113,6 +131,7 @@ extension HistoryList {
 extension Keyring {
   /// Where the chunks of a row's value are; nil when it has none.
   borrowing func valueID(_ found: VerifiedRow) throws(VaultError) -> ValueID? {
+    guard found.facts.kind != .purged else { return nil }
     // A manifest has the shortest padded length, a protected one too; but not beside secret attributes.
     guard format > .first || found.row.body.count == Seal.sealedPaddedCount(0) else { return nil }
     let parts = try PartedBody.part(

@@ -126,6 +126,8 @@ struct ItemChange: ~Copyable {
   var path: TreePath
   /// nil for an item that never was.
   let current: Current?
+  /// What the item's row shows, where it is no revision itself.
+  var shown: ShownSides?
 
   /// The revision of a value that is there.
   var liveRevision: UInt64? {
@@ -249,8 +251,9 @@ extension UnlockedVault {
     let current = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
       try ItemChange.Current.load(found, leaf, keys)
     }
-    guard current != nil else { throw .damaged(.item) }
-    return ItemChange(tag: tag, format: format, path: path, current: current)
+    guard let current else { throw .damaged(.item) }
+    let shown = try shownSides(of: current)
+    return ItemChange(tag: tag, format: format, path: path, current: current, shown: shown)
   }
 
   /// The current body of an item, to be sealed again.

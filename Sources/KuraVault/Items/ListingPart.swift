@@ -94,7 +94,11 @@ private struct ListingWork: ~Copyable {
     guard leaf == expected || !order.checks.contains(.leaf),
       HistoryList.isSound(bytes.extracting(row.history), below: row.facts.revision)
     else { throw .damaged(.item) }
-    guard order.includesDeleted || row.facts.kind != .deleted else { return }
+    switch row.facts.kind {
+    case .value, .otp: break
+    case .deleted: guard order.includesDeleted else { return }
+    case .purged: return
+    }
     try desk.open(meta: bytes.extracting(row.meta), row.facts, keys)
     try ListingWork.keep(desk, on: &page, order)
   }

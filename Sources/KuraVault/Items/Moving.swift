@@ -158,7 +158,7 @@ extension UnlockedVault {
 extension ItemChange {
   /// The same item, whose next revision stands under another name.
   consuming func moved(to tag: ItemTag, _ path: TreePath) -> ItemChange {
-    ItemChange(tag: tag, format: format, path: path, current: current)
+    ItemChange(tag: tag, format: format, path: path, current: current, shown: shown)
   }
 }
 

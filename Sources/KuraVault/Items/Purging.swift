@@ -90,6 +90,7 @@ extension UnlockedVault {
       if let value = try currentValueID(facts.tag) { values.insert(value) }
     } catch { damaged += try Self.count(error) }
     if damaged > 0 { try values.formUnion(unnamedValues(besides: facts.tag)) }
+    let trace = try traceOfPurge(of: change, &draft)
     if change.isDeleted { try draft.countDeleted(false) }
     guard draft.root.itemCount > draft.root.deletedCount || change.isDeleted,
       draft.root.itemCount > 0
@@ -98,6 +99,7 @@ extension UnlockedVault {
     try orphan(values, &draft)
     try rows.storage.deleteKept(history.entries, of: facts.id)
     try removeRow(facts.tag, change.path, &draft)
+    if let trace { try leave(trace, &draft) }
     return Purge(
       values: draft.orphaned, removedCount: UInt64(history.entries.count + 1),
       damagedCount: damaged)

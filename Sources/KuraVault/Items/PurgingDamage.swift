@@ -60,7 +60,8 @@ extension UnlockedVault {
           continue
         }
         items.insert([UInt8](copying: row.id))
-        if row.facts.kind == ItemKind.deleted.rawValue { deletedCount += 1 }
+        let kind = ItemKind(rawValue: row.facts.kind)
+        if kind == .deleted || kind == .purged { deletedCount += 1 }
       } catch {
         guard error.isDamageOfRow else { throw error }
       }

@@ -85,9 +85,10 @@ extension UnlockedVault {
     guard let (facts, kept) = change.kept else { throw .notFound }
     let history = try reseal(kept, of: facts.id, as: protection, key, &draft)
     let lineage = try nextLineage(of: change, &draft)
+    let isDisplaced = change.shown?.isDisplaced ?? false
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, keys throws(VaultError) in
-      try keys.reseal(found, as: protection, key, by: lineage)
+      try keys.reseal(found, as: protection, key, by: lineage, settingName: isDisplaced)
     }
     guard let row else { throw .damaged(.item) }
     let leaf = try rows.storage.store(row, history, keys)
@@ -132,10 +133,12 @@ extension Keyring {
   /// What a protected body holds inside stays as it is, so that only the end of its protection takes
   /// the key.
   ///
-  /// - Parameter lineage: The revision that another class makes of a current row; nil for one that is kept.
+  /// - Parameters:
+  ///   - lineage: The revision that another class makes of a current row; nil for one that is kept.
+  ///   - setsName: Whether the name that it stands under becomes its own.
   borrowing func reseal(
     _ found: VerifiedRow, as protection: ProtectionClass, _ key: borrowing ProtectedKey?,
-    by lineage: Lineage? = nil
+    by lineage: Lineage? = nil, settingName setsName: Bool = false
   ) throws(VaultError) -> ResealedRow {
     let before = try openMeta(found.row.meta, found.facts)
     var facts = found.facts
@@ -148,7 +151,8 @@ extension Keyring {
     }
     // The class counts to who an old revision is: it has to be written down what it was.
     let meta = try following(
-      try fromFormat(.item, ItemMeta(copying: before.view)), before, found.facts, as: lineage)
+      try fromFormat(.item, ItemMeta(copying: before.view)), before, found.facts, as: lineage,
+      settingName: setsName)
     let body = try reclassed(found, facts, meta, key)
     return ResealedRow(facts: facts, meta: try seal(meta, facts), body: body)
   }

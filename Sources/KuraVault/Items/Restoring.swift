@@ -10,7 +10,8 @@ extension UnlockedVault {
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
-  ///   - revision: A kept one; nil for the newest value of a deleted item.
+  ///   - revision: A kept one; nil for the newest value of a deleted item. That which is shown leaves of an item on
+  ///     which copies do not agree nothing but that.
   ///   - current: The revision that the item has to be at, deleted or not; nil for any.
   /// - Returns: The new revision.
   /// - Throws: ``VaultError/notFound``; ``VaultError/notDeleted(revision:)`` for an item that is there and
@@ -26,6 +27,9 @@ extension UnlockedVault {
       guard let (facts, history) = change.kept else { throw .notFound }
       if let current, current != facts.revision {
         throw .revisionConflict(current: facts.revision)
+      }
+      if let live = change.liveRevision, revision == live, change.isUnsettled {
+        return try vault.settle(change, name, &draft)
       }
       if revision == nil, let live = change.liveRevision { throw .notDeleted(revision: live) }
       let entry = try vault.entry(revision, history, facts)

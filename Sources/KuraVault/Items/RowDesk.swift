@@ -75,8 +75,8 @@ struct RowDesk: ~Copyable {
   ) throws(FormatError) -> MetaFields {
     let meta = try MetaView(decoding: opener.plaintext, of: format)
     // Only who has the keys can have put another item's name there.
-    guard tags.tag(of: meta.name) == facts.tag, meta.fits(facts.kind, revision: facts.revision)
-    else {
+    let tag = facts.kind == .purged ? tags.tag(ofPurged: facts.id) : tags.tag(of: meta.name)
+    guard tag == facts.tag, meta.fits(facts.kind, revision: facts.revision) else {
       throw .damaged
     }
     return meta.fields

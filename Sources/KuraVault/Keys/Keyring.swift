@@ -165,8 +165,20 @@ extension Keyring {
   private borrowing func fits(
     _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> Bool {
-    guard try tag(of: meta) == facts.tag else { return false }
+    guard try tag(of: meta, facts) == facts.tag else { return false }
     return meta.view.fits(facts.kind, revision: facts.revision)
+  }
+
+  /// The tag that a row has with a meta.
+  borrowing func tag(
+    of meta: borrowing ItemMeta, _ facts: RowFacts
+  ) throws(VaultError) -> ItemTag {
+    facts.kind == .purged ? try tag(ofPurged: facts.id) : try tag(of: meta)
+  }
+
+  /// The tag under which stands what is left of a purged item.
+  borrowing func tag(ofPurged item: ItemID) throws(VaultError) -> ItemTag {
+    try fromCrypto(.item, ItemName.tag(ofPurged: item, under: name))
   }
 
   /// The tag of the name in a meta.

@@ -101,7 +101,7 @@ final class RekeyKeys {
   func reseal(_ found: VerifiedRow) throws(VaultError) -> ResealedRow {
     let meta = try old.openMeta(found.row.meta, found.facts)
     var facts = found.facts
-    facts.tag = try next.tag(of: meta)
+    facts.tag = try next.tag(of: meta, facts)
     facts.generation = next.ring.active
     let body = try old.openBody(found.row.body, found.facts)
     return ResealedRow(
@@ -111,7 +111,9 @@ final class RekeyKeys {
   private func reseal(
     body: consuming SecretBytes, _ facts: RowFacts, _ meta: borrowing ItemMeta
   ) throws(VaultError) -> [UInt8] {
-    guard facts.protection == .protected else { return try next.seal(body: body.bytes, facts) }
+    guard facts.protection == .protected, facts.kind != .purged else {
+      return try next.seal(body: body.bytes, facts)
+    }
     let parts = try PartedBody.part(body, .protected, of: old.format)
     let half = old.ring.protectedHalf
     let secrets = try oldPair.opened(parts.secrets, of: facts.id, in: old.vault, half: half)

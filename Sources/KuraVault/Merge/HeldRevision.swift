@@ -90,9 +90,9 @@ struct HeldRevision: Revised, Hashable, Sendable {
 
   var stamp: RevisionStamp { lineage.stamp }
 
-  /// Whether a content is to be had from this row.
+  /// Whether a content is to be had from this row: not the value of a deleted one, which stands where it was set.
   func hasInRow(_ content: StampedContent, of field: FieldKey) -> Bool {
-    fields[field]?.first == content
+    fields[field]?.first == content && !(state == .deleted && field == .value)
   }
 
   /// Whether it set the value, and did not only keep it.

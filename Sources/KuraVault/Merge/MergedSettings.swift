@@ -42,3 +42,50 @@ extension Sequence<SlotTableSide> {
     return (agreed + back).sorted { $0.id < $1.id }
   }
 }
+
+// MARK: - Within a merge
+
+extension UnlockedVault {
+  /// Looks at what another copy says of settings: its sides come along, and what is stricter holds at once.
+  ///
+  /// What is looser waits for the next change by the owner: nobody who has an old copy loosens anything with it.
+  func planSettings(_ plan: inout MergePlan, _ other: CopyLedger?) throws(VaultError) {
+    guard var ledger = keys.ring.ledger, let other else { return }
+    for theirs in other.settings {
+      let mine = ledger.settings.first { $0.key == theirs.key }
+      let sides = (mine?.sides ?? []).taking(theirs.sides)
+      guard sides != mine?.sides ?? [] else { continue }
+      ledger.settings.removeAll { $0.key == theirs.key }
+      ledger.settings.append(SettingSides(theirs.key, sides: sides))
+      ledger.settings.sort { $0.key < $1.key }
+      plan.ledger = ledger
+      if let setting = Setting(rawValue: theirs.key), stricter(setting, sides) != nil {
+        plan.report.settings += 1
+      }
+    }
+  }
+
+  /// The value that sides have, where it is stricter than the one that holds here.
+  private func stricter(_ setting: Setting, _ sides: [SettingSides.Side]) -> UInt64? {
+    let held = keys.ring.policy[setting]
+    guard let wanted = setting.strictest(of: sides.map(\.value)),
+      setting.strictest(of: [wanted, held]) == wanted, wanted != held
+    else { return nil }
+    return wanted
+  }
+
+  /// Writes the ring with what a merge found of settings.
+  mutating func takeSettings(_ ledger: CopyLedger, _ draft: inout Draft) throws(VaultError) {
+    let machine = keys.ring.ledger?.machine ?? ledger.machine
+    keys.ring.ledger = ledger
+    keys.ring.ledger?.machine = machine
+    var policy = keys.ring.policy
+    for sides in ledger.settings {
+      guard let setting = Setting(rawValue: sides.key), let value = stricter(setting, sides.sides)
+      else { continue }
+      try fromFormat(.ring, policy.set(value, for: setting))
+    }
+    keys.ring.policy = policy
+    try storeRing(&draft)
+  }
+}

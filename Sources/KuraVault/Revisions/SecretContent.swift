@@ -183,16 +183,6 @@ private struct SecretWalk: ~Escapable {
   }
 }
 
-extension Span<UInt8> {
-  /// Whether it stands in front of other bytes.
-  fileprivate func isBefore(_ other: Span<UInt8>) -> Bool {
-    for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
-      return self[index] < other[index]
-    }
-    return count < other.count
-  }
-}
-
 extension SecretList {
   /// Keys and sizes as a meta has them; nil for none.
   borrowing func keys() throws(VaultError) -> SecretBytes? {

@@ -55,13 +55,10 @@ extension MetaView {
 extension ItemChange {
   /// The revisions that a change of this item follows.
   func sides() throws(VaultError) -> [Lineage] {
+    if let shown { return shown.sides }
     switch current {
     case .none: return []
-    case .some(let current):
-      let trail = try current.trail()
-      // Of sides that are other rows this release has made none.
-      guard trail.sides.isEmpty else { throw .damaged(.item) }
-      return [trail.lineage]
+    case .some(let current): return [try current.trail().lineage]
     }
   }
 
@@ -76,7 +73,9 @@ extension ItemChange {
     switch current {
     case .some(let current):
       let before = try current.trail()
-      return try next.trail(as: lineage, after: before, of: current.meta.view, secrets)
+      let isDisplaced = shown?.isDisplaced ?? false
+      return try next.trail(
+        as: lineage, after: before, of: current.meta.view, secrets, isRenamed: isDisplaced)
     case .none:
       let nothing = try next.meta.withoutAttributes()
       let before = MetaTrail(lineage, attributeCount: 0, hasValue: false)
@@ -88,22 +87,23 @@ extension ItemChange {
 extension NextRevision {
   fileprivate borrowing func trail(
     as lineage: Lineage, after before: borrowing MetaTrail, of meta: MetaView,
-    _ secrets: Span<UInt8>, isFirst: Bool = false
+    _ secrets: Span<UInt8>, isFirst: Bool = false, isRenamed: Bool = false
   ) throws(VaultError) -> MetaTrail {
     switch edited {
     case .some(let edited):
-      try trail(as: lineage, after: before, of: meta, secrets, edited.bytes, isFirst)
-    case .none: try trail(as: lineage, after: before, of: meta, secrets, Span(), isFirst)
+      try trail(as: lineage, after: before, of: meta, secrets, edited.bytes, isFirst, isRenamed)
+    case .none: try trail(as: lineage, after: before, of: meta, secrets, Span(), isFirst, isRenamed)
     }
   }
 
   private borrowing func trail(
     as lineage: Lineage, after before: borrowing MetaTrail, of meta: MetaView,
-    _ secrets: Span<UInt8>, _ edited: Span<UInt8>, _ isFirst: Bool
+    _ secrets: Span<UInt8>, _ edited: Span<UInt8>, _ isFirst: Bool,
+    _ isRenamed: Bool
   ) throws(VaultError) -> MetaTrail {
     let change = TrailChange(
       attributes: self.meta.attributes, secrets: secrets, edited: edited,
-      setsValue: parts.contains(.value) || isFirst, setsName: parts.contains(.name),
+      setsValue: parts.contains(.value) || isFirst, setsName: parts.contains(.name) || isRenamed,
       settlesAll: parts.contains(.all) || isFirst, isDeletion: parts.contains(.deletion))
     return try fromFormat(.item, MetaTrail(after: before, of: meta, as: lineage, change))
   }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// Brings the two histories of one item together, and makes the rows that it is to have here.
+struct ItemMerge: ~Copyable {
+  let item: ItemID
+  /// What stood here, with numbers that stay; none for an item that is new here.
+  private let before: [OpenedRow]
+  private let after: ItemHistory
+  /// All rows of both copies, those here first.
+  let rows: [OpenedRow]
+  let table: ContentTable
+
+  let standing: ItemStanding
+  /// What is known of it that was purged.
+  let trace: PurgeTrace?
+  /// Whether there is anything that stood not here before.
+  let isNews: Bool
+
+  /// - Parameters:
+  ///   - ours: What this copy has of the item, in the class that it has.
+  ///   - theirs: What the other one has.
+  ///   - depth: How many earlier values are kept.
+  static func make(
+    _ item: ItemID, _ ours: ItemCopy?, _ theirs: ItemCopy?, depth: Int
+  ) throws(VaultError) -> ItemMerge {
+    var (mine, other) = (ours?.rows ?? [], theirs?.rows ?? [])
+    if let clash = try OldClash(item, mine, other) {
+      mine = try clash.resolved(mine)
+      other = try clash.resolved(other)
+    }
+    var table = try ContentTable()
+    let rows = (mine + other).filter(\.isRevision)
+    for row in rows { try table.add(row) }
+    let here = try table.history(of: mine, ours?.trace)
+    let merged = here.taking(try table.history(of: other, theirs?.trace))
+    let known = Set(here.revisions.map(\.stamp.id))
+    let isNews =
+      merged.purged != here.purged || merged.revisions.contains { !known.contains($0.stamp.id) }
+    var trace = ours?.trace
+    if let other = theirs?.trace {
+      try trace?.formUnion(other)
+      if trace == nil { trace = other }
+    }
+    // What is protected is forgotten by its owner alone.
+    let isProtected = merged.standing.protection == .protected
+    let most = Int(Setting.historyDepth.range.upperBound)
+    let after = merged.pruned(to: isProtected ? most : depth)
+    return ItemMerge(
+      item: item, before: mine, after: after, rows: rows, table: table, standing: after.standing,
+      trace: trace, isNews: isNews)
+  }
+
+  private init(
+    item: ItemID, before: [OpenedRow], after: ItemHistory, rows: [OpenedRow],
+    table: consuming ContentTable, standing: ItemStanding, trace: PurgeTrace?, isNews: Bool
+  ) {
+    self.item = item
+    self.before = before
+    self.after = after
+    self.rows = rows
+    self.table = table
+    self.standing = standing
+    self.trace = trace
+    self.isNews = isNews
+  }
+
+  /// Whether one revision is all that the item shows.
+  var hasOneSide: Bool { after.sides.count == 1 }
+
+  /// The name that the item wants.
+  borrowing func withName<Result: ~Copyable>(
+    _ body: (Span<UInt8>) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
+    guard let stamp = standing.fields[.name]?.shown.stamp, let row = table.holder(of: .name, stamp)
+    else { throw .damaged(.item) }
+    return try row.withName(body)
+  }
+
+  /// The number of the item's row until now; nil for one that is new.
+  var number: UInt64? { before.last?.facts.revision }
+}
+
+// MARK: - Its rows
+
+/// Holds the rows of an item, sealed: the current one, and those of its history ascending.
+struct SealedRows {
+  var history: [ResealedRow] = []
+  /// nil where all was purged.
+  var current: ResealedRow?
+  /// What is left of what was purged; nil for nothing.
+  var trace: ResealedRow?
+  /// The chunks that a row of them refers to.
+  var values: Set<ValueID> = []
+
+  /// How many rows of items these are, and how many of them count as deleted.
+  var counts: (items: UInt64, deleted: UInt64) {
+    let isDeleted = current.map { $0.facts.kind == .deleted } ?? false
+    let traces: UInt64 = trace == nil ? 0 : 1
+    return ((current == nil ? 0 : 1) + traces, (isDeleted ? 1 : 0) + traces)
+  }
+}
+
+extension ItemMerge {
+  /// The rows that the item is to have.
+  ///
+  /// - Parameter attempt: At which of its names it is placed.
+  borrowing func sealed(
+    _ attempt: Int, by keys: borrowing Keyring
+  ) throws(VaultError) -> SealedRows {
+    var rows = SealedRows()
+    if standing.state != .purged {
+      rows = try sealed(try placedName(attempt), by: keys)
+    }
+    rows.trace = try trace?.sealed(by: keys)
+    return rows
+  }
+
+  private borrowing func sealed(
+    _ name: borrowing ItemName, by keys: borrowing Keyring
+  ) throws(VaultError) -> SealedRows {
+    let held = try heldRows(keys)
+    let sides = after.sides
+    let isPlain = try withName { wanted throws(VaultError) in
+      sides.count == 1 && wanted.isEqual(to: name.bytes)
+    }
+    var numbers = try self.numbers(of: held)
+    var last = numbers.values.max() ?? 0
+    if isPlain, let side = sides.first, numbers[side.stamp.id] != last {
+      last += 1
+      numbers[side.stamp.id] = last
+    }
+    var sealed: [ResealedRow] = []
+    var values: Set<ValueID> = []
+    for row in held {
+      guard let number = numbers[row.stamp.id] else { throw .damaged(.item) }
+      sealed.append(try seal(row, number, keys))
+      if let value = try row.valueID() { values.insert(value) }
+    }
+    sealed.sort { $0.facts.revision < $1.facts.revision }
+    if !isPlain {
+      let view = try MergedRow(item, after, numbers)
+      let rows = try MergedRows(held, sides: Set(sides.map(\.stamp.id)), table)
+      sealed.append(try seal(view, name, max(last, number ?? 0) + 1, rows, keys))
+    }
+    let current = sealed.removeLast()
+    return SealedRows(history: sealed, current: current, values: values)
+  }
+
+  /// The rows that are kept, in the class that the item gets.
+  private borrowing func heldRows(_ keys: borrowing Keyring) throws(VaultError) -> [OpenedRow] {
+    let kept = Dictionary(
+      rows.map { ($0.stamp.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var held: [OpenedRow] = []
+    for revision in after.revisions where revision.state != .purged {
+      guard let row = kept[revision.stamp.id] else { throw .damaged(.item) }
+      held.append(standing.protection == .protected ? try row.protected(for: keys) : row)
+    }
+    return held
+  }
+
+  /// What was here keeps its number; what is new gets one above all that there were, in the order in which it was
+  /// made.
+  private borrowing func numbers(
+    of held: [OpenedRow]
+  ) throws(VaultError) -> [RevisionID: UInt64] {
+    var numbers: [RevisionID: UInt64] = [:]
+    for row in before where row.isRevision { numbers[row.stamp.id] = row.facts.revision }
+    var last = before.last?.facts.revision ?? 0
+    for row in held where numbers[row.stamp.id] == nil {
+      last = max(last + 1, try row.lowestNumber())
+      numbers[row.stamp.id] = last
+    }
+    let ids = Set(held.map(\.stamp.id))
+    return numbers.filter { ids.contains($0.key) }
+  }
+
+  private borrowing func seal(
+    _ row: OpenedRow, _ number: UInt64, _ keys: borrowing Keyring
+  ) throws(VaultError) -> ResealedRow {
+    let facts = RowFacts(
+      tag: try keys.tag(of: row.meta), id: item, revision: number, generation: keys.ring.active,
+      protection: row.facts.protection, kind: row.facts.kind)
+    let meta = try row.meta.following(row.trail)
+    let secrets: SecretBytes?
+    switch row.body.secrets {
+    case .some(let list): secrets = try list.encoded.copied()
+    case .none: secrets = nil
+    }
+    let body = try ItemMerge.seal(row.body, beside: secrets, facts, keys)
+    return ResealedRow(facts: facts, meta: try keys.seal(meta, facts), body: body)
+  }
+
+  private static func seal(
+    _ body: borrowing PartedBody, beside secrets: borrowing SecretBytes?, _ facts: RowFacts,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    try keys.seal(body.value.bytes, beside: secrets, facts)
+  }
+
+  private borrowing func seal(
+    _ view: MergedRow, _ name: borrowing ItemName, _ number: UInt64, _ rows: MergedRows,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> ResealedRow {
+    let facts = RowFacts(
+      tag: try keys.tag(of: name), id: item, revision: number, generation: keys.ring.active,
+      protection: standing.protection)
+    let row = try view.made(facts, name: name.bytes, rows, table)
+    return ResealedRow(
+      facts: row.facts, meta: try keys.seal(row.meta, row.facts),
+      body: try keys.seal(row.value.bytes, beside: row.secrets, row.facts))
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// Remembers that an item was purged, in every copy of the vault that hears of it: nothing that it covers is ever taken
+/// back.
+struct PurgeTrace: Equatable {
+  let item: ItemID
+  /// The revisions that purged the item, at least one, ascending by their stamps.
+  private(set) var purges: [PurgeRecord.Side]
+  /// All that was purged.
+  private(set) var covered: RevisionVector
+
+  /// The trace that a purge leaves.
+  ///
+  /// - Parameter lineage: The revision that purges.
+  init(of item: ItemID, by lineage: Lineage, _ protection: ProtectionClass) {
+    self.item = item
+    purges = [PurgeRecord.Side(lineage, protection: protection)]
+    covered = RevisionVector()
+    let own = lineage.stamp.entry
+    for entry in lineage.vector.entries where entry.device != own.device { covered.include(entry) }
+    if own.counter > 1 {
+      covered.include(RevisionEntry(device: own.device, counter: own.counter - 1))
+    }
+  }
+
+  private init(
+    _ item: ItemID, _ record: PurgeRecord, _ latest: PurgeRecord.Side
+  ) {
+    self.item = item
+    purges = (record.sides + [latest]).sorted { $0.lineage.stamp < $1.lineage.stamp }
+    covered = record.covered
+  }
+
+  /// Learns what another copy knows of the same item.
+  mutating func formUnion(_ other: PurgeTrace) throws(VaultError) {
+    let known = Set(purges.map(\.lineage.stamp.id))
+    purges += other.purges.filter { !known.contains($0.lineage.stamp.id) }
+    purges.sort { $0.lineage.stamp < $1.lineage.stamp }
+    covered.formUnion(other.covered)
+    guard let last = purges.last else { return }
+    purges.removeAll { last.lineage.follows($0.lineage) }
+    guard purges.count <= PurgeRecord.mostSides, !covered.isTooLong else { throw .damaged(.item) }
+  }
+
+  /// The revisions that purged the item, as merging sees them.
+  var revisions: [HeldRevision] {
+    purges.map {
+      HeldRevision(
+        lineage: $0.lineage, state: .purged, protection: $0.protection, fields: [:])
+    }
+  }
+}
+
+// MARK: - Its row
+
+extension PurgeTrace {
+  /// Reads the row that a purged item left.
+  static func load(
+    _ found: VerifiedRow, _ keys: borrowing Keyring
+  ) throws(VaultError) -> PurgeTrace {
+    guard found.facts.kind == .purged else { throw .damaged(.item) }
+    let meta = try keys.openMeta(found.row.meta, found.facts)
+    guard let trail = try fromFormat(.item, meta.view.trail()) else { throw .damaged(.item) }
+    let body = try keys.openBody(found.row.body, found.facts)
+    let record = try fromFormat(.item, PurgeRecord(decoding: body.bytes))
+    return PurgeTrace(
+      found.facts.id, record,
+      PurgeRecord.Side(trail.lineage, protection: found.facts.protection))
+  }
+
+  /// The row that is to stand for it.
+  func sealed(by keys: borrowing Keyring) throws(VaultError) -> ResealedRow {
+    guard let last = purges.last, !covered.entries.isEmpty else { throw .damaged(.item) }
+    let facts = RowFacts(
+      tag: try keys.tag(ofPurged: item), id: item, revision: 1, generation: keys.ring.active,
+      protection: last.protection, kind: .purged)
+    let record = PurgeRecord(covering: covered, sides: Array(purges.dropLast()))
+    let body = try fromFormat(.item, record.encode())
+    let meta = try PurgeTrace.meta(last.lineage)
+    return ResealedRow(
+      facts: facts, meta: try keys.seal(meta, facts),
+      body: try keys.seal(body: body.bytes, facts))
+  }
+
+  private static func meta(_ lineage: Lineage) throws(VaultError) -> ItemMeta {
+    do throws(FormatError) {
+      let none = try Attributes.empty()
+      let trail = MetaTrail(purgedBy: lineage)
+      return try ItemMeta(
+        name: Span(), created: 0, modified: 0, size: 0, attributes: none.list, trail: trail)
+    } catch { throw VaultError(error, about: .item) }
+  }
+}
+
+extension VaultRows {
+  /// What is left of an item that was purged; nil for one that was not.
+  mutating func purgeTrace(
+    of item: ItemID, under root: RootRecord, _ keys: borrowing Keyring
+  ) throws(VaultError) -> PurgeTrace? {
+    let tag = try keys.tag(ofPurged: item)
+    return try withCurrent(tag, under: root, keys) { found, keys throws(VaultError) in
+      try PurgeTrace.load(found, keys)
+    }
+  }
+}
+
+// MARK: - Within a write transaction
+
+extension UnlockedVault {
+  /// The trace that the purge of an item is to leave, beside what was known; nil in format 1.
+  mutating func traceOfPurge(
+    of change: borrowing ItemChange, _ draft: inout Draft
+  ) throws(VaultError) -> PurgeTrace? {
+    guard format > .first, let (facts, _) = change.kept,
+      let lineage = try nextLineage(of: change, &draft)
+    else { return nil }
+    var trace = PurgeTrace(of: facts.id, by: lineage, facts.protection)
+    // What was never anywhere else needs no trace, but nobody knows that.
+    if let before = try rows.purgeTrace(of: facts.id, under: draft.root, keys) {
+      try trace.formUnion(before)
+    }
+    return trace
+  }
+
+  /// Writes what is left of an item, whose row has gone.
+  mutating func leave(_ trace: PurgeTrace, _ draft: inout Draft) throws(VaultError) {
+    rows.tree.keepStaged()
+    let row = try trace.sealed(by: keys)
+    let path = try rows.tree.path(to: row.facts.tag, under: draft.root, in: &rows.storage, keys)
+    let isNew = BucketLeaves(path.leaves.span).leaf(of: row.facts.tag) == nil
+    try store(row, HistoryList(), at: path, &draft)
+    if isNew {
+      draft.root.itemCount += 1
+      try draft.countDeleted(true)
+    }
+  }
+}
