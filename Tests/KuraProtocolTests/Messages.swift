@@ -138,6 +138,9 @@ enum Examples {
                 .recoveryKey, current: key.utf8.span, new: "secret".utf8.span, cost: .calibrated,
                 flags: .recoveryKey)))
         },
+        request("merge") {
+          try $0.putRequest(.merge(.init(path: "/m/b.kura".utf8.span)))
+        },
         request("set-secret") {
           try $0.putRequest(
             .setSecret(

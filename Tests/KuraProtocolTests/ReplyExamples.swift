@@ -76,6 +76,19 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try SetSecretReply(reply: payload)
         },
+        reply("reply to merge") {
+          var reply = MergeReply(copy: Span())
+          (reply.added, reply.changed, reply.conflicting) = (2, 1, 1)
+          try $0.putReply(reply)
+        } reading: { payload throws(ProtocolError) in
+          _ = try MergeReply(reply: payload)
+        },
+        reply("reply to conflicts") {
+          let list: [UInt8] = [1, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0x61, 0, 0]
+          try $0.putReply(ConflictsReply(list.span, count: 1, next: Span()))
+        } reading: { payload throws(ProtocolError) in
+          try ConflictsReply(reply: payload).forEach { _ in }
+        },
         reply("reply to secrets") {
           let list: [UInt8] = [3, 0, 0x70, 0x69, 0x6E, 4, 0, 0, 0]
           try $0.putReply(SecretsReply(list.span, count: 1))

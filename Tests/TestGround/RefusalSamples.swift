@@ -38,6 +38,8 @@ extension Refusal {
     case .walKept: .walKept
     case .backupRefused: .backupRefused(.otherVault, subject)
     case .backupUnsound: .backupUnsound(subject)
+    case .mergeRefused: .mergeRefused(.otherVault, subject)
+    case .copyUnsound: .copyUnsound(subject)
     case .backupFailed: .backupFailed(errno: 2, subject)
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)

@@ -67,6 +67,8 @@ extension Agent {
     case .backup(let request): try backup(request, connection)
     case .setSecret(let request): try setSecret(request, connection)
     case .secrets(let request): try secrets(request, connection)
+    case .merge(let request): try merge(request, connection)
+    case .conflicts(let request): try conflicts(request, connection)
     }
   }
 }
@@ -94,11 +96,11 @@ extension Verb {
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets:
+      .secrets, .conflicts:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
-      .setSecret:
+      .setSecret, .merge:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
@@ -132,12 +134,13 @@ extension Request {
       case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .config(let request):
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact, .backup: LogSubject(Span())
+      case .list, .rotate, .compact, .backup, .merge: LogSubject(Span())
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .putBatch, .log:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
+        .conflicts,
         .draftKey:
         nil
       }

@@ -43,6 +43,8 @@ enum CommandTable {
     Entry(.vaults, "verify") { Verify.command },
     Entry(.vaults, "backup") { Backup.command },
     Entry(.vaults, "restore-backup") { RestoreBackup.command },
+    Entry(.vaults, "merge") { Merge.command },
+    Entry(.vaults, "conflicts") { Conflicts.command },
     Entry(.vaults, "log") { Log.command },
     Entry(.vaults, "reset") { Reset.command },
     Entry(.items, "put") { Put.command },

@@ -87,6 +87,8 @@ enum HelpDetails {
     ("rekey", "rekey --new-recovery-key-file recovery.txt"),
     ("backup", "backup --to /media/stick --keep 30"),
     ("restore-backup", "restore-backup /media/stick/default-20261123T111530Z.kura"),
+    ("merge", "merge /media/stick/laptop.kura --dry-run"),
+    ("conflicts", "conflicts mail/ada --keep shown"),
     ("log", "log --verify"),
     ("put", "put mail/ada --attr user=ada"),
     ("import", "import chrome-csv passwords.csv --dry-run"),

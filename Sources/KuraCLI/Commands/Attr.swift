@@ -85,11 +85,15 @@ extension Attr {
       try connection.setSecret(key, of: name, to: value.bytes, ifRevision: revision)
     }
     if let copy {
-      invocation.messages.note(
-        "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it was is "
-          + Diagnostic.shown(copy))
+      invocation.messages.note(takenOver(copy))
     }
     return .ok
+  }
+
+  /// What is said of a vault that was taken over.
+  static func takenOver(_ copy: String) -> String {
+    "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it was is "
+      + Diagnostic.shown(copy)
   }
 
   private static func value(

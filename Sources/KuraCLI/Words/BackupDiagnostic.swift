@@ -3,7 +3,7 @@
 internal import KuraClient
 internal import KuraProtocol
 
-/// Words for backups that there are not.
+/// Words for backups that there are not, and for copies that are not merged.
 extension Diagnostic {
   static func backupRefusedWords(_ flaw: BackupFlaw, _ path: Refusal.Subject) -> Words {
     let other = "it was not touched; name another file"
@@ -37,6 +37,45 @@ extension Diagnostic {
     (
       "what was written is no whole copy of the vault, and was removed" + named(path),
       "run 'kura verify'; where the vault is whole, the backup's disk may be failing"
+    )
+  }
+
+  static func mergeRefusedWords(_ flaw: CopyFlaw, _ path: Refusal.Subject) -> Words {
+    switch flaw {
+    case .vaultItself:
+      ("this is the vault itself" + named(path), "name the other copy")
+    case .missing: ("nothing stands there" + named(path), "look at the path of the other copy")
+    case .notAVault:
+      (
+        "what stands there is no vault" + named(path),
+        "name a vault file or a backup of one"
+      )
+    case .otherVault:
+      (
+        "what stands there is another vault, no copy of this one" + named(path),
+        "'kura export json-lines' and 'kura import json-lines' bring items from one vault to another"
+      )
+    case .inUse:
+      (
+        "that copy is in use, or was not closed: changes stand in a file beside it" + named(path),
+        "lock it, or merge a backup of it"
+      )
+    case .otherKey:
+      (
+        "that copy stands under another vault key, since one of the two was rekeyed" + named(path),
+        "'kura export json-lines' and 'kura import json-lines' bring its items"
+      )
+    case .newerFormat:
+      ("that copy was written by a later release" + named(path), "merge with that release")
+    case .unreadable:
+      ("that copy cannot be read" + named(path), "look at its rights, and at its disk")
+    }
+  }
+
+  static func copyUnsoundWords(_ path: Refusal.Subject) -> Words {
+    (
+      "that copy is damaged, and nothing was taken from it" + named(path),
+      "merge another copy or a backup; 'kura --vault FILE verify' names what is damaged"
     )
   }
 }

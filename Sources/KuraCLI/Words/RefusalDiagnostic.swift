@@ -59,6 +59,8 @@ extension Diagnostic {
     case .backupRefused(let flaw, let path): backupRefusedWords(flaw, path)
     case .backupFailed(let errno, let path): backupFailedWords(errno, path)
     case .backupUnsound(let path): backupUnsoundWords(path)
+    case .mergeRefused(let flaw, let path): mergeRefusedWords(flaw, path)
+    case .copyUnsound(let path): copyUnsoundWords(path)
 
     case .wrongPasscode(let wrong):
       (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))

@@ -83,6 +83,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case backupRefused = 94
   case backupUnsound = 95
   case backupFailed = 96
+  case mergeRefused = 97
+  case copyUnsound = 98
 
   /// Whether a lock says by it that the keys are gone, but not that the file is whole.
   public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
@@ -97,9 +99,10 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .slotTaken, .recoveryKeyExists, .revisionConflict,
-      .changedMeanwhile, .notDeleted, .revisionCurrent, .backupRefused:
+      .changedMeanwhile, .notDeleted, .revisionCurrent, .backupRefused, .mergeRefused:
       .exists
-    case .damaged, .rolledBack, .forked, .exchanged, .backupUnsound: .integrity
+    case .damaged, .rolledBack, .forked, .exchanged, .backupUnsound, .copyUnsound:
+      .integrity
     case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed, .backupFailed:
       .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
@@ -155,6 +158,8 @@ extension Refusal {
     case .backupRefused: .backupRefused
     case .backupUnsound: .backupUnsound
     case .backupFailed: .backupFailed
+    case .mergeRefused: .mergeRefused
+    case .copyUnsound: .copyUnsound
     case .wrongPasscode: .wrongPasscode
     case .wrongKey: .wrongKey
     case .recoveryKeyTypo: .recoveryKeyTypo

@@ -81,6 +81,10 @@ public enum Refusal: Error, Equatable, Sendable {
   case backupFailed(errno: Int32, Subject)
   /// What was written at this path is no whole copy of the vault, and was removed.
   case backupUnsound(Subject)
+  /// What stands at this path is not brought together with the vault.
+  case mergeRefused(CopyFlaw, Subject)
+  /// The copy at this path is damaged; the vault was not changed.
+  case copyUnsound(Subject)
 
   /// The passcode or code is wrong.
   case wrongPasscode(WrongPasscode)

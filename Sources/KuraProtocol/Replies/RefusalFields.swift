@@ -70,7 +70,8 @@ extension SecretBuffer {
       .notAVault(let subject), .vaultExists(let subject), .damaged(let subject),
       .exchanged(let subject), .diskFull(let subject), .protected(let subject),
       .ownerNeeded(let subject), .historyFull(let subject), .notFound(let subject),
-      .attributeNotFound(let subject), .notOTP(let subject), .backupUnsound(let subject):
+      .attributeNotFound(let subject), .notOTP(let subject), .backupUnsound(let subject),
+      .copyUnsound(let subject):
       try put(subject, of: request)
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
@@ -86,6 +87,9 @@ extension SecretBuffer {
       try put(subject, of: request)
     case .rolledBack(let copies), .forked(let copies): try put(copies)
     case .placeUnsafe(let flaw, let subject):
+      try put(flaw.rawValue)
+      try put(subject, of: request)
+    case .mergeRefused(let flaw, let subject):
       try put(flaw.rawValue)
       try put(subject, of: request)
     case .backupRefused(let flaw, let subject):
@@ -179,6 +183,8 @@ extension Refusal {
     case .wholeFailed: .wholeFailed(errno: try reader.errno(), try reader.subject())
     case .backupRefused: .backupRefused(try reader.choice(), try reader.subject())
     case .backupUnsound: .backupUnsound(try reader.subject())
+    case .mergeRefused: .mergeRefused(try reader.choice(), try reader.subject())
+    case .copyUnsound: .copyUnsound(try reader.subject())
     case .backupFailed: .backupFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
     case .wrongKey: .wrongKey(Credential(rawValue: try reader.number()))

@@ -48,6 +48,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case backup = 66
   case setSecret = 67
   case secrets = 68
+  case merge = 69
+  case conflicts = 70
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -96,6 +98,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .backup: "backup"
     case .setSecret: "set-secret"
     case .secrets: "secrets"
+    case .merge: "merge"
+    case .conflicts: "conflicts"
     }
   }
 }
@@ -129,7 +133,8 @@ extension Verb {
       .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
-      .draftKey, .backup, .setSecret, .secrets:
+      .draftKey, .backup, .setSecret, .secrets, .merge,
+      .conflicts:
       .name
     }
   }
@@ -185,6 +190,8 @@ public enum Request: ~Escapable {
   case backup(BackupRequest)
   case setSecret(SetSecretRequest)
   case secrets(NameRequest)
+  case merge(MergeRequest)
+  case conflicts(ConflictsRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -195,6 +202,12 @@ public enum Request: ~Escapable {
     var reader = FieldReader(payload)
     let raw: UInt8 = try reader.number()
     guard let verb = Verb(rawValue: raw) else { throw .unknownVerb(raw) }
+    self = try Request(verb, &reader)
+    try reader.finish()
+  }
+
+  @_lifetime(copy reader)
+  private init(_ verb: Verb, _ reader: inout FieldReader) throws(ProtocolError) {
     switch verb {
     case .status: self = .status
     case .create: self = .create(try reader.message())
@@ -240,8 +253,9 @@ public enum Request: ~Escapable {
     case .backup: self = .backup(try reader.message())
     case .setSecret: self = .setSecret(try reader.message())
     case .secrets: self = .secrets(try reader.message())
+    case .merge: self = .merge(try reader.message())
+    case .conflicts: self = .conflicts(try reader.message())
     }
-    try reader.finish()
   }
 
   /// What is asked.
@@ -291,6 +305,8 @@ public enum Request: ~Escapable {
     case .backup: .backup
     case .setSecret: .setSecret
     case .secrets: .secrets
+    case .merge: .merge
+    case .conflicts: .conflicts
     }
   }
 }
@@ -310,7 +326,7 @@ extension Request {
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
-        .setSecret, .secrets:
+        .setSecret, .secrets, .merge, .conflicts:
         return OwnerWord()
       }
     }
@@ -354,6 +370,8 @@ extension SecretBuffer {
     case .backup(var message): try message.code(&self)
     case .setSecret(var message): try message.code(&self)
     case .secrets(var message): try message.code(&self)
+    case .merge(var message): try message.code(&self)
+    case .conflicts(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact:
       break

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Does `kura merge`: brings another copy of the vault and this one together.
+enum Merge {
+  static let command = Command(
+    "merge", [.init("OTHER")], abstract: "bring another copy of the vault and this one together",
+    options: [Option(.dryRun, help: "say what would happen, and change nothing"), Option.json],
+    unlocking: .whenLocked, run: run)
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let isTrial = invocation.arguments.has(.dryRun)
+    let operand = try invocation.operand(0)
+    let path: String
+    do throws(PathError) { path = try VaultPath(at: operand).path } catch {
+      throw .path(error)
+    }
+    let outcome = try invocation.access().unlocked { connection throws(ClientError) in
+      try connection.merge(path, isTrial: isTrial)
+    }
+    if let copy = outcome.copy { invocation.messages.note(Attr.takenOver(copy)) }
+    if invocation.arguments.has(.json) {
+      try writeJSON(outcome, &invocation.output)
+    } else {
+      for line in words(outcome, isTrial: isTrial) { invocation.messages.note(line) }
+    }
+    return .ok
+  }
+
+  private static func words(_ outcome: MergeOutcome, isTrial: Bool) -> [String] {
+    let counts: [(UInt64, String, String)] = [
+      (outcome.added, "item comes from there", "items come from there"),
+      (outcome.changed, "item has something from there", "items have something from there"),
+      (outcome.purged, "item was purged there, and goes", "items were purged there, and go"),
+      (outcome.renamed, "item gets another name", "items get another name"),
+      (outcome.settings, "setting becomes stricter", "settings become stricter"),
+    ]
+    var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
+      "\(count) " + (count == 1 ? one : more)
+    }
+    if lines.isEmpty { lines.append("that copy has nothing that is not here") }
+    if outcome.conflicting > 0 {
+      let items = outcome.conflicting == 1 ? "1 item was" : "\(outcome.conflicting) items were"
+      lines.append(items + " changed in both; both contents are kept: see 'kura conflicts'")
+    }
+    if isTrial { lines.append("nothing was changed: this was a trial") }
+    return lines
+  }
+
+  private static func writeJSON(
+    _ outcome: MergeOutcome, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("added", outcome.added)
+    try output.member("changed", outcome.changed)
+    try output.member("purged", outcome.purged)
+    try output.member("conflicting", outcome.conflicting)
+    try output.member("renamed", outcome.renamed)
+    try output.member("settings", outcome.settings)
+    try output.closeDocument()
+  }
+}
