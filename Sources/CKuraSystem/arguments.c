@@ -57,6 +57,8 @@ void kura_fill_descriptors(void) {
     if (fcntl(fd, F_GETFD) < 0) filled[fd] = open("/dev/null", modes[fd]) == fd;
 }
 
+int kura_is_filled(int fd) { return filled[fd]; }
+
 void kura_unfill_descriptors(void) {
   for (int fd = 0; fd <= 2; fd++)
     if (filled[fd]) fcntl(fd, F_SETFD, FD_CLOEXEC);

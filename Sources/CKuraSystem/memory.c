@@ -52,6 +52,22 @@ static size_t class_size(unsigned class) {
   return class % 2 ? (power + power / 2 + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : power;
 }
 
+/* What is mapped, as far as there is room to note it: for a child, which has to lock it anew. */
+enum { NOTED = 16 };
+static struct {
+  unsigned char *start;
+  size_t size;
+} noted[NOTED];
+
+static void note(const unsigned char *instead, unsigned char *start, size_t size) {
+  for (size_t i = 0; i < NOTED; i += 1) {
+    if (noted[i].start != instead) continue;
+    noted[i].start = start;
+    noted[i].size = size;
+    return;
+  }
+}
+
 static size_t *counter(int is_locked) { return is_locked ? &status.locked : &status.unlocked; }
 
 static size_t page_rounded(size_t count) { return (count + PAGE - 1) & ~(size_t)(PAGE - 1); }
@@ -82,6 +98,7 @@ static void *carve(unsigned class) {
     int is_locked;
     unsigned char *mapped = map(region, &is_locked);
     if (mapped == NULL) return NULL;
+    note(NULL, mapped, region);
     while (fresh_end - fresh >= ALIGNMENT) {
       struct link *rest = (struct link *)fresh;
       rest->next = lists[0];
@@ -104,6 +121,9 @@ static void *allocate_large(size_t count) {
   unsigned char *mapped = map(PAGE + page_rounded(count), &is_locked);
   if (mapped == NULL) return NULL;
   *(int *)mapped = is_locked;
+  pthread_mutex_lock(&lock);
+  note(NULL, mapped, PAGE + page_rounded(count));
+  pthread_mutex_unlock(&lock);
   return mapped + PAGE;
 }
 
@@ -111,6 +131,9 @@ static void free_large(unsigned char *block, size_t count) {
   size_t size = PAGE + page_rounded(count);
   unsigned char *mapped = block - PAGE;
   __atomic_sub_fetch(counter(*(int *)mapped), size, __ATOMIC_RELAXED);
+  pthread_mutex_lock(&lock);
+  note(mapped, NULL, 0);
+  pthread_mutex_unlock(&lock);
   munmap(mapped - PAGE, size + 2 * PAGE);
 }
 
@@ -142,6 +165,12 @@ void kura_secret_free(void *block, size_t count) {
   link->next = lists[class];
   lists[class] = link;
   pthread_mutex_unlock(&lock);
+}
+
+void kura_secret_lock_again(void) {
+  for (size_t i = 0; i < NOTED; i += 1)
+    if (noted[i].start != NULL && mlock2(noted[i].start, noted[i].size, MLOCK_ONFAULT) != 0)
+      mlock(noted[i].start, noted[i].size);
 }
 
 void kura_secret_wipe(void *block, size_t count) { explicit_bzero(block, count); }

@@ -130,6 +130,16 @@ public struct ItemReference: Equatable, Sendable {
 // MARK: - Writing
 
 extension ItemReference {
+  /// What it names, for people: the name, with the vault in front and the part behind where there are such.
+  public var words: String {
+    let whole = (vault.map { "@" + $0 + "/" } ?? "") + name
+    switch part {
+    case .value: return whole
+    case .attribute(let key): return whole + "?attr=" + key
+    case .code: return whole + "?otp"
+    }
+  }
+
   /// A name as it stands in a reference, also in a bare one.
   public static func escaped(_ name: String) -> String {
     var bytes: [UInt8] = []

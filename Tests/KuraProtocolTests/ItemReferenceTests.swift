@@ -167,6 +167,15 @@ struct RandomReferenceTests {
     }
   }
 
+  @Test(arguments: [
+    ("kura://a/b", "a/b"), ("kura://@work/a", "@work/a"),
+    ("kura://a%3Fb?attr=user", "a?b?attr=user"),
+    ("kura://@w/a?otp", "@w/a?otp"),
+  ])
+  func `its words say what is meant`(_ text: String, _ words: String) throws {
+    #expect(try ItemReference(text).words == words)
+  }
+
   @Test func `any bytes are a reference or have a flaw, and the parts are never empty`() {
     var random = Random(state: 2)
     let alphabet = Array("kura:/@?%=&attrKURA01fF".utf8) + [0, 0x0A, 0x80, 0xC3, 0xA9, 0xFF]

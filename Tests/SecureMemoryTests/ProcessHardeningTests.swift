@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import CKuraSystem
 import Foundation
 import Glibc
 import SecureMemory
@@ -33,6 +34,27 @@ import Testing
       let flags = try mappingFlags(at: address)
       precondition(flags.contains("dd") && flags.contains("wf"))
       precondition(flags.contains("lo") == (LockedMemory.status.unlockedByteCount == 0))
+    }
+  }
+
+  @Test func `a child that goes on with the arena locks it anew`() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let secret = try SecretBytes(copying: [1].span)
+      let large = try SecretBytes(count: 1 << 20)
+      let isLocked = LockedMemory.status.unlockedByteCount == 0
+      var channel: Int32 = -1
+      let reader = kura_relay_part(&channel)
+      precondition(reader >= 0)
+      guard reader == 0 else { kura_relay_stand_in(reader, channel) }
+      for address in [
+        secret.withUnsafeBytes({ UInt(bitPattern: $0.baseAddress) }),
+        large.withUnsafeBytes({ UInt(bitPattern: $0.baseAddress) }),
+      ] where isLocked {
+        let flags = try mappingFlags(at: address)
+        precondition(flags.contains("lo"))
+      }
+      precondition(secret.bytes[0] == 0)
+      exit(7)
     }
   }
 

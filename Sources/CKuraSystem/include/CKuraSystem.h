@@ -25,6 +25,7 @@
 #include "patterns.h"
 #include "process.h"
 #include "random.h"
+#include "relaying.h"
 #include "screen.h"
 #include "sockets.h"
 #include "terminal.h"

@@ -27,6 +27,9 @@ const char *_Nonnull kura_linked(void);
    those numbers; reading from 0 and writing to 1 still fail. */
 void kura_fill_descriptors(void);
 
+/* Whether a descriptor from 0 to 2 was filled. */
+int kura_is_filled(int fd);
+
 /* Closes them again for the program that this one becomes. */
 void kura_unfill_descriptors(void);
 

@@ -32,6 +32,8 @@ void kura_code_trim(void);
 /* Whether both hold the same bytes, in time that depends on `count` only. */
 int kura_secret_equal(const void *left, const void *right, size_t count);
 struct kura_memory_status kura_secret_status(void);
+/* In a child that begins with the arena: mlock(2) is not inherited. */
+void kura_secret_lock_again(void);
 
 /* No core dump, no ptrace by the same user, umask 077, crash signals back to default; the old umask.
  */

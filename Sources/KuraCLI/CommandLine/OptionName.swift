@@ -43,6 +43,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case local
   case long
   case lower
+  case mask
   case maxSession = "max-session"
   case name
   case newline

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraProtocol
 
 /// Does `kura run`: reads what references name, then becomes a command that is given the values.
@@ -16,6 +17,7 @@ enum Run {
       Option(.fileDescriptor, .required("N=REF"), help: "the command's descriptor N"),
       Option(.only, help: "pass on no variables of the environment"),
       Option(.keep, .required("VAR,..."), help: "pass on no variables but these"),
+      Option(.mask, help: "names in the place of values in what it writes"),
     ] + ReferenceDialect.options,
     unlocking: .whenLocked, failure: .runFailed, run: run)
 
@@ -23,7 +25,11 @@ enum Run {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try checkSeparator(arguments) }
     let plan = try LaunchPlan.make(invocation)
-    let variables = try plan.read(invocation)
+    let values = try plan.read(invocation)
+    guard !arguments.has(.mask) else {
+      return try MaskedCommand.run(plan, values, invocation)
+    }
+    let variables = try plan.environment(values, of: kura_process_id())
     throw try plan.launch(arguments, variables)
   }
 

@@ -2,6 +2,7 @@
 
 internal import CKuraSystem
 internal import KuraClient
+internal import KuraMask
 internal import KuraProtocol
 internal import SecureMemory
 
@@ -21,8 +22,10 @@ struct LaunchPlan: ~Copyable {
     let number: Int32
   }
 
-  private let variables: VariableList
+  private var variables: VariableList
   private let inherits: Bool
+  /// Whether values are kept to be found in what the program writes, those of files, too.
+  private let isMasked: Bool
   private var placeholders: [Placeholder] = []
   private var targets: [Target] = []
   private var passed: [Passed] = []
@@ -30,9 +33,10 @@ struct LaunchPlan: ~Copyable {
   private var folder: CommandFolder?
   private var folderPath = ""
 
-  private init(_ variables: consuming VariableList, inherits: Bool) {
+  private init(_ variables: consuming VariableList, inherits: Bool, isMasked: Bool) {
     self.variables = variables
     self.inherits = inherits
+    self.isMasked = isMasked
   }
 
   /// Reads options, files and the environment; a vault is asked for no more than names.
@@ -41,7 +45,8 @@ struct LaunchPlan: ~Copyable {
     let descriptors = try DescriptorBinding.all(invocation.arguments, dialect)
     let inherited = try InheritedVariables(invocation.arguments)
     let variables = try VariableList.read(invocation, inherited, dialect)
-    var plan = LaunchPlan(variables, inherits: inherited.isWhole)
+    var plan = LaunchPlan(
+      variables, inherits: inherited.isWhole, isMasked: invocation.arguments.has(.mask))
     try plan.plan(descriptors)
     return plan
   }
@@ -172,8 +177,10 @@ struct DescriptorBinding {
 extension LaunchPlan {
   /// Reads every value: into the files in memory, or to stand in the environment.
   ///
-  /// - Returns: The variables, `NAME=VALUE` for each, a NUL behind it.
-  borrowing func read(_ invocation: borrowing Invocation) throws(CommandError) -> SecretBuffer {
+  /// - Returns: Those of variables, for ``environment(_:of:)``.
+  borrowing func read(
+    _ invocation: borrowing Invocation
+  ) throws(CommandError) -> PlaceholderValues {
     let reader = try ReferenceReader(placeholders, for: .run, invocation)
     var values = try PlaceholderValues.make(count: placeholders.count)
     var long: Int?
@@ -196,14 +203,15 @@ extension LaunchPlan {
         throw .client(.system(error.errno))
       }
     }
-    return try environment(values)
+    return values
   }
 
   private borrowing func begin(
     _ index: Int, _ values: inout PlaceholderValues
   ) throws(ClientError) {
+    values.begin(index)
     switch targets[index] {
-    case .variable: values.begin(index)
+    case .variable: break
     case .file(let descriptor, _):
       do throws(FileError) { try MemoryFile.empty(descriptor) } catch {
         throw .system(error.errno)
@@ -236,12 +244,19 @@ extension LaunchPlan {
       do throws(FileError) { try Descriptor.write(part, to: descriptor) } catch {
         throw .system(error.errno)
       }
+      guard isMasked, values.count(of: index) <= NeedleSet.longestValue else { return true }
+      do throws(SecureMemoryError) { try values.append(part, to: index) } catch {
+        throw .outOfMemory
+      }
     }
     return true
   }
 
-  private borrowing func environment(
-    _ values: borrowing PlaceholderValues
+  /// The variables, `NAME=VALUE` for each, a NUL behind it.
+  ///
+  /// - Parameter process: The program's id, through which it finds its files.
+  borrowing func environment(
+    _ values: borrowing PlaceholderValues, of process: Int32
   ) throws(CommandError) -> SecretBuffer {
     var block = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: values.count + 1_024)
@@ -256,7 +271,7 @@ extension LaunchPlan {
       case .text(let pieces):
         try values.write(pieces, of: variables.text, from: &next, to: &block)
       case .file:
-        try Self.append(path(of: next).utf8.span, to: &block)
+        try Self.append(path(of: next, process).utf8.span, to: &block)
         next += 1
       }
       let place = first < next ? placeholders[first].source.place : .variable(entry.name)
@@ -269,10 +284,10 @@ extension LaunchPlan {
   }
 
   /// The path of a file.
-  private borrowing func path(of index: Int) -> String {
+  private borrowing func path(of index: Int, _ process: Int32) -> String {
     switch targets[index] {
     case .variable: ""
-    case .file(let descriptor, nil): MemoryFile.path(descriptor)
+    case .file(let descriptor, nil): MemoryFile.path(descriptor, of: process)
     case .file(_, let name?): folderPath + "/" + name
     }
   }
@@ -284,12 +299,55 @@ extension LaunchPlan {
   }
 }
 
+// MARK: - Masking
+
+extension LaunchPlan {
+  /// Gives the values, and the texts that they stand in, to a process that has this plan without its secrets.
+  borrowing func send(
+    _ values: borrowing PlaceholderValues, to channel: Int32
+  ) throws(CommandError) {
+    do throws(FileError) {
+      try Descriptor.write(variables.text, to: channel)
+      try Descriptor.write(values.text, to: channel)
+    } catch { throw .client(.system(error.errno)) }
+  }
+
+  /// Ends as the program does, which another process starts by this plan; its files are there until then.
+  borrowing func standIn(_ reader: Int32, _ channel: Int32) -> ExitStatus {
+    kura_relay_stand_in(reader, channel)
+  }
+
+  /// Takes them there.
+  mutating func receive(
+    _ values: inout PlaceholderValues, from channel: Int32
+  ) throws(CommandError) {
+    do throws(FileError) {
+      try variables.refill(from: channel)
+      try values.refill(from: channel)
+    } catch { throw .client(.system(error.errno)) }
+  }
+
+  /// What is to be masked in what the program writes: every value that it gets.
+  borrowing func needles(
+    _ values: borrowing PlaceholderValues, _ messages: Messages
+  ) throws(CommandError) -> NeedleSet {
+    var reading = NeedleReading(
+      set: try allocating { () throws(SecureMemoryError) in try NeedleSet() })
+    for (index, placeholder) in placeholders.enumerated() {
+      guard let range = values.range(of: index) else { continue }
+      let name = Array(Diagnostic.shown(placeholder.source.reference.words).utf8)
+      try reading.add(values.text.extracting(range), name.span)
+    }
+    return try reading.finish(messages)
+  }
+}
+
 // MARK: - The program
 
 extension LaunchPlan {
   /// Becomes the program.
   ///
-  /// - Parameter block: Its variables, as ``read(_:)`` gives them.
+  /// - Parameter block: Its variables, as ``environment(_:of:)`` gives them.
   /// - Returns: Only when that fails: why.
   borrowing func launch(
     _ arguments: Arguments, _ block: borrowing SecretBuffer

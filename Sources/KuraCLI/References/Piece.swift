@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraClient
 internal import SecureMemory
 
 /// Tells the parts of a text that is filled in from each other.
@@ -34,6 +35,24 @@ struct PlaceholderValues: ~Copyable {
 
   /// How many bytes all of them have.
   var count: Int { bytes.count }
+
+  /// What they are parts of.
+  var text: Span<UInt8> {
+    @_lifetime(borrow self)
+    borrowing get { bytes.bytes }
+  }
+
+  /// Where one of them stands there; nil where there is none.
+  func range(of index: Int) -> Range<Int>? { ranges[index] }
+
+  /// Forgets all of them.
+  mutating func removeAll() {
+    bytes.removeAll()
+    for index in ranges.indices { ranges[index] = nil }
+  }
+
+  /// Reads all of them once more, in a process that has none.
+  mutating func refill(from channel: Int32) throws(FileError) { try bytes.refill(from: channel) }
 
   /// How many bytes one of them has so far.
   func count(of index: Int) -> Int { ranges[index]?.count ?? 0 }

@@ -73,6 +73,13 @@ struct VariableList: ~Copyable {
   }
 }
 
+extension VariableList {
+  /// Reads the text once more, in a process that does not have it.
+  mutating func refill(from channel: Int32) throws(FileError) {
+    try literals.refill(from: channel)
+  }
+}
+
 // MARK: - Filling
 
 extension VariableList {

@@ -71,7 +71,7 @@ public enum Descriptor {
     throw FileError(errno: FileError.tooLarge)
   }
 
-  private static func room<Value: ~Copyable>(
+  fileprivate static func room<Value: ~Copyable>(
     _ body: () throws(SecureMemoryError) -> Value
   ) throws(FileError) -> Value {
     do throws(SecureMemoryError) { return try body() } catch { throw FileError(errno: ENOMEM) }
@@ -87,6 +87,27 @@ public enum Descriptor {
       let count = System.read(descriptor, into: &tail)
       try FileError.check(count)
       return count
+    }
+  }
+}
+
+extension SecretBuffer {
+  /// Reads as many bytes as are held, and puts them in their place: in a process whose secrets are zeros, since another
+  /// made it.
+  ///
+  /// - Throws: `EPIPE` where fewer come.
+  public mutating func refill(from descriptor: Int32) throws(FileError) {
+    let step = 4_096
+    var place = 0
+    var part = try Descriptor.room { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: step)
+    }
+    while place < count {
+      part.removeAll()
+      let got = try Descriptor.read(descriptor, into: &part, upTo: min(step, count - place))
+      guard got > 0 else { throw FileError(errno: EPIPE) }
+      overwrite(at: place, with: part.bytes)
+      place += got
     }
   }
 }

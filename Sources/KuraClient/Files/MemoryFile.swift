@@ -32,9 +32,9 @@ public enum MemoryFile {
     try FileError.check(Int(kura_memory_file_seal(descriptor)))
   }
 
-  /// The path by which this process, whatever program it becomes, and those that it starts open
-  /// the file: one that leads through the process, since many programs hand no descriptors on.
-  public static func path(_ descriptor: Int32) -> String {
-    "/proc/\(kura_process_id())/fd/\(descriptor)"
+  /// The path by which a process that has the file, whatever program it becomes, and those that it starts open it: one
+  /// that leads through the process, since many programs hand no descriptors on.
+  public static func path(_ descriptor: Int32, of process: Int32) -> String {
+    "/proc/\(process)/fd/\(descriptor)"
   }
 }

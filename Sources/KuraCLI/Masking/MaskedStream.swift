@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraMask
+internal import SecureMemory
+
+/// Passes one stream of a command on, with names in the place of values.
+struct MaskedStream: ~Copyable {
+  /// How much is read at once.
+  static let step = 65_536
+
+  /// 1 for stdout, 2 for stderr.
+  private let number: Int32
+  private let messages: Messages
+  private var masker: Masker
+  private var shown: MaskedText
+  /// Whether something is held back that nobody was given time to go on with.
+  private(set) var isWaiting = false
+  /// Whether what the command wrote was lost, which was said.
+  private(set) var hasFailed = false
+
+  init(_ number: Int32, _ messages: Messages) throws(CommandError) {
+    let masker = try allocating { () throws(SecureMemoryError) in try Masker() }
+    let shown = try allocating { () throws(SecureMemoryError) in try MaskedText() }
+    self.number = number
+    self.messages = messages
+    self.masker = masker
+    self.shown = shown
+  }
+
+  /// Takes what there is to read, which may be the end.
+  ///
+  /// - Parameter input: Room for ``step`` bytes, which goes through many hands.
+  /// - Returns: How many bytes were read.
+  mutating func take(
+    _ relay: inout kura_relay, _ set: borrowing NeedleSet, through input: inout SecretBuffer
+  ) throws(CommandError) -> Int {
+    let descriptor = number == 1 ? relay.output : relay.errors
+    guard descriptor >= 0 else { return 0 }
+    input.removeAll()
+    var count = 0
+    // A terminal that nobody has open any more answers with an error.
+    do throws(FileError) {
+      count = try Descriptor.read(descriptor, into: &input, upTo: MaskedStream.step)
+    } catch {}
+    do throws(SecureMemoryError) {
+      if count > 0 {
+        try masker.write(input.bytes, set, to: &shown)
+      } else {
+        try masker.finish(set, to: &shown)
+      }
+    } catch { throw .outOfMemory }
+    send(&relay)
+    isWaiting = count > 0 && masker.holds
+    if count == 0 { System.closeRelay(&relay, number) }
+    return count
+  }
+
+  /// Shows a beginning of a value that nothing follows: it may be a question.
+  mutating func release(
+    _ relay: inout kura_relay, _ set: borrowing NeedleSet
+  ) throws(CommandError) {
+    guard isWaiting else { return }
+    isWaiting = false
+    do throws(SecureMemoryError) { try masker.release(set, to: &shown) } catch {
+      throw .outOfMemory
+    }
+    send(&relay)
+  }
+
+  private mutating func send(_ relay: inout kura_relay) {
+    let failed = System.writeRelay(&relay, number, shown.bytes.bytes)
+    shown.bytes.removeAll()
+    guard failed < 0 else { return }
+    // Who does not read any more ends the command by its next write, as without us.
+    if failed != -EPIPE {
+      hasFailed = true
+      messages.report(Diagnostic(CommandError.output(-failed)))
+    }
+    System.closeRelay(&relay, number)
+  }
+}
