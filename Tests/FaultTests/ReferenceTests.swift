@@ -119,6 +119,37 @@ struct ReferenceTests {
     #expect(try desk.reference("generations").lines == ["3"])
   }
 
+  @Test func `the reference reads what two copies of a vault come to`() throws {
+    let desk = try Desk()
+    try desk.createWithEngine()
+    var vault = try desk.open()
+    for name in ["both", "here", "there", "gone", "late"] {
+      try Engine.put(name, Array(name.utf8), ["k": "1"], in: &vault)
+    }
+    try Engine.put("large", Bytes.pattern(70_000), in: &vault)
+    _ = try vault.takeOver()
+    vault.lock().close()
+    let other = desk.scratch.file("other.kura")
+    try Bytes.write(try Bytes.read(desk.path), to: other)
+    let site = Site(state: desk.scratch.file("other-state"))
+    var second = try Engine.open(other, at: site, with: desk.secret)
+    for name in ["both", "there", "new"] { try Engine.put(name, Bytes.pattern(300), in: &second) }
+    try Engine.put("larger", Bytes.pattern(90_000), in: &second)
+    _ = try second.purge(Array("gone".utf8).span, .item)
+    _ = try second.purge(Array("late".utf8).span, .item)
+    second.lock().close()
+    vault = try desk.open()
+    for name in ["both", "here", "new", "late"] { try Engine.put(name, [1, 2, 3], in: &vault) }
+    var copy = try vault.openCopy(at: other)
+    let report = try vault.merge(&copy)
+    #expect(report.conflicting == 2 && report.purged == 1 && report.renamed == 1)
+    try vault.flushSeen()
+    let lines = try Engine.lines(&vault)
+    #expect(try Engine.findings(&vault).isEmpty)
+    vault.lock().close()
+    try desk.agrees(with: lines)
+  }
+
   @Test func `the reference finds the engine's seen file in order`() throws {
     let desk = try Desk()
     try desk.createWithEngine()

@@ -29,6 +29,7 @@ import kura_rotation as rotation
 from kura_format import Refused
 from kura_log import Log
 from kura_record import newest_seen
+from kura_taken import TakenVault
 from kura_vault import Vault
 from kura_verify import findings
 from vector_file import lines, pattern
@@ -97,6 +98,16 @@ def show_log(vault, options):
     return 12 if log.findings else 0
 
 
+def reopened(*credentials):
+    """A vault of either format."""
+    try:
+        return Vault.open(*credentials)
+    except Refused as refusal:
+        if refusal.code != "file/newer-format":
+            raise
+        return TakenVault.open(*credentials)
+
+
 def run(options):
     recovery = options.recovery_key and fmt.recovery_key(options.recovery_key)
     source = fmt.Source(options.seed)
@@ -104,7 +115,7 @@ def run(options):
         vault = Vault.create(options.vault, options.passcode_hex, recovery, source,
                              page_size=options.page_size)
     else:
-        vault = Vault.open(options.vault, options.passcode_hex, recovery, source)
+        vault = reopened(options.vault, options.passcode_hex, recovery, source)
     try:
         if options.verb == "rm":
             for name in options.operands:

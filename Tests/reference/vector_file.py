@@ -115,6 +115,8 @@ def item_line(vault, row):
 def lines(vault):
     """Every ("item" or "old", line) of a vault."""
     for row, meta in vault.list():
+        if row.kind == 3:
+            continue            # what is left of a purged item
         yield "item", item_line(vault, row)
         for number, _ in vault.history(row):
             yield "old", item_line(vault, vault.old_row(row, number)) + f" of={meta.name.hex()}"
