@@ -2,7 +2,6 @@
 
 internal import KuraFormat
 internal import KuraProtocol
-internal import KuraTerms
 internal import KuraVault
 internal import SecureMemory
 
@@ -52,11 +51,9 @@ extension Agent {
       }
     } catch {
       // What is wrong with the copy is said of the copy.
-      switch error {
-      case .copyUnsound: throw .copyUnsound(.text(path))
-      case .mergeRefused(let flaw, _): throw .mergeRefused(flaw, .text(path))
-      default: throw error
-      }
+      if case .copyUnsound = error { throw .copyUnsound(.text(path)) }
+      if case .mergeRefused(let flaw, _) = error { throw .mergeRefused(flaw, .text(path)) }
+      throw error
     }
   }
 

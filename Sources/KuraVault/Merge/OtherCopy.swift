@@ -120,13 +120,12 @@ extension VaultError {
   /// What an error means that another copy gave.
   fileprivate var ofCopy: VaultError {
     if isDamage { return .copyDamaged }
-    return switch self {
-    case .copyRefused, .copyDamaged, .outOfMemory, .entropyUnavailable: self
-    case .noVault: .copyRefused(.missing)
-    case .notAVault: .copyRefused(.notAVault)
-    case .newerFormat: .copyRefused(.newerFormat)
-    case .walOutOfReach, .busy: .copyRefused(.inUse)
-    default: .copyRefused(.unreadable)
-    }
+    if case .copyRefused = self { return self }
+    if case .newerFormat = self { return .copyRefused(.newerFormat) }
+    if self == .copyDamaged || self == .outOfMemory || self == .entropyUnavailable { return self }
+    if self == .noVault { return .copyRefused(.missing) }
+    if self == .notAVault { return .copyRefused(.notAVault) }
+    if self == .walOutOfReach || self == .busy { return .copyRefused(.inUse) }
+    return .copyRefused(.unreadable)
   }
 }
