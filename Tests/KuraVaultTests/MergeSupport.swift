@@ -10,7 +10,7 @@ import Testing
 /// Two copies of a vault, on two machines.
 struct Copies {
   /// How many random lives copies have.
-  static let runs = ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? 6 : 300
+  static let runs = ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? 3 : 300
 
   let first: TestVault
   let second: TestVault

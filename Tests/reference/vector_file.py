@@ -107,7 +107,8 @@ def item_line(vault, row):
     value = "protected" if row.cls == 1 and vault.protected_secret is None else vault.value(row)
     if isinstance(value, bytes):
         value = "pattern" if len(value) > 256 and value == pattern(len(value)) else value.hex()
-    attributes = "".join(f" {k.hex()}:{v.hex()}" for k, v in sorted(meta.attributes.items()))
+    pairs = sorted(dict(meta.attributes).items())       # a list in format 2
+    attributes = "".join(f" {k.hex()}:{v.hex()}" for k, v in pairs)
     return (f"{meta.name.hex()} revision={row.revision} kind={row.kind} class={row.cls} "
             f"size={meta.size} value={value}{attributes}")
 
