@@ -140,6 +140,31 @@ import Testing
     #expect(try pair.state(pair.first) == pair.state(pair.second))
   }
 
+  @Test func `leave an item that gave way the name that it was changed under`() throws {
+    let pair = try Copies()
+    try pair.part()
+    try pair.here { try $0.put("a", "here") }
+    try pair.there { try $0.put("a", "there") }
+    _ = try pair.merge()
+    _ = try pair.mergeBack()
+    var away = ""
+    try pair.here { vault throws in
+      away = try #require(try vault.names().first { $0 != "a" })
+      try vault.put(away, "changed")
+      #expect(try vault.conflicts() == [])
+      _ = try vault.move(Array("a".utf8).span, to: Array("b".utf8).span)
+    }
+    _ = try pair.mergeBack()
+    _ = try pair.merge()
+    for copy in [pair.first, pair.second] {
+      try copy.fill { vault throws in
+        #expect(try vault.names() == [away, "b"])
+        #expect(try vault.getText(away) == "changed")
+        #expect(try vault.conflicts() == [])
+      }
+    }
+  }
+
   @Test func `protect what either protects, without a passcode`() throws {
     let pair = try Copies()
     try pair.here { vault throws in
