@@ -45,15 +45,15 @@ import Testing
         }
       ], into: "old")
     let name = "old/web/shops/site"
+    #expect(items.names == [name, name + "/attachments/..-key.pem"])
     #expect(
-      items.names == [
-        name, name + "/otp", name + "/notes", name + "/PIN", name + "/attachments/..-key.pem",
-      ])
+      items[0].secrets.map { String(decoding: $0.key, as: UTF8.self) } == ["otp", "notes", "PIN"])
+    #expect(items[0].secret("PIN") == "1234" && items[0].secret("notes") == "n")
     #expect(items[0]["url"] == "https://a" && items[0]["url-2"] == "https://b")
     #expect(items[0]["user"] == "ada" && items[0]["tags"] == "x, y" && items[0]["a-b"] == "seen")
     #expect(items[0].history == [Array("o")])
-    #expect(items[1].isCode)
-    #expect(items[4].value == [0])
+    #expect(items[0].secret("otp")?.hasPrefix("otpauth://totp/") == true)
+    #expect(items[1].value == [0])
     #expect(left.isEmpty)
   }
 
@@ -66,8 +66,9 @@ import Testing
       },
       entry("none") { $0.value = nil },
     ])
-    #expect(items.names == ["note", "code", "both", "both/otp", "none"])
-    #expect(items[0].value.text == "n" && items[1].isCode && items[4].value == [])
+    #expect(items.names == ["note", "code", "both", "none"])
+    #expect(items[0].value.text == "n" && items[1].isCode && items[3].value == [])
+    #expect(items[2].secret("otp") != nil && items[1].secrets.isEmpty)
   }
 
   @Test func `a title is made where there is none`() {
@@ -85,15 +86,28 @@ import Testing
       entry("b"), entry("b") { $0.value = Array("q") }, entry("b"),
       entry("b") { ($0.value, $0.notes) = (Array("q"), Array("n")) },
     ])
-    #expect(items.names == ["a/x", "a/y", "b", "b (2)", "b (3)", "b (3)/notes"])
+    #expect(items.names == ["a/x", "a/y", "b", "b (2)", "b (3)"])
     #expect(left.map(\.reason) == [.twice] && left[0].place == 5)
   }
 
-  @Test func `a name that another entry's field wants is numbered`() {
+  @Test func `what an item cannot hold stands beside it, under a name of its own`() {
+    let long = [UInt8](repeating: 0x78, count: 61_440)
     let (items, _) = map([
-      entry("a") { $0.notes = Array("n") }, entry("notes") { $0.folders = [Array("a")] },
+      entry("a") { $0.notes = long }, entry("notes") { $0.folders = [Array("a")] },
+      entry("b") {
+        $0.fields = [
+          .init(key: Array("bytes"), value: [0x61, 0], isSecret: true),
+          .init(key: Array("odd"), value: [0xFF], isSecret: true),
+          .init(key: Array("user"), value: Array("seen"), isSecret: true),
+          .init(key: Array("user"), value: Array("again"), isSecret: true),
+        ]
+        $0.user = Array("ada")
+      },
     ])
-    #expect(items.names == ["a", "a/notes", "a/notes (2)"])
+    #expect(items.names == ["a", "a/notes", "a/notes (2)", "b", "b/bytes", "b/odd"])
+    #expect(items[1].value == long && items[0].secrets.isEmpty)
+    #expect(items[3].secret("user-2") == "seen" && items[3].secret("user-3") == "again")
+    #expect(items[3]["user"] == "ada")
   }
 
   @Test(arguments: [
@@ -128,12 +142,13 @@ import Testing
       ])
   }
 
-  @Test func `what cannot be an attribute by its length is an item`() {
+  @Test func `what lists cannot show by its length is a secret attribute`() {
     let long = [UInt8](repeating: 0x61, count: 1_025)
     let (items, _) = map([
       entry("a") { $0.fields = [.init(key: Array("k"), value: long, isSecret: false)] }
     ])
-    #expect(items.names == ["a", "a/k"])
+    #expect(items.names == ["a"])
+    #expect(items[0].secret("k") == long.text && items[0]["k"] == nil)
   }
 }
 

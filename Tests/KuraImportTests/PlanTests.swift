@@ -18,7 +18,11 @@ import Testing
       }
     }
 
+    var hidden: [String: [ImportedItem.Pair]] = [:]
+
     func item(_ name: String) -> KnownItem? { items[name]?.known }
+
+    func secrets(_ name: String) throws(ImportFailure) -> [ImportedItem.Pair] { hidden[name] ?? [] }
 
     func value(_ name: String) throws(ImportFailure) -> [UInt8]? {
       items[name].flatMap { $0.known.isProtected ? nil : Array($0.value) }
@@ -50,6 +54,31 @@ import Testing
       try actions([item("a", "1", attributes: [user]), item("b", "2", at: 2)], policy, vault) == [
         .same, .new,
       ])
+  }
+
+  @Test func `a secret attribute counts as a public one does`() throws {
+    var vault = Vault(("a", "1", KnownItem()))
+    var wanted = item("a", "1")
+    wanted.secrets = [user]
+    #expect(try actions([wanted], .skip, vault) == [.skip])
+    #expect(try actions([wanted], .merge, vault) == [.merge(isNewer: false)])
+    let plan = try Plan([wanted], .merge, known: &vault)
+    let rows = try Row.rows(of: plan.steps, known: &vault)
+    #expect(rows.map(\.secrets) == [[user]])
+    vault.hidden["a"] = [.init(key: user.key, value: Array("eve"))]
+    #expect(try actions([wanted], .skip, vault) == [.skip])
+    // The vault's stays.
+    #expect(try Row.rows(of: plan.steps, known: &vault).map(\.secrets) == [[]])
+    vault.hidden["a"] = [user]
+    #expect(try actions([wanted], .skip, vault) == [.same])
+  }
+
+  @Test func `a code that is none is kept under another key`() {
+    var wanted = item("a", "1")
+    wanted.secrets = [.init(key: Array("otp"), value: Array("x")), user]
+    var row = Row(wanted, 0)
+    row.makeNoCode()
+    #expect(row.secrets.map(\.key) == [Array("otp-2"), Array("user")])
   }
 
   @Test func `another value, attribute or kind is another item`() throws {

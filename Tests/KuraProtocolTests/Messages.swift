@@ -146,6 +146,9 @@ enum Examples {
             .setSecret(
               .init(name: "a/b".utf8.span, key: "pin".utf8.span, value: "0815".utf8.span)))
         },
+        request("get-secrets") {
+          try $0.putRequest(.getSecrets(.init(name: "a/b".utf8.span)))
+        },
         request("backup") {
           try $0.putRequest(.backup(.init(path: "/m/a.kura".utf8.span, keeping: 7)))
         },
@@ -223,6 +226,16 @@ enum Examples {
           try items.putItem(BatchItem(name: "a/c".utf8.span, flags: [], value: Span()))
           try buffer.putRequest(
             .putBatch(.init(flags: [.replace, .allowEmpty], items: items.bytes, count: 2)))
+        },
+        request("put-batch, secret") { buffer in
+          var items = try SecretBuffer(capacity: 64)
+          var pairs = try SecretBuffer(capacity: 64)
+          try pairs.putPair(key: "pin".utf8.span, value: "0815".utf8.span)
+          try items.putItem(
+            BatchItem(
+              name: "a/b".utf8.span, secrets: AttributeFields(pairs.bytes, count: 1),
+              value: "one".utf8.span))
+          try buffer.putRequest(.putBatch(.init(flags: .replace, items: items.bytes, count: 1)))
         },
         request("put-batch, dated") { buffer in
           var items = try SecretBuffer(capacity: 64)

@@ -95,6 +95,18 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           try SecretsReply(reply: payload).forEach { _, _ in }
         },
+        reply("reply to get-secrets") {
+          var pairs = try SecretBuffer(capacity: 64)
+          try pairs.putPair(key: "pin".utf8.span, value: "0815".utf8.span)
+          try $0.putReply(GetSecretsReply(AttributeFields(pairs.bytes, count: 1)))
+        } reading: { payload throws(ProtocolError) in
+          try GetSecretsReply(reply: payload).attributes.forEach { _, _ in }
+        },
+        reply("reply to take-over") {
+          try $0.putReply(TakeOverReply(copy: Span()))
+        } reading: { payload throws(ProtocolError) in
+          _ = try TakeOverReply(reply: payload)
+        },
         reply("reply to attributes") {
           try $0.putReply(RevisionReply(4))
         } reading: { payload throws(ProtocolError) in

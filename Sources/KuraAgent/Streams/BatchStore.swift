@@ -93,6 +93,7 @@ final class BatchStore: Stream {
     return try vault.add(
       item.name.bytes, value: item.value.bytes,
       attributes: item.attributes.counted(in: items.bytes),
+      secrets: item.flags.contains(.secrets) ? item.secrets.counted(in: items.bytes) : Span(),
       as: BatchManner(item), to: &batch)
   }
 

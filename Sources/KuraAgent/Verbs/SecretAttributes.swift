@@ -45,6 +45,44 @@ extension Agent {
     }
   }
 
+  /// Reads all of them, of a protected item as the value is read.
+  func getSecrets(
+    _ request: GetSecretsRequest, _ connection: Connection
+  ) throws(Refusal) {
+    let session = try unlocked(connection)
+    let name = request.name.bytes
+    let revision = request.revision == 0 ? nil : request.revision
+    let list = try opening(connection, on: session) { grant throws(Refusal) in
+      try work(on: session, item: request.name.place) { vault throws(VaultError) in
+        guard let grant else {
+          return try vault.secretAttributes(of: name, revision: revision, with: nil)
+        }
+        return try vault.secretAttributes(of: name, revision: revision, with: grant.key)
+      }
+    }
+    noteUse(of: session)
+    try wire { () throws(ProtocolError) in
+      let bytes = list.bytes
+      let count = Int(bytes[0]) | Int(bytes[1]) << 8
+      try connection.outbox.frames.putReply(
+        GetSecretsReply(AttributeFields(bytes.extracting(droppingFirst: 2), count: count)))
+    }
+  }
+
+  /// Takes a vault over for attributes that are to come in a batch.
+  func takeOver(_ connection: Connection) throws(Refusal) {
+    let session = try unlocked(connection)
+    let copy = try work(on: session) { vault throws(VaultError) in try vault.takeOver() }
+    if copy != nil {
+      noteUse(of: session)
+      noteChange(of: session)
+    }
+    let path = Array((copy ?? "").utf8)
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(TakeOverReply(copy: path.span))
+    }
+  }
+
   private func listed() throws(ProtocolError) -> SecretBuffer {
     do throws(SecureMemoryError) { return try SecretBuffer(capacity: 64) } catch {
       throw .outOfMemory

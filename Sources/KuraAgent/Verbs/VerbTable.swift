@@ -69,6 +69,8 @@ extension Agent {
     case .secrets(let request): try secrets(request, connection)
     case .merge(let request): try merge(request, connection)
     case .conflicts(let request): try conflicts(request, connection)
+    case .getSecrets(let request): try getSecrets(request, connection)
+    case .takeOver: try takeOver(connection)
     }
   }
 }
@@ -96,11 +98,11 @@ extension Verb {
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts:
+      .secrets, .conflicts, .getSecrets:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
-      .setSecret, .merge:
+      .setSecret, .merge, .takeOver:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
@@ -128,13 +130,15 @@ extension Request {
       case .setSecret(let request):
         LogSubject(request.name.bytes, other: request.key.bytes)
       case .secrets(let request): LogSubject(request.name.bytes)
+      case .getSecrets(let request):
+        LogSubject(request.name.bytes, detail: request.revision)
       case .remove(let request): LogSubject(request.name.bytes)
       case .move(let request): LogSubject(request.name.bytes, other: request.new.bytes)
       case .restore(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .config(let request):
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact, .backup, .merge: LogSubject(Span())
+      case .list, .rotate, .compact, .backup, .merge, .takeOver: LogSubject(Span())
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .putBatch, .log:

@@ -90,6 +90,9 @@ extension Agent {
       try request.attributes.forEach { key, value throws(VaultError) in
         try edits.set(key, to: value)
       }
+      try request.secrets.forEach { key, value throws(VaultError) in
+        try edits.set(secret: key, to: value)
+      }
       return edits
     } catch { throw Refusal(error, at: session.path) }
   }

@@ -13,7 +13,7 @@ enum BatchOfLines {
   static func store(
     from descriptor: Int32, _ access: VaultAccess, _ invocation: borrowing Invocation
   ) throws(CommandError) {
-    var sender = try BatchSender(invocation.arguments, ProgressBar("storing", invocation.messages))
+    var sender = try BatchSender(invocation)
     var late: CommandError?
     do throws(CommandError) {
       try access.unlocked { connection throws(ClientError) in
@@ -61,15 +61,20 @@ struct BatchSender: ~Copyable {
   /// How many items are stored for good.
   private(set) var stored: UInt64 = 0
   var bar: ProgressBar
+  private let messages: Messages
+  /// Whether the vault has a place for secret attributes, as far as is known.
+  private var takesSecrets = false
 
-  init(_ arguments: Arguments, _ bar: ProgressBar) throws(CommandError) {
+  init(_ invocation: borrowing Invocation) throws(CommandError) {
+    let arguments = invocation.arguments
     var flags: PutBatchRequest.Flags = []
     if arguments.has(.replace) { flags.insert(.replace) }
     if arguments.has(.empty) { flags.insert(.allowEmpty) }
     self.flags = flags
     isProtecting = arguments.has(.protect)
     filling = try running { () throws(ClientError) in try ItemBatch() }
-    self.bar = bar
+    messages = invocation.messages
+    bar = ProgressBar("storing", messages)
   }
 
   mutating func store(
@@ -89,6 +94,7 @@ struct BatchSender: ~Copyable {
         if step == .interrupted { try stop(before: line, &connection) }
         guard step == .line else { break }
         guard try item.read(input.line) else { continue }
+        if item.secretFields.count > 0 { try makePlace(&connection) }
         if item.goesOn {
           try addPieces(item, &input, &connection)
         } else {
@@ -114,6 +120,18 @@ struct BatchSender: ~Copyable {
     throw failure(on: lines.first ?? line, .prompt(.interrupted))
   }
 
+  /// Has the vault taken over before the first item with secret attributes.
+  private mutating func makePlace(_ connection: inout Connection) throws(CommandError) {
+    guard !takesSecrets else { return }
+    try flush(&connection)
+    try settle(&connection)
+    let copy = try running { () throws(ClientError) in try connection.takeOver() }
+    takesSecrets = true
+    guard let copy else { return }
+    bar.clear()
+    messages.note(Attr.takenOver(copy))
+  }
+
   private mutating func add(
     _ item: borrowing ItemLine, on line: UInt64, _ connection: inout Connection
   ) throws(CommandError) {
@@ -131,7 +149,7 @@ struct BatchSender: ~Copyable {
       return try filling.add(
         name: item.name.bytes, flags: isProtecting ? item.flags.union(.protect) : item.flags,
         value: item.value.bytes, attributes: item.attributes.bytes,
-        attributeCount: item.attributeCount, times: item.times)
+        attributeCount: item.attributeCount, secrets: item.secretFields, times: item.times)
     } catch { throw .client(error) }
   }
 
@@ -142,7 +160,9 @@ struct BatchSender: ~Copyable {
     try flush(&connection)
     try settle(&connection)
     let order = try item.order(aloneFlags)
-    do throws(ClientError) { _ = try connection.put(order, value: item.value.bytes) } catch {
+    do throws(ClientError) {
+      _ = try connection.put(order, value: item.value.bytes, secrets: item.secretFields)
+    } catch {
       throw failure(on: line, .client(error.unnamed))
     }
     stored += 1
@@ -160,7 +180,8 @@ struct BatchSender: ~Copyable {
     var isLast = false
     var late: CommandError?
     do throws(ClientError) {
-      _ = try connection.put(order, value: item.value.bytes) { more throws(ClientError) in
+      _ = try connection.put(order, value: item.value.bytes, secrets: item.secretFields) {
+        more throws(ClientError) in
         guard !isLast else { return false }
         do throws(CommandError) {
           try piece.read(on: order.name, from: &input)

@@ -12,6 +12,9 @@ struct ItemLine: ~Copyable {
   /// As a request holds them.
   var attributes: SecretBuffer
   private(set) var attributeCount = 0
+  /// The same of those that are to be as secret as the value.
+  var secrets: SecretBuffer
+  private(set) var secretCount = 0
   private(set) var isProtected = false
   /// What the item is.
   private(set) var kind = ItemKind.value
@@ -28,17 +31,21 @@ struct ItemLine: ~Copyable {
 
   private init(
     name: consuming SecretBuffer, value: consuming SecretBuffer,
-    attributes: consuming SecretBuffer, held: consuming SecretBuffer
+    attributes: consuming SecretBuffer, secrets: consuming SecretBuffer,
+    held: consuming SecretBuffer
   ) {
     self.name = name
     self.value = value
     self.attributes = attributes
+    self.secrets = secrets
     self.held = held
   }
 
   /// Room for one line after another.
   static func make() throws(CommandError) -> ItemLine {
-    ItemLine(name: try room(), value: try room(), attributes: try room(), held: try room())
+    ItemLine(
+      name: try room(), value: try room(), attributes: try room(), secrets: try room(),
+      held: try room())
   }
 
   private static func room() throws(CommandError) -> SecretBuffer {
@@ -58,7 +65,9 @@ struct ItemLine: ~Copyable {
     name.removeAll()
     value.removeAll()
     attributes.removeAll()
-    (attributeCount, isProtected, kind, created, modified) = (0, false, .value, nil, nil)
+    secrets.removeAll()
+    (attributeCount, secretCount) = (0, 0)
+    (isProtected, kind, created, modified) = (false, .value, nil, nil)
     (goesOn, isPiece) = (false, true)
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
@@ -72,7 +81,10 @@ struct ItemLine: ~Copyable {
       case .value:
         try readValue(nodes, index, text)
         hasValue = true
-      case .attributes: try readAttributes(nodes, index, text)
+      case .attributes:
+        attributeCount += try Self.readAttributes(nodes, index, text, &held, into: &attributes)
+      case .secrets:
+        secretCount += try Self.readAttributes(nodes, index, text, &held, into: &secrets)
       case .protect:
         let isTrue = try Self.truth(nodes[index], text, "protect")
         isProtected = isProtected || isTrue
@@ -111,6 +123,7 @@ struct ItemLine: ~Copyable {
       throw .usage("it has no value")
     }
     if modified == nil { throw .usage("it is deleted, and has no modified") }
+    if secretCount > 0 { throw .usage("it is deleted, and has secret attributes") }
     if goesOn || !value.bytes.isEmpty { throw .usage("it is deleted, and has a value") }
   }
 
@@ -130,13 +143,14 @@ struct ItemLine: ~Copyable {
 extension ItemLine {
   /// Names what a line may say.
   private enum Member {
-    case name, value, more, attributes, protect, protection, kind, created, modified, schema
+    case name, value, more, attributes, secrets, protect, protection, kind, created, modified,
+      schema
     /// What `get --json` tells beside that, and a line need not.
     case told
 
     private static let names: [(String, Member)] = [
       ("name", .name), ("value", .value), ("more", .more), ("attributes", .attributes),
-      ("protect", .protect),
+      ("secret-attributes", .secrets), ("protect", .protect),
       ("class", .protection), ("kind", .kind), ("created", .created), ("modified", .modified),
       ("schema", .schema), ("revision", .told), ("size", .told),
     ]
@@ -145,7 +159,7 @@ extension ItemLine {
     var isOfPiece: Bool {
       switch self {
       case .name, .value, .more, .schema: true
-      case .attributes, .protect, .protection, .kind, .created, .modified, .told: false
+      case .attributes, .secrets, .protect, .protection, .kind, .created, .modified, .told: false
       }
     }
 
@@ -157,7 +171,8 @@ extension ItemLine {
       throw .usage(
         "it has a member of another name",
         hint:
-          "there can be name, value, more, attributes, class, kind, created, modified and protect")
+          "there can be name, value, more, attributes, secret-attributes, class, kind, created, "
+          + "modified and protect")
     }
   }
 
@@ -180,16 +195,20 @@ extension ItemLine {
 
   private static let attributesFlaw = "its attributes are no object of strings"
 
-  private mutating func readAttributes(
-    _ nodes: [JSONDocument.Node], _ index: Int, _ text: Span<UInt8>
-  ) throws(CommandError) {
-    try Self.require(nodes[index], .object, Self.attributesFlaw)
+  /// - Returns: How many.
+  private static func readAttributes(
+    _ nodes: [JSONDocument.Node], _ index: Int, _ text: Span<UInt8>, _ held: inout SecretBuffer,
+    into list: inout SecretBuffer
+  ) throws(CommandError) -> Int {
+    var count = 0
+    try require(nodes[index], .object, attributesFlaw)
     for inside in nodes.indices where nodes[inside].parent == index {
-      try Self.require(nodes[inside], .string, Self.attributesFlaw)
-      try Self.copy(nodes[inside], of: text, into: &held)
-      try Self.put(JSONScanner.array(text, nodes[inside].key), held, into: &attributes)
-      attributeCount += 1
+      try require(nodes[inside], .string, attributesFlaw)
+      try copy(nodes[inside], of: text, into: &held)
+      try put(JSONScanner.array(text, nodes[inside].key), held, into: &list)
+      count += 1
     }
+    return count
   }
 
   private static func decode(
@@ -313,6 +332,11 @@ extension ItemLine {
     return PutOrder(
       name: try Invocation.text(Array(copying: name.bytes)), flags: flags, attributes: pairs,
       times: times)
+  }
+
+  /// Those that are to be as secret as the value.
+  var secretFields: AttributeFields {
+    @_lifetime(borrow self) borrowing get { AttributeFields(secrets.bytes, count: secretCount) }
   }
 
   private static func field(_ bytes: Span<UInt8>, _ offset: Int, width: Int) -> Range<Int> {

@@ -210,7 +210,11 @@ extension Get {
         do throws(SecureMemoryError) { try scan.take(part) } catch { throw .outOfMemory }
       }
       if scan.scanner.count > 0 { scan.isText = false }
-      try writing { () throws(CommandError) in try open(wanted, item, &output) }
+      var secrets = try MemberPairs()
+      if let item {
+        try secrets.read(of: item, wanted.name, revision: wanted.revision, &connection)
+      }
+      try writing { () throws(CommandError) in try open(wanted, item, secrets, &output) }
       // A long value is fetched again: memory does not grow with it.
       var value = ValueMember(isText: scan.isText)
       try writing { () throws(CommandError) in try value.open(&output) }
@@ -228,7 +232,7 @@ extension Get {
   }
 
   private static func open(
-    _ wanted: Wanted, _ item: Item?, _ output: inout Output
+    _ wanted: Wanted, _ item: Item?, _ secrets: borrowing MemberPairs, _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.member("name", wanted.name)
@@ -240,6 +244,7 @@ extension Get {
       try output.member("kind", item.facts.kind.name)
       try output.attributes(of: item)
     }
+    try secrets.write(&output)
     try output.key("value")
   }
 

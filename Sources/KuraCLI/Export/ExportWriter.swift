@@ -23,7 +23,6 @@ struct ExportWriter: ~Copyable {
   /// Writes all.
   mutating func write(_ format: ExportFormat, _ output: inout Output) throws(CommandError) {
     defer { bar.clear() }
-    try tellSecrets()
     switch format {
     case .jsonLines: try writeLines(&output)
     case .keepassCSV:
@@ -57,20 +56,12 @@ struct ExportWriter: ~Copyable {
   /// Writes all as a store that pass reads.
   mutating func write(_ store: inout StoreFolder) throws(CommandError) {
     defer { bar.clear() }
-    try tellSecrets()
     try eachEntry { entry, _, _, flaw throws(CommandError) in
       try store.write(entry, flaw: flaw)
     }
     bar.clear()
     for (name, path) in store.renamed {
       messages.note("renamed " + Diagnostic.shown(name) + ": it is " + Diagnostic.shown(path))
-    }
-  }
-
-  /// Names the items of which something stands beside the value: no format takes that yet.
-  private mutating func tellSecrets() throws(CommandError) {
-    for name in items.names where try items.hasSecrets(name) {
-      tell(name, "its secret attributes, which no form takes yet")
     }
   }
 
@@ -95,6 +86,9 @@ struct ExportWriter: ~Copyable {
   ) throws(CommandError) -> String? {
     let limit = VariableList.lengthLimit - variable.count - 2
     let item = try items.read(name, revision: 0, into: &value, limit: limit)
+    if try items.secrets(of: item, name).count > 0 {
+      tell(name, "its secret attributes, which no variable holds")
+    }
     guard item.facts.size <= UInt64(limit) else {
       return "its value has \(item.facts.size) bytes, and a variable takes \(limit)"
     }

@@ -51,7 +51,10 @@ struct ExportedEntry: ~Copyable {
     var parts: [Part] = []
     for name in names {
       let item = try items.read(name, revision: 0, into: &value, limit: longest)
-      if name == own { read = item }
+      if name == own {
+        read = item
+        try append(try items.secrets(of: item, name), of: item, to: &text, &parts)
+      }
       guard item.facts.size <= UInt64(longest) else {
         flaw(name, "its value has \(item.facts.size) bytes, and an entry takes \(longest)")
         continue
@@ -73,6 +76,29 @@ struct ExportedEntry: ~Copyable {
     var entry = ExportedEntry(read, text)
     entry.parts = parts
     return entry
+  }
+
+  /// Adds what stands beside the value.
+  private static func append(
+    _ secrets: borrowing MemberPairs, of item: Item, to text: inout SecretBuffer,
+    _ parts: inout [Part]
+  ) throws(CommandError) {
+    let isProtected = item.facts.protection == .protected
+    try secrets.forEach { key, value throws(CommandError) in
+      let start = text.count
+      do throws(SecureMemoryError) { try text.append(value) } catch { throw .outOfMemory }
+      parts.append(
+        Part(
+          role: role(of: key, value), label: key, isProtected: isProtected,
+          range: start..<text.count))
+    }
+  }
+
+  private static func role(of key: String, _ value: Span<UInt8>) -> Role {
+    if key.utf8.elementsEqual("notes".utf8) { return .notes }
+    let scheme = Array("otpauth://".utf8)
+    guard key.utf8.elementsEqual("otp".utf8), value.count > scheme.count else { return .field }
+    return scheme.indices.allSatisfy { scheme[$0] == value[$0] } ? .code : .field
   }
 
   private static func role(of item: Item, _ label: String) -> Role {

@@ -74,14 +74,19 @@ struct ExportedItems: ~Copyable {
     }
   }
 
-  /// Whether an item has secret attributes.
-  mutating func hasSecrets(_ name: String) throws(CommandError) -> Bool {
+  /// Reads the secret attributes of a revision.
+  ///
+  /// - Parameters:
+  ///   - item: What was read of it.
+  ///   - revision: 0 for the current one.
+  mutating func secrets(
+    of item: Item, _ name: String, revision: UInt64 = 0
+  ) throws(CommandError) -> MemberPairs {
+    var pairs = try running { () throws(ClientError) in try MemberPairs() }
     try access.unlocked(authorizing: true, holding: &held) { connection throws(ClientError) in
-      do throws(ClientError) { return try !connection.secrets(of: name).isEmpty } catch {
-        guard case .refused(.notFound) = error else { throw error }
-        return false
-      }
+      try pairs.read(of: item, name, revision: revision, &connection)
     }
+    return pairs
   }
 
   /// Reads a revision with its attributes.

@@ -29,8 +29,10 @@ enum JSONLines {
       let isCurrent = index == revisions.count - 1
       let revision = isCurrent ? 0 : told.facts.revision
       let item = try items.read(name, revision: revision, into: &value, limit: longest)
+      let secrets = try items.secrets(of: item, name, revision: revision)
       try open(item, name, &output)
       try output.attributes(of: item)
+      try secrets.write(&output)
       if item.facts.size > UInt64(longest) {
         try writePieces(of: item, name, revision, &items, &output)
       } else {

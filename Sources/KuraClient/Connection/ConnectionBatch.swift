@@ -28,15 +28,18 @@ public struct ItemBatch: ~Copyable {
   ///   - value: At most `ProtocolLimit.inlineValue` bytes.
   ///   - attributes: As `SecretBuffer.putPair(key:value:)` writes them.
   ///   - attributeCount: How many there are.
+  ///   - secrets: Those that are to be as secret as the value, in a vault of format 2.
   ///   - times: When it was made and changed; nil: now.
   /// - Returns: Whether there was room; where the batch has no item, there always is.
   /// - Throws: ``ClientError/tooLong(limit:)`` for an item that no request can hold.
   public mutating func add(
     name: Span<UInt8>, flags: BatchItem.Flags, value: Span<UInt8>, attributes: Span<UInt8>,
-    attributeCount: Int, times: ItemTimes? = nil
+    attributeCount: Int, secrets: AttributeFields = AttributeFields(),
+    times: ItemTimes? = nil
   ) throws(ClientError) -> Bool {
     let before = items.count
-    let needed = 9 + (times == nil ? 0 : 16) + name.count + attributes.count + value.count
+    let fields = name.count + attributes.count + secrets.byteCount + value.count
+    let needed = 9 + (times == nil ? 0 : 16) + fields
     guard before + needed <= Self.limit, count < ProtocolLimit.batch else {
       if count == 0 { throw .tooLong(limit: Self.limit) }
       return false
@@ -45,8 +48,8 @@ public struct ItemBatch: ~Copyable {
       try items.putItem(
         BatchItem(
           name: name, flags: flags,
-          attributes: AttributeFields(attributes, count: attributeCount), value: value,
-          times: times))
+          attributes: AttributeFields(attributes, count: attributeCount),
+          secrets: secrets, value: value, times: times))
     } catch {
       items.removeLast(items.count - before)
       throw ClientError(writing: error)

@@ -219,6 +219,30 @@ extension Connection {
     return secrets
   }
 
+  /// Reads all secret attributes of an item.
+  ///
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - revision: Which; 0 = the current one.
+  ///   - each: Gets each key and value, ascending by key; the bytes are gone when it returns.
+  public mutating func secretAttributes(
+    of name: String, revision: UInt64 = 0,
+    each: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try send(.getSecrets(GetSecretsRequest(name: name.utf8.span, revision: revision)))
+    let reply: GetSecretsReply = try replied(received(try answer()))
+    try reply.attributes.forEach(each)
+  }
+
+  /// Takes the vault over where it is of format 1, for a batch with secret attributes.
+  ///
+  /// - Returns: The path of the copy of before; nil where it had the format already.
+  public mutating func takeOver() throws(ClientError) -> String? {
+    try send(.takeOver)
+    let reply: TakeOverReply = try replied(received(try answer()))
+    return reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
+  }
+
   /// Deletes an item; its revisions stay in the history.
   ///
   /// - Parameters:

@@ -5,11 +5,16 @@ public import SecureMemory
 
 extension Connection {
   /// Stores a value that is in memory.
+  ///
+  /// - Parameters:
+  ///   - order: What to store it as.
+  ///   - value: Of any length; only borrowed.
+  ///   - secrets: Attributes that are to be as secret as it, in a vault of format 2.
   public mutating func put(
-    _ order: PutOrder, value: Span<UInt8>
+    _ order: PutOrder, value: Span<UInt8>, secrets: AttributeFields = AttributeFields()
   ) throws(ClientError) -> PutReply {
     let isWhole = value.count <= ProtocolLimit.inlineValue
-    if let reply = try offer(order, value, isWhole: isWhole) { return reply }
+    if let reply = try offer(order, value, secrets, isWhole: isWhole) { return reply }
     try upload(all: value)
     return try endUpload()
   }
@@ -19,13 +24,14 @@ extension Connection {
   /// - Parameters:
   ///   - order: What to store it as.
   ///   - value: The first piece.
+  ///   - secrets: Attributes that are to be as secret as it, in a vault of format 2.
   ///   - next: Appends the next piece to an empty buffer; false when there is none. What it throws ends the upload:
   ///     nothing was stored then.
   public mutating func put(
-    _ order: PutOrder, value: Span<UInt8>,
+    _ order: PutOrder, value: Span<UInt8>, secrets: AttributeFields = AttributeFields(),
     next: (inout SecretBuffer) throws(ClientError) -> Bool
   ) throws(ClientError) -> PutReply {
-    _ = try offer(order, value, isWhole: false)
+    _ = try offer(order, value, secrets, isWhole: false)
     try upload(all: value)
     var piece = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
     while true {
@@ -57,7 +63,7 @@ extension Connection {
     let isWhole = source.hasEnded && head.count <= ProtocolLimit.inlineValue
     let reply: PutReply?
     do throws(ClientError) {
-      reply = try offer(order, head.bytes, isWhole: isWhole)
+      reply = try offer(order, head.bytes, AttributeFields(), isWhole: isWhole)
     } catch {
       source.giveBack(head)
       throw error
@@ -70,7 +76,7 @@ extension Connection {
 
   /// Puts a value that is whole; else asks whether the upload may begin, and returns nil.
   private mutating func offer(
-    _ order: PutOrder, _ value: Span<UInt8>, isWhole: Bool
+    _ order: PutOrder, _ value: Span<UInt8>, _ secrets: AttributeFields, isWhole: Bool
   ) throws(ClientError) -> PutReply? {
     let pairs = try listed { pairs throws(ProtocolError) in try pairs.put(pairs: order.attributes) }
     try send(
@@ -78,7 +84,7 @@ extension Connection {
         PutRequest(
           name: order.name.utf8.span, flags: order.flags, revision: order.revision,
           attributes: AttributeFields(pairs.bytes, count: order.attributes.count),
-          value: isWhole ? value : nil, times: order.times)))
+          secrets: secrets, value: isWhole ? value : nil, times: order.times)))
     if isWhole { return try reply() }
     try done()
     widen()

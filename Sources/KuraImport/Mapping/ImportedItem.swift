@@ -11,6 +11,8 @@ struct ImportedItem: Equatable, Sendable {
   var name: String
   var value: [UInt8]
   var attributes: [Pair] = []
+  /// Attributes that are as secret as the value.
+  var secrets: [Pair] = []
   /// Earlier values, the oldest first.
   var history: [[UInt8]] = []
   /// Whether its value is an otpauth URI that makes codes.

@@ -127,7 +127,10 @@ struct ItemMapping {
     let given = String(decoding: entry.title, as: UTF8.self)
     let name = folder.isEmpty ? given : folder + "/" + given
     var item = ImportedItem(name: name, value: entry.value ?? [], place: entry.place)
-    item.attributes = entry.fields.map { .init(key: $0.key, value: $0.value) }
+    for field in entry.fields {
+      let pair = ImportedItem.Pair(key: field.key, value: field.value)
+      if field.isSecret { item.secrets.append(pair) } else { item.attributes.append(pair) }
+    }
     item.isCode = entry.manner.contains(.code)
     item.isProtected = entry.manner.contains(.protected)
     item.isDeleted = entry.manner.contains(.deleted)
@@ -157,12 +160,12 @@ struct ItemMapping {
 // MARK: - Fields
 
 extension ItemMapping {
-  /// The items that an entry becomes: itself first, then what stands beside it.
+  /// The items that an entry becomes: itself, and what it cannot hold beside it.
   private mutating func parts(of entry: SourceEntry, _ name: String) -> [ImportedItem] {
     var main = ImportedItem(name: name, value: [], place: entry.place, field: "password")
     main.history = entry.history
     main.isProtected = entry.manner.contains(.protected)
-    main.attributes = attributes(of: entry)
+    var fields = ItemFields(of: entry)
     var beside: [ImportedItem] = []
     var (notes, seed) = (entry.notes, entry.seed)
     if let value = entry.value {
@@ -174,8 +177,9 @@ extension ItemMapping {
       (main.value, main.field, main.isCode) = (uri, "otp", true)
       seed = []
     }
-    func add(_ label: String, _ value: [UInt8], isCode: Bool = false) {
-      let part = ItemNaming.part(Array(label.utf8))
+    func hide(_ label: [UInt8], _ value: [UInt8], isCode: Bool = false) {
+      if fields.hide(label, value) { return }
+      let part = ItemNaming.part(label)
       beside.append(
         ImportedItem(
           name: ItemNaming.name([name, part.isEmpty ? "field" : part]), value: value,
@@ -184,12 +188,13 @@ extension ItemMapping {
     if !seed.isEmpty {
       let uri = SeedURI.make(seed, for: name)
       if uri == nil { leave(entry, name, "otp", .noCode) }
-      add("otp", uri ?? seed, isCode: uri != nil)
+      hide(Array("otp".utf8), uri ?? seed, isCode: uri != nil)
     }
-    if !notes.isEmpty { add("notes", notes) }
-    for field in entry.fields where !isPublic(field) && !field.value.isEmpty {
-      add(String(decoding: field.key, as: UTF8.self), field.value)
+    if !notes.isEmpty { hide(Array("notes".utf8), notes) }
+    for field in entry.fields where !ItemFields.isPublic(field) && !field.value.isEmpty {
+      hide(field.key, field.value)
     }
+    (main.attributes, main.secrets) = (fields.open, fields.hidden)
     for file in entry.attachments {
       var item = ImportedItem(name: "", value: file.bytes, place: entry.place)
       item.isProtected = main.isProtected
@@ -210,30 +215,5 @@ extension ItemMapping {
     if item.value.count <= ImportedItem.longest { return true }
     leave(entry, name, item.field, .remark(.tooLong))
     return false
-  }
-
-  /// Whether a field becomes an attribute, which lists show.
-  private func isPublic(_ field: SourceEntry.Field) -> Bool {
-    !field.isSecret && field.value.count <= 1_024
-  }
-
-  private func attributes(of entry: SourceEntry) -> [ImportedItem.Pair] {
-    var pairs: [ImportedItem.Pair] = []
-    var keys: Set<[UInt8]> = []
-    func add(_ key: [UInt8], _ value: [UInt8]) {
-      guard !value.isEmpty, pairs.count < AttributeRule.most else { return }
-      var (wanted, number) = (key, 1)
-      while !keys.insert(wanted).inserted {
-        number += 1
-        wanted = key + Array("-\(number)".utf8)
-      }
-      pairs.append(.init(key: wanted, value: value))
-    }
-    func add(_ key: String, _ value: [UInt8]) { add(Array(key.utf8), value) }
-    for url in entry.urls { add("url", url) }
-    add("user", entry.user)
-    if !entry.tags.isEmpty { add("tags", Array(entry.tags.joined(separator: Array(", ".utf8)))) }
-    for field in entry.fields where isPublic(field) { add(ItemNaming.key(field.key), field.value) }
-    return pairs
   }
 }

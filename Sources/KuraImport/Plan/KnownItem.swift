@@ -16,6 +16,8 @@ protocol KnownItems {
   func item(_ name: String) -> KnownItem?
   /// Its value; nil where it takes the passcode, or is longer than any that is imported.
   mutating func value(_ name: String) throws(ImportFailure) -> [UInt8]?
+  /// Its secret attributes; none where it takes the passcode.
+  mutating func secrets(_ name: String) throws(ImportFailure) -> [ImportedItem.Pair]
 }
 
 /// Says what becomes of an item whose name the vault has with another content.

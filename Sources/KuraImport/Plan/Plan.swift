@@ -93,6 +93,14 @@ struct Plan: Equatable, Sendable {
     }
   }
 
+  private func hasSecrets(
+    of item: ImportedItem, _ known: inout some KnownItems
+  ) throws(ImportFailure) -> Bool {
+    if item.secrets.isEmpty { return true }
+    let there = try known.secrets(item.name)
+    return item.secrets.allSatisfy { there.contains($0) }
+  }
+
   private func action(
     for item: ImportedItem, _ known: inout some KnownItems
   ) throws(ImportFailure) -> Action {
@@ -100,7 +108,11 @@ struct Plan: Equatable, Sendable {
     if item.isDeleted { return .skip }
     let value = there.isProtected ? nil : try known.value(item.name)
     let hasAttributes = item.attributes.allSatisfy { there.attributes.contains($0) }
-    if value == item.value, hasAttributes, there.isCode == item.isCode { return .same }
+    if value == item.value, hasAttributes, there.isCode == item.isCode,
+      try hasSecrets(of: item, &known)
+    {
+      return .same
+    }
     switch policy {
     case .skip, .rename: return .skip
     case .replace: return .replace

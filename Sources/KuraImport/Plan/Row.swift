@@ -7,6 +7,7 @@ struct Row: Equatable, Sendable {
   var name: String
   var value: [UInt8]
   var attributes: [ImportedItem.Pair] = []
+  var secrets: [ImportedItem.Pair] = []
   var flags: BatchItem.Flags = []
   /// Which of the plan's steps it is of.
   var step: Int
@@ -30,8 +31,9 @@ struct Row: Equatable, Sendable {
     return rows
   }
 
-  private init(_ item: ImportedItem, _ step: Int) {
+  init(_ item: ImportedItem, _ step: Int) {
     self.init(name: item.name, value: item.value, attributes: item.attributes, step: step)
+    secrets = item.secrets
     if item.isCode { flags.insert(.otp) }
     if item.isProtected { flags.insert(.protect) }
     if item.isDeleted { flags.insert(.delete) }
@@ -67,6 +69,21 @@ struct Row: Equatable, Sendable {
     return rows
   }
 
+  /// Keeps as it is what no codes can be made of.
+  mutating func makeNoCode() {
+    guard flags.remove(.otp) == nil, let index = secrets.firstIndex(where: { $0.key == Self.code })
+    else { return }
+    var (key, number) = (Self.code, 1)
+    while (attributes + secrets).contains(where: { $0.key == key }) {
+      number += 1
+      key = Self.code + Array("-\(number)".utf8)
+    }
+    secrets[index].key = key
+  }
+
+  /// The key of what codes are made of.
+  private static let code = Array("otp".utf8)
+
   /// Over, or below, what the vault has; what that lacks of attributes is added.
   private func merged(
     _ isNewer: Bool, _ known: inout some KnownItems
@@ -78,10 +95,14 @@ struct Row: Equatable, Sendable {
     if isNewer { return [over] }
     over.attributes = attributes.filter { pair in !there.attributes.contains { $0.key == pair.key }
     }
+    if !secrets.isEmpty {
+      let hidden = try known.secrets(name)
+      over.secrets = secrets.filter { pair in !hidden.contains { $0.key == pair.key } }
+    }
     var kept = over
     kept.value = value
     kept.flags = there.isCode ? [.replace, .otp] : .replace
-    over.attributes = []
+    (over.attributes, over.secrets) = ([], [])
     return value == self.value ? [kept] : [over, kept]
   }
 }

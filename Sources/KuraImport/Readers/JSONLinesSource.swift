@@ -76,18 +76,25 @@ enum JSONLinesSource {
     {
       entry.manner.insert(.code)
     }
-    if let attributes = document["attributes"] {
-      guard let members = attributes.members else {
-        throw ReadingFlaw(.member, at: line, "attributes")
-      }
-      for member in members {
-        guard let value = content(member.value) else {
-          throw ReadingFlaw(.member, at: line, "attributes")
-        }
-        entry.fields.append(.init(key: member.key, value: value, isSecret: false))
-      }
+    for name in ["attributes", "secret-attributes"] {
+      try take(document, name, isSecret: name != "attributes", line, &entry)
+    }
+    if entry.manner.contains(.deleted), entry.fields.contains(where: \.isSecret) {
+      throw ReadingFlaw(.member, at: line, "secret-attributes")
     }
     return entry
+  }
+
+  private static func take(
+    _ document: JSONValue, _ name: String, isSecret: Bool, _ line: UInt64,
+    _ entry: inout SourceEntry
+  ) throws(ReadingFlaw) {
+    guard let attributes = document[name] else { return }
+    guard let members = attributes.members else { throw ReadingFlaw(.member, at: line, name) }
+    for member in members {
+      guard let value = content(member.value) else { throw ReadingFlaw(.member, at: line, name) }
+      entry.fields.append(.init(key: member.key, value: value, isSecret: isSecret))
+    }
   }
 
   /// A time, with its milliseconds; 0 where there is none.

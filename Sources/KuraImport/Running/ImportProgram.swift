@@ -41,9 +41,10 @@ public enum ImportProgram {
       throw ImportFailure(.usage, error.description)
     }
     let side = Held(try VaultSide(vault))
-    var look = VaultLook(try side.vault.known()) { name throws(ImportFailure) in
-      try side.vault.value(name)
-    }
+    var look = VaultLook(
+      try side.vault.known(),
+      read: { name throws(ImportFailure) in try side.vault.value(name) },
+      readSecrets: { name throws(ImportFailure) in try side.vault.secrets(name) })
     let plan = try Plan(items, order.policy, known: &look)
     items = []
     if order.isDry {
@@ -79,6 +80,7 @@ public enum ImportProgram {
   ) throws(ImportFailure) -> [Leaving] {
     var rows = try Row.rows(of: plan.steps, known: &look)
     guard !rows.isEmpty else { return [] }
+    if let copy = try side.vault.makePlace(for: rows) { note(ImportWords.takenOver(copy), order) }
     var leavings: [Leaving] = []
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, total: rows.count)
     defer { bar.clear() }
@@ -86,10 +88,11 @@ public enum ImportProgram {
       switch try side.vault.store(rows, progress: bar.show) {
       case .all: return leavings
       case .noCode(let index):
-        rows[index].flags.remove(.otp)
         let item = plan.steps[rows[index].step].item
+        let field = rows[index].flags.contains(.otp) ? item.field : "otp"
+        rows[index].makeNoCode()
         leavings.append(
-          Leaving(place: item.place, entry: item.name, field: item.field, reason: .noCode))
+          Leaving(place: item.place, entry: item.name, field: field, reason: .noCode))
       case .refused(let index, var failure):
         let item = plan.steps[rows[index].step].item
         failure.text =

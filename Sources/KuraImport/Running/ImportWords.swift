@@ -50,12 +50,18 @@ enum ImportWords {
     case .remark(.invalid): "not taken: it breaks the rules of its kind"
     case .remark(.trashed): "not taken: it was thrown away there"
     case .remark(.empty): "not taken: it is empty"
-    case .noCode: "kept as a value: no codes can be made of it"
+    case .noCode: "kept as it is: no codes can be made of it"
     case .renamed(let name): "its name breaks a rule: it becomes " + harmless(name)
     case .skipped: "not taken: the vault has another one of that name"
     case .protectedThere: "not taken: the vault's takes the passcode"
     case .twice: "not taken again: the same stands before it"
     }
+  }
+
+  /// What is said of a vault that was taken over.
+  static func takenOver(_ copy: String) -> String {
+    "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it was is "
+      + harmless(copy)
   }
 
   /// What was done, in one line.

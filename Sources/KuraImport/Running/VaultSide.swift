@@ -40,6 +40,30 @@ struct VaultSide: ~Copyable {
     return value
   }
 
+  /// An item's secret attributes.
+  mutating func secrets(_ name: String) throws(ImportFailure) -> [ImportedItem.Pair] {
+    var pairs: [ImportedItem.Pair] = []
+    do throws(ClientError) {
+      if try connection.secrets(of: name).isEmpty { return [] }
+      try connection.secretAttributes(of: name) { key, value throws(ClientError) in
+        pairs.append(.init(key: Self.array(key), value: Self.array(value)))
+      }
+    } catch { throw ImportFailure(error) }
+    return pairs
+  }
+
+  private static func array(_ bytes: Span<UInt8>) -> [UInt8] {
+    bytes.indices.map { bytes[$0] }
+  }
+
+  /// Has the vault taken over where rows have secret attributes and it has no place for them.
+  ///
+  /// - Returns: Where the copy of before is; nil where nothing was done.
+  mutating func makePlace(for rows: [Row]) throws(ImportFailure) -> String? {
+    guard rows.contains(where: { !$0.secrets.isEmpty }) else { return nil }
+    do throws(ClientError) { return try connection.takeOver() } catch { throw ImportFailure(error) }
+  }
+
   /// Says which row cannot be stored, and why.
   enum Stored: Equatable {
     case all
@@ -73,12 +97,13 @@ struct VaultSide: ~Copyable {
     refused = -1
     for (index, row) in rows.enumerated() {
       let attributes = try Self.pairs(row.attributes)
-      if try Self.add(row, attributes, to: &batch) { continue }
+      let secrets = try Self.pairs(row.secrets)
+      if try Self.add(row, attributes, secrets, to: &batch) { continue }
       try connection.send(batch, flags: flags.union(.more))
       try connection.batchAnswer(&ignored)
       batch.removeAll()
       progress(index)
-      _ = try Self.add(row, attributes, to: &batch)
+      _ = try Self.add(row, attributes, secrets, to: &batch)
     }
     try connection.send(batch, flags: flags)
     try connection.batchAnswer(&ignored, refusedAt: &refused)
@@ -86,12 +111,13 @@ struct VaultSide: ~Copyable {
   }
 
   private static func add(
-    _ row: Row, _ attributes: borrowing SecretBuffer, to batch: inout ItemBatch
+    _ row: Row, _ attributes: borrowing SecretBuffer, _ secrets: borrowing SecretBuffer,
+    to batch: inout ItemBatch
   ) throws(ClientError) -> Bool {
     try batch.add(
       name: row.name.utf8.span, flags: row.flags, value: row.value.span,
       attributes: attributes.bytes, attributeCount: row.attributes.count,
-      times: row.times)
+      secrets: AttributeFields(secrets.bytes, count: row.secrets.count), times: row.times)
   }
 
   private static func pairs(

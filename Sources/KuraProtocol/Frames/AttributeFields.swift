@@ -22,6 +22,9 @@ public struct AttributeFields: Message, ~Escapable {
     list = Field(pairs)
   }
 
+  /// The bytes that they take in a message, with their count.
+  public var byteCount: Int { 2 + list.bytes.count }
+
   /// Goes over `count u16 (key b16, value b32)…`; more than ``ProtocolLimit/attributes`` are
   /// refused.
   @_lifetime(self: copy self, copy coder)

@@ -69,6 +69,8 @@ public struct BatchItem: Message, ~Escapable {
 
     /// An item of that name may exist, or stand before it in the batch; its value goes to the history.
     public static let replace = Flags(rawValue: 1)
+    /// ``BatchItem/secrets`` stand there.
+    public static let secrets = Flags(rawValue: 2)
     /// Reading it shall take a fresh passcode.
     public static let protect = Flags(rawValue: 8)
     /// The attributes take the place of all the item has; else they are added to them.
@@ -79,7 +81,9 @@ public struct BatchItem: Message, ~Escapable {
     public static let delete = Flags(rawValue: 64)
     /// Its times are those of ``BatchItem/times``; else the agent's clock says them.
     public static let dated = Flags(rawValue: 128)
-    static let all: Flags = [.replace, .protect, .replaceAttributes, .otp, .delete, .dated]
+    static let all: Flags = [
+      .replace, .secrets, .protect, .replaceAttributes, .otp, .delete, .dated,
+    ]
   }
 
   /// As what the value is stored.
@@ -90,6 +94,8 @@ public struct BatchItem: Message, ~Escapable {
   public private(set) var name: Field
   /// Attributes to be set; others of the item stay.
   public private(set) var attributes: AttributeFields
+  /// Those that are to be as secret as the value, with ``Flags/secrets`` only.
+  public private(set) var secrets: AttributeFields
   /// At most 65,536 bytes.
   public private(set) var value: Field
 
@@ -99,18 +105,28 @@ public struct BatchItem: Message, ~Escapable {
     flags = []
     times = ItemTimes(created: 0, modified: 0)
     (name, value) = (Field(), Field())
-    attributes = AttributeFields()
+    (attributes, secrets) = (AttributeFields(), AttributeFields())
   }
 
   /// A value to be stored.
   ///
-  /// - Parameter times: nil for now; else ``Flags/dated`` is set.
-  @_lifetime(copy name, copy attributes, copy value)
+  /// - Parameters:
+  ///   - name: As it was given, UTF-8.
+  ///   - flags: Those of ``secrets`` and ``times`` are set or not as these are there.
+  ///   - attributes: To be set.
+  ///   - secrets: To be set beside the value.
+  ///   - value: At most 65,536 bytes.
+  ///   - times: nil for now.
+  @_lifetime(copy name, copy attributes, copy secrets, copy value)
   public init(
     name: Span<UInt8>, flags: Flags = [], attributes: AttributeFields = AttributeFields(),
-    value: Span<UInt8>, times: ItemTimes? = nil
+    secrets: AttributeFields = AttributeFields(), value: Span<UInt8>, times: ItemTimes? = nil
   ) {
-    self.flags = times == nil ? flags.subtracting(.dated) : flags.union(.dated)
+    var flags = flags.subtracting([.dated, .secrets])
+    if times != nil { flags.insert(.dated) }
+    if secrets.count > 0 { flags.insert(.secrets) }
+    self.flags = flags
+    self.secrets = secrets
     self.times = times ?? ItemTimes(created: 0, modified: 0)
     self.name = Field(name)
     self.attributes = attributes
@@ -132,17 +148,18 @@ public struct BatchItem: Message, ~Escapable {
     self = item
   }
 
-  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `name b16, attributes, value b32`;
-  /// what is deleted has no value, and makes no codes.
+  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `name b16, attributes`, with
+  /// ``Flags/secrets`` more `attributes`, and `value b32`; what is deleted has neither value nor these, and makes no codes.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
     if flags.contains(.dated) { try times.code(&coder) }
     try coder.field16(&name)
     try attributes.code(&coder)
+    if flags.contains(.secrets) { try secrets.code(&coder) }
     try coder.field32(&value, limit: ProtocolLimit.inlineValue)
     guard flags.contains(.delete) else { return }
-    if flags.contains(.otp) || !value.bytes.isEmpty { throw .fieldValue }
+    if !flags.isDisjoint(with: [.otp, .secrets]) || !value.bytes.isEmpty { throw .fieldValue }
   }
 }
 

@@ -177,10 +177,12 @@ public struct PutRequest: Message, ~Escapable {
     public static let replaceAttributes = Flags(rawValue: 16)
     /// The value is an otpauth URI, in the request; the item gives one-time codes.
     public static let otp = Flags(rawValue: 32)
+    /// ``PutRequest/secrets`` stand there.
+    public static let secrets = Flags(rawValue: 64)
     /// Its times are those of ``PutRequest/times``; else the agent's clock says them.
     public static let dated = Flags(rawValue: 128)
     static let all: Flags = [
-      .replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes, .otp, .dated,
+      .replace, .allowEmpty, .ifRevision, .protect, .replaceAttributes, .otp, .secrets, .dated,
     ]
   }
 
@@ -194,6 +196,8 @@ public struct PutRequest: Message, ~Escapable {
   public private(set) var name: Field
   /// Attributes to be set with the value.
   public private(set) var attributes: AttributeFields
+  /// Those that are to be as secret as the value, with ``Flags/secrets`` only.
+  public private(set) var secrets: AttributeFields
   /// At most 65,536 bytes; none where ``isStream`` says so.
   public private(set) var value: Field
   /// Whether the value travels in data frames, after the agent's go-ahead.
@@ -205,21 +209,30 @@ public struct PutRequest: Message, ~Escapable {
     (flags, revision, isStream) = ([], 0, false)
     times = ItemTimes(created: 0, modified: 0)
     (name, value) = (Field(), Field())
-    attributes = AttributeFields()
+    (attributes, secrets) = (AttributeFields(), AttributeFields())
   }
 
   /// A value to be stored.
   ///
   /// - Parameters:
+  ///   - name: As it was given, UTF-8.
+  ///   - flags: Those of ``secrets`` and ``times`` are set or not as these are there.
   ///   - revision: Zero without ``Flags/ifRevision``.
+  ///   - attributes: To be set.
+  ///   - secrets: To be set beside the value.
   ///   - value: nil where it follows in data frames.
-  ///   - times: nil for now; else ``Flags/dated`` is set.
-  @_lifetime(copy name, copy attributes, copy value)
+  ///   - times: nil for now.
+  @_lifetime(copy name, copy attributes, copy secrets, copy value)
   public init(
     name: Span<UInt8>, flags: Flags = [], revision: UInt64 = 0,
-    attributes: AttributeFields = AttributeFields(), value: Span<UInt8>?, times: ItemTimes? = nil
+    attributes: AttributeFields = AttributeFields(), secrets: AttributeFields = AttributeFields(),
+    value: Span<UInt8>?, times: ItemTimes? = nil
   ) {
-    self.flags = times == nil ? flags.subtracting(.dated) : flags.union(.dated)
+    var flags = flags.subtracting([.dated, .secrets])
+    if times != nil { flags.insert(.dated) }
+    if secrets.count > 0 { flags.insert(.secrets) }
+    self.flags = flags
+    self.secrets = secrets
     self.times = times ?? ItemTimes(created: 0, modified: 0)
     self.revision = revision
     self.name = Field(name)
@@ -228,8 +241,8 @@ public struct PutRequest: Message, ~Escapable {
     self.value = if let value { Field(value) } else { Field() }
   }
 
-  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `revision u64, name b16, attributes,
-  /// isStream u8`, and `value b32` where it is no stream; a revision without its flag is refused.
+  /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `revision u64, name b16, attributes`,
+  /// with ``Flags/secrets`` more `attributes`, `isStream u8`, and `value b32` where it is no stream; a revision without its flag is refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
@@ -237,6 +250,7 @@ public struct PutRequest: Message, ~Escapable {
     try coder.number(&revision)
     try coder.field16(&name)
     try attributes.code(&coder)
+    if flags.contains(.secrets) { try secrets.code(&coder) }
     try coder.flag(&isStream)
     if !isStream { try coder.field32(&value, limit: ProtocolLimit.inlineValue) }
     if !flags.contains(.ifRevision), revision != 0 { throw .fieldValue }

@@ -50,6 +50,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case secrets = 68
   case merge = 69
   case conflicts = 70
+  case getSecrets = 71
+  case takeOver = 72
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -100,6 +102,8 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .secrets: "secrets"
     case .merge: "merge"
     case .conflicts: "conflicts"
+    case .getSecrets: "get-secrets"
+    case .takeOver: "take-over"
     }
   }
 }
@@ -134,7 +138,7 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts:
+      .conflicts, .getSecrets, .takeOver:
       .name
     }
   }
@@ -192,6 +196,8 @@ public enum Request: ~Escapable {
   case secrets(NameRequest)
   case merge(MergeRequest)
   case conflicts(ConflictsRequest)
+  case getSecrets(GetSecretsRequest)
+  case takeOver
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -208,8 +214,11 @@ public enum Request: ~Escapable {
 
   @_lifetime(copy reader)
   private init(_ verb: Verb, _ reader: inout FieldReader) throws(ProtocolError) {
+    if let bare = Request(bare: verb) {
+      self = bare
+      return
+    }
     switch verb {
-    case .status: self = .status
     case .create: self = .create(try reader.message())
     case .unlock: self = .unlock(try reader.message())
     case .lock: self = .lock(try reader.message())
@@ -221,12 +230,8 @@ public enum Request: ~Escapable {
     case .attributes: self = .attributes(try reader.message())
     case .remove: self = .remove(try reader.message())
     case .passcode: self = .passcode(try reader.message())
-    case .verify: self = .verify
     case .config: self = .config(try reader.message())
-    case .agentStatus: self = .agentStatus
-    case .agentStop: self = .agentStop
     case .wait: self = .wait(try reader.message())
-    case .slots: self = .slots
     case .slotAdd: self = .slotAdd(try reader.message())
     case .slotRemove: self = .slotRemove(try reader.message())
     case .slotTest: self = .slotTest(try reader.message())
@@ -236,8 +241,6 @@ public enum Request: ~Escapable {
     case .protect: self = .protect(try reader.message())
     case .unprotect: self = .unprotect(try reader.message())
     case .prompt: self = .prompt(try reader.message())
-    case .rotate: self = .rotate
-    case .agentFacts: self = .agentFacts
     case .otp: self = .otp(try reader.message())
     case .rekey: self = .rekey(try reader.message())
     case .move: self = .move(try reader.message())
@@ -245,16 +248,41 @@ public enum Request: ~Escapable {
     case .restore: self = .restore(try reader.message())
     case .purge: self = .purge(try reader.message())
     case .touch: self = .touch(try reader.message())
-    case .watch: self = .watch
-    case .log: self = .log
     case .putBatch: self = .putBatch(try reader.message())
     case .draftKey: self = .draftKey(try reader.message())
-    case .compact: self = .compact
     case .backup: self = .backup(try reader.message())
     case .setSecret: self = .setSecret(try reader.message())
     case .secrets: self = .secrets(try reader.message())
     case .merge: self = .merge(try reader.message())
     case .conflicts: self = .conflicts(try reader.message())
+    case .getSecrets: self = .getSecrets(try reader.message())
+    case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
+      .compact, .takeOver:
+      // Read above.
+      throw .unknownVerb(verb.rawValue)
+    }
+  }
+
+  /// A request that is no more than its verb; nil for another one.
+  @_lifetime(immortal)
+  private init?(bare verb: Verb) {
+    switch verb {
+    case .status: self = .status
+    case .verify: self = .verify
+    case .agentStatus: self = .agentStatus
+    case .agentStop: self = .agentStop
+    case .slots: self = .slots
+    case .rotate: self = .rotate
+    case .agentFacts: self = .agentFacts
+    case .watch: self = .watch
+    case .log: self = .log
+    case .compact: self = .compact
+    case .takeOver: self = .takeOver
+    case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
+      .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
+      .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
+      .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets:
+      return nil
     }
   }
 
@@ -307,6 +335,8 @@ public enum Request: ~Escapable {
     case .secrets: .secrets
     case .merge: .merge
     case .conflicts: .conflicts
+    case .getSecrets: .getSecrets
+    case .takeOver: .takeOver
     }
   }
 }
@@ -326,7 +356,7 @@ extension Request {
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
-        .setSecret, .secrets, .merge, .conflicts:
+        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver:
         return OwnerWord()
       }
     }
@@ -372,8 +402,9 @@ extension SecretBuffer {
     case .secrets(var message): try message.code(&self)
     case .merge(var message): try message.code(&self)
     case .conflicts(var message): try message.code(&self)
+    case .getSecrets(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact:
+      .compact, .takeOver:
       break
     }
     try closeFrame(frame)

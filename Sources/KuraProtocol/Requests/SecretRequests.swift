@@ -60,6 +60,72 @@ public struct SetSecretReply: Message, ~Escapable {
   }
 }
 
+/// Read all attributes of an item that are as secret as its value.
+public struct GetSecretsRequest: Message, ~Escapable {
+  /// Which revision; 0 = the current one.
+  public private(set) var revision: UInt64
+  /// The item's name, UTF-8.
+  public private(set) var name: Field
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(name: Span()) }
+
+  /// Attributes to be read; revision 0 = the current one.
+  @_lifetime(copy name)
+  public init(name: Span<UInt8>, revision: UInt64 = 0) {
+    self.revision = revision
+    self.name = Field(name)
+  }
+
+  /// Goes over `revision u64, name b16`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&revision)
+    try coder.field16(&name)
+  }
+}
+
+/// The answer to `get-secrets`: keys and values.
+public struct GetSecretsReply: Message, ~Escapable {
+  /// Ascending by key.
+  public private(set) var attributes: AttributeFields
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(AttributeFields()) }
+
+  /// Attributes to be written.
+  @_lifetime(copy attributes)
+  public init(_ attributes: AttributeFields) { self.attributes = attributes }
+
+  /// Goes over `attributes`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try attributes.code(&coder)
+  }
+}
+
+/// The answer to `take-over`: where the copy of the vault that was taken over is.
+public struct TakeOverReply: Message, ~Escapable {
+  /// Its path, UTF-8; empty where the vault had the format already.
+  public private(set) var copy: Field
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(copy: Span()) }
+
+  /// What came of it.
+  @_lifetime(copy copy)
+  public init(copy: Span<UInt8>) { self.copy = Field(copy) }
+
+  /// Goes over `copy b16`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.field16(&copy)
+  }
+}
+
 /// The answer to `secrets`: the keys of an item's secret attributes, and how long their values are.
 public struct SecretsReply: Message, ~Escapable {
   /// How many there are.

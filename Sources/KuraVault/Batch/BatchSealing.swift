@@ -16,12 +16,20 @@ extension PutBatch.Entry {
   /// Whether any attributes are given.
   var hasAttributes: Bool { attributes.count > 2 }
 
+  /// Whether any are given that stand beside the value.
+  var hasSecrets: Bool { secrets.count > 2 }
+
   /// The attributes of an item as changes of those it has.
   func edits(in text: borrowing SecretBytes) throws(VaultError) -> AttributeEdits {
     var edits = AttributeEdits(replacingAll: manner.replacesAttributes)
-    guard hasAttributes else { return edits }
-    try edits.set(
-      try fromFormat(.item, Attributes(unsorted: text.bytes.extracting(self.attributes))))
+    if hasAttributes {
+      try edits.set(
+        try fromFormat(.item, Attributes(unsorted: text.bytes.extracting(self.attributes))))
+    }
+    if hasSecrets {
+      try edits.set(
+        secret: try fromFormat(.item, Attributes(unsorted: text.bytes.extracting(self.secrets))))
+    }
     return edits
   }
 }
@@ -137,7 +145,8 @@ private final class SealedPart: @unchecked Sendable {
     (self.change, self.time) = (change, time)
   }
 
-  /// Seals each item that can be a new one: not the second of a name, and none that is protected or deleted.
+  /// Seals each item that can be a new one: not the second of a name, and none that is protected or
+  /// deleted or has secret attributes.
   ///
   /// What goes wrong is found out again, and told, when the item is stored without.
   func seal(with keys: borrowing Keyring) {
@@ -150,6 +159,7 @@ private final class SealedPart: @unchecked Sendable {
     for (place, entry) in entries.enumerated() {
       let mayBeNew =
         entry.tag != last && !entry.manner.isProtecting && entry.manner.kind != .deleted
+        && !entry.hasSecrets
       sealed.append(
         mayBeNew
           ? try? sealer.seal(

@@ -18,6 +18,7 @@ public struct PutBatch: ~Copyable {
     let index: Int
     let name: Range<Int>
     let attributes: Range<Int>
+    let secrets: Range<Int>
     let value: Range<Int>
     let manner: BatchManner
   }
@@ -104,13 +105,14 @@ extension UnlockedVault {
   ///   - name: The name as given; normalised here.
   ///   - value: At most 64 KiB; only borrowed.
   ///   - attributes: As `Attributes.init(unsorted:)` takes them.
+  ///   - secrets: The same of those that are to be as secret as the value; empty for none.
   ///   - manner: As what it is stored.
   ///   - batch: Has fewer than ``PutBatch/mostItems``.
   /// - Returns: Whether it was added.
   /// - Throws: What has nothing to do with this item.
   public func add(
-    _ name: Span<UInt8>, value: Span<UInt8>, attributes: Span<UInt8>, as manner: BatchManner,
-    to batch: inout PutBatch
+    _ name: Span<UInt8>, value: Span<UInt8>, attributes: Span<UInt8>,
+    secrets: Span<UInt8> = Span(), as manner: BatchManner, to batch: inout PutBatch
   ) throws(VaultError) -> Bool {
     precondition(batch.entries.count < PutBatch.mostItems, "a batch is bounded")
     guard batch.failure == nil, !batch.isClosed else { return false }
@@ -118,8 +120,9 @@ extension UnlockedVault {
       guard value.count <= ItemBody.longestInline else { throw .tooLarge }
       if manner.kind == .otp { _ = try OTPSeed.read(value) }
       if attributes.count > 2 { try Self.check(attributes) }
+      if secrets.count > 2 { try Self.check(secrets: secrets) }
       let name = try ItemName.checked(name)
-      try batch.append(name.bytes, attributes, value, manner)
+      try batch.append(name.bytes, attributes, secrets, value, manner)
       return true
     } catch {
       guard error.isOfItem else { throw error }
@@ -131,26 +134,38 @@ extension UnlockedVault {
   private static func check(_ attributes: Span<UInt8>) throws(VaultError) {
     _ = try fromFormat(.item, Attributes(unsorted: attributes))
   }
+
+  /// What calls itself an otpauth URI under the key that codes are made of has to be one.
+  private static func check(secrets: Span<UInt8>) throws(VaultError) {
+    let attributes = try fromFormat(.item, Attributes(unsorted: secrets))
+    let (key, scheme) = (Array("otp".utf8), Array("otpauth://".utf8))
+    guard let uri = attributes.list.value(of: key.span), uri.count >= scheme.count,
+      scheme.indices.allSatisfy({ scheme[$0] == uri[$0] })
+    else { return }
+    _ = try OTPSeed.read(uri)
+  }
 }
 
 extension PutBatch {
   fileprivate mutating func append(
-    _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ value: Span<UInt8>,
-    _ manner: BatchManner
+    _ name: Span<UInt8>, _ attributes: Span<UInt8>, _ secrets: Span<UInt8>,
+    _ value: Span<UInt8>, _ manner: BatchManner
   ) throws(VaultError) {
     let start = adding.count
     let nameEnd = start + name.count
     let attributesEnd = nameEnd + attributes.count
+    let secretsEnd = attributesEnd + secrets.count
     do {
       try adding.append(name)
       try adding.append(attributes)
+      try adding.append(secrets)
       try adding.append(value)
     } catch { throw VaultError(error) }
     entries.append(
       Entry(
         tag: tags.tag(of: name), index: entries.count, name: start..<nameEnd,
-        attributes: nameEnd..<attributesEnd, value: attributesEnd..<adding.count,
-        manner: manner))
+        attributes: nameEnd..<attributesEnd, secrets: attributesEnd..<secretsEnd,
+        value: secretsEnd..<adding.count, manner: manner))
   }
 }
 
@@ -186,6 +201,7 @@ extension VaultError {
     if case .nameInvalid = self { return true }
     if case .attributeInvalid = self { return true }
     if case .otpInvalid = self { return true }
+    if case .takesNewFormat = self { return true }
     return self == .tooLarge || self == .historyFull
   }
 }

@@ -73,6 +73,22 @@ public struct AttributeEdits: ~Copyable, Sendable {
   /// Whether an attribute is to be secret, which takes a vault of format 2.
   public var hasSecrets: Bool { secretAdditions != nil }
 
+  /// Checks that none is to be both.
+  borrowing func checkRepetition() throws(VaultError) {
+    switch secretAdditions {
+    case .none: return
+    case .some(let secrets):
+      var cursor = secrets.list.makeCursor()
+      switch additions {
+      case .none: return
+      case .some(let additions):
+        while cursor.advance() {
+          if additions.list.value(of: cursor.key) != nil { throw .attributeInvalid(.keyRepeated) }
+        }
+      }
+    }
+  }
+
   /// Deletes one attribute; one that is not there stays absent.
   ///
   /// - Throws: ``VaultError/attributeInvalid(_:)``.

@@ -187,6 +187,7 @@ struct ItemChange: ~Copyable {
     size: UInt64, modified now: UInt64, _ times: ItemTimes? = nil
   ) throws(VaultError) -> NextRevision {
     guard !edits.hasSecrets || format > .first else { throw .takesNewFormat }
+    try edits.checkRepetition()
     let meta = try newMeta(name, edits, size: size, modified: now, times)
     return NextRevision(
       meta, setting: parts, edited: try edits.editedKeys(), secrets: try edits.secretEdits())

@@ -20,8 +20,9 @@ public struct OneTimeCode: ~Copyable, Sendable {
 }
 
 extension UnlockedVault {
-  /// Makes the code that an item gives now: one of codes, or a text with an otpauth URI as a line of it. The
-  /// secret it is made of leaves the vault in no other way than by reading the value.
+  /// Makes the code that an item gives now: one of codes, a text with an otpauth URI as a line of it, or one that
+  /// has it beside its value, as the secret attribute `otp`. The secret it is made of leaves the vault in no other
+  /// way than by reading the value.
   ///
   /// A counter has moved on, on the disk, before its code is returned: a code is never given twice. The
   /// revision before it does not go to the history, which would lose what was meant to be kept there.
@@ -35,15 +36,61 @@ extension UnlockedVault {
     _ name: Span<UInt8>, with key: borrowing ProtectedKey? = nil
   ) throws(VaultError) -> OneTimeCode {
     let value = try value(name, with: key)
-    guard let place = value.seedPlace else { throw .notOTP }
+    guard let place = value.seedPlace else { return try codeBeside(value.item, name, key) }
     let seed = try OTPSeed.read(value.bytes.extracting(place))
     switch seed.factor {
     case .counter: return try nextCode(name, key)
-    case .time(let period):
-      let (now, step) = (options.now(), UInt64(period) * 1_000)
+    case .time(let period): return try code(seed, period, value.item)
+    }
+  }
+
+  private func code(
+    _ seed: borrowing OTPSeed, _ period: UInt32, _ item: borrowing Item
+  ) throws(VaultError) -> OneTimeCode {
+    let (now, step) = (options.now(), UInt64(period) * 1_000)
+    return OneTimeCode(
+      text: try seed.made(now / step), factor: seed.factor, algorithm: seed.algorithm,
+      left: step - now % step, isProtected: item.isProtected)
+  }
+
+  /// Makes the code of what stands beside the value.
+  private mutating func codeBeside(
+    _ item: borrowing Item, _ name: Span<UInt8>, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> OneTimeCode {
+    let attribute = Array("otp".utf8)
+    guard item.hasSecret(attribute.span) else { throw .notOTP }
+    let uri = try secretAttribute(attribute.span, of: name, with: key)
+    let seed = try OTPSeed.read(uri.bytes)
+    switch seed.factor {
+    case .time(let period): return try code(seed, period, item)
+    case .counter: return try nextCodeBeside(name, attribute.span, key)
+    }
+  }
+
+  /// Makes a counter's code beside the value and moves the counter, in one transaction.
+  private mutating func nextCodeBeside(
+    _ name: Span<UInt8>, _ attribute: Span<UInt8>, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> OneTimeCode {
+    let name = try ItemName.checked(name)
+    let tag = try keys.tag(of: name)
+    return try writing { vault, draft throws(VaultError) in
+      let change = try vault.beginChange(of: tag)
+      try change.check(live: nil)
+      let uri = try vault.currentSecret(attribute, tag, key)
+      let seed = try OTPSeed.read(uri.bytes)
+      guard let kind = change.kind, case .counter(let counter) = seed.factor else { throw .notOTP }
+      guard counter < .max else { throw .otpInvalid(.counter) }
+      let next = try fromFormat(.item, seed.uri(uri.bytes, withCounter: counter + 1))
+      var edits = AttributeEdits()
+      try edits.set(secret: attribute, to: next.bytes)
+      let isProtected = change.isProtected
+      let content = try vault.currentContent(tag)
+      let moved = try change.next(
+        name.bytes, edits, setting: [], size: content.size, modified: draft.root.time)
+      _ = try vault.finish(change, moved, content, kind, &draft, keepingCurrent: false)
       return OneTimeCode(
-        text: try seed.made(now / step), factor: seed.factor, algorithm: seed.algorithm,
-        left: step - now % step, isProtected: value.item.isProtected)
+        text: try seed.made(counter), factor: seed.factor, algorithm: seed.algorithm, left: 0,
+        isProtected: isProtected)
     }
   }
 

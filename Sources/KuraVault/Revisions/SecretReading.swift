@@ -17,17 +17,70 @@ extension UnlockedVault {
     _ key: Span<UInt8>, of name: Span<UInt8>, with half: borrowing ProtectedKey?
   ) throws(VaultError) -> SecretBytes {
     let tag = try tag(of: name)
+    return try reading { vault throws(VaultError) in try vault.currentSecret(key, tag, half) }
+  }
+
+  /// The same within a transaction.
+  mutating func currentSecret(
+    _ key: Span<UInt8>, _ tag: ItemTag, _ half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let value = try rows.withCurrent(tag, under: trust.root, keys) {
+      found, keys throws(VaultError) in try keys.secretAttribute(key, found, half)
+    }
+    guard let value else { throw .notFound }
+    return value
+  }
+}
+
+extension UnlockedVault {
+  /// All secret attributes of an item, as a list that is encoded; of none its count alone.
+  ///
+  /// - Parameters:
+  ///   - name: The item's as given; normalised here.
+  ///   - revision: An earlier one out of the history; nil for the current one.
+  ///   - half: What opens protected values; nil where nobody gave a fresh passcode.
+  /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``; ``VaultError/protected`` without the half.
+  public mutating func secretAttributes(
+    of name: Span<UInt8>, revision: UInt64? = nil, with half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let tag = try tag(of: name)
     return try reading { vault throws(VaultError) in
-      let value = try vault.rows.withCurrent(tag, under: vault.trust.root, vault.keys) {
-        found, keys throws(VaultError) in try keys.secretAttribute(key, found, half)
+      guard let (facts, history) = try vault.verifiedHistory(tag) else { throw .notFound }
+      guard let revision, revision != facts.revision else {
+        let list = try vault.rows.withCurrent(tag, under: vault.trust.root, vault.keys) {
+          found, keys throws(VaultError) in
+          guard found.facts.kind != .deleted else { throw .notFound }
+          return try keys.secretAttributes(found, half)
+        }
+        guard let list else { throw .notFound }
+        return list
       }
-      guard let value else { throw .notFound }
-      return value
+      guard let entry = history.entries.first(where: { $0.revision == revision }) else {
+        throw .revisionNotFound
+      }
+      return try vault.rows.withKept(entry, of: facts, vault.keys) {
+        found, keys throws(VaultError) in
+        guard found.facts.kind != .deleted else { throw .revisionNotFound }
+        return try keys.secretAttributes(found, half)
+      }
     }
   }
 }
 
 extension Keyring {
+  fileprivate borrowing func secretAttributes(
+    _ found: VerifiedRow, _ half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let body = try openStandard(found.row.body, found.facts, half)
+    switch body.secrets {
+    case .some(let secrets): return try secrets.encoded.copied()
+    case .none:
+      do throws(SecureMemoryError) {
+        return try SecretBytes(copying: ([0, 0] as [UInt8]).span)
+      } catch { throw .outOfMemory }
+    }
+  }
+
   fileprivate borrowing func secretAttribute(
     _ key: Span<UInt8>, _ found: VerifiedRow, _ half: borrowing ProtectedKey?
   ) throws(VaultError) -> SecretBytes {

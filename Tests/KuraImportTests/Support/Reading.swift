@@ -53,6 +53,9 @@ extension [ImportedItem] {
 
 extension ImportedItem {
   subscript(_ key: String) -> String? { attributes.first { $0.key.text == key }?.value.text }
+
+  /// One that is as secret as the value.
+  func secret(_ key: String) -> String? { secrets.first { $0.key.text == key }?.value.text }
 }
 
 /// The items of a source.
