@@ -52,6 +52,16 @@ struct ItemLine: ~Copyable {
     try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
   }
 
+  private mutating func removeAll() {
+    name.removeAll()
+    value.removeAll()
+    attributes.removeAll()
+    secrets.removeAll()
+    (attributeCount, secretCount) = (0, 0)
+    (isProtected, kind, created, modified) = (false, .value, nil, nil)
+    (goesOn, isPiece) = (false, true)
+  }
+
   /// Reads a line.
   ///
   /// - Returns: Whether there is anything but blanks on it.
@@ -62,13 +72,7 @@ struct ItemLine: ~Copyable {
     }
     let nodes = scanner.nodes
     guard nodes[0].kind == .object else { throw .usage("it is no JSON object") }
-    name.removeAll()
-    value.removeAll()
-    attributes.removeAll()
-    secrets.removeAll()
-    (attributeCount, secretCount) = (0, 0)
-    (isProtected, kind, created, modified) = (false, .value, nil, nil)
-    (goesOn, isPiece) = (false, true)
+    removeAll()
     var (hasName, hasValue) = (false, false)
     for index in nodes.indices where nodes[index].parent == 0 {
       let member = try Member(text, nodes[index].key)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+/// Names what a client asks of the agent; the first byte of a request.
+public enum Verb: UInt8, Sendable, CaseIterable {
+  case status = 1
+  case create = 2
+  case unlock = 3
+  case lock = 4
+  case get = 5
+  case getAttribute = 6
+  case put = 7
+  case list = 8
+  case show = 9
+  case attributes = 10
+  case remove = 11
+  case passcode = 12
+  case verify = 13
+  case config = 14
+  case agentStatus = 15
+  case agentStop = 16
+  case wait = 17
+  case slots = 18
+  case slotAdd = 19
+  case slotRemove = 20
+  case slotTest = 21
+  case slotDisable = 22
+  case slotEnable = 23
+  case authorize = 24
+  case protect = 25
+  case unprotect = 26
+  case rotate = 28
+  case rekey = 29
+  case prompt = 32
+  case agentFacts = 36
+  case otp = 40
+  case move = 48
+  case history = 49
+  case restore = 50
+  case purge = 51
+  case touch = 52
+  case watch = 54
+  case log = 56
+  case putBatch = 60
+  case draftKey = 62
+  case compact = 64
+  case backup = 66
+  case setSecret = 67
+  case secrets = 68
+  case merge = 69
+  case conflicts = 70
+  case getSecrets = 71
+  case takeOver = 72
+
+  /// Its word in the man page, the access log and its JSON.
+  public var word: String {
+    switch self {
+    case .status: "status"
+    case .create: "create"
+    case .unlock: "unlock"
+    case .lock: "lock"
+    case .get: "get"
+    case .getAttribute: "get-attribute"
+    case .put: "put"
+    case .list: "list"
+    case .show: "show"
+    case .attributes: "attributes"
+    case .remove: "remove"
+    case .passcode: "passcode"
+    case .verify: "verify"
+    case .config: "config"
+    case .agentStatus: "agent-status"
+    case .agentStop: "agent-stop"
+    case .wait: "wait"
+    case .slots: "slots"
+    case .slotAdd: "slot-add"
+    case .slotRemove: "slot-remove"
+    case .slotTest: "slot-test"
+    case .slotDisable: "slot-disable"
+    case .slotEnable: "slot-enable"
+    case .authorize: "authorize"
+    case .protect: "protect"
+    case .unprotect: "unprotect"
+    case .rotate: "rotate"
+    case .rekey: "rekey"
+    case .prompt: "prompt"
+    case .agentFacts: "agent-facts"
+    case .otp: "otp"
+    case .move: "move"
+    case .history: "history"
+    case .restore: "restore"
+    case .purge: "purge"
+    case .touch: "touch"
+    case .watch: "watch"
+    case .log: "log"
+    case .putBatch: "put-batch"
+    case .draftKey: "draft-key"
+    case .compact: "compact"
+    case .backup: "backup"
+    case .setSecret: "set-secret"
+    case .secrets: "secrets"
+    case .merge: "merge"
+    case .conflicts: "conflicts"
+    case .getSecrets: "get-secrets"
+    case .takeOver: "take-over"
+    }
+  }
+}
+
+/// Says what people are told of a request by its entry in the access log.
+public enum LogSubjectKind: Sendable {
+  /// The item's name, and a second one where there is one.
+  case name
+  /// The item's name, and the one that it has now.
+  case newName
+  /// Why the vault was locked.
+  case lockReason
+  /// What unlocked it.
+  case credential
+  /// How many items were stored.
+  case itemCount
+  /// Which setting was set.
+  case setting
+}
+
+extension Verb {
+  /// What its entry in the access log is about.
+  public var logSubject: LogSubjectKind {
+    switch self {
+    case .lock: .lockReason
+    case .unlock: .credential
+    case .putBatch: .itemCount
+    case .config: .setting
+    case .move: .newName
+    case .status, .create, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
+      .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
+      .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
+      .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
+      .draftKey, .backup, .setSecret, .secrets, .merge,
+      .conflicts, .getSecrets, .takeOver:
+      .name
+    }
+  }
+}
