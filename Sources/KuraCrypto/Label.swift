@@ -34,6 +34,10 @@ public enum Label: Sendable {
   case oldRevision
   /// Stands for the device of such revisions; followed by the item's id.
   case oldItem
+  /// Stands for who made a slot before changes of the slots had names; followed by the slot's id.
+  case oldSlot
+  /// Stands for the slots as they were then; followed by their ids.
+  case oldSlots
   /// A machine, as one vault knows it; followed by the vault id.
   case machine
 
@@ -50,6 +54,8 @@ public enum Label: Sendable {
     case .sync: "kura1/sync"
     case .oldRevision: "kura1/revision"
     case .oldItem: "kura1/old-item"
+    case .oldSlot: "kura1/old-slot"
+    case .oldSlots: "kura1/old-slots"
     case .machine: "kura1/machine"
     case .keyEncryptionKey: "kura1/kek"
     case .protectedKeyEncryptionKey: "kura1/kek-protected"

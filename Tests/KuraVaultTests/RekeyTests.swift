@@ -303,7 +303,7 @@ extension RekeySlots {
 }
 
 extension UnlockedVault {
-  fileprivate mutating func complete(_ begun: consuming Rekey) throws(VaultError) {
+  mutating func complete(_ begun: consuming Rekey) throws(VaultError) {
     var rekey = begun
     while try rekey.step() {}
     try finish(rekey)

@@ -37,6 +37,7 @@ extension Agent {
       reply.conflicting = report.conflicting
       reply.renamed = report.renamed
       reply.settings = report.settings
+      reply.slots = report.slots
       try connection.outbox.frames.putReply(reply)
     }
   }

@@ -36,6 +36,7 @@ enum Merge {
       (outcome.purged, "item was purged there, and goes", "items were purged there, and go"),
       (outcome.renamed, "item gets another name", "items get another name"),
       (outcome.settings, "setting becomes stricter", "settings become stricter"),
+      (outcome.slots, "way to open the vault changes", "ways to open the vault change"),
     ]
     var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
       "\(count) " + (count == 1 ? one : more)
@@ -59,6 +60,7 @@ enum Merge {
     try output.member("conflicting", outcome.conflicting)
     try output.member("renamed", outcome.renamed)
     try output.member("settings", outcome.settings)
+    try output.member("slots", outcome.slots)
     try output.closeDocument()
   }
 }

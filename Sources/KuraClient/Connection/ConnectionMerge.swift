@@ -17,6 +17,8 @@ public struct MergeOutcome: Sendable {
   public let renamed: UInt64
   /// Settings that are stricter now.
   public let settings: UInt64
+  /// Ways to open the vault that came from there, or ended there.
+  public let slots: UInt64
   /// Where the copy is of a vault that was taken over for it; nil where it had the format already.
   public let copy: String?
 }
@@ -47,7 +49,8 @@ extension Connection {
     return MergeOutcome(
       added: reply.added, changed: reply.changed, purged: reply.purged,
       conflicting: reply.conflicting, renamed: reply.renamed, settings: reply.settings,
-      copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes))
+      slots: reply.slots, copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
+    )
   }
 
   /// All on which copies of the vault do not agree, by name.

@@ -27,6 +27,13 @@ public struct CopyLedger: Equatable, Sendable {
   /// What a vault has that was just taken over.
   public init(machine: MachineID) { self.machine = machine }
 
+  /// The same for other slots under another key: what was known of those before is of no use.
+  var withoutSlots: CopyLedger {
+    var ledger = self
+    (ledger.slots, ledger.waiting) = ([], [])
+    return ledger
+  }
+
   init(_ reader: inout ByteReader) throws(FormatError) {
     machine = try reader.identifier()
     epoch = try reader.identifier()

@@ -154,7 +154,7 @@ extension Ring {
     let only = Generation(number: last + 1, state: .active, created: created)
     return Ring(
       generations: [only], keys: key.finish(), protectedHalf: protectedHalf, work: .none,
-      cursor: .zero, policy: policy, notes: notes, ledger: ledger)
+      cursor: .zero, policy: policy, notes: notes, ledger: ledger?.withoutSlots)
   }
 
   /// The same ring at the end of a rotation: only the active data key is left.

@@ -40,6 +40,8 @@ public struct MergeReply: Message, ~Escapable {
   public var renamed: UInt64 = 0
   /// Settings that are stricter now.
   public var settings: UInt64 = 0
+  /// Ways to open the vault that came from there, or ended there.
+  public var slots: UInt64 = 0
   /// The path of the copy of a vault that was taken over for it, UTF-8; empty where it had the format already.
   public private(set) var copy: Field
 
@@ -51,7 +53,8 @@ public struct MergeReply: Message, ~Escapable {
   @_lifetime(copy copy)
   public init(copy: Span<UInt8>) { self.copy = Field(copy) }
 
-  /// Goes over `added u64, changed u64, purged u64, conflicting u64, renamed u64, settings u64, copy b16`.
+  /// Goes over `added u64, changed u64, purged u64, conflicting u64, renamed u64, settings u64, slots u64,
+  /// copy b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&added)
@@ -60,6 +63,7 @@ public struct MergeReply: Message, ~Escapable {
     try coder.number(&conflicting)
     try coder.number(&renamed)
     try coder.number(&settings)
+    try coder.number(&slots)
     try coder.field16(&copy)
   }
 }

@@ -21,8 +21,10 @@ struct MergePlan {
   var items: [Item] = []
   var leaves: CopyDifference
   var report = MergeReport()
-  /// The settings as they are to be; nil where nothing changes.
+  /// What is known of settings and slots as it is to be; nil where nothing changes.
   var ledger: CopyLedger?
+  /// What becomes of the slots; nil where nothing changes.
+  var slots: SlotMerge?
 
   var isNothing: Bool { items.isEmpty && ledger == nil }
 }
@@ -57,6 +59,7 @@ extension UnlockedVault {
       plan.report.count(known, isPurged: isPurged, isRenamed: attempt > 0)
     }
     try planSettings(&plan, copy.keys.ring.ledger)
+    try planSlots(&plan, copy)
     return plan
   }
 

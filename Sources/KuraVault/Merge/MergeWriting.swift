@@ -33,6 +33,7 @@ extension UnlockedVault {
     try orphan(before.subtracting(after), &draft)
     for value in after.subtracting(before) { try takeChunks(of: value, from: &copy) }
     draft.leavesOldBodies = true
+    if let slots = plan.slots { try takeSlots(slots, &draft) }
     if let ledger = plan.ledger { try takeSettings(ledger, &draft) }
   }
 

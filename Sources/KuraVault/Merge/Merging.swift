@@ -19,6 +19,8 @@ public struct MergeReport: Equatable, Sendable {
   public internal(set) var renamed: UInt64 = 0
   /// Settings that are stricter now.
   public internal(set) var settings: UInt64 = 0
+  /// Ways to open the vault that came from there, or ended there.
+  public internal(set) var slots: UInt64 = 0
 }
 
 extension UnlockedVault {
@@ -44,16 +46,16 @@ extension UnlockedVault {
       try vault.plan(&copy).isNothing
     }
     if isNothing { return MergeReport() }
-    var policy = keys.ring.policy
-    defer { keys.ring.policy = policy }
+    var kept = (keys.ring.policy, keys.ring.notes)
+    defer { (keys.ring.policy, keys.ring.notes) = kept }
     let report = try writing { vault, draft throws(VaultError) in
-      policy = vault.keys.ring.policy
+      kept = (vault.keys.ring.policy, vault.keys.ring.notes)
       let plan = try vault.plan(&copy)
       try vault.carryOut(plan, &copy, &draft)
       try vault.growTree(&draft)
       return plan.report
     }
-    policy = keys.ring.policy
+    kept = (keys.ring.policy, keys.ring.notes)
     try clearWAL()
     return report
   }

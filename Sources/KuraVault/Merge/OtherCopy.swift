@@ -9,6 +9,7 @@ public struct OtherCopy: ~Copyable {
   var rows: VaultRows
   let keys: Keyring
   let root: RootRecord
+  let slots: [SlotRow]
 
   /// Reads something of it, with errors that say that it is not the vault which is damaged.
   private mutating func reading<Value>(
@@ -83,7 +84,8 @@ extension UnlockedVault {
       let keys = try otherKeys(front, format)
       let trust = try Trust(front, keys, checks: options.checks)
       return OtherCopy(
-        rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root)
+        rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
+        slots: trust.slots)
     } catch { throw error.ofCopy }
   }
 

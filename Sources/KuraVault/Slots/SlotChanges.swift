@@ -154,6 +154,7 @@ extension UnlockedVault {
       for number in plan.removed { try rows.storage.deleteSlot(number) }
       for row in plan.changed { try rows.storage.storeSlot(row) }
     } catch { throw VaultError(error) }
+    try noteTable(plan.rows, &draft)
     draft.slots = plan.rows
     keys.ring.notes = plan.notes
     try storeRing(&draft)

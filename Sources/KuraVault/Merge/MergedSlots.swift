@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+
+/// Says what a merge is to do with the slots.
+struct SlotMerge {
+  let rows: [SlotRow]
+  let notes: SlotNotes
+  let added: [SlotRow]
+  /// The numbers of those that go.
+  let removed: [UInt8]
+}
+
+// MARK: - Who changed the slots
+
+extension UnlockedVault {
+  /// Notes a change of the slots, for copies of the vault; a slot of this machine alone is nobody else's.
+  ///
+  /// - Parameter after: The slots as they are to be.
+  mutating func noteTable(_ after: [SlotRow], _ draft: inout Draft) throws(VaultError) {
+    guard var ledger = keys.ring.ledger else { return }
+    let (old, new) = (try travelling(trust.slots), try travelling(after))
+    let gone = Set(old.map(\.id)).subtracting(new.map(\.id))
+    let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
+    guard !gone.isEmpty || !fresh.isEmpty else { return }
+    let sides = try slotSides(ledger)
+    guard let lineage = try draft.nextLineage(after: sides.map(\.lineage)) else { return }
+    // What stands elsewhere, and found no room here, stands on.
+    let slots =
+      sides.standing.filter { !gone.contains($0.id) }
+      + fresh.map { SlotTableSide.Slot($0.id, $0.kind, made: lineage.stamp.entry) }
+    guard slots.count <= SlotTableSide.mostSlots else {
+      throw .slotsFull(limit: SlotTableSide.mostSlots)
+    }
+    ledger.slots = [SlotTableSide(lineage, slots: slots)]
+    ledger.waiting.removeAll { slot in gone.contains { $0 == slot.row.id } }
+    keys.ring.ledger = ledger
+  }
+
+  /// The changes of the slots that nothing followed.
+  private func slotSides(_ ledger: CopyLedger) throws(VaultError) -> [SlotTableSide] {
+    guard ledger.slots.isEmpty else { return ledger.slots }
+    let slots = try travelling(trust.slots)
+    return [try fromFormat(.ring, SlotTableSide(old: slots))]
+  }
+
+  /// The slots that mean something in every copy, those that are out of use too.
+  private func travelling(
+    _ rows: [SlotRow]
+  ) throws(VaultError) -> [(id: SlotID, kind: SlotKind)] {
+    var slots: [(id: SlotID, kind: SlotKind)] = []
+    for row in rows {
+      guard let id = row.id, let kind = try row.inUse(keys).kind else { continue }
+      switch kind {
+      case .passcode, .recoveryKey, .keyFile: slots.append((id, kind))
+      case .local, .tpm2, .fido2, .disabled, .later: continue
+      }
+    }
+    return slots
+  }
+}
+
+extension WaitingSlot {
+  /// As it would stand in the file, but for its number.
+  fileprivate var row: SlotRow {
+    SlotRow(number: 0, header: header, key: key, protected: protected)
+  }
+}
+
+// MARK: - Within a merge
+
+extension UnlockedVault {
+  /// Looks at what another copy says of the slots. What stood there when it was taken over, and is not known here,
+  /// does not come: nobody can tell whether it was ended here before.
+  func planSlots(_ plan: inout MergePlan, _ copy: borrowing OtherCopy) throws(VaultError) {
+    guard var ledger = plan.ledger ?? keys.ring.ledger, let other = copy.keys.ring.ledger,
+      !other.slots.isEmpty
+    else { return }
+    let mine = try slotSides(ledger)
+    let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
+    guard sides != mine else { return }
+    ledger.slots = sides
+    let merge = try slots(sides.standing, knowing: mine, &ledger, other, copy)
+    plan.ledger = ledger
+    plan.slots = merge
+    plan.report.slots = UInt64(merge.added.count + merge.removed.count)
+  }
+
+  private func slots(
+    _ standing: [SlotTableSide.Slot], knowing mine: [SlotTableSide], _ ledger: inout CopyLedger,
+    _ other: CopyLedger, _ copy: borrowing OtherCopy
+  ) throws(VaultError) -> SlotMerge {
+    let own = Set(try travelling(trust.slots).map(\.id))
+    let wanted = Set(standing.map(\.id))
+    var rows = trust.slots.filter { row in
+      guard let id = row.id, own.contains(id) else { return true }
+      return wanted.contains(id)
+    }
+    var (notes, added) = (keys.ring.notes, [SlotRow]())
+    let offered = copy.slots + other.waiting.map(\.row) + ledger.waiting.map(\.row)
+    ledger.waiting = []
+    for slot in standing where !own.contains(slot.id) {
+      let isKnown = mine.contains { $0.lineage.vector.covers(slot.made) }
+      let isOld = try fromFormat(.ring, slot.isOld())
+      guard isKnown || !isOld, let found = offered.first(where: { $0.id == slot.id })
+      else { continue }
+      guard let row = Self.place(found, slot.kind, beside: rows) else {
+        if ledger.waiting.count < WaitingSlot.most {
+          ledger.waiting.append(
+            WaitingSlot(header: found.header, key: found.key, protected: found.protected))
+        }
+        continue
+      }
+      rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
+      added.append(row)
+      if let note = copy.keys.ring.notes[slot.id] { notes.set(note) }
+    }
+    // A way in for a person has to be left, whatever the copies say.
+    if !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {
+      return SlotMerge(rows: trust.slots, notes: keys.ring.notes, added: [], removed: [])
+    }
+    let numbers = Set(rows.map(\.number)).subtracting(added.map(\.number))
+    notes.keep(only: rows.compactMap(\.id))
+    return SlotMerge(
+      rows: rows, notes: notes, added: added,
+      removed: trust.slots.map(\.number).filter { !numbers.contains($0) })
+  }
+
+  /// A slot at the first number that is free; nil where there is no room.
+  private static func place(
+    _ slot: SlotRow, _ kind: SlotKind, beside rows: [SlotRow]
+  ) -> SlotRow? {
+    let summaries = SlotSummary.list(rows)
+    let isFull =
+      kind == .passcode && !slot.isDisabled
+      && summaries.count { $0.kdf != nil } >= KDFLimits.mostArgon2Slots
+    let taken = Set(rows.map(\.number))
+    guard !isFull,
+      let number = (0..<UInt8(KDFLimits.mostSlots)).first(where: { !taken.contains($0) })
+    else { return nil }
+    return SlotRow(
+      number: number, header: slot.header, key: slot.key, protected: slot.protected)
+  }
+
+  /// Writes what a merge found of the slots; the ring is written with it.
+  mutating func takeSlots(_ merge: SlotMerge, _ draft: inout Draft) throws(VaultError) {
+    do {
+      for number in merge.removed { try rows.storage.deleteSlot(number) }
+      for row in merge.added { try rows.storage.storeSlot(row) }
+    } catch { throw VaultError(error) }
+    draft.slots = merge.rows
+    keys.ring.notes = merge.notes
+    mustTruncate = true
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import SecureMemory
+import Testing
+
+@testable import KuraVault
+
+/// What becomes of the ways to open a vault when two copies become one.
+@Suite struct `Slots of two copies` {
+  private static let usual = TestVault.passcode
+
+  /// Does something to a copy that a passcode unlocks.
+  private func within(
+    _ file: TestVault, _ passcode: String = usual,
+    _ body: (inout UnlockedVault, borrowing VaultKey) throws -> Void
+  ) throws {
+    var vault = try file.unlock(passcode)
+    try body(&vault, try file.key(passcode))
+    #expect(try vault.findings() == [])
+    vault.fold()
+  }
+
+  private func merge(
+    _ other: TestVault, into file: TestVault, _ passcode: String = usual
+  ) throws -> UInt64 {
+    var slots: UInt64 = 0
+    try within(file, passcode) { vault, _ in
+      var copy = try vault.openCopy(at: other.path)
+      slots = try vault.merge(&copy).slots
+    }
+    return slots
+  }
+
+  private func change(_ file: TestVault, to passcode: String, from before: String = usual) throws {
+    try within(file, before) { vault, fresh in
+      try vault.changeSlots(
+        authorizedBy: fresh, passcode: try passcodeSlot(passcode), recovery: nil)
+    }
+  }
+
+  /// Which of some passcodes open a copy.
+  private func opening(_ file: TestVault, _ passcodes: String...) -> [String] {
+    passcodes.filter { file.refusal($0) == nil }
+  }
+
+  @Test func `a passcode that one changed is changed in both, and stays so`() throws {
+    let pair = try Copies()
+    try pair.part()
+    try change(pair.first, to: "fresh")
+    #expect(try merge(pair.second, into: pair.first, "fresh") == 0)
+    #expect(opening(pair.first, Self.usual, "fresh") == ["fresh"])
+    #expect(try merge(pair.first, into: pair.second) == 2)
+    #expect(opening(pair.second, Self.usual, "fresh") == ["fresh"])
+    #expect(try merge(pair.first, into: pair.second, "fresh") == 0)
+  }
+
+  @Test func `what each added opens both, with its label, and what one removed opens neither`()
+    throws
+  {
+    let pair = try Copies()
+    try within(pair.first) { vault, fresh in
+      try vault.addSlot(passcodeSlot("both"), authorizedBy: fresh)
+    }
+    try pair.part()
+    try within(pair.first) { vault, fresh in
+      try vault.addSlot(passcodeSlot("here", label: "h"), authorizedBy: fresh)
+    }
+    try within(pair.second) { vault, fresh in
+      try vault.addSlot(PreparedSlot.keyFile(keyFile(7)), authorizedBy: fresh)
+      try vault.removeSlot(1, authorizedBy: fresh)
+    }
+    #expect(try merge(pair.second, into: pair.first) == 2)
+    #expect(try merge(pair.first, into: pair.second) == 1)
+    for file in [pair.first, pair.second] {
+      #expect(opening(file, Self.usual, "both", "here") == [Self.usual, "here"])
+      try within(file) { vault, _ in
+        let reports = try vault.slotReports()
+        #expect(reports.map(\.kind).filter { $0 == .keyFile }.count == 1)
+        #expect(reports.map { label($0) }.contains("h"))
+        #expect(reports.count == 3)
+      }
+    }
+  }
+
+  @Test func `two removals that did not know of each other lock nobody out`() throws {
+    let pair = try Copies()
+    try within(pair.first) { vault, fresh in
+      try vault.addSlot(passcodeSlot("second"), authorizedBy: fresh)
+    }
+    try pair.part()
+    try within(pair.first) { vault, fresh in try vault.removeSlot(1, authorizedBy: fresh) }
+    try within(pair.second, "second") { vault, fresh in
+      try vault.removeSlot(0, authorizedBy: fresh)
+    }
+    _ = try merge(pair.second, into: pair.first)
+    _ = try merge(pair.first, into: pair.second, "second")
+    for file in [pair.first, pair.second] {
+      #expect(opening(file, Self.usual, "second") == [Self.usual, "second"])
+    }
+  }
+
+  @Test func `what stood before changes had names comes back to no copy`() throws {
+    let pair = try Copies(ofFirstFormat: true)
+    try pair.part()
+    // Nobody can tell whether the second one has not heard of it, or the first one ended it.
+    try change(pair.first, to: "fresh")
+    for (file, passcode) in [(pair.first, "fresh"), (pair.second, Self.usual)] {
+      try within(file, passcode) { vault, _ in _ = try vault.takeOver() }
+    }
+    try within(pair.second) { vault, fresh in
+      try vault.addSlot(passcodeSlot("there"), authorizedBy: fresh)
+    }
+    #expect(try merge(pair.second, into: pair.first, "fresh") == 1)
+    #expect(opening(pair.first, Self.usual, "fresh", "there") == ["fresh", "there"])
+    #expect(try merge(pair.first, into: pair.second) == 0)
+    #expect(opening(pair.second, Self.usual, "fresh", "there") == [Self.usual, "there"])
+    // A change that knew of both ends it for good, and leaves what it did not mean.
+    try within(pair.second, "there") { vault, fresh in
+      try vault.removeSlot(0, authorizedBy: fresh)
+    }
+    #expect(try merge(pair.second, into: pair.first, "fresh") == 0)
+    #expect(opening(pair.first, Self.usual, "fresh", "there") == ["fresh", "there"])
+  }
+
+  @Test func `one that finds no room waits, stands on, and comes when there is some`() throws {
+    let pair = try Copies()
+    try pair.part()
+    for (file, word) in [(pair.first, "a"), (pair.second, "b")] {
+      try within(file) { vault, fresh in
+        for number in 0..<3 {
+          try vault.addSlot(passcodeSlot("\(word)\(number)"), authorizedBy: fresh)
+        }
+      }
+    }
+    #expect(try merge(pair.second, into: pair.first) == 0)
+    let all = ["a0", "a1", "a2", "b0", "b1", "b2"]
+    #expect(all.filter { opening(pair.first, $0) == [$0] } == ["a0", "a1", "a2"])
+    // A change here that does not mean them ends none of them.
+    try within(pair.first) { vault, fresh in
+      try vault.removeSlot(1, authorizedBy: fresh)
+      try vault.removeSlot(2, authorizedBy: fresh)
+    }
+    #expect(try merge(pair.first, into: pair.second) == 0)
+    #expect(
+      all.filter { opening(pair.second, $0) == [$0] }.filter { $0.hasPrefix("b") }
+        == ["b0", "b1", "b2"])
+    try within(pair.second) { vault, fresh in
+      try vault.addSlot(PreparedSlot.keyFile(keyFile(9)), authorizedBy: fresh)
+    }
+    #expect(try merge(pair.second, into: pair.first) == 3)
+    #expect(all.filter { opening(pair.first, $0) == [$0] }.count == 3)
+  }
+
+  @Test func `a rekey begins anew`() throws {
+    let pair = try Copies()
+    try within(pair.first) { vault, fresh in
+      try vault.addSlot(passcodeSlot("more"), authorizedBy: fresh)
+      #expect(vault.keys.ring.ledger?.slots.count == 1)
+    }
+    try within(pair.first) { vault, fresh in
+      let slots = RekeySlots(
+        passcode: try passcodeSlot(Self.usual), keyFile: nil, keyFileNumber: 0, recovery: nil)
+      try vault.complete(try vault.beginRekey(authorizedBy: fresh, slots))
+      #expect(vault.keys.ring.ledger?.slots == [])
+    }
+  }
+}
