@@ -40,6 +40,10 @@ struct ItemFilter: ~Copyable {
     while cursor.advance() {
       if cursor.key.contains(text) || cursor.value.contains(text) { return true }
     }
+    var secrets = item.secretKeys
+    while secrets.advance() {
+      if secrets.key.contains(text) { return true }
+    }
     return false
   }
 }

@@ -16,11 +16,19 @@ enum Mv {
     let (old, new) = (try invocation.operand(0), try invocation.operand(1))
     let replaces = invocation.arguments.has(.replace)
     let purpose = Purpose("rename", Diagnostic.shown(old))
-    let isSame = try invocation.access().owned(to: purpose) {
-      connection, word throws(ClientError) in
-      try connection.move(old, to: new, replacing: replaces, by: word)
+    // Where the passcode is asked for a file, the item has its new name already.
+    var isSame: Bool?
+    try invocation.access().owned(to: purpose) { connection, word throws(ClientError) in
+      if isSame == nil {
+        isSame = try connection.move(old, to: new, replacing: replaces, by: word)
+      }
+      guard isSame == false else { return }
+      for name in try Attachments.find(of: [old], &connection) {
+        let renamed = Attachments.name(name, of: old, movedTo: new)
+        _ = try connection.move(name, to: renamed, replacing: replaces, by: word)
+      }
     }
-    if isSame { invocation.messages.note("it has that name already; nothing was changed") }
+    if isSame == true { invocation.messages.note("it has that name already; nothing was changed") }
     return .ok
   }
 }

@@ -21,11 +21,13 @@ enum Rm {
     for index in arguments.operands.indices { names.append(try invocation.operand(index)) }
     let access = try invocation.access()
     var status = ExitStatus.ok
+    var removed: [String] = []
     for name in names {
       do throws(CommandError) {
         try access.unlocked { connection throws(ClientError) in
           try connection.remove(name, ifRevision: revision)
         }
+        removed.append(name)
       } catch {
         // The others can still be removed; with one name there are none.
         guard names.count > 1, error.isOfItem else { throw error }
@@ -33,6 +35,10 @@ enum Rm {
         invocation.messages.report(diagnostic)
         if status == .ok { status = diagnostic.status }
       }
+    }
+    guard !removed.isEmpty else { return status }
+    try access.unlocked { connection throws(ClientError) in
+      for name in try Attachments.find(of: removed, &connection) { try connection.remove(name) }
     }
     return status
   }
