@@ -7,10 +7,39 @@
 #include <features.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int kura_memory_file(const void *bytes, size_t count) {
+  int file = memfd_create("kura-import", MFD_CLOEXEC);
+  if (file < 0) return -errno;
+  for (size_t done = 0; done < count;) {
+    ssize_t wrote = write(file, (const char *)bytes + done, count - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      int failed = wrote < 0 ? -errno : -EIO;
+      close(file);
+      return failed;
+    }
+    done += (size_t)wrote;
+  }
+  if (lseek(file, 0, SEEK_SET) == 0) return file;
+  int failed = -errno;
+  close(file);
+  return failed;
+}
+
+int kura_entry_kind(const char *path) {
+  struct stat entry;
+  if (lstat(path, &entry) != 0) return -errno;
+  if (S_ISREG(entry.st_mode)) return KURA_ENTRY_FILE;
+  if (S_ISDIR(entry.st_mode)) return KURA_ENTRY_FOLDER;
+  return S_ISLNK(entry.st_mode) ? KURA_ENTRY_LINK : KURA_ENTRY_OTHER;
+}
 
 int kura_reader_end(int process) {
   int status;

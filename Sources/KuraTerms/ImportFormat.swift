@@ -13,6 +13,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
   case protonJSON = "proton-json"
   case keepassXML = "keepass-xml"
   case cxf
+  case pass
 
   /// Whose it is, in one line.
   public var summary: String {
@@ -27,6 +28,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case .bitwardenJSON: "Bitwarden, Vaultwarden"
     case .protonJSON: "Proton Pass: data.json of its archive"
     case .cxf: "FIDO's Credential Exchange Format: Apple Passwords and others"
+    case .pass: "a store of pass or gopass, a folder, by gpg"
     case .jsonLines: "Kura's own: a line of JSON an item"
     }
   }

@@ -51,6 +51,11 @@ enum ImportTargets {
       bytes(
         "{\"version\":{\"major\":1,\"minor\":0},\"accounts\":[{\"collections\":[{\"title\":\"a\",\"items\":[{\"item\":\"MQ\"}],\"subCollections\":[{\"title\":\"b\",\"items\":[]}]}],\"items\":[{\"id\":\"MQ\",\"creationAt\":1,\"title\":\"t\",\"tags\":[\"g\"],\"scope\":{\"urls\":[\"u\"]},\"credentials\":[{\"type\":\"basic-auth\",\"username\":{\"fieldType\":\"string\",\"value\":\"u\"},\"password\":{\"fieldType\":\"concealed-string\",\"value\":\"p\"}},{\"type\":\"totp\",\"secret\":\"AAAAAAAA\",\"period\":60,\"digits\":8,\"algorithm\":\"sha256\",\"issuer\":\"i\"},{\"type\":\"note\",\"content\":{\"value\":\"n\"}},{\"type\":\"passkey\"},{\"type\":\"custom-fields\",\"label\":\"l\",\"fields\":[{\"label\":\"k\",\"fieldType\":\"string\",\"value\":\"v\"}]}]}]}]}"
       )
+    case .pass:
+      [
+        [3, 0, 0, 0, 0x61, 0x2F, 0x62, 0, 9, 0, 0, 0] + Array("p\nk: v\nn\n".utf8),
+        [1, 0, 0, 0, 0x63, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0x64, 2, 0, 0, 0, 0],
+      ]
     case .dotenv: bytes("A=1\nexport B='2'\n# c\nD=\"e\\nf\" # g\n", "A.b-c = d # e")
     case .jsonLines:
       bytes(
@@ -68,6 +73,7 @@ enum ImportTargets {
       bytes(
         "<", ">", "</", "/>", "<!DOCTYPE", "<![CDATA[", "&amp;", "&#x0;", "<Entry>", "</Entry>",
         "Protected=\"True\"")
+    case .pass: bytes("otpauth://", ": ", "\n", "user: ", "-----BEGIN ", "/attachments/")
     case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
     case .jsonLines, .bitwardenJSON, .protonJSON, .cxf:
       bytes("{", "}", "[", "]", "\"", "\\u", "\\ud83d", ":", ",", "null", "\"base64\"", "\n")

@@ -25,6 +25,13 @@ enum { KURA_READER_UNCONFINED = 99 };
    Answers 0 in the child; in the parent the child's id, and in `answers` the pipe's other end. */
 int kura_reader_start(int input, struct kura_reader_limits limits, int *_Nonnull answers);
 
+/* A descriptor of a file that is in memory alone, with these bytes, to be read from its start. */
+int kura_memory_file(const void *_Nonnull bytes, size_t count);
+
+/* What stands at a path, where no symbolic link is followed. */
+enum { KURA_ENTRY_OTHER = 0, KURA_ENTRY_FILE = 1, KURA_ENTRY_FOLDER = 2, KURA_ENTRY_LINK = 3 };
+int kura_entry_kind(const char *_Nonnull path);
+
 /* Waits for its end: its status, or 128 and the number of the signal that ended it. */
 int kura_reader_end(int process);
 

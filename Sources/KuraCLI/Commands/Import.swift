@@ -25,7 +25,7 @@ enum Import {
         "there is no format " + Diagnostic.shown(format),
         hint: "'kura help import' lists those that there are")
     }
-    try checkInput(invocation)
+    try checkInput(format, invocation)
     let access = try invocation.agentAccess(verb: command.verb)
     guard let program = Program.path(of: "kura-import") else {
       throw .failure(
@@ -44,10 +44,12 @@ enum Import {
   }
 
   /// One stream cannot give both the passcode and what is imported.
-  private static func checkInput(_ invocation: borrowing Invocation) throws(CommandError) {
+  private static func checkInput(
+    _ format: String, _ invocation: borrowing Invocation
+  ) throws(CommandError) {
     let arguments = invocation.arguments
     let file = arguments.operands.count > 1 ? try Invocation.text(arguments.operands[1]) : "-"
-    guard file == "-" else { return }
+    guard file == "-", format != ImportFormat.pass.rawValue else { return }
     try parsing { () throws(UsageError) in try Put.checkDescriptors(arguments) }
   }
 

@@ -77,7 +77,7 @@ extension System {
   }
 
   /// The names of whatever stands in a directory, in no order; none where there is no directory.
-  static func names(in path: String) throws(FileError) -> [[UInt8]] {
+  package static func names(in path: String) throws(FileError) -> [[UInt8]] {
     var failed: Int32 = 0
     guard let directory = unsafe kura_directory_open(path, &failed) else {
       if failed == ENOENT { return [] }

@@ -71,7 +71,7 @@ extension System {
   }
 
   /// A variable of the environment; nil where it is unset or empty.
-  static func environment(_ name: String) -> String? {
+  package static func environment(_ name: String) -> String? {
     guard let value = unsafe kura_environment(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)
   }

@@ -74,6 +74,7 @@ struct ItemMapping {
     for remark in entry.left {
       leave(entry, name, ItemNaming.part(remark.field), .remark(remark.reason))
     }
+    if entry.manner.contains(.unread) { return }
     let written = entry.title.isEmpty ? [] : entry.title
     if !written.isEmpty, ItemNaming.part(written) != String(decoding: written, as: UTF8.self) {
       leave(entry, name, "", .renamed(name))

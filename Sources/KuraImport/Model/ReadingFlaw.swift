@@ -33,6 +33,8 @@ struct ReadingFlaw: Error, Equatable, Sendable {
     case packing = 18
     /// It is encrypted with a key that only the other program's account has.
     case accountBound = 19
+    /// What was gathered of a folder breaks its form.
+    case frame = 20
   }
 
   var rule: Rule

@@ -54,7 +54,9 @@ struct SourceEntry: Equatable, Sendable {
     static let code = Manner(rawValue: 8)
     /// It was deleted, and is told of for its history.
     static let deleted = Manner(rawValue: 16)
-    static let all: Manner = [.trashed, .own, .protected, .code, .deleted]
+    /// It could not be read, as what is left of it says.
+    static let unread = Manner(rawValue: 32)
+    static let all: Manner = [.trashed, .own, .protected, .code, .deleted, .unread]
   }
 }
 
@@ -74,6 +76,10 @@ struct Remark: Equatable, Sendable {
     case trashed = 5
     /// It was empty.
     case empty = 6
+    /// The program that has its key does not decrypt it.
+    case sealed = 7
+    /// It is a link, which may lead anywhere.
+    case link = 8
   }
 
   var reason: Reason

@@ -10,7 +10,7 @@ enum Source {
   /// Reads all of it, and ends the answer.
   static func read(_ bytes: [UInt8], as format: ImportFormat, _ sink: inout EntrySink) {
     do throws(ReadingFlaw) {
-      try entries(try text(bytes), format, &sink)
+      try entries(format == .pass ? bytes : try text(bytes), format, &sink)
       sink.end()
     } catch { sink.fail(error) }
   }
@@ -31,6 +31,7 @@ enum Source {
     case .protonJSON: try ProtonSource.read(bytes, &sink)
     case .cxf: try ExchangeSource.read(bytes, &sink)
     case .keepassXML: try KeePassSource.read(bytes, &sink)
+    case .pass: try PassSource.read(bytes, &sink)
     }
   }
 

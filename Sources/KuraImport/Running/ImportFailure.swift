@@ -28,7 +28,7 @@ struct ImportFailure: Error, Equatable, Sendable {
     case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty:
       hint = "nothing was changed; is it \(format.rawValue)?"
     case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
-      .encrypted, .accountBound, .outOfMemory, .doctype, .packing:
+      .encrypted, .accountBound, .outOfMemory, .doctype, .packing, .frame:
       hint = "nothing was changed"
     }
   }
@@ -40,7 +40,8 @@ extension ReadingFlaw.Rule {
     switch self {
     case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep: true
     case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
-      .member, .assignment, .readFailed, .encrypted, .accountBound, .outOfMemory:
+      .member, .assignment, .readFailed, .encrypted, .accountBound, .outOfMemory,
+      .frame:
       false
     }
   }
@@ -70,6 +71,7 @@ extension ReadingFlaw {
     case .accountBound:
       "it is encrypted for the account that exported it, and nothing else opens it: "
         + "export it as plain JSON, to a file in memory"
+    case .frame: "it is no store"
     case .outOfMemory: "no memory was left"
     }
   }
@@ -81,7 +83,7 @@ extension ImportFormat {
     switch self {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
       "line"
-    case .bitwardenJSON, .protonJSON, .keepassXML, .cxf: "entry"
+    case .bitwardenJSON, .protonJSON, .keepassXML, .cxf, .pass: "entry"
     }
   }
 }

@@ -57,6 +57,7 @@ public enum ImportProgram {
   }
 
   private static func read(_ order: ImportOrder) throws(ImportFailure) -> AnswerReader.Answer {
+    if order.format == .pass { return try readStore(order) }
     guard order.source != "-" else {
       guard !kura_is_terminal(0) else {
         throw ImportFailure(.usage, "no file is given", hint: "try 'kura help import'")
@@ -74,6 +75,20 @@ public enum ImportProgram {
     return try ConfinedReader.read(file, as: order.format)
   }
 
+  private static func readStore(
+    _ order: ImportOrder
+  ) throws(ImportFailure) -> AnswerReader.Answer {
+    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, word: "decrypting")
+    defer { bar.clear() }
+    let bytes = try PassStore.read(order.source) { bar.show($0) }
+    let file = StoreFiles.inMemory(bytes)
+    guard file >= 0 else {
+      throw ImportFailure(.failure, "no memory for it: " + SystemMessage.text(-file))
+    }
+    defer { Descriptor.close(file) }
+    return try ConfinedReader.read(file, as: .pass)
+  }
+
   /// Stores what the plan says; a seed that makes no codes is kept as a value.
   private static func store(
     _ plan: Plan, _ look: inout VaultLook, _ side: Held, _ order: ImportOrder
@@ -82,10 +97,10 @@ public enum ImportProgram {
     guard !rows.isEmpty else { return [] }
     if let copy = try side.vault.makePlace(for: rows) { note(ImportWords.takenOver(copy), order) }
     var leavings: [Leaving] = []
-    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, total: rows.count)
+    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, word: "storing")
     defer { bar.clear() }
     while true {
-      switch try side.vault.store(rows, progress: bar.show) {
+      switch try side.vault.store(rows, progress: { bar.show($0, of: rows.count) }) {
       case .all: return leavings
       case .noCode(let index):
         let item = plan.steps[rows[index].step].item
@@ -114,10 +129,12 @@ public enum ImportProgram {
   /// Shows how far it is, on a terminal.
   private struct Bar {
     let isShown: Bool
-    let total: Int
+    let word: String
 
-    func show(_ done: Int) {
-      if isShown { write("\r\u{1B}[Kstoring: \(done) of \(total)", to: 2) }
+    func show(_ done: Int, of total: Int? = nil) {
+      guard isShown else { return }
+      let rest = total.map { " of \($0)" } ?? ""
+      write("\r\u{1B}[K\(word): \(done)" + rest, to: 2)
     }
 
     func clear() { if isShown { write("\r\u{1B}[K", to: 2) } }
