@@ -57,6 +57,8 @@ final class TestVault {
 
   /// Whether all vaults are taken over as soon as they are made: `KURA_FORMAT=2`.
   static let isOfSecondFormat = ProcessInfo.processInfo.environment["KURA_FORMAT"] == "2"
+  /// What an item that was purged leaves: in format 2 a row by which other copies know of it.
+  static let traces: UInt64 = isOfSecondFormat ? 1 : 0
 
   /// How many changes are behind a vault that was just made.
   static let begun: UInt64 = isOfSecondFormat ? 1 : 0
