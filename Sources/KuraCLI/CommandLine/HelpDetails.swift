@@ -44,7 +44,8 @@ enum HelpDetails {
   ]
 
   private static var importFormats: [(word: String, help: String)] {
-    ImportFormat.allCases.map { ($0.rawValue, $0.summary) }
+    [("auto", "looks at the file, says which of these it is, and asks")]
+      + ImportFormat.allCases.map { ($0.rawValue, $0.summary) }
   }
 
   private static let programs: [(word: String, help: String)] = [

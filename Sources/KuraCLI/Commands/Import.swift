@@ -14,13 +14,14 @@ enum Import {
         .onDuplicate, .required("WAY"),
         help: "skip, rename, replace or merge where one exists"),
       Option(.dryRun, help: "say what would happen, and change nothing"),
+      Option(.yes, help: "with auto: do not ask"),
     ],
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     let format = try Invocation.text(arguments.operands[0])
-    guard ImportFormat(rawValue: format) != nil else {
+    guard format.utf8.elementsEqual("auto".utf8) || ImportFormat(rawValue: format) != nil else {
       throw .usage(
         "there is no format " + Diagnostic.shown(format),
         hint: "'kura help import' lists those that there are")
@@ -37,6 +38,7 @@ enum Import {
     if let folder = try invocation.text(.into) { words += ["--into", folder] }
     if let way = try invocation.text(.onDuplicate) { words += ["--on-duplicate", way] }
     if arguments.has(.dryRun) { words.append("--dry-run") }
+    if arguments.has(.yes) { words.append("--yes") }
     words += ["--", format]
     if arguments.operands.count > 1 { words.append(try Invocation.text(arguments.operands[1])) }
     try access.unlocked { connection throws(ClientError) in try connection.askForBatches() }

@@ -23,10 +23,15 @@ struct ImportOrder: Equatable, Sendable {
   var policy = DuplicatePolicy.skip
   var isDry = false
   var isQuiet = false
+  /// Whether the form is to be told by the source itself.
+  var isAutomatic = false
+  /// Whether nobody is asked if that is right.
+  var isAgreed = false
 
   static let usage = """
     usage: kura import FORMAT [FILE | -] [--into FOLDER] [--on-duplicate skip|rename|replace|merge]
                        [--dry-run]
+           kura import auto FILE [--yes] ...
 
     """
 
@@ -47,6 +52,7 @@ struct ImportOrder: Equatable, Sendable {
       case "--into" where !isLiteral: folder = try value(of: word)
       case "--on-duplicate" where !isLiteral: policy = try Self.policy(try value(of: word))
       case "--dry-run" where !isLiteral: isDry = true
+      case "--yes" where !isLiteral: isAgreed = true
       case "-q" where !isLiteral: isQuiet = true
       case "--version" where !isLiteral: wanted = .version
       case "-V" where !isLiteral: wanted = .version
@@ -66,12 +72,17 @@ struct ImportOrder: Equatable, Sendable {
     guard (1...2).contains(operands.count) else {
       throw Flaw(words: "a format and one file are taken")
     }
-    guard let format = ImportFormat(rawValue: operands[0]) else {
-      let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Flaw(words: "no such format: \(operands[0]); there are \(formats)")
-    }
-    self.format = format
     if operands.count > 1 { source = operands[1] }
+    if operands[0] == "auto" {
+      isAutomatic = true
+      guard source != "-" else { throw Flaw(words: "auto takes a file or a folder") }
+    } else {
+      guard let format = ImportFormat(rawValue: operands[0]) else {
+        let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Flaw(words: "no such format: \(operands[0]); there are auto, \(formats)")
+      }
+      self.format = format
+    }
     while folder.hasSuffix("/") { folder.removeLast() }
   }
 

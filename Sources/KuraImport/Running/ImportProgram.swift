@@ -33,7 +33,8 @@ public enum ImportProgram {
     } catch { return say(error) }
   }
 
-  private static func work(_ order: ImportOrder) throws(ImportFailure) {
+  private static func work(_ given: ImportOrder) throws(ImportFailure) {
+    let order = try recognized(given)
     let answer = try read(order)
     var (items, leavings) = ItemMapping.map(answer, into: order.folder)
     let vault: VaultPath
@@ -54,6 +55,45 @@ public enum ImportProgram {
     }
     for leaving in leavings { note(ImportWords.line(leaving, in: order.format), order) }
     note(ImportWords.summary(plan, isDry: order.isDry), order)
+  }
+
+  /// Looks at a source whose form was not said, says which it is, and asks.
+  private static func recognized(_ given: ImportOrder) throws(ImportFailure) -> ImportOrder {
+    guard given.isAutomatic else { return given }
+    var order = given
+    let source = ImportWords.harmless(order.source)
+    let found: ImportFormat?
+    do throws(FileError) { found = try Recognition.format(at: order.source) } catch {
+      throw ImportFailure(
+        .inputOutput, "cannot read " + source + ": " + SystemMessage.text(error.errno))
+    }
+    guard let format = found else {
+      throw ImportFailure(
+        .failure, "nothing in " + source + " tells which form it has",
+        hint: "name it: 'kura help import' lists those that there are")
+    }
+    order.format = format
+    let words = source + " is " + format.rawValue + ": " + format.summary
+    note(words, order)
+    guard !order.isAgreed, !order.isDry else { return order }
+    guard kura_is_terminal(0), kura_is_terminal(2) else {
+      throw ImportFailure(
+        .usage, "nobody can be asked whether " + words,
+        hint: "name the format in place of auto, or give --yes")
+    }
+    write("kura: import it as that? [y/N] ", to: 2)
+    guard answersYes() else { throw ImportFailure(.failure, "nothing was changed") }
+    return order
+  }
+
+  /// Reads a line from the terminal.
+  private static func answersYes() -> Bool {
+    var room = [UInt8](repeating: 0, count: 256)
+    var span = room.mutableSpan
+    let count = System.read(0, into: &span)
+    guard count > 0 else { return false }
+    let word = String(decoding: room[..<count], as: UTF8.self).lowercased()
+    return ["y", "yes"].contains(word.filter { !$0.isWhitespace })
   }
 
   private static func read(_ order: ImportOrder) throws(ImportFailure) -> AnswerReader.Answer {

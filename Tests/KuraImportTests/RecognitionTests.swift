@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+import KuraTerms
+import Testing
+
+@testable import KuraImport
+
+/// What is known by its beginning, and what is not.
+@Suite struct RecognitionTests {
+  @Test(
+    arguments: [
+      ("chrome.csv", .chromeCSV), ("firefox.csv", .firefoxCSV), ("apple.csv", .appleCSV),
+      ("lastpass.csv", .lastpassCSV), ("keepassxc.csv", .keepassxcCSV), ("app.env", .dotenv),
+      ("bitwarden.json", .bitwardenJSON), ("proton.json", .protonJSON), ("exchange.json", .cxf),
+      ("keepass.xml", .keepassXML),
+    ] as [(String, ImportFormat)])
+  func `each form is told from all others`(_ file: String, _ format: ImportFormat) throws {
+    #expect(Recognition.format(of: try fixture(file)) == format)
+  }
+
+  @Test(
+    arguments: [
+      ("{\"name\":\"a\",\"value\":\"b\"}\n", .jsonLines),
+      ("\u{FEFF}\n# c\nexport A_1=b\n", .dotenv),
+      ("{\"encrypted\":true,\"passwordProtected\":true,\"data\":\"x\"}", .bitwardenJSON),
+      ("", nil), ("{}", nil), ("<html>", nil), ("name,url\n", nil), ("a b=c", nil), ("text\n", nil),
+      ("\u{0}\u{1}", nil), ("[1]", nil),
+    ] as [(String, ImportFormat?)])
+  func `what says too little is none`(_ text: String, _ format: ImportFormat?) {
+    #expect(Recognition.format(of: Array(text)) == format)
+  }
+}
