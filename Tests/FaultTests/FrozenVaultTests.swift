@@ -24,6 +24,28 @@ struct FrozenVaultTests {
     }
   }
 
+  @Test func `one of format 2 has secret attributes, and what two copies did not agree on`() throws {
+    let vault = try #require(FrozenVault.all.first { $0.name == "0.2.0/second" })
+    let scratch = try Scratch()
+    let path = try vault.copy(to: scratch)
+    var opened = try Engine.open(
+      path, at: Site(state: scratch.file("state")), with: try vault.secrets[0])
+    let (key, name) = (Array("pin".utf8), Array("web/mary".utf8))
+    let pin = try opened.secretAttribute(key.span, of: name.span, with: nil)
+    let isKept = pin.isEqual(to: Array("4711".utf8).span)
+    #expect(isKept)
+    #expect(throws: VaultError.protected) {
+      _ = try opened.secretAttribute(key.span, of: Array("bank".utf8).span, with: nil)
+    }
+    var revisions: [UInt64] = []
+    let next = try opened.eachConflict(from: nil, limit: 100, until: { false }) { conflict in
+      revisions.append(conflict.revision)
+    }
+    #expect(next == nil && revisions == [2])
+    #expect(try Engine.findings(&opened).isEmpty)
+    opened.lock().close()
+  }
+
   @Test(arguments: FrozenVault.all)
   func `each can be written to`(_ vault: FrozenVault) throws {
     let scratch = try Scratch()
