@@ -12,8 +12,10 @@ public struct Summary: Equatable, Sendable {
   public let fingerprint: [UInt8]
   /// Items that are not deleted.
   public let itemCount: UInt64
-  /// Deleted items of which something is kept.
+  /// Deleted items of which something is kept; in format 2 also what purged ones leave.
   public let deletedCount: UInt64
+  /// The format that it has.
+  public let format: VaultFormat
   /// What could be better.
   public let weaknesses: Weaknesses
 }
@@ -109,7 +111,7 @@ extension UnlockedVault {
     Summary(
       epoch: trust.root.epoch, fingerprint: trust.fingerprint.bytes,
       itemCount: trust.root.itemCount - trust.root.deletedCount,
-      deletedCount: trust.root.deletedCount, weaknesses: weaknesses)
+      deletedCount: trust.root.deletedCount, format: format, weaknesses: weaknesses)
   }
 
   private var weaknesses: Weaknesses {

@@ -24,7 +24,8 @@ struct FrozenVaultTests {
     }
   }
 
-  @Test func `one of format 2 has secret attributes, and what two copies did not agree on`() throws {
+  @Test func `one of format 2 has secret attributes, and what two copies did not agree on`() throws
+  {
     let vault = try #require(FrozenVault.all.first { $0.name == "0.2.0/second" })
     let scratch = try Scratch()
     let path = try vault.copy(to: scratch)

@@ -271,6 +271,7 @@ extension Examples {
     status.rotation = 400
     (status.backupTime, status.backupPath) = (1_700_000_000_000, bytes("/m/a.kura"))
     status.vault = [UInt8](repeating: 0xAB, count: 16)
+    status.format = 2
     return status
   }
 

@@ -148,6 +148,7 @@ extension Agent {
       report.epoch = summary.epoch
       report.fingerprint = summary.fingerprint
       report.itemCount = summary.itemCount
+      report.format = summary.format.rawValue
       report.rotation = session.rotationProgress.map(\.parts)
       report.weaknesses = summary.weaknesses
     }

@@ -93,6 +93,7 @@ extension Status {
     guard report.state == .unlocked else { return }
     try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
     try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
+    try output.write("format: \(report.format)\n")
     if let rotation = report.rotation {
       try output.write("rotation: under way, \(rotation / 10) %\n")
     }
@@ -193,6 +194,7 @@ extension Status {
     try output.member("items", report.itemCount)
     try output.member("epoch", report.epoch)
     try output.member("fingerprint", hex(report.fingerprint))
+    try output.member("format", UInt64(report.format))
     if let rotation = report.rotation {
       try output.member("rotation-percent", UInt64(rotation / 10))
     }

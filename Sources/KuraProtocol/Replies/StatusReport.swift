@@ -48,6 +48,8 @@ public struct StatusReport: Equatable, Sendable {
   public var backupPath: [UInt8] = []
   /// The vault's id, which stands in clear in its file.
   public var vault = [UInt8](repeating: 0, count: Self.vaultCount)
+  /// The format that the vault has, 1 or 2.
+  public var format: UInt16 = 0
 
   /// A report to be filled in.
   public init(state: SessionState, lockReason: LockReason? = nil) {
@@ -88,6 +90,7 @@ public struct StatusReport: Equatable, Sendable {
     let id = try reader.field(Self.vaultCount)
     vault = []
     for index in id { vault.append(payload[index]) }
+    format = try reader.number()
     try reader.finish()
   }
 
@@ -177,6 +180,7 @@ extension SecretBuffer {
     try put(report.backupTime)
     try put16(report.backupPath.span, limit: ProtocolLimit.path)
     try put(report.vault.span)
+    try put(report.format)
     try closeFrame(frame)
   }
 
