@@ -9,6 +9,7 @@ from pathlib import Path
 
 import closeup
 import goals
+import moving
 import report
 import values
 from ground import Failed, Ground, Skipped, memory
@@ -97,6 +98,7 @@ def measure(ground):
         for store in [kura] + others:
             store.close()
     values.measure(ground)
+    moving.measure(ground)
 
 
 def main():

@@ -45,6 +45,21 @@ def peak(value):
                          for who in ("kura get", "kura put", "kura-agent")) / 1024
 
 
+def largest(operation, who):
+    """The figure at the one size that there is of it."""
+    def measure(f):
+        names = [name for name in f if name.startswith(operation + "/") and name.endswith("/" + who)]
+        if not names:
+            raise KeyError(f"{operation}/*/{who}")
+        return f[names[0]]
+    return measure
+
+
+def moved(form):
+    theirs, ours = largest("import", "keepassxc-cli"), largest("import", form)
+    return lambda f: theirs(f) / ours(f)
+
+
 def unlock_more(items):
     return lambda f: f[f"race/{items}/unlock"] - f[f"race/{items}/argon2id"]
 
@@ -82,6 +97,11 @@ def goals(most, middle, value):
              ratio(f"value/{value}/get kura", f"value/{value}/get age -d")),
         Goal(f"put of {value}: speed, to cp + fsync", 0.4, "x",
              ratio(f"value/{value}/put cp+fsync", f"value/{value}/put kura"), least=True),
+        Goal(f"backup of {value}: speed, to cp + fsync", 0.8, "x",
+             ratio(f"value/{value}/backup cp+fsync", f"value/{value}/backup kura"), least=True),
+        Goal("import by CSV: speed, to keepassxc-cli", 3, "x", moved("csv"), least=True),
+        Goal("import by lines: speed, to the same", 3, "x", moved("json-lines"), least=True),
+        Goal("merge with 10 differences", 100, "ms", largest("merge", "kura")),
         Goal(f"{value}: peak of the larger process", 32, "MiB", peak(value)),
         Goal(f"agent at rest, {some}, unlocked", 12, "MiB",
              figure(f"rest/{middle}/unlocked", 1 / 1024)),

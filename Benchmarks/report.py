@@ -124,6 +124,13 @@ def show_values(figures):
         print(f"  {parts[0]:8}{parts[1]:28}{milliseconds(took):>12}{times(took / ours):>9} x")
 
 
+def show_moving(figures):
+    print("\nMoving in, and two copies that become one")
+    for operation in ("import", "merge"):
+        for parts, took in named(figures.values, operation):
+            print(f"  {operation:8}{int(parts[0]):>10,}  {parts[1]:16}{milliseconds(took):>12}")
+
+
 def show_goals(judged):
     print("\nGoals")
     for one in judged:
@@ -146,6 +153,7 @@ def show(ground, judged):
     show_variables(figures.values)
     show_agent(figures.values)
     show_values(figures)
+    show_moving(figures)
     show_goals(judged)
     if ground.quick:
         print("\nQUICK: no stores of 10,000, 100,000 and 1,000,000, no value of 1 GiB, 10 runs and"

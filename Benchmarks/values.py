@@ -13,8 +13,8 @@ SIZES = {"256MiB": 256 << 20, "1GiB": 1 << 30}
 class Large(Kura):
     """A vault of its own, whose cheap passcode leaves the agent's peak to the values."""
 
-    def __init__(self, ground):
-        place = ground.here / "large"
+    def __init__(self, ground, name="large"):
+        place = ground.here / name
         (place / "run").mkdir(mode=0o700, parents=True)
         for variable, name in (("DATA_HOME", "data"), ("STATE_HOME", "state"),
                                ("RUNTIME_DIR", "run")):
@@ -48,11 +48,15 @@ def commands(ground, vault, path):
     copying = ground.script("copy-durably", f"cp --reflink=never {shlex.quote(path)} {copy}",
                             f"sync {copy}")
     feed = ground.tool("feed")
+    file = shlex.quote(os.environ["XDG_DATA_HOME"] + "/kura/default.kura")
+    keeping = ground.script("keep-durably", f"cp --reflink=never {file} {copy}", f"sync {copy}")
     vault.call("put", "--replace", "--file", path, "large")
     return {
         "put/kura": Timed([feed, path, vault.program, "-q", "put", "--replace", "large"]),
         "put/cp+fsync": Timed([copying]),
         "put/age -r": Timed(["age", "-r", public, "-o", sealed, path]),
+        "backup/kura": Timed([vault.program, "-q", "backup", str(ground.here / "backup.kura")]),
+        "backup/cp+fsync": Timed([keeping]),
         "get/kura": Timed([vault.program, "get", "large"]),
         "get/age -d": Timed(["age", "-d", "-i", key, sealed]),
     }

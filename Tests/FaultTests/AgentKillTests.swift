@@ -204,6 +204,20 @@ final class AgentDesk {
       output: scratch.file(output))
   }
 
+  /// Runs `kura` on another copy of the vault, as on another machine.
+  func elsewhere(_ copy: String, _ arguments: [String]) throws {
+    let state = "XDG_STATE_HOME=" + (try scratch.directory("elsewhere"))
+    let other = environment.filter { !$0.hasPrefix("XDG_STATE_HOME=") } + [state]
+    let child = try Child(
+      "\(Programs.directory)/kura",
+      ["--vault", copy, "--no-agent"] + arguments + ["--passcode-file", passcode],
+      environment: other, output: scratch.file("output"))
+    let status = child.wait()
+    guard status == 0 else {
+      throw SystemFailure(call: "kura \(arguments[0]): \(try output())", number: status)
+    }
+  }
+
   func demand(_ arguments: [String]) throws {
     let status = try kura(arguments)
     guard status == 0 else {
