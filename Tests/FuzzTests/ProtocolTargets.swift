@@ -12,7 +12,9 @@ enum ProtocolTargets {
         case .clientHello: try inside(try Hello(payload), payload.count)
         case .request: try againAsIs(payload)
         case .clientEnd: try inside(try UploadEnd(payload), payload.count)
-        case .clientData: try inside(try? PromptWord(payload), payload.count)
+        case .clientData:
+          try inside(try? PromptWord(payload), payload.count)
+          _ = try? NeedleWord(payload)
         default: return
         }
       },
@@ -27,6 +29,7 @@ enum ProtocolTargets {
           if var reader = try? EntryReader(payload) { while (try? reader.next()) != nil {} }
           try inside(try? FindingBatch(payload), payload.count)
           try inside(try? PromptNews(payload), payload.count)
+          try needleAgainAsIs(payload)
         default: return
         }
       },
@@ -63,6 +66,15 @@ enum ProtocolTargets {
     do { try buffer.putRequest(request) } catch { throw Flaw(text: "\(error) when written again") }
     let again = buffer.bytes.extracting(droppingFirst: Frame.headByteCount)
     try hold(copy(again) == copy(payload), "written again it is another request")
+  }
+
+  /// A value to be masked that is read is written as it stood.
+  private static func needleAgainAsIs(_ payload: Span<UInt8>) throws {
+    guard let needle = try? Needle(payload) else { return }
+    var buffer = try SecretBuffer(capacity: 16)
+    do { try buffer.putNeedle(needle) } catch { throw Flaw(text: "\(error) when written again") }
+    let again = buffer.bytes.extracting(droppingFirst: Frame.headByteCount)
+    try hold(copy(again) == copy(payload), "written again it is another value")
   }
 
   /// Complains of a range in what was read that is not in what it was read from.
@@ -179,6 +191,7 @@ extension ProtocolTargets {
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },
+      written { try $0.putNeedleWord(NeedleWord(7, isTaken: true)) },
     ]
   }
 
@@ -202,6 +215,12 @@ extension ProtocolTargets {
         try buffer.closeBatch(batch, count: 1)
       },
       written { try $0.putPromptNews(elsewhere: "pts/3".utf8.span) },
+      written {
+        try $0.putNeedle(
+          Needle(
+            7, .attribute, name: "a/b".utf8.span, key: "pin".utf8.span, size: 6,
+            value: "271828".utf8.span))
+      },
     ]
   }
 }

@@ -9,28 +9,6 @@ import Testing
 
 @testable import KuraAgent
 
-/// Processes that a test makes up.
-private final class Processes: Sendable {
-  private let table: Mutex<[UInt32: ProcessLink]>
-
-  init(_ links: [ProcessLink]) {
-    table = Mutex(Dictionary(uniqueKeysWithValues: links.map { ($0.process, $0) }))
-  }
-
-  func look(_ process: UInt32) -> ProcessLink? { table.withLock { $0[process] } }
-
-  func set(_ link: ProcessLink) { table.withLock { $0[link.process] = link } }
-}
-
-private func link(
-  _ process: UInt32, below parent: UInt32, at start: UInt64, _ name: String = "bash",
-  depth: Int = 1, user: UInt32 = 1_000, terminal: UInt32 = 0
-) -> ProcessLink {
-  ProcessLink(
-    process: process, parent: parent, start: start, user: user, depth: depth,
-    terminal: terminal, name: Array(name.utf8))
-}
-
 @Suite struct `The programs that are answered for together` {
   private func chain(_ links: [ProcessLink], latest: UInt64 = 1_000) -> ProcessChain? {
     let processes = Processes(links)

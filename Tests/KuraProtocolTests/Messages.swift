@@ -303,7 +303,12 @@ enum Examples {
       let confirm = try written { try $0.putConfirm() }
       let data = try written { try $0.putData("hello".utf8.span, from: .client) }
       let word = try written { try $0.putPromptWord(.take) }
+      let taken = try written { try $0.putNeedleWord(NeedleWord(7, isTaken: true)) }
       return [
+        Example(label: "data: a word about a value to be masked", side: .client, bytes: taken) {
+          payload throws(ProtocolError) in
+          guard try NeedleWord(payload) == NeedleWord(7, isTaken: true) else { throw .fieldValue }
+        },
         Example(label: "data: a word about a prompt", side: .client, bytes: word) {
           payload throws(ProtocolError) in _ = try PromptWord(payload)
         },

@@ -211,6 +211,15 @@ extension Examples {
             _ = payload.extracting(place)
           }
         },
+        reply("data: a value to be masked") {
+          try $0.putNeedle(
+            Needle(
+              7, .attribute, name: "a/b".utf8.span, key: "pin".utf8.span, size: 6,
+              value: "271828".utf8.span))
+        } reading: { payload throws(ProtocolError) in
+          let needle = try Needle(payload)
+          guard needle.value.bytes.count == 6, needle.part == .attribute else { throw .fieldValue }
+        },
         reply("data: of the access log") {
           let batch = try $0.openBatch()
           try $0.putLogDropped(7)

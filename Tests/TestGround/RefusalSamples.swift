@@ -40,6 +40,7 @@ extension Refusal {
     case .backupUnsound: .backupUnsound(subject)
     case .mergeRefused: .mergeRefused(.otherVault, subject)
     case .copyUnsound: .copyUnsound(subject)
+    case .maskerSilent: .maskerSilent
     case .backupFailed: .backupFailed(errno: 2, subject)
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)

@@ -48,9 +48,11 @@ extension Agent {
     guard !connection.isClosed else { return }
     connection.isClosed = true
     leavePrompt(connection)
+    leaveMask(connection)
     connection.phase = .closing
     connection.grant = nil
     connection.gathered = nil
+    connection.wait = nil
     abandonAttempts(of: connection)
     noteRest(of: connection)
     leaveSeat(connection)

@@ -20,7 +20,9 @@ extension Agent {
     do throws(Refusal) {
       try dispatch(
         frame.type, connection.inbox.bytes.extracting(frame.payload), on: connection)
+      try keepBack(connection, from: written)
     } catch {
+      dropWait(of: connection)
       // A lock that came of it has answered already.
       if wasUnlocked, session?.isUnlocked == false {
         if frame.type == .clientEnd, !connection.isClosed { connection.phase = .ready }
@@ -50,6 +52,7 @@ extension Agent {
     case (.confirming(let attempt, _), .confirm):
       try checkThere(connection)
       try confirm(attempt, of: connection)
+    case (.masking, .clientData): try hear(ofNeedle: payload, connection)
     case (.ready, .clientData) where connection.prompting != nil || connection.mayCrossEnd:
       try hear(payload, connection)
     default: throw .malformed

@@ -31,6 +31,10 @@ final class Connection {
   var mistakes: UInt64 = 0
   /// What opens protected values for it, after a fresh passcode.
   var grant: Grant?
+  /// What it masks, where it is told of values.
+  var mask: MaskRun?
+  /// Whom the request that is just served has told of its values.
+  var wait: MaskWait?
   /// Items that it will have stored as a whole, once all of them have come.
   var gathered: GatheredItems?
 

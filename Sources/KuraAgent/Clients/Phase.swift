@@ -26,15 +26,19 @@ enum Phase {
   case awaitingClosings(ClosingWait)
   /// Nothing: a backup of the vault is made, which takes no key of it.
   case backingUp(BackupRun)
+  /// Whether values will be found that it was told of: it masks what others write.
+  case masking
+  /// Nothing: such ones have to know of the values that the answer has.
+  case awaitingMasks(MaskWait)
   /// Nothing: what is pending is sent, then the connection ends.
   case closing
 
   /// Whether frames are read.
   var isReading: Bool {
     switch self {
-    case .greeting, .ready, .uploading, .draining, .confirming: true
+    case .greeting, .ready, .uploading, .draining, .confirming, .masking: true
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp, .closing:
+      .awaitingClosings, .backingUp, .awaitingMasks, .closing:
       false
     }
   }
@@ -43,7 +47,7 @@ enum Phase {
   var isParked: Bool {
     switch self {
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp:
+      .awaitingClosings, .backingUp, .masking, .awaitingMasks:
       true
     case .greeting, .ready, .uploading, .draining, .confirming, .closing: false
     }
@@ -54,7 +58,8 @@ enum Phase {
     switch self {
     case .greeting, .ready, .draining: true
     case .uploading, .attempting, .confirming, .sending, .awaitingUnlock,
-      .awaitingLock, .awaitingRotation, .awaitingClosings, .backingUp, .closing:
+      .awaitingLock, .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks,
+      .closing:
       false
     }
   }
@@ -64,7 +69,7 @@ enum Phase {
     switch self {
     case .awaitingUnlock, .awaitingLock: true
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming, .sending,
-      .awaitingRotation, .awaitingClosings, .backingUp, .closing:
+      .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks, .closing:
       false
     }
   }
@@ -77,7 +82,9 @@ enum Phase {
     case .sending(let stream): stream.session
     case .awaitingLock(let session): session
     case .awaitingRotation(let watch): watch.session
-    case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .backingUp, .closing:
+    case .awaitingMasks(let wait): wait.session
+    case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .backingUp, .masking,
+      .closing:
       nil
     }
   }
@@ -89,8 +96,9 @@ enum Phase {
     case .awaitingUnlock(let deadline): deadline
     case .awaitingClosings(let wait): wait.deadline
     case .backingUp(let run): run.due
+    case .awaitingMasks(let wait): wait.deadline
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
-      .awaitingLock, .awaitingRotation, .closing:
+      .awaitingLock, .awaitingRotation, .masking, .closing:
       nil
     }
   }
@@ -110,6 +118,9 @@ extension Phase {
 
   /// What is waited for to be whole files.
   var closings: ClosingWait? { if case .awaitingClosings(let wait) = self { wait } else { nil } }
+
+  /// The answer that is kept back.
+  var masks: MaskWait? { if case .awaitingMasks(let wait) = self { wait } else { nil } }
 
   /// The backup that is made.
   var backup: BackupRun? { if case .backingUp(let run) = self { run } else { nil } }

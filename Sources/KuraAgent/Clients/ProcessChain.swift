@@ -62,6 +62,9 @@ struct ProcessChain: Equatable, Sendable {
     return links.isEmpty ? nil : links
   }
 
+  /// Whether nothing above it was left out for its depth.
+  var isWhole: Bool { links.count < Self.longest }
+
   /// What is answered for where this process asks: the nearest one that is not `kura`; nil where that is
   /// above more than its user would mean.
   ///

@@ -41,6 +41,10 @@ public final class Agent {
   var mayHoldKeys = false
   /// The vaults that somebody asks the passcode of, or did a moment ago.
   var desks: [PromptDesk] = []
+  /// Who masks what the programs below them write.
+  var masks: [MaskRun] = []
+  /// The number of the value that one was told of last.
+  var lastNeedle: UInt64 = 0
   /// What the last one who asked is called.
   var lastAsker: UInt64 = 0
 

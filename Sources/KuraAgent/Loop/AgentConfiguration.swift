@@ -63,6 +63,12 @@ public struct AgentLimits: Equatable, Sendable {
   /// For which keys are held while a person writes a recovery key down.
   public var confirm: UInt64 = 300_000
 
+  /// For who masks to know a value, before who was to be handed it is refused.
+  public var mask: UInt64 = 5_000
+
+  /// Those who mask.
+  public var masks = 64
+
   /// Between a change and the note of the newest state.
   public var upkeep: UInt64 = 500
 

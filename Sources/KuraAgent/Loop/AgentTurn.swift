@@ -155,6 +155,7 @@ extension Agent {
     guard now >= connection.phase.deadline ?? .max else { return }
     if case .awaitingUnlock = connection.phase { giveUp(connection) }
     if case .awaitingClosings(let wait) = connection.phase { answer(wait, connection) }
+    if let wait = connection.phase.masks { giveUp(wait, connection) }
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.

@@ -11,6 +11,7 @@ extension Agent {
     _ request: NameRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
+    let masks = try masks(above: connection)
     let item = request.name.bytes
     let code = try opening(connection, on: session) { grant throws(Refusal) in
       try work(on: session, item: request.name.place) { vault throws(VaultError) in
@@ -24,6 +25,7 @@ extension Agent {
     }
     noteUse(of: session)
     if code.hasMoved { noteChange(of: session) }
+    try tell(masks, connection, of: .code, name: item, code.text.bytes, on: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(code) }
   }
 }

@@ -11,6 +11,7 @@ extension Agent {
     _ request: GetRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
+    let masks = try masks(above: connection)
     let (name, revision) = (request.name.bytes, request.revision)
     let value = try opening(connection, on: session) { grant throws(Refusal) in
       try work(on: session, item: request.name.place) { vault throws(VaultError) in
@@ -20,6 +21,7 @@ extension Agent {
     if value.item.isProtected {
       remember(name, revision: value.item.revision, on: session, for: connection)
     }
+    try tell(masks, connection, of: value, on: session)
     let withAttributes = request.flags.contains(.attributes)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putGetReply(value, withAttributes: withAttributes)
@@ -33,14 +35,17 @@ extension Agent {
   func getAttribute(
     _ request: GetAttributeRequest, _ connection: Connection
   ) throws(Refusal) {
+    let session = try unlocked(connection)
+    let masks = try masks(above: connection)
     let item = try item(request.name, connection)
     let key = try attributeKey(request.key.bytes)
-    let isThere = try wire { () throws(ProtocolError) in
-      guard let value = item.attributes.value(of: key.bytes) else { return false }
-      try connection.outbox.frames.putReply(AttributeReply(value))
-      return true
+    if let value = item.attributes.value(of: key.bytes) {
+      try tell(
+        masks, connection, of: .attribute, name: item.name, key: key.bytes, value, on: session)
+      return try wire { () throws(ProtocolError) in
+        try connection.outbox.frames.putReply(AttributeReply(value))
+      }
     }
-    if isThere { return }
     guard item.hasSecret(key.bytes) else {
       throw .attributeNotFound(.field(request.key.place))
     }

@@ -50,6 +50,7 @@ extension Agent {
     _ request: GetSecretsRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
+    let masks = try masks(above: connection)
     let name = request.name.bytes
     let revision = request.revision == 0 ? nil : request.revision
     let list = try opening(connection, on: session) { grant throws(Refusal) in
@@ -61,11 +62,14 @@ extension Agent {
       }
     }
     noteUse(of: session)
+    let bytes = list.bytes
+    let count = Int(bytes[0]) | Int(bytes[1]) << 8
+    let fields = AttributeFields(bytes.extracting(droppingFirst: 2), count: count)
+    try fields.forEach { key, value throws(Refusal) in
+      try tell(masks, connection, of: .attribute, name: name, key: key, value, on: session)
+    }
     try wire { () throws(ProtocolError) in
-      let bytes = list.bytes
-      let count = Int(bytes[0]) | Int(bytes[1]) << 8
-      try connection.outbox.frames.putReply(
-        GetSecretsReply(AttributeFields(bytes.extracting(droppingFirst: 2), count: count)))
+      try connection.outbox.frames.putReply(GetSecretsReply(fields))
     }
   }
 
@@ -94,6 +98,7 @@ extension Agent {
     _ request: GetAttributeRequest, key: borrowing SecretBytes, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
+    let masks = try masks(above: connection)
     let name = request.name.bytes
     let bytes = key.bytes
     let value = try opening(connection, on: session) { grant throws(Refusal) in
@@ -103,6 +108,8 @@ extension Agent {
       }
     }
     noteUse(of: session)
+    try tell(
+      masks, connection, of: .attribute, name: name, key: bytes, value.bytes, on: session)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(AttributeReply(value.bytes))
     }

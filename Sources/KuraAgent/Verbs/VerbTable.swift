@@ -71,6 +71,7 @@ extension Agent {
     case .conflicts(let request): try conflicts(request, connection)
     case .getSecrets(let request): try getSecrets(request, connection)
     case .takeOver: try takeOver(connection)
+    case .mask: try mask(connection)
     }
   }
 }
@@ -96,7 +97,7 @@ extension Verb {
     switch self {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
-    case .lock, .agentStatus, .agentStop, .agentFacts: []
+    case .lock, .agentStatus, .agentStop, .agentFacts, .mask: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
       .secrets, .conflicts, .getSecrets:
       .takesSeat
@@ -144,8 +145,7 @@ extension Request {
         .slotEnable, .authorize, .rekey, .putBatch, .log:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
-        .conflicts,
-        .draftKey:
+        .conflicts, .draftKey, .mask:
         nil
       }
     }

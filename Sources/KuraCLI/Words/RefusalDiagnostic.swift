@@ -61,6 +61,7 @@ extension Diagnostic {
     case .backupUnsound(let path): backupUnsoundWords(path)
     case .mergeRefused(let flaw, let path): mergeRefusedWords(flaw, path)
     case .copyUnsound(let path): copyUnsoundWords(path)
+    case .maskerSilent: maskerSilentWords
 
     case .wrongPasscode(let wrong):
       (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))
@@ -150,6 +151,13 @@ extension Diagnostic {
 
   private static var compactingWords: Words {
     ("the vault's file is being made shorter", "try again when 'kura verify --compact' has ended")
+  }
+
+  private static var maskerSilentWords: Words {
+    (
+      "the value was not handed out: the 'kura run --mask' above does not take it to mask it",
+      "see whether that run is stopped; let it go on, then try again"
+    )
   }
 
   private static var memoryNotLockedWords: Words {

@@ -85,6 +85,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case backupFailed = 96
   case mergeRefused = 97
   case copyUnsound = 98
+  case maskerSilent = 104
 
   /// Whether a lock says by it that the keys are gone, but not that the file is whole.
   public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
@@ -95,7 +96,9 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .fault, .malformed, .unsupported, .outOfMemory, .newerFormat, .slotsFull, .tooLarge:
       .failure
     case .otherVersion, .stopping: .agent
-    case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole: .busy
+    case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole,
+      .maskerSilent:
+      .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
     case .vaultExists, .exists, .slotTaken, .recoveryKeyExists, .revisionConflict,
@@ -160,6 +163,7 @@ extension Refusal {
     case .backupFailed: .backupFailed
     case .mergeRefused: .mergeRefused
     case .copyUnsound: .copyUnsound
+    case .maskerSilent: .maskerSilent
     case .wrongPasscode: .wrongPasscode
     case .wrongKey: .wrongKey
     case .recoveryKeyTypo: .recoveryKeyTypo

@@ -85,6 +85,8 @@ public enum Refusal: Error, Equatable, Sendable {
   case mergeRefused(CopyFlaw, Subject)
   /// The copy at this path is damaged; the vault was not changed.
   case copyUnsound(Subject)
+  /// The client is part of a masked run that does not take the value to mask it, and so nothing was handed out.
+  case maskerSilent
 
   /// The passcode or code is wrong.
   case wrongPasscode(WrongPasscode)

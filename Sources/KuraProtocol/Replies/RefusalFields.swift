@@ -76,7 +76,8 @@ extension SecretBuffer {
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
       .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .opensNoProtected,
-      .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty:
+      .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty,
+      .maskerSilent:
       break
     case .otherVersion(let newest): try put(newest)
     case .locked(let note):
@@ -185,6 +186,7 @@ extension Refusal {
     case .backupUnsound: .backupUnsound(try reader.subject())
     case .mergeRefused: .mergeRefused(try reader.choice(), try reader.subject())
     case .copyUnsound: .copyUnsound(try reader.subject())
+    case .maskerSilent: .maskerSilent
     case .backupFailed: .backupFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
     case .wrongKey: .wrongKey(Credential(rawValue: try reader.number()))

@@ -56,6 +56,8 @@ public enum Request: ~Escapable {
   case conflicts(ConflictsRequest)
   case getSecrets(GetSecretsRequest)
   case takeOver
+  /// Is told of each value that the programs below the client's process are handed, before they are.
+  case mask
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -115,7 +117,7 @@ public enum Request: ~Escapable {
     case .conflicts: self = .conflicts(try reader.message())
     case .getSecrets: self = .getSecrets(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver:
+      .compact, .takeOver, .mask:
       // Read above.
       throw .unknownVerb(verb.rawValue)
     }
@@ -136,6 +138,7 @@ public enum Request: ~Escapable {
     case .log: self = .log
     case .compact: self = .compact
     case .takeOver: self = .takeOver
+    case .mask: self = .mask
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
@@ -195,6 +198,7 @@ public enum Request: ~Escapable {
     case .conflicts: .conflicts
     case .getSecrets: .getSecrets
     case .takeOver: .takeOver
+    case .mask: .mask
     }
   }
 }
@@ -214,7 +218,7 @@ extension Request {
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
-        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver:
+        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask:
         return OwnerWord()
       }
     }
@@ -262,7 +266,7 @@ extension SecretBuffer {
     case .conflicts(var message): try message.code(&self)
     case .getSecrets(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver:
+      .compact, .takeOver, .mask:
       break
     }
     try closeFrame(frame)
