@@ -241,6 +241,12 @@ bool kura_relayed_took(struct kura_relay *relay, int number) {
   return number == SIGCONT || number == SIGWINCH || number == SIGTSTP;
 }
 
+bool kura_relayed_lost(pid_t child) {
+  if (child != leader || leader == 0) return false;
+  leader = 0;
+  return true;
+}
+
 void kura_relayed_look(struct kura_relay *relay) {
   struct word word;
   ssize_t got;
@@ -313,7 +319,7 @@ void kura_relayed_end(struct kura_relay *relay) {
   if (relay->watcher < 0) return;
   shutdown(relay->watcher, SHUT_WR);
   /* The master stays open until the session is over: its end would hang up on who is left there. */
-  if (relay->has_ended) kura_child_wait(leader, INT_MAX);
+  if (relay->has_ended && leader > 0) kura_child_wait(leader, INT_MAX);
   close(relay->watcher);
   relay->watcher = -1;
 }

@@ -26,6 +26,9 @@ int kura_relayed_start(struct kura_relay *relay, const int *errors);
 /* Whether a signal is for us, and not for the command. */
 bool kura_relayed_took(struct kura_relay *relay, int number);
 
+/* Whether a child that has ended was the leader of the command's session. */
+bool kura_relayed_lost(pid_t child);
+
 /* Hears what the command did. */
 void kura_relayed_look(struct kura_relay *relay);
 

@@ -176,7 +176,10 @@ static void keep_ours(struct kura_relay *relay, const int *output, const int *er
 int kura_relay_start(struct kura_relay *relay, int starter) {
   int output[2] = {-1, -1}, errors[2] = {-1, -1}, orders[2];
   *relay = (struct kura_relay){
-      .output = -1, .errors = -1, .starter = starter, .watcher = -1, .terminal = kura_relayed_terminal()};
+      .output = -1, .errors = -1, .starter = starter, .watcher = -1, .agent = -1,
+      .terminal = kura_relayed_terminal()};
+  /* What the command leaves behind stays below us, so that what it is handed is known. */
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   relay->is_merged = !kura_is_filled(1) && !kura_is_filled(2) && is_same_file(1, 2);
   relay->news = start_news(relay);
   int failed = relay->news < 0 ? relay->news : 0;
@@ -221,29 +224,39 @@ static void take_signals(struct kura_relay *relay) {
   }
 }
 
+/* Children are the command, the leader of its session, and what those left behind. */
+static void reap(struct kura_relay *relay) {
+  pid_t child;
+  for (int status; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (kura_relayed_lost(child) || child != relay->process || relay->has_ended) continue;
+    relay->status = status;
+    relay->has_ended = true;
+    relay->happened |= KURA_RELAY_ENDED;
+  }
+}
+
 static void look(struct kura_relay *relay) {
-  if (relay->has_ended) return;
-  if (relay->watcher >= 0) return kura_relayed_look(relay);
-  if (waitpid(relay->process, &relay->status, WNOHANG) != relay->process) return;
-  relay->has_ended = true;
-  relay->happened |= KURA_RELAY_ENDED;
+  /* What the leader said before it ended is heard first. */
+  if (relay->watcher >= 0 && !relay->has_ended) kura_relayed_look(relay);
+  reap(relay);
 }
 
 int kura_relay_await(struct kura_relay *relay, int milliseconds) {
   for (;;) {
     look(relay);
-    struct pollfd each[5] = {
+    struct pollfd each[6] = {
         {.fd = relay->output, .events = POLLIN}, {.fd = relay->errors, .events = POLLIN},
         {.fd = relay->news, .events = POLLIN},   {.fd = relay->has_ended ? -1 : relay->watcher, .events = POLLIN},
-        {.fd = -1}};
+        {.fd = -1},              {.fd = relay->agent, .events = POLLIN}};
     int longest = kura_relayed_prepare(relay, &each[4], &each[0]);
     int wait = relay->happened ? 0 : longest >= 0 && (milliseconds < 0 || longest < milliseconds) ? longest : milliseconds;
-    int found = poll(each, 5, wait);
+    int found = poll(each, 6, wait);
     int told = relay->happened;
     relay->happened = 0;
     if (found > 0) {
       if (each[0].revents & (POLLIN | POLLHUP | POLLERR)) told |= KURA_RELAY_OUTPUT;
       if (each[1].revents) told |= KURA_RELAY_ERRORS;
+      if (each[5].revents) told |= KURA_RELAY_NEEDLE;
       if (each[2].revents) take_signals(relay);
       kura_relayed_pass_keys(relay, &each[4], &each[0]);
     }
@@ -253,15 +266,18 @@ int kura_relay_await(struct kura_relay *relay, int milliseconds) {
 
 // MARK: - Passing on
 
-int kura_relay_write(struct kura_relay *relay, int number, const void *bytes, size_t count) {
-  const char *next = bytes;
+ssize_t kura_relay_write(struct kura_relay *relay, int number, const void *bytes, size_t count) {
+  const char *first = bytes, *next = first;
   struct stat status;
   bool is_file = fstat(number, &status) == 0 && S_ISREG(status.st_mode);
   while (count > 0) {
-    struct pollfd each[2] = {
-        {.fd = number, .events = POLLOUT}, {.fd = relay->news, .events = POLLIN}};
-    if (poll(each, 2, -1) < 0) continue;
+    struct pollfd each[3] = {{.fd = number, .events = POLLOUT},
+                             {.fd = relay->news, .events = POLLIN},
+                             {.fd = relay->agent, .events = POLLIN}};
+    if (poll(each, 3, -1) < 0) continue;
     if (each[1].revents) take_signals(relay);
+    /* Who reads may read nothing for long: nobody below waits for that with a value. */
+    if (each[2].revents) break;
     if (!each[0].revents) continue;
     /* So much never blocks where something can be written: meanwhile no signal would be served. */
     ssize_t written = write(number, next, is_file || count < PIPE_BUF ? count : PIPE_BUF);
@@ -270,7 +286,7 @@ int kura_relay_write(struct kura_relay *relay, int number, const void *bytes, si
     next += written;
     count -= (size_t)written;
   }
-  return 0;
+  return next - first;
 }
 
 void kura_relay_close(struct kura_relay *relay, int number) {
@@ -284,16 +300,21 @@ void kura_relay_close(struct kura_relay *relay, int number) {
 
 // MARK: - Ending
 
+void kura_relay_leave(struct kura_relay *relay) { kura_relayed_leave_terminal(relay); }
+
 void kura_relay_tell(struct kura_relay *relay) {
-  kura_relayed_leave_terminal(relay);
+  kura_relay_leave(relay);
   prctl(PR_SET_PDEATHSIG, 0);
   ssize_t ignored = write(relay->starter, &relay->status, sizeof relay->status);
   (void)ignored;
   close(relay->starter);
   /* From here on nobody waits for us: what ends others ends us, too. */
   close(relay->news);
-  relay->news = -1;
-  sigset_t free = awaited;
+  sigset_t free = awaited, child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  relay->news = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigdelset(&free, SIGCHLD);
   sigaddset(&free, SIGTSTP);
   sigaddset(&free, SIGCONT);
   sigprocmask(SIG_UNBLOCK, &free, NULL);

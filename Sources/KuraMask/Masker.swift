@@ -76,7 +76,7 @@ public struct Masker: ~Copyable {
   ///
   /// - Parameters:
   ///   - text: The bytes.
-  ///   - set: The same from the first call on, or one with more values.
+  ///   - set: The same from the first call on, with more values or not: each is found from the next byte on.
   ///   - output: What may be shown is appended.
   /// - Throws: ``SecureMemoryError``.
   public mutating func write<Output: MaskedOutput & ~Copyable>(
@@ -126,13 +126,6 @@ public struct Masker: ~Copyable {
       set.nodes.depth(of: state), bare.map { set.nodes.depth(of: $0.state) } ?? 0)
     guard most <= Masker.mostAtEnd else { return }
     try letGo(below: window.count, set, to: &output)
-  }
-
-  /// Looks at what is held back anew, with a set that has more values.
-  public mutating func begin(with set: borrowing NeedleSet) {
-    (scanned, state, bare) = (0, NeedleNodes.root, nil)
-    (finds, gaps, solid) = ([], [], [])
-    scan(set)
   }
 
   // MARK: - Finding

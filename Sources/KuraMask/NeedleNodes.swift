@@ -21,7 +21,7 @@ struct NeedleNodes: ~Copyable {
     case match
     /// Whose form that is.
     case owner
-    /// Whose form it begins.
+    /// Whose form it begins; in the highest bit, whether a value ends here.
     case origin
 
     static let count = 7
@@ -29,6 +29,7 @@ struct NeedleNodes: ~Copyable {
     static let stride = count * 4
   }
 
+  private static let whole: UInt32 = 1 << 31
   /// A node before it has anything.
   private static let none = [28 of UInt8](repeating: 0)
 
@@ -99,7 +100,7 @@ struct NeedleNodes: ~Copyable {
   }
 
   /// Gives each node what it falls back to, those of shorter beginnings first.
-  mutating func link() throws(SecureMemoryError) {
+  mutating func link() {
     var queue: [UInt32] = [NeedleNodes.root]
     var next = 0
     while next < queue.count {
@@ -120,6 +121,27 @@ struct NeedleNodes: ~Copyable {
         child = value(.sibling, of: child)
       }
     }
+  }
+
+  /// Notes that a value was added in all its forms.
+  mutating func markWhole(_ value: Span<UInt8>) {
+    guard let node = node(of: value) else { return }
+    set(.origin, of: node, to: self.value(.origin, of: node) | NeedleNodes.whole)
+  }
+
+  /// Whether a value was.
+  func isWhole(_ value: Span<UInt8>) -> Bool {
+    guard let node = node(of: value) else { return false }
+    return self.value(.origin, of: node) & NeedleNodes.whole != 0
+  }
+
+  private func node(of text: Span<UInt8>) -> UInt32? {
+    var node = NeedleNodes.root
+    for index in text.indices {
+      guard let child = child(of: node, text[index]) else { return nil }
+      node = child
+    }
+    return node
   }
 
   // MARK: Walking
@@ -157,7 +179,7 @@ struct NeedleNodes: ~Copyable {
   func owner(at node: UInt32) -> UInt32 { value(.owner, of: node) }
 
   /// Whose form the node's text begins.
-  func origin(at node: UInt32) -> UInt32 { value(.origin, of: node) }
+  func origin(at node: UInt32) -> UInt32 { value(.origin, of: node) & ~NeedleNodes.whole }
 }
 
 extension NeedleNodes {

@@ -18,6 +18,7 @@ public struct NeedleSet: ~Copyable {
   /// The names, one behind the other.
   private var names: SecretBuffer
   private var nameEnds: [Int] = []
+  private var isLinked = true
 
   /// Without any value it finds nothing.
   ///
@@ -38,6 +39,8 @@ public struct NeedleSet: ~Copyable {
   public enum Outcome: Sendable {
     /// It is found from now on.
     case added
+    /// It was found before, under the name that it was given first.
+    case known
     /// It has too few bytes: too much that is no secret would look like it.
     case tooShort
     /// It has more than 64 KiB; none of its forms is looked for.
@@ -49,12 +52,14 @@ public struct NeedleSet: ~Copyable {
   /// - Parameters:
   ///   - value: The bytes; copied.
   ///   - name: What is said in its place.
-  /// - Throws: ``SecureMemoryError``; the set is of no use then.
+  /// - Throws: ``SecureMemoryError``; some forms may be found, and all of what was added before.
   public mutating func add(
     _ value: Span<UInt8>, named name: Span<UInt8>
   ) throws(SecureMemoryError) -> Outcome {
     guard value.count >= NeedleForms.shortest else { return .tooShort }
     guard value.count <= NeedleForms.longest else { return .tooLong }
+    guard !nodes.isWhole(value) else { return .known }
+    isLinked = false
     let owner = UInt32(nameEnds.count)
     try names.append(name)
     nameEnds.append(names.count)
@@ -66,13 +71,16 @@ public struct NeedleSet: ~Copyable {
       var bits = beginnings.mutableBytes
       bits[number >> 3] |= 1 << UInt8(number & 7)
     }
+    nodes.markWhole(value)
     return .added
   }
 
-  /// Links the forms with each other.
-  ///
-  /// - Throws: ``SecureMemoryError``; the set is of no use then.
-  public mutating func finish() throws(SecureMemoryError) { try nodes.link() }
+  /// Links the forms with each other, where some are new. What was begun with fewer values goes on.
+  public mutating func finish() {
+    guard !isLinked else { return }
+    nodes.link()
+    isLinked = true
+  }
 
   /// The name of a value.
   @_lifetime(borrow self)

@@ -12,7 +12,7 @@ func finding(_ values: [[UInt8]]) throws -> NeedleSet {
     let name = Array("v\(index)".utf8)
     _ = try set.add(value.span, named: name.span)
   }
-  try set.finish()
+  set.finish()
   return set
 }
 

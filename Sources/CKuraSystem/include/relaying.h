@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What kura_relay_await tells of: that something can be read, or what the command did. */
 enum {
@@ -18,6 +19,7 @@ enum {
   KURA_RELAY_ERRORS = 2,
   KURA_RELAY_ENDED = 4,
   KURA_RELAY_STOPPED = 8, /* what it wrote before is to be passed on, then comes kura_relay_stop */
+  KURA_RELAY_NEEDLE = 16, /* the agent tells of a value, or has ended */
 };
 
 /* A command that runs, seen by the reader. */
@@ -32,6 +34,8 @@ struct kura_relay {
   int starter;
   /* Tells of signals, and the command's session of what it does; -1: it is our child. */
   int news, watcher;
+  /* Tells of values that programs below us are handed; -1: nobody does. Somebody else's to close. */
+  int agent;
   /* The terminal that we are at; -1: the streams are pipes. */
   int terminal;
   /* What happened and was not told yet, and how the command ended. */
@@ -57,8 +61,9 @@ void kura_relay_ordered(struct kura_relay *_Nonnull relay);
    numbers above, 0 when the time is over. */
 int kura_relay_await(struct kura_relay *_Nonnull relay, int milliseconds);
 
-/* Writes what the command wrote to our stream of that number, 1 or 2, and serves signals meanwhile. */
-int kura_relay_write(
+/* Writes what the command wrote to our stream of that number, 1 or 2, and serves signals meanwhile. It stops where the
+   agent has something to say: how much was written, or a negated errno. */
+ssize_t kura_relay_write(
     struct kura_relay *_Nonnull relay, int number, const void *_Nonnull bytes, size_t count);
 
 /* Takes nothing more from a stream of the command's, 1 or 2, and tells who reads ours. */
@@ -67,7 +72,10 @@ void kura_relay_close(struct kura_relay *_Nonnull relay, int number);
 /* Stops as the command did, and has it go on when we do. */
 void kura_relay_stop(struct kura_relay *_Nonnull relay);
 
-/* The command has ended: gives the terminal back, and has the first process end as the command did. */
+/* The command has ended: gives the terminal back. */
+void kura_relay_leave(struct kura_relay *_Nonnull relay);
+
+/* Then has the first process end as the command did. */
 void kura_relay_tell(struct kura_relay *_Nonnull relay);
 
 /* Gives the terminal back, and waits until the command's session is over. */

@@ -16,7 +16,9 @@ struct MaskedCommand: ~Copyable {
   private static let end = UInt8(ascii: "!")
 
   private var relay: kura_relay
-  private let set: NeedleSet
+  private var set: NeedleSet
+  private var source: NeedleSource
+  private let messages: Messages
   private var output: MaskedStream
   private var errors: MaskedStream
   private var input: SecretBuffer
@@ -32,6 +34,9 @@ struct MaskedCommand: ~Copyable {
     _ plan: consuming LaunchPlan, _ values: consuming PlaceholderValues,
     _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
+    let access = try invocation.access()
+    // Who is in the way of an agent's start says so before anything is begun.
+    if !access.isPrivate { _ = try access.connect() }
     let (reader, channel) = System.partRelay()
     guard reader >= 0 else { throw .client(.system(-reader)) }
     var plan = plan
@@ -48,8 +53,8 @@ struct MaskedCommand: ~Copyable {
     let process = System.startRelay(&relay, starter: channel)
     guard process >= 0 else { throw .client(.system(-process)) }
     guard process > 0 else { throw try become(plan, relay.orders, invocation.arguments) }
-    var command = try MaskedCommand(
-      relay, set, try MaskedStream(1, messages), try MaskedStream(2, messages))
+    let source = try NeedleSource.begin(access, &relay)
+    var command = try MaskedCommand(relay, set, source, messages)
     // Its files are there for as long as it is.
     defer { extendLifetime(plan) }
     do throws(CommandError) {
@@ -65,16 +70,21 @@ struct MaskedCommand: ~Copyable {
   }
 
   private init(
-    _ relay: kura_relay, _ set: consuming NeedleSet, _ output: consuming MaskedStream,
-    _ errors: consuming MaskedStream
+    _ relay: kura_relay, _ set: consuming NeedleSet, _ source: consuming NeedleSource,
+    _ messages: Messages
   ) throws(CommandError) {
-    input = try allocating { () throws(SecureMemoryError) in
+    let input = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: MaskedStream.step)
     }
-    self.relay = relay
-    self.set = set
+    let output = try MaskedStream(1, messages)
+    let errors = try MaskedStream(2, messages)
+    self.input = input
     self.output = output
     self.errors = errors
+    self.relay = relay
+    self.set = set
+    self.source = source
+    self.messages = messages
   }
 }
 
@@ -113,19 +123,17 @@ extension MaskedCommand {
 extension MaskedCommand {
   private mutating func pass() throws(CommandError) -> ExitStatus {
     while !relay.has_ended || relay.output >= 0 || relay.errors >= 0 {
-      let isWaiting = output.isWaiting || errors.isWaiting
-      var found = System.awaitRelay(&relay, patience: isWaiting ? Self.patience : -1)
-      if found == 0 {
-        try output.release(&relay, set)
-        try errors.release(&relay, set)
-      }
-      _ = try take(found)
+      var found = System.awaitRelay(&relay, patience: patience)
+      if source.isLost { source.comeBack(&relay) }
+      if found == 0 { try release() }
+      try take(found)
       if found & Int32(KURA_RELAY_STOPPED) != 0 {
         found |= try takeRest()
         System.stopRelay(&relay)
       }
       if found & Int32(KURA_RELAY_ENDED) != 0 {
         _ = try takeRest()
+        sayLeftOut()
         guard !output.hasFailed, !errors.hasFailed else { return .runFailed }
         System.tellRelay(&relay)
       }
@@ -133,15 +141,59 @@ extension MaskedCommand {
     return .ok
   }
 
+  private var patience: Int32 {
+    if output.isWaiting || errors.isWaiting { return Self.patience }
+    return source.isLost ? NeedleSource.patience : -1
+  }
+
+  /// - Returns: How many bytes were read.
+  @discardableResult
   private mutating func take(_ found: Int32) throws(CommandError) -> Int {
+    if found & Int32(KURA_RELAY_NEEDLE) != 0 { source.take(into: &set, &relay) }
     var count = 0
-    if found & Int32(KURA_RELAY_OUTPUT) != 0 {
-      count += try output.take(&relay, set, through: &input)
+    if found & Int32(KURA_RELAY_OUTPUT) != 0,
+      let read = try output.read(relay, set, through: &input)
+    {
+      sendOutput()
+      if read == 0 {
+        if relay.is_merged { sayLeftOut() }
+        output.close(&relay)
+      }
+      count += read
     }
-    if found & Int32(KURA_RELAY_ERRORS) != 0 {
-      count += try errors.take(&relay, set, through: &input)
+    if found & Int32(KURA_RELAY_ERRORS) != 0,
+      let read = try errors.read(relay, set, through: &input)
+    {
+      sendErrors()
+      if read == 0 {
+        sayLeftOut()
+        errors.close(&relay)
+      }
+      count += read
     }
     return count
+  }
+
+  /// Says how many values are not looked for, while messages are still read.
+  private mutating func sayLeftOut() {
+    guard source.hasLeftOut else { return }
+    System.leaveRelay(&relay)
+    source.sayLeftOut(messages)
+  }
+
+  private mutating func release() throws(CommandError) {
+    try output.release(set)
+    sendOutput()
+    try errors.release(set)
+    sendErrors()
+  }
+
+  private mutating func sendOutput() {
+    while !output.send(&relay) { source.take(into: &set, &relay) }
+  }
+
+  private mutating func sendErrors() {
+    while !errors.send(&relay) { source.take(into: &set, &relay) }
   }
 
   /// Takes what was written before the command stopped or ended; others may hold its streams, and write for ever.
@@ -152,12 +204,11 @@ extension MaskedCommand {
     var (left, happened) = (Self.mostLeft, Int32(0))
     while left > 0 {
       let found = System.awaitRelay(&relay, patience: 0)
-      happened |= found & ~streams
-      guard found & streams != 0 else { break }
+      happened |= found & ~(streams | Int32(KURA_RELAY_NEEDLE))
+      guard found & (streams | Int32(KURA_RELAY_NEEDLE)) != 0 else { break }
       left -= try take(found)
     }
-    try output.release(&relay, set)
-    try errors.release(&relay, set)
+    try release()
     return happened
   }
 }

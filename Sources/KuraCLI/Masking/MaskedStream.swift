@@ -15,6 +15,8 @@ struct MaskedStream: ~Copyable {
   private let messages: Messages
   private var masker: Masker
   private var shown: MaskedText
+  /// How much of that was written.
+  private var sent = 0
   /// Whether something is held back that nobody was given time to go on with.
   private(set) var isWaiting = false
   /// Whether what the command wrote was lost, which was said.
@@ -29,15 +31,15 @@ struct MaskedStream: ~Copyable {
     self.shown = shown
   }
 
-  /// Takes what there is to read, which may be the end.
+  /// Reads what there is, which may be the end, to be passed on.
   ///
   /// - Parameter input: Room for ``step`` bytes, which goes through many hands.
-  /// - Returns: How many bytes were read.
-  mutating func take(
-    _ relay: inout kura_relay, _ set: borrowing NeedleSet, through input: inout SecretBuffer
-  ) throws(CommandError) -> Int {
+  /// - Returns: How many bytes were read; nil where the stream has ended before.
+  mutating func read(
+    _ relay: borrowing kura_relay, _ set: borrowing NeedleSet, through input: inout SecretBuffer
+  ) throws(CommandError) -> Int? {
     let descriptor = number == 1 ? relay.output : relay.errors
-    guard descriptor >= 0 else { return 0 }
+    guard descriptor >= 0 else { return nil }
     input.removeAll()
     var count = 0
     // A terminal that nobody has open any more answers with an error.
@@ -51,33 +53,41 @@ struct MaskedStream: ~Copyable {
         try masker.finish(set, to: &shown)
       }
     } catch { throw .outOfMemory }
-    send(&relay)
     isWaiting = count > 0 && masker.holds
-    if count == 0 { System.closeRelay(&relay, number) }
     return count
   }
 
-  /// Shows a beginning of a value that nothing follows: it may be a question.
-  mutating func release(
-    _ relay: inout kura_relay, _ set: borrowing NeedleSet
-  ) throws(CommandError) {
+  /// Has a beginning of a value passed on that nothing follows: it may be a question.
+  mutating func release(_ set: borrowing NeedleSet) throws(CommandError) {
     guard isWaiting else { return }
     isWaiting = false
     do throws(SecureMemoryError) { try masker.release(set, to: &shown) } catch {
       throw .outOfMemory
     }
-    send(&relay)
   }
 
-  private mutating func send(_ relay: inout kura_relay) {
-    let failed = System.writeRelay(&relay, number, shown.bytes.bytes)
+  /// Passes on what was read.
+  ///
+  /// - Returns: Whether all is written; false where the agent has something to say first.
+  mutating func send(_ relay: inout kura_relay) -> Bool {
+    let written = System.writeRelay(
+      &relay, number, shown.bytes.bytes.extracting(droppingFirst: sent))
+    if written >= 0, sent + written < shown.bytes.count {
+      sent += written
+      return false
+    }
     shown.bytes.removeAll()
-    guard failed < 0 else { return }
+    sent = 0
+    guard written < 0 else { return true }
     // Who does not read any more ends the command by its next write, as without us.
-    if failed != -EPIPE {
+    if written != Int(-EPIPE) {
       hasFailed = true
-      messages.report(Diagnostic(CommandError.output(-failed)))
+      messages.report(Diagnostic(CommandError.output(Int32(-written))))
     }
     System.closeRelay(&relay, number)
+    return true
   }
+
+  /// Takes nothing more from the stream.
+  func close(_ relay: inout kura_relay) { System.closeRelay(&relay, number) }
 }

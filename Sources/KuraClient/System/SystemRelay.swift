@@ -27,10 +27,10 @@ extension System {
     unsafe kura_relay_await(&relay, patience)
   }
 
-  /// Writes to a stream of ours.
+  /// Writes to a stream of ours: how much, or a negated errno.
   package static func writeRelay(
     _ relay: inout kura_relay, _ number: Int32, _ bytes: Span<UInt8>
-  ) -> Int32 {
+  ) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return 0 }
       return unsafe kura_relay_write(&relay, number, start, bytes.count)
@@ -44,6 +44,9 @@ extension System {
 
   /// Stops as the command did.
   package static func stopRelay(_ relay: inout kura_relay) { unsafe kura_relay_stop(&relay) }
+
+  /// Gives the terminal back where the command has ended.
+  package static func leaveRelay(_ relay: inout kura_relay) { unsafe kura_relay_leave(&relay) }
 
   /// Tells how the command ended.
   package static func tellRelay(_ relay: inout kura_relay) { unsafe kura_relay_tell(&relay) }
