@@ -83,6 +83,41 @@ int kura_start_asked(
   return failed;
 }
 
+struct answering_order {
+  const char *program;
+  char *const *arguments;
+  int theirs;
+};
+
+static int become_answering(const void *given, pid_t parent) {
+  const struct answering_order *order = given;
+  reset_signals();
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
+  if (getppid() != parent) _exit(1);
+  if (dup2(order->theirs, 0) < 0 || dup2(order->theirs, 1) < 0) return errno;
+  kura_close_at_start(3);
+  execve(order->program, order->arguments, environ);
+  return errno;
+}
+
+int kura_start_answering(
+    const char *program, const char *arguments, size_t count, struct kura_child *child) {
+  int ends[2];
+  child->descriptor = -1;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
+  char **words = kura_split_words(arguments, count);
+  int failed = -ENOMEM;
+  if (words) {
+    const struct answering_order order = {program, words, ends[1]};
+    failed = kura_start_as(become_answering, &order, &child->process);
+  }
+  free(words);
+  close(ends[1]);
+  if (failed) close(ends[0]);
+  child->descriptor = failed ? -1 : ends[0];
+  return failed;
+}
+
 struct owner_order {
   const char *program;
   char *const *arguments;

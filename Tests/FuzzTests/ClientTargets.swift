@@ -30,6 +30,21 @@ enum ClientTargets {
         }
       },
       FuzzTarget(
+        name: "staged-files",
+        seeds: bytes(
+          ":000000 100644 \(String(repeating: "0", count: 40)) \(String(repeating: "a1", count: 20)) A\0a b\0",
+          ":100644 120000 \(String(repeating: "b2", count: 20)) \(String(repeating: "c3", count: 20)) M\0l\0"),
+        words: bytes(":", "\0", " ", "100644", "100755", "160000", "000000", "A", "M", "D")
+      ) { input throws(Flaw) in
+        guard let entries = StagedSearch.entries(in: input.span) else { return false }
+        for entry in entries {
+          try hold(!entry.path.isEmpty && !entry.path.contains(0), "a path that is none")
+          try hold(entry.content.count == 40 || entry.content.count == 64, "a name of no content")
+          try hold(!entry.content.contains(0x0A), "a name of several lines")
+        }
+        return true
+      },
+      FuzzTarget(
         name: "time-code",
         seeds: bytes(
           "otpauth://totp/a:b?secret=jbswy3dpehpk3pxp&issuer=c&period=60&digits=8&algorithm=SHA256"),

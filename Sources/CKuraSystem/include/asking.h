@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/* Programs that are started to answer, and end: kura-strength, pinentry, and what KURA_ASKPASS
+/* Programs that are started to answer, and end: kura-strength, git, pinentry, and what KURA_ASKPASS
    names. */
 #ifndef KURA_ASKING_H
 #define KURA_ASKING_H
@@ -16,6 +16,13 @@
    and ends when we do, however that is. 0 or a negated errno. */
 int kura_start_asked(
     const char *_Nonnull program, const char *_Nullable argument, int feeds, int inherits,
+    struct kura_child *_Nonnull child);
+
+/* Starts a program that answers what it is told: its stdin and stdout are our socket, its stderr and its variables are
+   ours. `arguments` are `count` bytes of words, its own name first, each with a NUL behind it. It ends when we do. 0 or a
+   negated errno. */
+int kura_start_answering(
+    const char *_Nonnull program, const char *_Nonnull arguments, size_t count,
     struct kura_child *_Nonnull child);
 
 /* What is heard of a `kura` that asks the owner; the other one of the two is lost. */

@@ -76,6 +76,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case rotate
   case secret
   case show
+  case staged
   case stdin
   case submit
   case symbols

@@ -35,6 +35,36 @@ struct ValueLines: ~Copyable, MaskedOutput {
   }
 }
 
+/// Finds in which lines of a text, which comes in parts, values stand.
+struct LineFinder: ~Copyable {
+  private var masker: Masker
+  private var lines = ValueLines()
+
+  init() throws(CommandError) {
+    masker = try allocating { () throws(SecureMemoryError) in try Masker() }
+  }
+
+  /// Looks at a part.
+  ///
+  /// - Returns: Where it is certain by now.
+  mutating func take(
+    _ part: Span<UInt8>, _ set: borrowing NeedleSet
+  ) throws(CommandError) -> [ValueLines.Line] {
+    do throws(SecureMemoryError) { try masker.write(part, set, to: &lines) } catch {
+      throw .outOfMemory
+    }
+    return lines.take()
+  }
+
+  /// Comes to the end.
+  mutating func finish(_ set: borrowing NeedleSet) throws(CommandError) -> [ValueLines.Line] {
+    do throws(SecureMemoryError) {
+      try masker.finish(set, onlyWhole: true, to: &lines)
+    } catch { throw .outOfMemory }
+    return lines.take()
+  }
+}
+
 /// Looks for values in files, and below directories.
 struct FileSearch: ~Copyable {
   /// Whatever stands so deep leads round in a circle, or nowhere.
@@ -58,7 +88,7 @@ struct FileSearch: ~Copyable {
   /// passed over. A path that is named itself may be a link.
   mutating func search(
     _ path: String, depth: Int = 0, _ set: borrowing NeedleSet,
-    _ report: (String, ValueLines.Line) throws(CommandError) -> Void
+    _ report: ([UInt8], ValueLines.Line) throws(CommandError) -> Void
   ) throws(CommandError) {
     let file: TextFile
     do throws(FileError) { file = try TextFile.open(path, followingLink: depth == 0) } catch {
@@ -83,24 +113,17 @@ struct FileSearch: ~Copyable {
 
   private mutating func read(
     _ descriptor: Int32, _ path: String, _ set: borrowing NeedleSet,
-    _ report: (String, ValueLines.Line) throws(CommandError) -> Void
+    _ report: ([UInt8], ValueLines.Line) throws(CommandError) -> Void
   ) throws(CommandError) {
-    var masker = try allocating { () throws(SecureMemoryError) in try Masker() }
-    var lines = ValueLines()
+    var finder = try LineFinder()
     var isMore = true
     while isMore {
       input.removeAll()
       do throws(FileError) {
         isMore = try Descriptor.read(descriptor, into: &input, upTo: FileSearch.step) > 0
       } catch { return skip(path, error) }
-      try allocating { () throws(SecureMemoryError) in
-        if isMore {
-          try masker.write(input.bytes, set, to: &lines)
-        } else {
-          try masker.finish(set, onlyWhole: true, to: &lines)
-        }
-      }
-      for line in lines.take() { try report(path, line) }
+      let lines = isMore ? try finder.take(input.bytes, set) : try finder.finish(set)
+      for line in lines { try report(Array(path.utf8), line) }
     }
   }
 

@@ -56,6 +56,16 @@ extension System {
     return failed == 0 ? child : nil
   }
 
+  /// Starts a program that answers what it is told; nil where that fails.
+  ///
+  /// - Parameter words: Its arguments, its own name first.
+  package static func startAnswering(_ program: String, _ words: [String]) -> kura_child? {
+    let arguments = block(words)
+    var child = kura_child()
+    let failed = unsafe kura_start_answering(program, arguments, arguments.count, &child)
+    return failed == 0 ? child : nil
+  }
+
   /// Starts a `kura` that is to ask the owner.
   ///
   /// - Parameters:
