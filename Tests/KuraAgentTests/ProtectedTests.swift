@@ -182,6 +182,61 @@ import Testing
     #expect(try bench.ask(other) { try $0.get("a") }.failure == .protected)
   }
 
+  @Test(arguments: [Verb.get, .getAttribute, .getSecrets])
+  func `covers a value and its secret attributes by one answer`(to verb: Verb) throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    for name in ["a", "b"] {
+      #expect(try bench.ask(wire) { try $0.put(name, "1", flags: .protect) }.isOK)
+      #expect(try bench.ask(wire) { try $0.setSecret("pin", "0815", of: name) }.isOK)
+    }
+    try bench.set(.reuseWindow, 300_000, wire)
+    let other = try bench.client()
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.failure == .protected)
+    #expect(try bench.authorize(wire).isOK)
+    let read = try bench.ask(wire) { buffer in
+      switch verb {
+      case .getAttribute: try buffer.attribute("pin", of: "a")
+      case .getSecrets: try buffer.getSecrets(of: "a")
+      default: try buffer.get("a")
+      }
+    }
+    #expect(read.isOK)
+    #expect(try bench.ask(other) { try $0.get("a") }.value == "1")
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.isOK)
+    #expect(try bench.ask(other) { try $0.getSecrets(of: "a") }.isOK)
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "b") }.failure == .protected)
+    // What was set since was answered for by nobody.
+    #expect(try bench.ask(wire) { try $0.setSecret("hint", "blue", of: "a") }.isOK)
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.isOK)
+    #expect(try bench.ask(other) { try $0.attribute("hint", of: "a") }.failure == .protected)
+    bench.clock.pass(milliseconds: 300_000)
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.failure == .protected)
+  }
+
+  @Test func `keeps so many keys and no more, however many attributes there are`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    try bench.set(.reuseWindow, 300_000, wire)
+    let session = try #require(bench.agent.sessions.first)
+    #expect(try bench.authorize(wire).isOK)
+    let keys = 250
+    var stored = 0
+    repeat {
+      let name = "n\(stored)"
+      #expect(try bench.ask(wire) { try $0.put(name, "1", flags: .protect) }.isOK)
+      if stored == 0 { #expect(try bench.ask(wire) { try $0.setSecret("k", "1", of: name) }.isOK) }
+      #expect(try bench.ask(wire) { try $0.putSecrets(keys, of: name) }.isOK)
+      #expect(try bench.ask(wire) { try $0.get(name) }.isOK)
+      stored += 1
+    } while session.windows.count == stored
+    #expect(stored > 1)
+    let count = session.windows.reduce(0) { $0 + $1.body.count }
+    #expect(count <= Window.mostKeys)
+    #expect(count + keys + 1 > Window.mostKeys)
+    #expect(session.windows.count == stored - 1)
+  }
+
   @Test func `has five minutes at most`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
@@ -201,5 +256,27 @@ extension Bench {
 
   fileprivate func set(_ key: Setting, _ value: UInt64, _ wire: Wire) throws {
     #expect(try ask(wire) { try $0.set(key, value) }.isOK)
+  }
+}
+
+extension SecretBuffer {
+  fileprivate mutating func setSecret(_ key: String, _ value: String, of name: String) throws {
+    try putRequest(
+      .setSecret(.init(name: name.utf8.span, key: key.utf8.span, value: value.utf8.span)))
+  }
+
+  fileprivate mutating func getSecrets(of name: String) throws {
+    try putRequest(.getSecrets(.init(name: name.utf8.span)))
+  }
+
+  /// A new value with so many secret attributes.
+  fileprivate mutating func putSecrets(_ count: Int, of name: String) throws {
+    var pairs = try SecretBuffer(capacity: 16)
+    for index in 0..<count { try pairs.putPair(key: "\(index)".utf8.span, value: "1".utf8.span) }
+    try putRequest(
+      .put(
+        .init(
+          name: name.utf8.span, flags: .replace,
+          secrets: AttributeFields(pairs.bytes, count: count), value: "2".utf8.span)))
   }
 }

@@ -134,6 +134,66 @@ import Testing
   }
 }
 
+@Suite struct `What opens one protected body` {
+  /// A vault whose items `a` and `b` have a secret attribute.
+  private func vault(_ file: TestVault) throws -> UnlockedVault {
+    var vault = try file.unlock()
+    for name in ["a", "b"] {
+      try vault.store(name, pattern(5), protecting: true)
+      if vault.format == .first { _ = try vault.takeOver() }
+      try vault.setSecret("pin", "0815", of: name)
+    }
+    return vault
+  }
+
+  private func body(
+    _ vault: inout UnlockedVault, _ file: TestVault, revision: UInt64? = nil
+  ) throws -> BodyKey {
+    let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
+    return try #require(
+      try vault.bodyKey(Array("a".utf8).span, revision: revision, from: key))
+  }
+
+  @Test func `opens its value and its attributes, and no others`() throws {
+    let file = try TestVault()
+    var vault = try vault(file)
+    let body = try body(&vault, file)
+    #expect(body.count == 2)
+    let key: ProtectedKey? = ProtectedKey(of: [body])
+    #expect(try vault.get("a", with: key) == pattern(5))
+    #expect(try vault.secretText("pin", of: "a", with: key) == "0815")
+    let all = try vault.secretAttributes(of: Array("a".utf8).span, with: key)
+    let pair = [3, 0] + Array("pin".utf8) + [4, 0, 0, 0] + Array("0815".utf8)
+    #expect(bytes(of: all.bytes) == [1, 0] + pair)
+    #expect(throws: VaultError.protected) { try vault.get("b", with: key) }
+    #expect(throws: VaultError.protected) { _ = try vault.secretText("pin", of: "b", with: key) }
+    #expect(throws: VaultError.notFound) { _ = try vault.secretText("hint", of: "a", with: key) }
+  }
+
+  @Test func `opens neither a new value nor a new attribute`() throws {
+    let file = try TestVault()
+    var vault = try vault(file)
+    let before = try body(&vault, file)
+    let key: ProtectedKey? = ProtectedKey(of: [before])
+    try vault.setSecret("hint", "blue", of: "a")
+    #expect(try vault.get("a", with: key) == pattern(5))
+    #expect(try vault.secretText("pin", of: "a", with: key) == "0815")
+    #expect(throws: VaultError.protected) { _ = try vault.secretText("hint", of: "a", with: key) }
+    #expect(throws: VaultError.protected) {
+      _ = try vault.secretAttributes(of: Array("a".utf8).span, with: key)
+    }
+    #expect(try body(&vault, file).covers(before))
+    #expect(try !before.covers(body(&vault, file)))
+    try vault.store("a", pattern(6))
+    try vault.setSecret("pin", "1", of: "a")
+    #expect(throws: VaultError.protected) { try vault.get("a", with: key) }
+    #expect(throws: VaultError.protected) { _ = try vault.secretText("pin", of: "a", with: key) }
+    // The earlier revision is what was answered for.
+    #expect(try body(&vault, file, revision: 2).covers(before))
+    #expect(try vault.get("a", revision: 2, with: key) == pattern(5))
+  }
+}
+
 @Suite struct `Protecting an item` {
   @Test func `seals its whole history anew, and leaves nothing readable in any file`() throws {
     let file = try TestVault()

@@ -134,17 +134,17 @@ import Testing
     try vault.setSecret("pin", "0815", of: "a")
     #expect(try vault.secretKeys(of: "a") == ["hint", "pin"])
     let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
-    #expect(try vault.secret("pin", of: "a", with: key) == "0815")
+    #expect(try vault.secretText("pin", of: "a", with: key) == "0815")
     try vault.put("a", "2")
-    #expect(try vault.secret("pin", of: "a", with: key) == "0815")
+    #expect(try vault.secretText("pin", of: "a", with: key) == "0815")
     let owner: OwnerProof? = try vault.owner()
     _ = try vault.move(Array("a".utf8).span, to: Array("b".utf8).span, by: owner)
     try vault.beginRotation()
     while try vault.rotate() {}
-    #expect(try vault.secret("pin", of: "b", with: key) == "0815")
+    #expect(try vault.secretText("pin", of: "b", with: key) == "0815")
     try vault.remove("b")
     #expect(try vault.restore(Array("b".utf8).span) > 0)
-    #expect(try vault.secret("pin", of: "b", with: key) == "0815")
+    #expect(try vault.secretText("pin", of: "b", with: key) == "0815")
     #expect(try vault.get("b", with: key) == Array("2".utf8))
     // Public again, it is secret no more.
     var edits = AttributeEdits()
@@ -155,7 +155,7 @@ import Testing
     #expect(try vault.findings() == [])
     vault.fold()
     vault = try file.unlock()
-    #expect(try vault.secret("pin", of: "b", with: key) == "0815")
+    #expect(try vault.secretText("pin", of: "b", with: key) == "0815")
   }
 
   @Test(arguments: [false, true])
@@ -166,20 +166,20 @@ import Testing
     try vault.setSecret("pin", "0815", of: "a")
     let key: ProtectedKey? = try vault.protectedKey(from: try file.key())
     if wasProtected {
-      #expect(throws: VaultError.protected) { _ = try vault.secret("pin", of: "a", with: nil) }
+      #expect(throws: VaultError.protected) { _ = try vault.secretText("pin", of: "a", with: nil) }
       _ = try vault.unprotect(Array("a".utf8).span, by: try vault.owner())
-      #expect(try vault.secret("pin", of: "a", with: nil) == "0815")
+      #expect(try vault.secretText("pin", of: "a", with: nil) == "0815")
     } else {
-      #expect(try vault.secret("pin", of: "a", with: nil) == "0815")
+      #expect(try vault.secretText("pin", of: "a", with: nil) == "0815")
       _ = try vault.protect(Array("a".utf8).span)
-      #expect(throws: VaultError.protected) { _ = try vault.secret("pin", of: "a", with: nil) }
-      #expect(try vault.secret("pin", of: "a", with: key) == "0815")
+      #expect(throws: VaultError.protected) { _ = try vault.secretText("pin", of: "a", with: nil) }
+      #expect(try vault.secretText("pin", of: "a", with: key) == "0815")
     }
     var edits = AttributeEdits()
     try edits.delete(Array("pin".utf8).span)
     try vault.setAttributes(Array("a".utf8).span, edits)
     #expect(try vault.secretKeys(of: "a") == [])
-    #expect(throws: VaultError.notFound) { _ = try vault.secret("pin", of: "a", with: key) }
+    #expect(throws: VaultError.notFound) { _ = try vault.secretText("pin", of: "a", with: key) }
     #expect(try vault.findings() == [])
   }
 
@@ -202,7 +202,7 @@ extension UnlockedVault {
     try setAttributes(Array(name.utf8).span, edits)
   }
 
-  fileprivate mutating func secret(
+  mutating func secretText(
     _ key: String, of name: String, with half: borrowing ProtectedKey?
   ) throws(VaultError) -> String {
     let value = try secretAttribute(Array(key.utf8).span, of: Array(name.utf8).span, with: half)

@@ -29,10 +29,12 @@ final class Grant {
   }
 }
 
-/// Lets the programs that an owner answered for read one value again.
+/// Lets the programs that an owner answered for read one value, and the secret attributes beside it, again.
 struct Window {
   /// How many of a vault there are at most.
   static let most = 256
+  /// How many keys they are made of at most: each value has one, and each attribute.
+  static let mostKeys = 4_096
 
   let body: BodyKey
   let tree: ProcessTree
@@ -80,8 +82,8 @@ extension Agent {
     return configuration.livesAtEnd(connection.raw) ? chain : nil
   }
 
-  /// Notes that a protected value was read by what its client proved: for as long as its owner set, which
-  /// begins with the passcode, the same programs may read it again.
+  /// Notes that a protected value, or an attribute beside it, was read by what its client proved: for as long as its
+  /// owner set, which begins with the passcode, the same programs may read both again.
   ///
   /// - Parameter revision: Which one was read; nil for the current one.
   func remember(
@@ -96,9 +98,12 @@ extension Agent {
       try vault.bodyKey(name, revision: revision, from: grant.key)
     }
     guard let body = found else { return }
-    session.windows.removeAll { $0.tree == tree && $0.body.isSame(as: body) }
-    if session.windows.count >= Window.most { session.windows.removeFirst() }
+    session.windows.removeAll { $0.tree == tree && body.covers($0.body) }
     session.windows.append(Window(body: body, tree: tree, since: grant.since))
+    var keys = session.windows.reduce(0) { $0 + $1.body.count }
+    while session.windows.count > Window.most || keys > Window.mostKeys {
+      keys -= session.windows.removeFirst().body.count
+    }
   }
 
   /// Lets go of what is too old; asked before each use, and at each timer.

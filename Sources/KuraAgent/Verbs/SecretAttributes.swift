@@ -61,6 +61,7 @@ extension Agent {
         return try vault.secretAttributes(of: name, revision: revision, with: grant.key)
       }
     }
+    remember(name, revision: revision, on: session, for: connection)
     noteUse(of: session)
     let bytes = list.bytes
     let count = Int(bytes[0]) | Int(bytes[1]) << 8
@@ -107,6 +108,7 @@ extension Agent {
         return try vault.secretAttribute(bytes, of: name, with: grant.key)
       }
     }
+    remember(name, revision: nil, on: session, for: connection)
     noteUse(of: session)
     try tell(
       masks, connection, of: .attribute, name: name, key: bytes, value.bytes, on: session)

@@ -159,12 +159,33 @@ public struct SealedAttributeCursor: ~Escapable {
   public func open(
     with pair: borrowing ProtectedPair, vault: VaultID, item: ItemID
   ) throws(FormatError) -> SecretBytes {
+    try open(under: try openingKey(of: pair), vault: vault, item: item)
+  }
+
+  /// What stands beside the sealed value, 32 bytes: no other has the same.
+  public var ephemeral: Span<UInt8> {
+    @_lifetime(copy self) get {
+      let half = keyRange.upperBound + identifierByteCount
+      return bytes.extracting(half..<(half + ProtectedPair.byteCount))
+    }
+  }
+
+  /// The key of this one attribute.
+  ///
+  /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
+  public func openingKey(of pair: borrowing ProtectedPair) throws(FormatError) -> Key {
+    do throws(CryptoError) { return try pair.openingKey(ephemeral: ephemeral) } catch {
+      throw FormatError(error)
+    }
+  }
+
+  /// Opens the value by the attribute's own key.
+  public func open(
+    under key: borrowing Key, vault: VaultID, item: ItemID
+  ) throws(FormatError) -> SecretBytes {
     let place = AssociatedData.protectedAttribute(vault: vault, item: item, setBy: revision)
-    let half = keyRange.upperBound + identifierByteCount
     var value: SecretBytes
     do throws(CryptoError) {
-      let key = try pair.openingKey(
-        ephemeral: bytes.extracting(half..<(half + ProtectedPair.byteCount)))
       value = try Seal.open(
         bytes.extracting(sealedRange), authenticating: place.span, under: key)
     } catch { throw FormatError(error) }

@@ -115,7 +115,7 @@ extension Keyring {
     _ found: VerifiedRow, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> Value {
     let item = Item(try openMeta(found.row.meta, found.facts), found.facts)
-    let body = try openStandard(found.row.body, found.facts, key)
-    return try Value(item, try ItemBody.read(body.value))
+    let body = try openValue(in: found.row.body, found.facts, key)
+    return try Value(item, try ItemBody.read(body))
   }
 }

@@ -26,26 +26,45 @@ public struct ProtectedKey: ~Copyable, Sendable {
   }
 }
 
-/// Opens one protected value, as it is now, and no other; wiped when dropped.
+/// Opens what one protected body holds, its value and its secret attributes, each as it is now, and no other; wiped
+/// when dropped.
 public final class BodyKey: Sendable {
   private let item: ItemID
-  private let ephemeral: [UInt8]
-  fileprivate let key: Key
+  private let seals: [SealKey]
 
-  fileprivate init(_ body: borrowing ProtectedBody, of item: ItemID, _ key: consuming Key) {
+  /// How many keys it is made of: that of the value, and one for each secret attribute.
+  public var count: Int { seals.count }
+
+  fileprivate init(of item: ItemID, _ seals: [SealKey]) {
     self.item = item
-    ephemeral = [UInt8](copying: body.ephemeral)
+    self.seals = seals
+  }
+
+  /// Whether it opens all that the other one does.
+  public func covers(_ other: BodyKey) -> Bool {
+    item == other.item
+      && other.seals.allSatisfy { seal in seals.contains { $0.ephemeral == seal.ephemeral } }
+  }
+
+  /// The key of what stands beside an ephemeral half in an item; nil where it opens others.
+  fileprivate func seal(beside ephemeral: Span<UInt8>, of item: ItemID) -> SealKey? {
+    seals.first { $0.opens(item == self.item, ephemeral) }
+  }
+}
+
+/// Opens a single value or attribute.
+private final class SealKey: Sendable {
+  let ephemeral: [UInt8]
+  let key: Key
+
+  init(beside ephemeral: Span<UInt8>, _ key: consuming Key) {
+    self.ephemeral = [UInt8](copying: ephemeral)
     self.key = key
   }
 
-  /// Whether both open the same.
-  public func isSame(as other: BodyKey) -> Bool {
-    item == other.item && ephemeral == other.ephemeral
-  }
-
-  fileprivate func opens(_ body: borrowing ProtectedBody, of item: ItemID) -> Bool {
-    let own = ephemeral
-    return self.item == item && body.ephemeral.isEqual(to: own.span)
+  func opens(_ isOfItem: Bool, _ ephemeral: Span<UInt8>) -> Bool {
+    let own = self.ephemeral
+    return isOfItem && ephemeral.isEqual(to: own.span)
   }
 }
 
@@ -62,7 +81,7 @@ extension ProtectedKey {
       case .some(let pair):
         if pair.publicHalf == half { return try body.open(with: pair, vault: vault, item: item) }
       case .none:
-        for own in bodies where own.opens(body, of: item) {
+        if let own = seal(beside: body.ephemeral, of: item) {
           return try body.open(under: own.key, vault: vault, item: item)
         }
       }
@@ -72,43 +91,73 @@ extension ProtectedKey {
 
   /// Opens the secret attributes of a protected item.
   ///
-  /// - Throws: ``VaultError/protected`` where it opens single values alone.
+  /// - Throws: ``VaultError/protected`` where it opens others, or not all of them.
   borrowing func opened(
     _ secrets: borrowing SecretContent?, of item: ItemID, in vault: VaultID, half: [UInt8]
   ) throws(VaultError) -> SecretContent? {
     switch secrets {
     case .none: return nil
     case .some(let secrets):
-      switch pair {
-      case .none: throw .protected
-      case .some(let pair):
-        guard pair.publicHalf == half else { throw .protected }
-        do throws(FormatError) {
-          return try secrets.opened(with: pair, vault: vault, item: item)
-        } catch { throw VaultError(error, about: .item) }
+      return try secrets.opened { cursor throws(VaultError) in
+        try open(cursor, of: item, in: vault, half: half)
       }
     }
   }
 
-  /// The key of one body alone; nil where this is not the secret half that it was sealed for.
+  /// Opens the secret attribute that a walk is at.
+  ///
+  /// - Throws: ``VaultError/protected`` where it opens others.
+  borrowing func open(
+    _ cursor: borrowing SealedAttributeCursor, of item: ItemID, in vault: VaultID, half: [UInt8]
+  ) throws(VaultError) -> SecretBytes {
+    do throws(FormatError) {
+      switch pair {
+      case .some(let pair):
+        if pair.publicHalf == half { return try cursor.open(with: pair, vault: vault, item: item) }
+      case .none:
+        if let own = seal(beside: cursor.ephemeral, of: item) {
+          return try cursor.open(under: own.key, vault: vault, item: item)
+        }
+      }
+    } catch { throw VaultError(error, about: .item) }
+    throw .protected
+  }
+
+  private borrowing func seal(beside ephemeral: Span<UInt8>, of item: ItemID) -> SealKey? {
+    for body in bodies {
+      if let own = body.seal(beside: ephemeral, of: item) { return own }
+    }
+    return nil
+  }
+
+  /// The keys of one body alone; nil where this is not the secret half that it was sealed for.
   fileprivate borrowing func key(
-    of body: borrowing ProtectedBody, _ item: ItemID, half: [UInt8]
+    of body: borrowing ProtectedBody, _ secrets: borrowing SecretContent?, _ item: ItemID,
+    half: [UInt8]
   ) throws(VaultError) -> BodyKey? {
     switch pair {
     case .some(let pair):
       guard pair.publicHalf == half else { return nil }
-      do throws(FormatError) {
-        return BodyKey(body, of: item, try body.openingKey(of: pair))
-      } catch {
-        throw VaultError(error, about: .item)
+      let value = try fromFormat(.item, body.openingKey(of: pair))
+      var seals = [SealKey(beside: body.ephemeral, value)]
+      switch secrets {
+      case .some(let secrets):
+        var cursor = try secrets.sealed().makeCursor()
+        while cursor.advance() {
+          let key = try fromFormat(.item, cursor.openingKey(of: pair))
+          seals.append(SealKey(beside: cursor.ephemeral, key))
+        }
+      case .none: break
       }
+      return BodyKey(of: item, seals)
     case .none: return nil
     }
   }
 }
 
 extension UnlockedVault {
-  /// What opens one protected value alone, so that it can be kept in the place of what opens all of them.
+  /// What opens one protected value and the secret attributes beside it, so that it can be kept in the place of what
+  /// opens all of them.
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
@@ -199,11 +248,11 @@ extension Keyring {
   /// Opens a row's body as far as a standard one goes.
   ///
   /// - Parameter key: What opens a protected one.
-  /// - Throws: ``VaultError/protected`` without the key, or when it is of another pair.
+  /// - Throws: ``VaultError/protected`` without the key, or when it opens others.
   borrowing func openStandard(
     _ sealed: Span<UInt8>, _ facts: RowFacts, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> PartedBody {
-    let parts = try PartedBody.part(try openBody(sealed, facts), facts.protection, of: format)
+    let parts = try parts(sealed, facts)
     guard facts.protection == .protected else { return parts }
     switch key {
     case .none: throw .protected
@@ -215,6 +264,44 @@ extension Keyring {
     }
   }
 
+  /// Opens the value of a row's body alone.
+  ///
+  /// - Throws: As ``openStandard(_:_:_:)`` does.
+  borrowing func openValue(
+    in sealed: Span<UInt8>, _ facts: RowFacts, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes {
+    let parts = try parts(sealed, facts)
+    guard facts.protection == .protected else { return parts.value }
+    switch key {
+    case .none: throw .protected
+    case .some(let key):
+      let body = try protectedBody(parts.value, facts)
+      return try key.open(body, of: facts.id, in: vault, half: ring.protectedHalf)
+    }
+  }
+
+  /// Opens the secret attributes of a row's body alone; nil for none.
+  ///
+  /// - Throws: As ``openStandard(_:_:_:)`` does, also where there are none.
+  borrowing func openSecrets(
+    in sealed: Span<UInt8>, _ facts: RowFacts, _ key: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretContent? {
+    let parts = try parts(sealed, facts)
+    guard facts.protection == .protected else { return parts.secrets }
+    switch key {
+    case .none: throw .protected
+    case .some(let key):
+      return try key.opened(parts.secrets, of: facts.id, in: vault, half: ring.protectedHalf)
+    }
+  }
+
+  /// The parts of a row's body, which in a protected one stay sealed.
+  borrowing func parts(
+    _ sealed: Span<UInt8>, _ facts: RowFacts
+  ) throws(VaultError) -> PartedBody {
+    try PartedBody.part(try openBody(sealed, facts), facts.protection, of: format)
+  }
+
   /// Reads a protected item's body, which cannot be of a later revision.
   borrowing func protectedBody(
     _ plaintext: consuming SecretBytes, _ facts: RowFacts
@@ -224,7 +311,7 @@ extension Keyring {
     return body
   }
 
-  /// The key of a row's body alone; nil for a standard one.
+  /// The keys of a row's body alone; nil for a standard one.
   fileprivate borrowing func bodyKey(
     _ found: VerifiedRow, _ key: borrowing ProtectedKey?
   ) throws(VaultError) -> BodyKey? {
@@ -232,10 +319,9 @@ extension Keyring {
     switch key {
     case .none: return nil
     case .some(let key):
-      let parts = try PartedBody.part(
-        try openBody(found.row.body, found.facts), .protected, of: format)
+      let parts = try parts(found.row.body, found.facts)
       let body = try protectedBody(parts.value, found.facts)
-      return try key.key(of: body, found.facts.id, half: ring.protectedHalf)
+      return try key.key(of: body, parts.secrets, found.facts.id, half: ring.protectedHalf)
     }
   }
 

@@ -257,20 +257,28 @@ extension SecretList {
 }
 
 extension SecretContent {
-  /// The same in the open, for a standard row.
-  borrowing func opened(
-    with pair: borrowing ProtectedPair, vault: VaultID, item: ItemID
-  ) throws(FormatError) -> SecretContent {
-    guard protection == .protected else {
-      do throws(SecureMemoryError) {
-        return SecretContent(encoded: try encoded.copy(), protection: .standard)
-      } catch { throw .outOfMemory }
+  /// Those of a protected item, which stay sealed.
+  @_lifetime(borrow self)
+  borrowing func sealed() throws(VaultError) -> SealedAttributes {
+    do throws(FormatError) { return try SealedAttributes(decoding: encoded.bytes) } catch {
+      throw VaultError(error, about: .item)
     }
-    var list = try Attributes.empty()
-    var cursor = try SealedAttributes(decoding: encoded.bytes).makeCursor()
+  }
+
+  /// The same in the open, for a standard row.
+  ///
+  /// - Parameter open: Opens the one that the walk is at.
+  borrowing func opened(
+    _ open: (borrowing SealedAttributeCursor) throws(VaultError) -> SecretBytes
+  ) throws(VaultError) -> SecretContent {
+    guard protection == .protected else {
+      return SecretContent(encoded: try encoded.copied(), protection: .standard)
+    }
+    var list = try fromFormat(.item, Attributes.empty())
+    var cursor = try sealed().makeCursor()
     while cursor.advance() {
-      let value = try cursor.open(with: pair, vault: vault, item: item)
-      list = try list.setting(cursor.key, to: value.bytes)
+      let value = try open(cursor)
+      list = try fromFormat(.item, list.setting(cursor.key, to: value.bytes))
     }
     do throws(SecureMemoryError) {
       return SecretContent(

@@ -71,8 +71,8 @@ extension Keyring {
   fileprivate borrowing func secretAttributes(
     _ found: VerifiedRow, _ half: borrowing ProtectedKey?
   ) throws(VaultError) -> SecretBytes {
-    let body = try openStandard(found.row.body, found.facts, half)
-    switch body.secrets {
+    let secrets = try openSecrets(in: found.row.body, found.facts, half)
+    switch secrets {
     case .some(let secrets): return try secrets.encoded.copied()
     case .none:
       do throws(SecureMemoryError) {
@@ -85,13 +85,40 @@ extension Keyring {
     _ key: Span<UInt8>, _ found: VerifiedRow, _ half: borrowing ProtectedKey?
   ) throws(VaultError) -> SecretBytes {
     guard found.facts.kind != .deleted else { throw .notFound }
-    let body = try openStandard(found.row.body, found.facts, half)
-    switch body.secrets {
-    case .some(let secrets):
-      guard let value = try secrets.value(of: key) else { throw .notFound }
-      return value
-    case .none: throw .notFound
+    let parts = try parts(found.row.body, found.facts)
+    let isProtected = found.facts.protection == .protected
+    if isProtected {
+      switch half {
+      case .none: throw .protected
+      case .some: break
+      }
     }
+    switch parts.secrets {
+    case .none: throw .notFound
+    case .some(let secrets):
+      let value =
+        isProtected
+        ? try sealedAttribute(key, in: secrets, found.facts, half) : try secrets.value(of: key)
+      guard let value else { throw .notFound }
+      return value
+    }
+  }
+
+  /// The value of a key in a protected item; nil for none. The others stay sealed.
+  private borrowing func sealedAttribute(
+    _ key: Span<UInt8>, in secrets: borrowing SecretContent, _ facts: RowFacts,
+    _ half: borrowing ProtectedKey?
+  ) throws(VaultError) -> SecretBytes? {
+    var cursor = try secrets.sealed().makeCursor()
+    while cursor.advance() {
+      guard cursor.key.isEqual(to: key) else { continue }
+      switch half {
+      case .none: throw .protected
+      case .some(let half):
+        return try half.open(cursor, of: facts.id, in: vault, half: ring.protectedHalf)
+      }
+    }
+    return nil
   }
 }
 
