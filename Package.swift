@@ -35,7 +35,7 @@ func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
 let isFuzzer = Context.environment["KURA_FUZZ"] != nil
 let read: [Target.Dependency] = [
   "KuraCLI", "KuraFormat", "KuraImport", "KuraMask", "KuraProtocol", "KuraCrypto", "KuraTerms",
-  "KuraUI", "SecureMemory",
+  "KuraUI", "SecureMemory", "TestGround",
 ]
 let fuzzing: Target =
   isFuzzer
@@ -55,8 +55,8 @@ let program: [Target] =
       dependencies: ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CExpat", "CKuraSystem", "CNcurses", "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZlib",
-        "CZxcvbn",
+        "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNcurses", "CNettle", "CSQLite", "CSodium",
+        "CSystemd", "CUnicode", "CZlib", "CZxcvbn",
         "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
         "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
         "KuraUI", "KuraVault",
@@ -110,8 +110,11 @@ let package = Package(
     .library(name: "KuraTesting", targets: ["KuraTesting"]),
   ],
   targets: [
+    .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CMinizip", providers: [.apt(["libminizip-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
+    .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"])]),
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -172,9 +175,11 @@ let package = Package(
     .target(
       name: "KuraImport",
       dependencies: [
-        "CExpat", "CKuraSystem", "CZlib", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+        "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNettle", "CZlib", "KuraClient",
+        "KuraProtocol", "KuraTerms", "SecureMemory",
       ],
-      swiftSettings: strict, linkerSettings: libraries(["expat", "z"])),
+      swiftSettings: strict,
+      linkerSettings: libraries(["expat", "minizip", "z", "nettle", "argon2"])),
     .executableTarget(
       name: "kura-import", dependencies: ["CKuraSystem", "KuraImport"], swiftSettings: strict),
     .executableTarget(

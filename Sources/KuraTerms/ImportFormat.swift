@@ -10,6 +10,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
   case dotenv
   case jsonLines = "json-lines"
   case bitwardenJSON = "bitwarden-json"
+  case onePUX = "1pux"
   case protonJSON = "proton-json"
   case keepassXML = "keepass-xml"
   case cxf
@@ -25,8 +26,9 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case .keepassxcCSV: "KeePassXC"
     case .dotenv: "variables, as .env files have them"
     case .keepassXML: "KeePass 2, KeePassXC, with history and files"
-    case .bitwardenJSON: "Bitwarden, Vaultwarden"
-    case .protonJSON: "Proton Pass: data.json of its archive"
+    case .bitwardenJSON: "Bitwarden, Vaultwarden, under a password or not"
+    case .onePUX: "1Password: its 1PUX archive, with files"
+    case .protonJSON: "Proton Pass: its archive, or data.json of it"
     case .cxf: "FIDO's Credential Exchange Format: Apple Passwords and others"
     case .pass: "a store of pass or gopass, a folder, by gpg"
     case .jsonLines: "Kura's own: a line of JSON an item"

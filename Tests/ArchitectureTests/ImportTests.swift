@@ -36,7 +36,8 @@ private let allowed: [String: Set<String>] = [
     "CKuraSystem", "CNcurses", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
   ],
   "KuraImport": [
-    "CExpat", "CKuraSystem", "CZlib", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+    "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNettle", "CZlib", "KuraClient",
+    "KuraProtocol", "KuraTerms", "SecureMemory",
   ],
   "kura-import": ["CKuraSystem", "KuraImport"],
   "kura-ui": ["CKuraSystem", "KuraUI"],

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import KuraTerms
+import TestGround
 
 @testable import KuraImport
 
 /// What other programs exported, and what the process that reads it answers.
 enum ImportTargets {
-  static var all: [FuzzTarget] { sources + [answer] }
+  static var all: [FuzzTarget] { sources + [answer, packed, sealed] }
 
   private static var sources: [FuzzTarget] {
     ImportFormat.allCases.map { format in
@@ -43,10 +44,18 @@ enum ImportTargets {
       bytes(
         "{\"folders\":[{\"id\":\"f\",\"name\":\"a/b\"}],\"items\":[{\"folderId\":\"f\",\"type\":1,\"name\":\"n\",\"reprompt\":1,\"fields\":[{\"name\":\"k\",\"value\":\"v\",\"type\":1}],\"login\":{\"uris\":[{\"uri\":\"u\"}],\"username\":\"a\",\"password\":\"p\",\"totp\":\"AAAAAAAA\",\"fido2Credentials\":[{}]},\"passwordHistory\":[{\"password\":\"o\"}]},{\"type\":3,\"name\":\"c\",\"card\":{\"number\":\"4\"}}]}"
       )
+    case .onePUX:
+      [
+        onePassword(
+          Array(
+            "{\"accounts\":[{\"vaults\":[{\"attrs\":{\"name\":\"v\"},\"items\":[{\"overview\":{\"title\":\"t\"},\"details\":{}}]}]}]}"
+              .utf8))
+      ]
     case .protonJSON:
-      bytes(
-        "{\"vaults\":{\"v\":{\"name\":\"w\",\"items\":[{\"state\":1,\"createTime\":1,\"data\":{\"metadata\":{\"name\":\"n\",\"note\":\"o\"},\"type\":\"login\",\"extraFields\":[{\"fieldName\":\"k\",\"type\":\"totp\",\"data\":{\"totpUri\":\"s\"}}],\"content\":{\"itemEmail\":\"a\",\"password\":\"p\",\"urls\":[\"u\"]}}}]}}}"
-      )
+      [ZipFile.bytes([.init("Proton Pass/data.json", Array("{\"vaults\":{}}".utf8))])]
+        + bytes(
+          "{\"vaults\":{\"v\":{\"name\":\"w\",\"items\":[{\"state\":1,\"createTime\":1,\"data\":{\"metadata\":{\"name\":\"n\",\"note\":\"o\"},\"type\":\"login\",\"extraFields\":[{\"fieldName\":\"k\",\"type\":\"totp\",\"data\":{\"totpUri\":\"s\"}}],\"content\":{\"itemEmail\":\"a\",\"password\":\"p\",\"urls\":[\"u\"]}}}]}}}"
+        )
     case .cxf:
       bytes(
         "{\"version\":{\"major\":1,\"minor\":0},\"accounts\":[{\"collections\":[{\"title\":\"a\",\"items\":[{\"item\":\"MQ\"}],\"subCollections\":[{\"title\":\"b\",\"items\":[]}]}],\"items\":[{\"id\":\"MQ\",\"creationAt\":1,\"title\":\"t\",\"tags\":[\"g\"],\"scope\":{\"urls\":[\"u\"]},\"credentials\":[{\"type\":\"basic-auth\",\"username\":{\"fieldType\":\"string\",\"value\":\"u\"},\"password\":{\"fieldType\":\"concealed-string\",\"value\":\"p\"}},{\"type\":\"totp\",\"secret\":\"AAAAAAAA\",\"period\":60,\"digits\":8,\"algorithm\":\"sha256\",\"issuer\":\"i\"},{\"type\":\"note\",\"content\":{\"value\":\"n\"}},{\"type\":\"passkey\"},{\"type\":\"custom-fields\",\"label\":\"l\",\"fields\":[{\"label\":\"k\",\"fieldType\":\"string\",\"value\":\"v\"}]}]}]}]}"
@@ -73,6 +82,9 @@ enum ImportTargets {
       bytes(
         "<", ">", "</", "/>", "<!DOCTYPE", "<![CDATA[", "&amp;", "&#x0;", "<Entry>", "</Entry>",
         "Protected=\"True\"")
+    case .onePUX:
+      bytes(
+        "PK\u{1}\u{2}", "PK\u{3}\u{4}", "PK\u{5}\u{6}", "../", "files/", "\u{0}\u{0}")
     case .pass: bytes("otpauth://", ": ", "\n", "user: ", "-----BEGIN ", "/attachments/")
     case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
     case .jsonLines, .bitwardenJSON, .protonJSON, .cxf:
@@ -112,6 +124,51 @@ enum ImportTargets {
           $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value)
         },
         "a name has control characters")
+    }
+  }
+
+  private static func onePassword(_ data: [UInt8]) -> [UInt8] {
+    ZipFile.bytes([
+      .init("export.attributes", Array("{\"version\":3}".utf8)), .init("export.data", data),
+      .init("files/d__f", [1, 2]),
+    ])
+  }
+
+  /// What stands in 1Password's archive: a mutated archive seldom has a right sum.
+  private static var packed: FuzzTarget {
+    FuzzTarget(
+      name: "import-1pux-data",
+      seeds: bytes(
+        "{\"accounts\":[{\"vaults\":[{\"items\":[{\"favIndex\":1,\"createdAt\":9,\"state\":\"archived\",\"categoryUuid\":\"106\",\"overview\":{\"title\":\"t\",\"url\":\"u\",\"urls\":[{\"url\":\"w\"}],\"tags\":[\"g\"]},\"details\":{\"loginFields\":[{\"value\":\"a\",\"designation\":\"username\"},{\"value\":\"q\",\"name\":\"n\"}],\"notesPlain\":\"n\",\"password\":\"p\",\"sections\":[{\"fields\":[{\"id\":\"ccnum\",\"title\":\"k\",\"value\":{\"concealed\":\"v\"}},{\"value\":{\"totp\":\"AAAAAAAA\"}},{\"value\":{\"date\":86400}},{\"value\":{\"monthYear\":202612}},{\"value\":{\"address\":{\"city\":\"c\"}}},{\"value\":{\"sshKey\":{\"privateKey\":\"k\"}}},{\"value\":{\"file\":{\"fileName\":\"f\",\"documentId\":\"d\"}}}]}],\"passwordHistory\":[{\"value\":\"o\",\"time\":1}]}}]}]}]}"
+      ), words: words(.cxf)
+    ) { input throws(Flaw) in try read(onePassword(input), .onePUX) }
+  }
+
+  /// What a password seals; the password and its cost are right.
+  private static var sealed: FuzzTarget {
+    FuzzTarget(
+      name: "import-sealed",
+      seeds: bytes(
+        "2.GKw+c0PwFokMUQ6T+TUmEQ==|+pTsY+hyk1YBEFcUXHnwrA==|FPx1jGpK6VfkK8wGuxbm9n0Fc4Crn5PNk4mk9Xc1miA="
+      ), words: bytes("2.", "|", "=", "==", "0.")
+    ) { input throws(Flaw) in
+      let validation =
+        "2.TJRIXgwhrmxBzh3+e2v6zg==|NG6d5wLdThMWLd5uz3OCcg==|G9CxqMuQUIOIp93R1CGi47dGB3QeOqr8PdbYB07WVmU="
+      let document: JSONValue = .object([
+        (key: Array("salt".utf8), value: .string(Array("s".utf8))),
+        (key: Array("kdfType".utf8), value: .number(Array("0".utf8))),
+        (key: Array("kdfIterations".utf8), value: .number(Array("1".utf8))),
+        (
+          key: Array("encKeyValidation_DO_NOT_EDIT".utf8), value: .string(Array(validation.utf8))
+        ),
+        (key: Array("data".utf8), value: .string(input)),
+      ])
+      let content: [UInt8]
+      do throws(ReadingFlaw) {
+        content = try BitwardenSeal.open(document, Array("p".utf8))
+      } catch { return false }
+      try hold(content == Array("{\"items\":[]}".utf8), "what nobody sealed is taken")
+      return true
     }
   }
 

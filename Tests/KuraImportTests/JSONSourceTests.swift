@@ -109,7 +109,7 @@ import Testing
     ),
     (
       "{\"encrypted\":true,\"passwordProtected\":true,\"data\":\"2.x\"}", .bitwardenJSON,
-      ReadingFlaw(.encrypted)
+      ReadingFlaw(.passwordNeeded)
     ),
     ("{\"accounts\":[]}", .cxf, ReadingFlaw(.member, "version")),
     ("{\"version\":{\"major\":2}}", .cxf, ReadingFlaw(.member, "version")),

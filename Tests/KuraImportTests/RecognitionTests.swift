@@ -12,9 +12,10 @@ import Testing
       ("chrome.csv", .chromeCSV), ("firefox.csv", .firefoxCSV), ("apple.csv", .appleCSV),
       ("lastpass.csv", .lastpassCSV), ("keepassxc.csv", .keepassxcCSV), ("app.env", .dotenv),
       ("bitwarden.json", .bitwardenJSON), ("proton.json", .protonJSON), ("exchange.json", .cxf),
-      ("keepass.xml", .keepassXML),
-    ] as [(String, ImportFormat)])
-  func `each form is told from all others`(_ file: String, _ format: ImportFormat) throws {
+      ("keepass.xml", .keepassXML), ("onepassword.1pux", .onePUX), ("proton.zip", .protonJSON),
+      ("bitwarden-argon2.json", .bitwardenJSON), ("bomb.zip", nil),
+    ] as [(String, ImportFormat?)])
+  func `each form is told from all others`(_ file: String, _ format: ImportFormat?) throws {
     #expect(Recognition.format(of: try fixture(file)) == format)
   }
 

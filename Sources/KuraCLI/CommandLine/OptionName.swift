@@ -62,6 +62,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case output
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
+  case passwordFile = "password-file"
   case prefix
   case protect
   case protected

@@ -13,6 +13,8 @@ enum Import {
       Option(
         .onDuplicate, .required("WAY"),
         help: "skip, rename, replace or merge where one exists"),
+      Option(
+        .passwordFile, .required("FILE"), help: "read the export's own password from FILE"),
       Option(.dryRun, help: "say what would happen, and change nothing"),
       Option(.yes, help: "with auto: do not ask"),
     ],
@@ -39,6 +41,8 @@ enum Import {
     if let way = try invocation.text(.onDuplicate) { words += ["--on-duplicate", way] }
     if arguments.has(.dryRun) { words.append("--dry-run") }
     if arguments.has(.yes) { words.append("--yes") }
+    if arguments.has(.noInput) { words.append("--no-input") }
+    if let file = try invocation.text(.passwordFile) { words += ["--password-file", file] }
     words += ["--", format]
     if arguments.operands.count > 1 { words.append(try Invocation.text(arguments.operands[1])) }
     try access.unlocked { connection throws(ClientError) in try connection.askForBatches() }
@@ -52,6 +56,11 @@ enum Import {
     let arguments = invocation.arguments
     let file = arguments.operands.count > 1 ? try Invocation.text(arguments.operands[1]) : "-"
     guard file == "-", format != ImportFormat.pass.rawValue else { return }
+    if let password = try invocation.text(.passwordFile), System.isSameStream(password, 0) {
+      throw .usage(
+        "the password and what is imported cannot both come from descriptor 0",
+        hint: "give the password in a file, or the export")
+    }
     try parsing { () throws(UsageError) in try Put.checkDescriptors(arguments) }
   }
 

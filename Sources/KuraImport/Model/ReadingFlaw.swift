@@ -35,6 +35,29 @@ struct ReadingFlaw: Error, Equatable, Sendable {
     case accountBound = 19
     /// What was gathered of a folder breaks its form.
     case frame = 20
+    /// It opens with a password, and none was given.
+    case passwordNeeded = 21
+    case wrongPassword = 22
+    /// The password is right, and what it seals was changed.
+    case sealBroken = 23
+    /// To try a password costs more than the other program allows; the member is the word.
+    case costs = 24
+    /// No archive, or the end of one is missing.
+    case notArchive = 25
+    /// The entry of an archive is encrypted.
+    case archiveSealed = 26
+    /// A name in an archive leads out of it.
+    case archivePath = 27
+    /// An archive has two files of one name.
+    case archiveTwice = 28
+    /// An archive unpacks to more than is taken.
+    case archiveTooLarge = 29
+    /// A file of an archive is damaged.
+    case archiveBroken = 30
+    /// An archive lacks the file that makes it an export; its name is the word.
+    case archiveFile = 31
+    /// It is encrypted by OpenPGP.
+    case pgp = 32
   }
 
   var rule: Rule

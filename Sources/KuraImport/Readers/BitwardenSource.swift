@@ -9,11 +9,16 @@ struct BitwardenSource {
   private init(_ document: JSONValue) { self.document = document }
 
   /// Reads all of it.
-  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
-    let document = try JSONReader.read(bytes[...])
+  ///
+  /// - Parameter password: What opens it, where it is sealed and one was given.
+  static func read(
+    _ bytes: [UInt8], _ password: [UInt8]?, _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    var document = try JSONReader.read(bytes[...])
     if document["encrypted"]?.isTrue == true {
-      throw ReadingFlaw(
-        document["passwordProtected"]?.isTrue == true ? .encrypted : .accountBound)
+      guard document["passwordProtected"]?.isTrue == true else { throw ReadingFlaw(.accountBound) }
+      let content = try Source.text(try BitwardenSeal.open(document, password))
+      document = try JSONReader.read(content[...])
     }
     var source = BitwardenSource(document)
     try source.read(&sink)

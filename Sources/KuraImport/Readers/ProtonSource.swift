@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns Proton Pass's JSON export into entries: `data.json`, as it stands in the archive.
+/// Turns Proton Pass's export into entries: the archive, or the `data.json` that stands in it.
 struct ProtonSource {
+  private let files: [[UInt8]: [UInt8]]
   private var place: UInt64 = 0
 
-  /// Reads all of it.
-  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+  private init(files: [[UInt8]: [UInt8]]) { self.files = files }
+
+  /// Reads all of an archive.
+  static func readArchive(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let files = try Archive(bytes).files
+    guard let document = files[Array("Proton Pass/data.json".utf8)] else {
+      let isSealed = files[Array("Proton Pass/data.pgp".utf8)] != nil
+      throw isSealed ? ReadingFlaw(.pgp) : ReadingFlaw(.archiveFile, "Proton Pass/data.json")
+    }
+    try read(try Source.text(document), files, &sink)
+  }
+
+  /// Reads all of the document.
+  ///
+  /// - Parameter files: Those of the archive that it stands in.
+  static func read(
+    _ bytes: [UInt8], _ files: [[UInt8]: [UInt8]], _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    if bytes.starts(with: Array("-----BEGIN PGP".utf8)) { throw ReadingFlaw(.pgp) }
     let document = try JSONReader.read(bytes[...])
     if document["encrypted"]?.isTrue == true { throw ReadingFlaw(.encrypted) }
     guard let vaults = document["vaults"]?.members else { throw ReadingFlaw(.member, "vaults") }
-    var source = ProtonSource()
+    var source = ProtonSource(files: files)
     for (_, vault) in vaults {
       guard let items = vault["items"]?.elements else { throw ReadingFlaw(.member, "items") }
       let folder = vault["name"]?.text ?? []
@@ -35,10 +53,19 @@ struct ProtonSource {
     if item["state"]?.whole == 2 { entry.manner.insert(.trashed) }
     take(data, item, &entry)
     for field in data["extraFields"]?.elements ?? [] { Self.take(field, &entry) }
-    if let files = item["files"]?.elements, !files.isEmpty {
-      entry.left.append(Remark(reason: .unsupported, field: Array("files".utf8)))
-    }
+    for file in item["files"]?.elements ?? [] { attach(file.text ?? [], &entry) }
     return entry
+  }
+
+  /// A file of the archive. In the document alone there is its name.
+  private func attach(_ path: [UInt8], _ entry: inout SourceEntry) {
+    let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
+    for folder in ["Proton Pass/files/", "Proton Pass/", "files/", ""] {
+      guard let bytes = files[Array(folder.utf8) + path] else { continue }
+      return entry.attachments.append(.init(name: name, bytes: bytes))
+    }
+    let field = name.isEmpty ? Array("files".utf8) : name
+    entry.left.append(Remark(reason: .unsupported, field: field))
   }
 
   private static func time(_ value: JSONValue?) -> UInt64 {

@@ -8,16 +8,26 @@ enum Source {
   static let most = 128 << 20
 
   /// Reads all of it, and ends the answer.
-  static func read(_ bytes: [UInt8], as format: ImportFormat, _ sink: inout EntrySink) {
+  ///
+  /// - Parameter password: What opens it; nil where none was given.
+  static func read(
+    _ bytes: [UInt8], as format: ImportFormat, password: [UInt8]? = nil, _ sink: inout EntrySink
+  ) {
     do throws(ReadingFlaw) {
-      try entries(format == .pass ? bytes : try text(bytes), format, &sink)
+      try entries(bytes, format, password, &sink)
       sink.end()
     } catch { sink.fail(error) }
   }
 
   private static func entries(
-    _ bytes: [UInt8], _ format: ImportFormat, _ sink: inout EntrySink
+    _ given: [UInt8], _ format: ImportFormat, _ password: [UInt8]?, _ sink: inout EntrySink
   ) throws(ReadingFlaw) {
+    if format == .pass { return try PassSource.read(given, &sink) }
+    if format == .onePUX { return try OnePasswordSource.read(given, &sink) }
+    if format == .protonJSON, Archive.isOne(given) {
+      return try ProtonSource.readArchive(given, &sink)
+    }
+    let bytes = try text(given)
     switch format {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV:
       guard let dialect = CSVDialect(format) else { return }
@@ -27,16 +37,16 @@ enum Source {
       var source = DotenvSource(bytes)
       try source.read(&sink)
     case .jsonLines: try JSONLinesSource.read(bytes, &sink)
-    case .bitwardenJSON: try BitwardenSource.read(bytes, &sink)
-    case .protonJSON: try ProtonSource.read(bytes, &sink)
+    case .bitwardenJSON: try BitwardenSource.read(bytes, password, &sink)
+    case .protonJSON: try ProtonSource.read(bytes, [:], &sink)
     case .cxf: try ExchangeSource.read(bytes, &sink)
     case .keepassXML: try KeePassSource.read(bytes, &sink)
-    case .pass: try PassSource.read(bytes, &sink)
+    case .pass, .onePUX: break
     }
   }
 
   /// The text of a source, without a mark of its encoding in front.
-  private static func text(_ bytes: [UInt8]) throws(ReadingFlaw) -> [UInt8] {
+  static func text(_ bytes: [UInt8]) throws(ReadingFlaw) -> [UInt8] {
     guard bytes.count <= most else { throw ReadingFlaw(.tooLarge) }
     let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     if text.isEmpty { throw ReadingFlaw(.empty) }

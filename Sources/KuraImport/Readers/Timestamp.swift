@@ -22,6 +22,18 @@ enum Timestamp {
     return UInt64(max(seconds - zone, 0)) * 1_000 + fraction(text[19...])
   }
 
+  /// `2026-11-23`, of seconds since 1970; nothing of what is not before the year 10000.
+  static func day(_ seconds: UInt64) -> [UInt8] {
+    let day = seconds / 86_400
+    guard day < days(10_000, 1, 1) else { return [] }
+    // The year and the month are guessed from below, a step from what they are at most.
+    var (year, month) = (1970 + day / 366, UInt64(1))
+    while days(year + 1, 1, 1) <= day { year += 1 }
+    while month < 12, days(year, month + 1, 1) <= day { month += 1 }
+    func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return Array("\(year)-\(two(month))-\(two(day - days(year, month, 1) + 1))".utf8)
+  }
+
   /// The milliseconds of a fraction of a second.
   private static func fraction(_ text: ArraySlice<UInt8>) -> UInt64 {
     guard text.first == UInt8(ascii: ".") else { return 0 }

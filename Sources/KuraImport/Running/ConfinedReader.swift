@@ -14,12 +14,14 @@ enum ConfinedReader {
   private static let most = 512 << 20
 
   /// Reads all of a descriptor.
+  ///
+  /// - Parameter password: What opens it; nil where none was given.
   static func read(
-    _ descriptor: Int32, as format: ImportFormat
-  ) throws(ImportFailure) -> AnswerReader.Answer {
+    _ descriptor: Int32, as format: ImportFormat, _ password: [UInt8]? = nil
+  ) throws(ImportFailure) -> AnswerReader.Outcome {
     var answers: Int32 = -1
     let process = unsafe kura_reader_start(descriptor, limits, &answers)
-    if process == 0 { serve(format) }
+    if process == 0 { serve(format, password) }
     guard process > 0 else {
       throw ImportFailure(
         .failure, "no process to read it could be made: " + SystemMessage.text(-process))
@@ -28,10 +30,19 @@ enum ConfinedReader {
     Descriptor.close(answers)
     let status = kura_reader_end(process)
     guard status == 0, let bytes else { throw failure(status) }
-    switch try outcome(bytes) {
-    case .whole(let answer): return answer
-    case .flaw(let flaw): throw ImportFailure(flaw, in: format)
+    return try outcome(bytes)
+  }
+
+  /// Reads bytes.
+  static func read(
+    _ bytes: [UInt8], as format: ImportFormat, _ password: [UInt8]? = nil
+  ) throws(ImportFailure) -> AnswerReader.Outcome {
+    let file = StoreFiles.inMemory(bytes)
+    guard file >= 0 else {
+      throw ImportFailure(.failure, "no memory for it: " + SystemMessage.text(-file))
     }
+    defer { Descriptor.close(file) }
+    return try read(file, as: format, password)
   }
 
   private static func outcome(_ bytes: [UInt8]) throws(ImportFailure) -> AnswerReader.Outcome {
@@ -67,7 +78,7 @@ enum ConfinedReader {
 
   // MARK: - In the process that reads
 
-  private static func serve(_ format: ImportFormat) -> Never {
+  private static func serve(_ format: ImportFormat, _ password: [UInt8]?) -> Never {
     var sink = EntrySink { bytes in
       do throws(FileError) { try Descriptor.write(bytes.span, to: 1) } catch { kura_reader_exit(1) }
     }
@@ -87,7 +98,7 @@ enum ConfinedReader {
         kura_reader_exit(0)
       }
     }
-    Source.read(bytes, as: format, &sink)
+    Source.read(bytes, as: format, password: password, &sink)
     kura_reader_exit(0)
   }
 }

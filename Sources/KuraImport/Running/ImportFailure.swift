@@ -21,14 +21,20 @@ struct ImportFailure: Error, Equatable, Sendable {
 
   /// A source that is not what it was said to be.
   init(_ flaw: ReadingFlaw, in format: ImportFormat) {
-    let word = flaw.rule.isOfText ? "line" : format.placeWord
+    let word = flaw.rule.isOfText ? "line" : flaw.rule.isOfArchive ? "file" : format.placeWord
     let place = flaw.place == 0 ? "" : word + " \(flaw.place): "
     self.init(.failure, place + flaw.words)
     switch flaw.rule {
-    case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty:
+    case .passwordNeeded, .wrongPassword:
+      hint = "nothing was changed; give the password with --password-file FILE, or at the terminal"
+    case .pgp:
+      hint = "nothing was changed; export it without a password, or have gpg decrypt data.pgp"
+    case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty, .notArchive,
+      .archiveFile:
       hint = "nothing was changed; is it \(format.rawValue)?"
     case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
-      .encrypted, .accountBound, .outOfMemory, .doctype, .packing, .frame:
+      .encrypted, .accountBound, .outOfMemory, .doctype, .packing, .frame, .sealBroken, .costs,
+      .archiveSealed, .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken:
       hint = "nothing was changed"
     }
   }
@@ -41,7 +47,20 @@ extension ReadingFlaw.Rule {
     case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep: true
     case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
       .member, .assignment, .readFailed, .encrypted, .accountBound, .outOfMemory,
-      .frame:
+      .frame, .passwordNeeded, .wrongPassword, .sealBroken, .costs, .notArchive, .archiveSealed,
+      .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken, .archiveFile, .pgp:
+      false
+    }
+  }
+
+  /// Whether its place is the number of a file in an archive.
+  fileprivate var isOfArchive: Bool {
+    switch self {
+    case .archiveSealed, .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken: true
+    case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep, .empty, .tooLarge,
+      .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice, .member, .assignment,
+      .readFailed, .encrypted, .accountBound, .outOfMemory, .frame, .passwordNeeded, .wrongPassword,
+      .sealBroken, .costs, .notArchive, .archiveFile, .pgp:
       false
     }
   }
@@ -73,6 +92,19 @@ extension ReadingFlaw {
         + "export it as plain JSON, to a file in memory"
     case .frame: "it is no store"
     case .outOfMemory: "no memory was left"
+    case .passwordNeeded: "it opens with a password, and none was given"
+    case .wrongPassword: "that is not the password it was exported with"
+    case .sealBroken: "its password is right, but what it seals was changed, or is damaged"
+    case .costs: "to try a password costs more than Bitwarden itself allows: '\(word)'"
+    case .notArchive: "it is no zip archive, or its end is missing"
+    case .archiveSealed: "it is encrypted in the archive, whose password nothing here takes"
+    case .archivePath: "its name leads out of the archive"
+    case .archiveTwice: "its name stands in the archive twice"
+    case .archiveTooLarge:
+      "the archive unpacks to more than \(Archive.mostBytes >> 20) MiB, or \(Archive.mostFiles) files"
+    case .archiveBroken: "it is damaged in the archive"
+    case .archiveFile: "the archive has no file '\(word)'"
+    case .pgp: "it is encrypted by PGP"
     }
   }
 }
@@ -83,7 +115,7 @@ extension ImportFormat {
     switch self {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
       "line"
-    case .bitwardenJSON, .protonJSON, .keepassXML, .cxf, .pass: "entry"
+    case .bitwardenJSON, .onePUX, .protonJSON, .keepassXML, .cxf, .pass: "entry"
     }
   }
 }

@@ -25,12 +25,16 @@ struct ImportOrder: Equatable, Sendable {
   var isQuiet = false
   /// Whether the form is to be told by the source itself.
   var isAutomatic = false
+  /// Where the password stands that an export opens with; nil: it is asked for.
+  var passwordFile: String?
+  /// Whether nobody is to be asked for anything.
+  var isUnattended = false
   /// Whether nobody is asked if that is right.
   var isAgreed = false
 
   static let usage = """
     usage: kura import FORMAT [FILE | -] [--into FOLDER] [--on-duplicate skip|rename|replace|merge]
-                       [--dry-run]
+                       [--password-file FILE] [--dry-run]
            kura import auto FILE [--yes] ...
 
     """
@@ -51,6 +55,8 @@ struct ImportOrder: Equatable, Sendable {
       case "--vault" where !isLiteral: vault = try value(of: word)
       case "--into" where !isLiteral: folder = try value(of: word)
       case "--on-duplicate" where !isLiteral: policy = try Self.policy(try value(of: word))
+      case "--password-file" where !isLiteral: passwordFile = try value(of: word)
+      case "--no-input" where !isLiteral: isUnattended = true
       case "--dry-run" where !isLiteral: isDry = true
       case "--yes" where !isLiteral: isAgreed = true
       case "-q" where !isLiteral: isQuiet = true

@@ -97,36 +97,9 @@ public enum ImportProgram {
   }
 
   private static func read(_ order: ImportOrder) throws(ImportFailure) -> AnswerReader.Answer {
-    if order.format == .pass { return try readStore(order) }
-    guard order.source != "-" else {
-      guard !kura_is_terminal(0) else {
-        throw ImportFailure(.usage, "no file is given", hint: "try 'kura help import'")
-      }
-      return try ConfinedReader.read(0, as: order.format)
-    }
-    let file: Int32
-    do throws(FileError) { file = try Descriptor.open(path: order.source) } catch {
-      throw ImportFailure(
-        .inputOutput,
-        "cannot read " + ImportWords.harmless(order.source) + ": " + SystemMessage.text(error.errno)
-      )
-    }
-    defer { Descriptor.close(file) }
-    return try ConfinedReader.read(file, as: order.format)
-  }
-
-  private static func readStore(
-    _ order: ImportOrder
-  ) throws(ImportFailure) -> AnswerReader.Answer {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, word: "decrypting")
     defer { bar.clear() }
-    let bytes = try PassStore.read(order.source) { bar.show($0) }
-    let file = StoreFiles.inMemory(bytes)
-    guard file >= 0 else {
-      throw ImportFailure(.failure, "no memory for it: " + SystemMessage.text(-file))
-    }
-    defer { Descriptor.close(file) }
-    return try ConfinedReader.read(file, as: .pass)
+    return try SourceReading.read(order) { bar.show($0) }
   }
 
   /// Stores what the plan says; a seed that makes no codes is kept as a value.

@@ -30,12 +30,23 @@ enum Recognition {
 
   /// The form of what begins so.
   static func format(of bytes: [UInt8]) -> ImportFormat? {
+    if Archive.isOne(bytes) { return archive(bytes) }
     let text = String(decoding: bytes.prefix(most), as: UTF8.self)
     let start = text.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     if start.hasPrefix("<") { return start.contains("<KeePassFile") ? .keepassXML : nil }
     if start.hasPrefix("{") { return json(start) }
     let line = start.prefix { !$0.isNewline }
     return table(line) ?? (assignment(start) ? .dotenv : nil)
+  }
+
+  /// An archive by the name of its first file.
+  private static func archive(_ bytes: [UInt8]) -> ImportFormat? {
+    guard bytes.count >= 30 else { return nil }
+    let count = Int(bytes[26]) | Int(bytes[27]) << 8
+    let name = String(decoding: bytes.dropFirst(30).prefix(count), as: UTF8.self)
+    if name.hasPrefix("Proton Pass/") { return .protonJSON }
+    return name == "export.attributes" || name == "export.data" || name.hasPrefix("files/")
+      ? .onePUX : nil
   }
 
   private static func json(_ text: Substring) -> ImportFormat? {

@@ -6,10 +6,12 @@ import KuraTerms
 @testable import KuraImport
 
 /// What reading a source comes to.
-func outcome(_ bytes: [UInt8], _ format: ImportFormat) throws -> AnswerReader.Outcome {
+func outcome(
+  _ bytes: [UInt8], _ format: ImportFormat, _ password: [UInt8]? = nil
+) throws -> AnswerReader.Outcome {
   var answer: [UInt8] = []
   var sink = EntrySink { answer += $0 }
-  Source.read(bytes, as: format, &sink)
+  Source.read(bytes, as: format, password: password, &sink)
   return try AnswerReader.read(answer)
 }
 

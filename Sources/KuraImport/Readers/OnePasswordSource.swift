@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+/// Turns 1Password's 1PUX export into entries: an archive with `export.data`, JSON, and the files of its items.
+struct OnePasswordSource {
+  private let files: [[UInt8]: [UInt8]]
+  private var place: UInt64 = 0
+
+  /// Reads all of it.
+  static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
+    let archive = try Archive(bytes)
+    let attributes = try document("export.attributes", in: archive)
+    guard attributes["version"]?.whole == 3 else { throw ReadingFlaw(.member, "version") }
+    let document = try document("export.data", in: archive)
+    guard let accounts = document["accounts"]?.elements else {
+      throw ReadingFlaw(.member, "accounts")
+    }
+    var source = OnePasswordSource(files: archive.files)
+    for account in accounts {
+      guard let vaults = account["vaults"]?.elements else { throw ReadingFlaw(.member, "vaults") }
+      // Where there is one account, it says nothing.
+      let outer = accounts.count > 1 ? [account["attrs"]?["accountName"]?.text ?? []] : []
+      for vault in vaults {
+        guard let items = vault["items"]?.elements else { throw ReadingFlaw(.member, "items") }
+        let folders = outer + [vault["attrs"]?["name"]?.text ?? []]
+        for item in items { try sink.take(try source.entry(item, folders)) }
+      }
+    }
+  }
+
+  private static func document(
+    _ name: String, in archive: Archive
+  ) throws(ReadingFlaw) -> JSONValue {
+    guard let content = archive.files[Array(name.utf8)] else {
+      throw ReadingFlaw(.archiveFile, name)
+    }
+    return try JSONReader.read(try Source.text(content)[...])
+  }
+
+  private init(files: [[UInt8]: [UInt8]]) { self.files = files }
+
+  private mutating func entry(
+    _ item: JSONValue, _ folders: [[UInt8]]
+  ) throws(ReadingFlaw) -> SourceEntry {
+    place += 1
+    guard let overview = item["overview"], overview.members != nil else {
+      throw ReadingFlaw(.member, at: place, "overview")
+    }
+    guard let details = item["details"], details.members != nil else {
+      throw ReadingFlaw(.member, at: place, "details")
+    }
+    var entry = SourceEntry()
+    entry.place = place
+    entry.folders = folders
+    entry.title = overview["title"]?.text ?? []
+    entry.created = Self.time(item["createdAt"])
+    entry.modified = Self.time(item["updatedAt"])
+    entry.urls = (overview["urls"]?.elements ?? []).compactMap { $0["url"]?.text }
+    if let url = overview["url"]?.text, !url.isEmpty, !entry.urls.contains(url) {
+      entry.urls.insert(url, at: 0)
+    }
+    entry.tags = (overview["tags"]?.elements ?? []).compactMap(\.text)
+    if let place = item["favIndex"]?.whole, place > 0 { entry.tags.append(Array("favorite".utf8)) }
+    switch item["state"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
+    case "archived": entry.tags.append(Array("archived".utf8))
+    case "deleted", "trashed": entry.manner.insert(.trashed)
+    case .some, nil: break
+    }
+    take(details, item["categoryUuid"]?.text ?? [], &entry)
+    return entry
+  }
+
+  static func time(_ value: JSONValue?) -> UInt64 {
+    guard let seconds = value?.whole, seconds < 1 << 40 else { return 0 }
+    return seconds * 1_000
+  }
+
+  // MARK: - Details
+
+  private func take(_ details: JSONValue, _ category: [UInt8], _ entry: inout SourceEntry) {
+    for (key, value) in details.members ?? [] {
+      switch String(decoding: key, as: UTF8.self) {
+      case "loginFields": takeLogin(value, &entry)
+      case "notesPlain": entry.notes = value.text ?? []
+      case "password": setValue(value.text ?? [], &entry)
+      case "sections":
+        for section in value.elements ?? [] {
+          for field in section["fields"]?.elements ?? [] {
+            OnePasswordField.take(field, category, files, &entry)
+          }
+        }
+      case "passwordHistory": takeHistory(value, &entry)
+      case "documentAttributes": OnePasswordField.attach(value, files, &entry)
+      case "passkey":
+        if value != .null { entry.left.append(Remark(reason: .unsupported, field: key)) }
+      case _:
+        // What the forms of web pages were made of.
+        if value != .null, value != .string([]), value.elements?.isEmpty != true {
+          entry.left.append(Remark(reason: .foreign, field: key))
+        }
+      }
+    }
+  }
+
+  private func setValue(_ value: [UInt8], _ entry: inout SourceEntry) {
+    if !value.isEmpty { entry.value = value }
+  }
+
+  /// The fields of a web page's form: of some it is known that they are user and password.
+  private func takeLogin(_ fields: JSONValue, _ entry: inout SourceEntry) {
+    for field in fields.elements ?? [] {
+      guard let value = field["value"]?.text, !value.isEmpty else { continue }
+      switch field["designation"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
+      case "username": entry.user = value
+      case "password": entry.value = value
+      case .some, nil:
+        // A button is no field.
+        if field["fieldType"]?.text == Array("I".utf8) { continue }
+        let name = field["name"]?.text ?? []
+        entry.fields.append(
+          .init(key: name.isEmpty ? field["id"]?.text ?? [] : name, value: value, isSecret: true))
+      }
+    }
+  }
+
+  private func takeHistory(_ history: JSONValue, _ entry: inout SourceEntry) {
+    var earlier: [(time: UInt64, value: [UInt8])] = []
+    for revision in history.elements ?? [] {
+      guard let value = revision["value"]?.text, !value.isEmpty else { continue }
+      earlier.append((Self.time(revision["time"]), value))
+    }
+    // The file has the newest first.
+    entry.history = earlier.reversed().sorted { $0.time < $1.time }.map(\.value)
+  }
+}
