@@ -8,12 +8,15 @@ package final class FileDraft: Sendable {
   /// How the names of all of them begin.
   package static let prefix = ".kura-backup-"
 
+  /// What SQLite keeps beside one that is written to as a vault.
+  private static let companions = ["-wal", "-shm", "-journal"]
+
   /// Where it stands.
   package let place: FilePlace
   let descriptor: Int32
 
   deinit {
-    _ = unsafe unlink(place.path)
+    for name in [""] + Self.companions { _ = unsafe unlink(place.path + name) }
     close(descriptor)
   }
 
@@ -42,7 +45,9 @@ package final class FileDraft: Sendable {
 
   /// Removes what kills left in a directory: drafts that nobody holds.
   package static func sweep(_ directory: FilePlace) {
-    for name in FilePlace.names(in: directory.directory) where name.hasPrefix(prefix) {
+    let names = FilePlace.names(in: directory.directory).filter { $0.hasPrefix(prefix) }
+    let beside = names.filter { name in companions.contains { name.hasSuffix($0) } }
+    for name in names where !beside.contains(name) {
       let place = directory.sibling(name)
       let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
       let descriptor = unsafe open(place.path, flags)
@@ -53,6 +58,12 @@ package final class FileDraft: Sendable {
         status.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
       _ = unsafe unlink(place.path)
+    }
+    for name in beside {
+      // What belongs to one that somebody holds stays.
+      let draft = name.prefix(upTo: name.lastIndex(of: "-") ?? name.endIndex)
+      guard (try? directory.sibling(String(draft)).identity()) == nil else { continue }
+      _ = unsafe unlink(directory.sibling(name).path)
     }
   }
 

@@ -50,6 +50,17 @@ extension Storage {
   }
 }
 
+extension Storage {
+  /// Deletes what a copy of the newest layout knows of others, and what it keeps to tell them.
+  package mutating func forgetCopies() throws(StorageError) {
+    let statement = unsafe try start(.deletePart)
+    unsafe bind(statement, 1, Part.devices.rawValue)
+    _ = try step(.deletePart)
+    _ = unsafe try start(.clearJournal)
+    _ = try step(.clearJournal)
+  }
+}
+
 /// Holds a key slot as it stands in its row.
 package struct SlotRow: Hashable, Sendable {
   /// Where it stands, 0 to 15.

@@ -4,7 +4,7 @@
 enum Query: Int, CaseIterable {
   case beginRead, beginWrite, commit, rollback, syncFully, syncLazily
   case version, schema, pageCount, pageSize, freeCount, quickCheck
-  case part, partKeys, storePart
+  case part, partKeys, storePart, deletePart
   case slots, storeSlot, deleteSlot
   case item, itemScan, itemGeneration, storeItem, deleteItem
   case history, historyScan, historyKeys, historyGeneration, keepItem, storeHistory
@@ -13,7 +13,7 @@ enum Query: Int, CaseIterable {
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
   case node, nodeKeys, storeNode, deleteNode
-  case journalScan
+  case journalScan, clearJournal
 
   /// The text, with numbered parameters.
   var sql: String {
@@ -35,6 +35,7 @@ enum Query: Int, CaseIterable {
     case .part: "SELECT data FROM part WHERE id = ?1"
     case .partKeys: "SELECT id FROM part WHERE id > ?1 ORDER BY id LIMIT ?2"
     case .storePart: "REPLACE INTO part (id, data) VALUES (?1, ?2)"
+    case .deletePart: "DELETE FROM part WHERE id = ?1"
 
     case .slots: "SELECT number, header, key, protected FROM slot ORDER BY number"
     case .storeSlot:
@@ -95,6 +96,7 @@ enum Query: Int, CaseIterable {
     case .deleteNode: "DELETE FROM node WHERE id = ?1"
 
     case .journalScan: "SELECT number, data FROM journal WHERE number >= ?1 ORDER BY number LIMIT 1"
+    case .clearJournal: "DELETE FROM journal"
     }
   }
 

@@ -38,6 +38,16 @@ public final class Backup: Sendable {
     var draft: FileDraft?
     var copied: Result<UInt64, Failure>?
     var made: Result<Made, Failure>?
+    /// What this machine is to remember of the vault that a copy has become.
+    var sight: FirstSight?
+  }
+
+  /// Says what a copy is to be.
+  private enum Aim {
+    /// The vault as it is, one of so many; 0 for any number.
+    case backup(keep: Int)
+    /// Another vault, where nothing stands.
+    case clone
   }
 
   private let papers: Mutex<Papers>
@@ -45,7 +55,7 @@ public final class Backup: Sendable {
   private let isReading = Atomic(true)
   private let source: String
   private let target: String
-  private let keep: Int
+  private let aim: Aim
   private let options: VaultOptions
   private let vault: VaultID
   private let identity: FileIdentity
@@ -56,10 +66,23 @@ public final class Backup: Sendable {
   ///   - vault: The vault, locked; it is let go of when the copy is done.
   ///   - path: Where it is to stand; absolute.
   ///   - keep: How many of a series there are to be afterwards, this one among them; 0 keeps all.
-  public init(of vault: consuming LockedVault, to path: String, keeping keep: Int = 0) {
+  public convenience init(of vault: consuming LockedVault, to path: String, keeping keep: Int = 0) {
+    self.init(of: vault, to: path, as: .backup(keep: keep))
+  }
+
+  /// A copy that becomes another vault before it gets its name.
+  ///
+  /// - Parameters:
+  ///   - vault: As for a backup.
+  ///   - path: Where it is to stand; absolute. What stands there is never written over.
+  public convenience init(of vault: consuming LockedVault, toClone path: String) {
+    self.init(of: vault, to: path, as: .clone)
+  }
+
+  private init(of vault: consuming LockedVault, to path: String, as aim: Aim) {
     source = vault.path
     target = path
-    self.keep = keep
+    self.aim = aim
     options = vault.options
     self.vault = vault.id
     identity = vault.identity
@@ -142,11 +165,39 @@ extension Backup {
     let place = try place()
     let isTaken = try mayTake(place)
     let count = draft.byteCount
-    try atTarget(draft.publish(as: place, replacing: isTaken))
+    switch aim {
+    case .backup: try atTarget(draft.publish(as: place, replacing: isTaken))
+    case .clone: return try published(draft, as: place)
+    }
     let record = BackupRecord(vault: vault, time: options.now(), path: Array(place.path.utf8))
     // A machine that keeps no state does not know how old its backups are.
     try? BackupNote.write(record, in: options.stateDirectory)
     return Made(byteCount: count, removedCount: prune(place))
+  }
+}
+
+// MARK: - Clones
+
+extension Backup {
+  /// Notes that the copy has become another vault, which is whole.
+  func noteClone(_ root: RootRecord, _ keys: borrowing Keyring) throws(VaultError) {
+    let sight = try FirstSight(
+      root, at: try fromStorage(FilePlace.resolve(target)), keys, in: options.stateDirectory)
+    papers.withLock { $0.sight = sight }
+  }
+
+  private func published(_ draft: FileDraft, as place: FilePlace) throws(Failure) -> Made {
+    // Never the vault itself under another name.
+    guard let sight = papers.withLock({ $0.sight }) else { throw .stopped }
+    guard !place.hasWAL else { throw .vault(.walLeftBehind) }
+    try atTarget(draft.sync())
+    let count = draft.byteCount
+    do throws(StorageError) { try draft.publish(as: place, replacing: false) } catch {
+      throw error == .exists ? .vault(.pathTaken) : Failure(ofTarget: error)
+    }
+    // A machine that keeps no state will say that it sees the vault for the first time.
+    try? sight.write()
+    return Made(byteCount: count, removedCount: 0)
   }
 }
 
@@ -166,6 +217,7 @@ extension Backup {
       guard error == .missing else { throw Failure(ofTarget: error) }
       return false
     }
+    if case .clone = aim { throw .vault(.pathTaken) }
     guard found != identity else { throw .refused(.vaultItself) }
     if let flaw = flaw(of: place) { throw .refused(flaw) }
     return true
@@ -185,7 +237,8 @@ extension Backup {
   ///
   /// - Returns: How many.
   private func prune(_ newest: FilePlace) -> Int {
-    guard keep > 0, let front = BackupSeries.front(of: newest.name) else { return 0 }
+    guard case .backup(let keep) = aim, keep > 0, let front = BackupSeries.front(of: newest.name)
+    else { return 0 }
     let names = FilePlace.names(in: newest.directory).filter {
       $0 != newest.name && BackupSeries.front(of: $0) == front
     }

@@ -111,7 +111,7 @@ import Testing
 
 extension Bench {
   /// A client of an unlocked vault with items.
-  fileprivate func filled(_ count: Int) throws -> Wire {
+  func filled(_ count: Int) throws -> Wire {
     let wire = try unlocked()
     for number in 0..<count {
       guard try ask(wire, { try $0.put("item/\(number)", "\(number)") }).isOK else {

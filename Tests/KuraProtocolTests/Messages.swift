@@ -172,6 +172,14 @@ enum Examples {
             .rekey(
               .init(current: "secret".utf8.span, keyFile: "bytes".utf8.span, flags: .recoveryKey)))
         },
+        request("clone") {
+          try $0.putRequest(
+            .clone(
+              .init(
+                slots: .init(
+                  current: "secret".utf8.span, keyFile: "bytes".utf8.span, flags: .recoveryKey),
+                path: "/c.kura".utf8.span)))
+        },
         request("slot-add") {
           var order = SlotOrder(.keyFile)
           order.label = "usb"

@@ -5,7 +5,8 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Begins to give a vault a new key once its client has the recovery key that goes with it.
+/// Begins to give a vault a new key, or to make another vault of what it has, once its client has the recovery key that
+/// goes with that.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Rekeying: Act, @unchecked Sendable {
   private let session: Session
@@ -13,13 +14,16 @@ final class Rekeying: Act, @unchecked Sendable {
   private let known: [SlotReport]
   private var keyFile: SecretBytes?
   private let wantsRecoveryKey: Bool
+  /// Where another vault is to stand; nil where this one gets the key.
+  private let clonePath: String?
   private var key: VaultKey?
   private var slots: RekeySlots?
 
   init(
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
-    wantsRecoveryKey: Bool
+    wantsRecoveryKey: Bool, clonePath: String? = nil
   ) {
+    self.clonePath = clonePath
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
@@ -68,6 +72,7 @@ final class Rekeying: Act, @unchecked Sendable {
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     guard session.isUnlocked else { throw session.lockedRefusal() }
+    if let clonePath { return try beginClone(at: clonePath, in: agent, for: client) }
     let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
     agent.revokeGrants(of: session)
     client.phase = .sending(RekeyWork(rekey, of: session))
@@ -85,6 +90,32 @@ final class Rekeying: Act, @unchecked Sendable {
   ) throws(VaultError) -> Rekey {
     switch slots {
     case .some(let slots): try vault.beginRekey(authorizedBy: key, slots)
+    case .none: throw .outOfMemory
+    }
+  }
+}
+
+extension Rekeying {
+  private func beginClone(
+    at path: String, in agent: Agent, for client: Connection
+  ) throws(Refusal) {
+    // A slot that is gone by now is no reason to copy anything.
+    try agent.work(on: session) { vault throws(VaultError) in try prove(&vault, key) }
+    let copied = try agent.openLocked(client)
+    guard let copier = agent.startedCopier(), let key = key.take(), let slots = slots.take() else {
+      throw .outOfMemory
+    }
+    let backup = Backup(of: copied, toClone: path)
+    session.backup = backup
+    client.phase = .sending(
+      CloneWork(backup, at: path, key, slots, of: session, on: copier, agent.configuration))
+  }
+
+  private func prove(
+    _ vault: inout UnlockedVault, _ key: borrowing VaultKey?
+  ) throws(VaultError) {
+    switch key {
+    case .some(let key): _ = try vault.protectedKey(from: key)
     case .none: throw .outOfMemory
     }
   }
@@ -130,6 +161,20 @@ extension Agent {
   func rekey(
     _ request: RekeyRequest, _ connection: Connection
   ) throws(Refusal) {
+    try begin(request, clonePath: nil, connection)
+  }
+
+  func clone(_ request: CloneRequest, _ connection: Connection) throws(Refusal) {
+    let bytes = request.path.bytes
+    guard bytes.count > 0, bytes[0] == UInt8(ascii: "/"),
+      let text = try? UTF8Span(validating: bytes)
+    else { throw .pathInvalid }
+    try begin(request.slots, clonePath: String(copying: text), connection)
+  }
+
+  private func begin(
+    _ request: RekeyRequest, clonePath: String?, _ connection: Connection
+  ) throws(Refusal) {
     guard request.authority.credential == .passcode else {
       throw .rekeyTakesPasscode
     }
@@ -140,7 +185,8 @@ extension Agent {
     let keyFile = file.isEmpty ? nil : try secret(file)
     try begin(
       Rekeying(
-        session, known, keyFile: keyFile, wantsRecoveryKey: request.flags.contains(.recoveryKey)),
+        session, known, keyFile: keyFile, wantsRecoveryKey: request.flags.contains(.recoveryKey),
+        clonePath: clonePath),
       by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,
       of: session, for: connection)
   }

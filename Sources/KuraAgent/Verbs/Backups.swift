@@ -99,27 +99,37 @@ final class BackupRun {
   }
 
   private func outcome<Value>(of result: Result<Value, Backup.Failure>) throws(Refusal) -> Value {
-    do throws(Backup.Failure) { return try result.get() } catch { throw refusal(error) }
+    do throws(Backup.Failure) { return try result.get() } catch {
+      throw Refusal(error, at: path, of: session?.path ?? path)
+    }
   }
+}
 
-  private func refusal(_ failure: Backup.Failure) -> Refusal {
+extension Refusal {
+  /// What a client is told of a copy that there is not.
+  ///
+  /// - Parameters:
+  ///   - path: Where it was to stand.
+  ///   - vault: The path of the vault.
+  init(_ failure: Backup.Failure, at path: String, of vault: String) {
     switch failure {
-    case .vault(let error): Refusal(error, at: session?.path ?? path).final(when: true)
-    case .target(.diskFull): .diskFull(.text(path))
-    case .target(.outOfMemory): .outOfMemory
-    case .target(.io(let errno)): .backupFailed(errno: errno, .text(path))
-    case .target(.readOnly): .backupFailed(errno: EROFS, .text(path))
-    case .target(.permissionDenied): .backupFailed(errno: EACCES, .text(path))
-    case .target: .backupFailed(errno: 0, .text(path))
-    case .refused(let flaw): .backupRefused(flaw, .text(path))
-    case .unsound: .backupUnsound(.text(path))
-    case .stopped: .stopping
+    case .vault(.pathTaken), .vault(.walLeftBehind): self = .vaultExists(.text(path))
+    case .vault(let error): self = Refusal(error, at: vault).final(when: true)
+    case .target(.diskFull): self = .diskFull(.text(path))
+    case .target(.outOfMemory): self = .outOfMemory
+    case .target(.io(let errno)): self = .backupFailed(errno: errno, .text(path))
+    case .target(.readOnly): self = .backupFailed(errno: EROFS, .text(path))
+    case .target(.permissionDenied): self = .backupFailed(errno: EACCES, .text(path))
+    case .target: self = .backupFailed(errno: 0, .text(path))
+    case .refused(let flaw): self = .backupRefused(flaw, .text(path))
+    case .unsound: self = .backupUnsound(.text(path))
+    case .stopped: self = .stopping
     }
   }
 }
 
 /// Has a thread do a part of a backup.
-private final class BackupJob: Job {
+final class BackupJob: Job {
   private let work: @Sendable () -> Void
 
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
@@ -144,7 +154,7 @@ extension Agent {
   }
 
   /// The thread that copies, one vault after the other.
-  private func startedCopier() -> Worker? {
+  func startedCopier() -> Worker? {
     if let copier { return copier }
     guard let made = try? Worker(),
       (try? poller.add(made.noticeDescriptor, for: .readable, as: .work)) != nil
@@ -192,7 +202,10 @@ extension Agent {
 
   /// Has the thread that copies end, and take away what it has not finished.
   func endBackups() {
-    for connection in connections { connection.phase.backup?.stop() }
+    for connection in connections {
+      connection.phase.backup?.stop()
+      (connection.phase.stream as? CloneWork)?.stop()
+    }
     copier?.stop()
   }
 }

@@ -72,6 +72,7 @@ extension Agent {
     case .getSecrets(let request): try getSecrets(request, connection)
     case .takeOver: try takeOver(connection)
     case .mask: try mask(connection)
+    case .clone(let request): try clone(request, connection)
     }
   }
 }
@@ -105,7 +106,8 @@ extension Verb {
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
       .setSecret, .merge, .takeOver:
       [.takesSeat, .diesWithClient]
-    case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey:
+    case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
+      .clone:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
     }
   }
@@ -142,7 +144,7 @@ extension Request {
       case .list, .rotate, .compact, .backup, .merge, .takeOver: LogSubject(Span())
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
-        .slotEnable, .authorize, .rekey, .putBatch, .log:
+        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask:

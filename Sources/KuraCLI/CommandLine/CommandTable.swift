@@ -43,6 +43,7 @@ enum CommandTable {
     Entry(.vaults, "verify") { Verify.command },
     Entry(.vaults, "backup") { Backup.command },
     Entry(.vaults, "restore-backup") { RestoreBackup.command },
+    Entry(.vaults, "clone") { Clone.command },
     Entry(.vaults, "merge") { Merge.command },
     Entry(.vaults, "conflicts") { Conflicts.command },
     Entry(.vaults, "log") { Log.command },

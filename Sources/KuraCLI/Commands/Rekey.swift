@@ -31,14 +31,15 @@ enum Rekey {
     var keeper = try RecoveryKeeper(place, questioner)
     let keyFile = try access.asking.keyFile()
     var connection = try access.connectRunningOrOwn()
-    let plan = try Plan.make(access, keyFile, &questioner, &connection)
-    try plan.announce(arguments, &questioner, invocation.messages)
-    try perform(plan, keyFile, &keeper, &questioner, &connection, invocation)
+    let shown = try ShownSlots.prove(access, keyFile, &questioner, &connection)
+    try announce(shown, arguments, &questioner, invocation.messages)
+    try perform(shown, keyFile, &keeper, &questioner, &connection, invocation)
     invocation.messages.note("everything is under a new vault key")
     return .ok
   }
 
-  private static func place(
+  /// Where a new recovery key is kept.
+  static func place(
     _ invocation: borrowing Invocation
   ) throws(CommandError) -> RecoveryKeeper.Place {
     if let path = try invocation.text(.newRecoveryKeyFile) { return .file(path) }
@@ -46,7 +47,8 @@ enum Rekey {
   }
 
   private static func perform(
-    _ plan: borrowing Plan, _ keyFile: borrowing SecretBytes?, _ keeper: inout RecoveryKeeper,
+    _ shown: borrowing ShownSlots, _ keyFile: borrowing SecretBytes?,
+    _ keeper: inout RecoveryKeeper,
     _ questioner: inout Questioner, _ connection: inout Connection,
     _ invocation: borrowing Invocation
   ) throws(CommandError) {
@@ -60,7 +62,7 @@ enum Rekey {
     }
     let flags: RekeyRequest.Flags = invocation.arguments.has(.noRecoveryKey) ? [] : .recoveryKey
     do throws(ClientError) {
-      try connection.rekey(passcode: plan.passcode, keyFile: keyFile, flags: flags) {
+      try connection.rekey(passcode: shown.passcode, keyFile: keyFile, flags: flags) {
         key throws(ClientError) in
         guard keeper.keep(key, &questioner, &failure) else { return false }
         lost = .rekey(keeper.place)
@@ -76,80 +78,31 @@ enum Rekey {
 // MARK: - What it ends
 
 extension Rekey {
-  /// Holds what was proved, and which slots end.
-  private struct Plan: ~Copyable {
-    let passcode: SecretBytes
-    let kept: [UInt8]
-    let dropped: [Slot]
-    let title: String
-
-    /// Proves the passcode, and the key file, and unlocks the vault in this engine where it is locked.
-    static func make(
-      _ access: VaultAccess, _ keyFile: borrowing SecretBytes?, _ questioner: inout Questioner,
-      _ connection: inout Connection
-    ) throws(CommandError) -> Plan {
-      let known = try running { () throws(ClientError) in try connection.slots().all }
-      guard known.contains(where: { $0.facts.kind == .passcode }) else { throw .noPasscode }
-      let credential = try ProvedCredential.take(
-        access, &questioner, &connection, as: .passcode)
-      let secret = credential.secret
-      var kept = [
-        try running { () throws(ClientError) in
-          try connection.testSlot(nil, .passcode, secret: secret)
-        }
-      ]
-      // What opens as a passcode may be a code.
-      guard !known.contains(where: { $0.facts.kind == .local && kept.contains($0.facts.number) })
-      else { throw .codeForPasscode }
-      switch keyFile {
-      case .some(let file):
-        kept.append(
-          try running { () throws(ClientError) in
-            try connection.testSlot(nil, .keyFile, secret: file)
-          })
-      case .none: break
-      }
-      if try running({ () throws(ClientError) in try connection.status().state }) != .unlocked {
-        // The session stays locked: an engine of this command's own does it.
-        connection = try access.connectOwn()
-        try running { () throws(ClientError) in
-          _ = try connection.unlock(.passcode, secret: secret)
-        }
-      }
-      let slots = try running { () throws(ClientError) in try connection.slots().all }
-      return Plan(
-        passcode: secret, kept: kept,
-        dropped: slots.filter { !kept.contains($0.facts.number) }, title: access.title)
+  /// Says what ends, and asks.
+  private static func announce(
+    _ shown: borrowing ShownSlots, _ arguments: Arguments, _ questioner: inout Questioner,
+    _ messages: Messages
+  ) throws(CommandError) {
+    let isNone = shown.dropped.isEmpty
+    var lines = ["\(shown.title) gets a new vault key; these slots end:"] + shown.droppedLines
+    if isNone { lines = ["\(shown.title) gets a new vault key; no slot ends"] }
+    guard !arguments.has(.yes) else {
+      // That slots end is never hidden.
+      for line in lines { isNone ? messages.note(line) : messages.warn(line) }
+      return
     }
-
-    /// Says what ends, and asks.
-    func announce(
-      _ arguments: Arguments, _ questioner: inout Questioner, _ messages: Messages
-    ) throws(CommandError) {
-      var lines = ["\(title) gets a new vault key; these slots end:"]
-      for slot in dropped {
-        let label = slot.label.utf8.isEmpty ? "" : " " + Diagnostic.shown(slot.label)
-        lines.append("  \(slot.facts.number) " + slot.facts.kind.name + label)
-      }
-      if dropped.isEmpty { lines = ["\(title) gets a new vault key; no slot ends"] }
-      guard !arguments.has(.yes) else {
-        // That slots end is never hidden.
-        for line in lines { dropped.isEmpty ? messages.note(line) : messages.warn(line) }
-        return
-      }
-      for line in lines { questioner.prompt?.say(line) }
-      let goesOn =
-        try prompting { () throws(PromptError) in
-          try questioner.prompt?.confirms("go on?")
-        } ?? false
-      guard goesOn else { throw .prompt(.cancelled) }
-    }
+    for line in lines { questioner.prompt?.say(line) }
+    let goesOn =
+      try prompting { () throws(PromptError) in
+        try questioner.prompt?.confirms("go on?")
+      } ?? false
+    guard goesOn else { throw .prompt(.cancelled) }
   }
 }
 
 extension CommandError {
   /// The same where nothing was changed.
-  fileprivate var beforeRekey: CommandError {
+  var beforeRekey: CommandError {
     self == .mismatch(.recoveryKey) ? .mismatch(.unkeptRecoveryKey) : self
   }
 }

@@ -10,6 +10,8 @@ enum Lost: Equatable, Sendable {
   /// A rekey, and where its new recovery key is.
   case rekey(RecoveryKeeper.Place)
   case rotation
+  /// A clone, and where it is to stand.
+  case clone(String)
 }
 
 extension Lost {
@@ -35,6 +37,7 @@ extension Lost {
     switch self {
     case .unbegunRekey: nil
     case .rekey: "kura: warning: the rekey may have been done; " + hint + "\n"
+    case .clone: "kura: warning: the clone may have been made; " + hint + "\n"
     case .rotation: "kura: notice: " + hint + "\n"
     }
   }

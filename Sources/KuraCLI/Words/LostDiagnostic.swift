@@ -15,6 +15,9 @@ extension Lost {
     case .rekey(.file(let path)):
       "'kura slot test --recovery-key-file " + Diagnostic.shown(path)
         + "' tells whether the new recovery key is in force; keep both until then"
+    case .clone(let path):
+      "where there is a file " + Diagnostic.shown(path)
+        + ", it is whole, and its new recovery key in force; else try again"
     case .rotation:
       "a rotation goes on by itself while the vault is unlocked; 'kura rotate' joins it,"
         + " 'kura status' shows it"
@@ -25,9 +28,12 @@ extension Lost {
 extension Diagnostic {
   init(_ lost: Lost, _ error: ClientError) {
     let message = Diagnostic(error).message
-    if case .rekey = lost {
+    switch lost {
+    case .rekey:
       self.init(message + ": the rekey may have been done", hint: lost.hint, error.exitStatus)
-    } else {
+    case .clone:
+      self.init(message + ": the clone may have been made", hint: lost.hint, error.exitStatus)
+    case .unbegunRekey, .rotation:
       self.init(message, hint: lost.hint, error.exitStatus)
     }
   }

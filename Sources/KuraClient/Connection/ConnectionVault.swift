@@ -169,6 +169,8 @@ extension Connection {
   ///   - passcode: What opens the vault now, and is to open it then.
   ///   - keyFile: A key file that does, and is to.
   ///   - flags: What else is wanted, such as a new recovery key.
+  ///   - clonePath: Where another vault is to stand that gets the key, and that only those shown open; absolute.
+  ///     This one then stays as it is.
   ///   - confirm: Gets the new recovery key's text, empty without one. The bytes are gone when it
   ///     returns.
   ///   - progress: Called now and then.
@@ -176,11 +178,12 @@ extension Connection {
   ///   no further use then, nor when `confirm` threw.
   public mutating func rekey(
     passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?, flags: RekeyRequest.Flags,
+    clonePath: String? = nil,
     confirm: (Span<UInt8>) throws(ClientError) -> Bool, progress: (ProgressReport) -> Void
   ) throws(ClientError) {
     switch keyFile {
-    case .some(let file): try sendRekey(passcode, file.bytes, flags)
-    case .none: try sendRekey(passcode, Span(), flags)
+    case .some(let file): try sendRekey(passcode, file.bytes, flags, clonePath: clonePath)
+    case .none: try sendRekey(passcode, Span(), flags, clonePath: clonePath)
     }
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
@@ -190,10 +193,12 @@ extension Connection {
   }
 
   private mutating func sendRekey(
-    _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags
+    _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags,
+    clonePath: String?
   ) throws(ClientError) {
-    try send(
-      .rekey(RekeyRequest(current: passcode.bytes, keyFile: keyFile, flags: flags)))
+    let slots = RekeyRequest(current: passcode.bytes, keyFile: keyFile, flags: flags)
+    guard let clonePath else { return try send(.rekey(slots)) }
+    try send(.clone(CloneRequest(slots: slots, path: clonePath.utf8.span)))
   }
 
   private mutating func followProgress(

@@ -34,6 +34,13 @@ public struct CopyLedger: Equatable, Sendable {
     return ledger
   }
 
+  /// The same for another vault, whose keys and remotes are its own: what was done to settings.
+  public func cloned(to machine: MachineID) -> CopyLedger {
+    var ledger = CopyLedger(machine: machine)
+    ledger.settings = settings
+    return ledger
+  }
+
   init(_ reader: inout ByteReader) throws(FormatError) {
     machine = try reader.identifier()
     epoch = try reader.identifier()

@@ -58,6 +58,7 @@ public enum Request: ~Escapable {
   case takeOver
   /// Is told of each value that the programs below the client's process are handed, before they are.
   case mask
+  case clone(CloneRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -116,6 +117,7 @@ public enum Request: ~Escapable {
     case .merge: self = .merge(try reader.message())
     case .conflicts: self = .conflicts(try reader.message())
     case .getSecrets: self = .getSecrets(try reader.message())
+    case .clone: self = .clone(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask:
       // Read above.
@@ -142,7 +144,8 @@ public enum Request: ~Escapable {
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
-      .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets:
+      .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
+      .clone:
       return nil
     }
   }
@@ -199,6 +202,7 @@ public enum Request: ~Escapable {
     case .getSecrets: .getSecrets
     case .takeOver: .takeOver
     case .mask: .mask
+    case .clone: .clone
     }
   }
 }
@@ -218,7 +222,7 @@ extension Request {
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
-        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask:
+        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone:
         return OwnerWord()
       }
     }
@@ -265,6 +269,7 @@ extension SecretBuffer {
     case .merge(var message): try message.code(&self)
     case .conflicts(var message): try message.code(&self)
     case .getSecrets(var message): try message.code(&self)
+    case .clone(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask:
       break

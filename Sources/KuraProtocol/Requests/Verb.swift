@@ -50,6 +50,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case conflicts = 70
   case getSecrets = 71
   case takeOver = 72
+  case clone = 73
   case mask = 80
 
   /// Its word in the man page, the access log and its JSON.
@@ -104,6 +105,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .getSecrets: "get-secrets"
     case .takeOver: "take-over"
     case .mask: "mask"
+    case .clone: "clone"
     }
   }
 }
@@ -138,7 +140,7 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone:
       .name
     }
   }

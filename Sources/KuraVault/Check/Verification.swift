@@ -121,9 +121,22 @@ extension Verification {
       throw .rolledBack(
         SeenCopy(epoch: trust.root.epoch, time: trust.root.time, path: []), epoch: root.epoch)
     }
-    var verification = Verification(
-      snapshot, try vault.keys.copy(ring: front.ring, of: keys), root: root, checks: checks)
-    try verification.checkFront(front, header: trust.header)
+    return try begin(
+      snapshot, front, root, header: trust.header,
+      try vault.keys.copy(ring: front.ring, of: keys), checks: checks)
+  }
+
+  /// Begins with a state that somebody holds, and reads by its own keys.
+  ///
+  /// - Parameters:
+  ///   - front: What stands in front of its items.
+  ///   - header: What is to stand there.
+  static func begin(
+    _ storage: consuming Storage, _ front: FrontRecords, _ root: RootRecord, header: [UInt8],
+    _ keys: consuming Keyring, checks: IntegrityChecks
+  ) throws(VaultError) -> Verification {
+    var verification = Verification(storage, keys, root: root, checks: checks)
+    try verification.checkFront(front, header: header)
     return verification
   }
 
@@ -179,6 +192,11 @@ extension Verification {
     in vault: borrowing UnlockedVault
   ) throws(VaultError) -> VerifyProgress {
     precondition(vault.id == own.keys.vault, "another vault's verification")
+    return try step()
+  }
+
+  /// The same for who has no vault of it.
+  mutating func step() throws(VaultError) -> VerifyProgress {
     budget = Self.stepBudget
     while budget > 0, phase != .done {
       do throws(VaultError) {

@@ -46,6 +46,8 @@ public struct Rekey: ~Copyable {
   public mutating func step() throws(VaultError) -> Bool {
     var slice = Slice()
     let (keys, first) = (keys, bucket)
+    try keys.moving?.advance(in: &rows.storage, &slice)
+    if keys.moving?.isPending == true { return true }
     while bucket < bucketCount, !slice.isSpent, bucket - first < Slice.bucketLimit {
       let bytes = try rows.tree.leaves(
         ofBucket: bucket, under: root, in: &rows.storage, keys.old)
@@ -55,7 +57,8 @@ public struct Rekey: ~Copyable {
       }
       bucket += 1
     }
-    return bucket < bucketCount
+    if bucket < bucketCount || keys.moving?.isPending == true { return true }
+    return try keys.moving?.deleteLeftovers(in: &rows.storage) ?? false
   }
 
   /// Moves an item to its tag under the new keys, with its history.
@@ -90,11 +93,17 @@ final class RekeyKeys {
   let old: Keyring
   let next: Keyring
   private let oldPair: ProtectedKey
+  /// What becomes of long values; nil where they stay as they are.
+  let moving: MovedValues?
 
-  init(_ old: consuming Keyring, _ next: consuming Keyring, _ oldPair: consuming ProtectedKey) {
+  init(
+    _ old: consuming Keyring, _ next: consuming Keyring, _ oldPair: consuming ProtectedKey,
+    moving: MovedValues? = nil
+  ) {
     self.old = old
     self.next = next
     self.oldPair = oldPair
+    self.moving = moving
   }
 
   /// Seals a row again under the new keys, inside too where it is protected.
@@ -112,16 +121,27 @@ final class RekeyKeys {
     body: consuming SecretBytes, _ facts: RowFacts, _ meta: borrowing ItemMeta
   ) throws(VaultError) -> [UInt8] {
     guard facts.protection == .protected, facts.kind != .purged else {
-      return try next.seal(body: body.bytes, facts)
+      guard let moving, facts.kind != .purged else { return try next.seal(body: body.bytes, facts) }
+      return try seal(try PartedBody.part(body, .standard, of: old.format), facts, moving)
     }
     let parts = try PartedBody.part(body, .protected, of: old.format)
     let half = old.ring.protectedHalf
     let secrets = try oldPair.opened(parts.secrets, of: facts.id, in: old.vault, half: half)
     let outer = try old.protectedBody(parts.value, facts)
-    let inner = try oldPair.open(outer, of: facts.id, in: old.vault, half: half)
+    var inner = try oldPair.open(outer, of: facts.id, in: old.vault, half: half)
+    if let moving { inner = try moving.moved(inner) }
     let moved = try next.protected(inner.bytes, facts, for: outer.origin)
     return try next.seal(
       moved.encoded, beside: try sealed(secrets, facts, meta), facts)
+  }
+
+  /// Seals a standard body whose value is another one's from now on, where it is a long one.
+  private func seal(
+    _ parts: consuming PartedBody, _ facts: RowFacts, _ moving: MovedValues
+  ) throws(VaultError) -> [UInt8] {
+    let secrets = try parts.copiedSecrets()
+    let value = try moving.moved(try parts.value.copied())
+    return try next.seal(value.bytes, beside: secrets, facts)
   }
 
   /// Secret attributes as the new pair opens them.

@@ -55,7 +55,9 @@ extension UnlockedVault {
     let storage = try lockedStorage()
     let vaultKey = try Key.fresh()
     let pair = ProtectedPair(secretHalf: try Key.fresh().finish())
-    let (rows, notes) = try rows(of: slots, fresh, vaultKey, pair)
+    let (rows, notes) = try RekeyPlan.rows(
+      of: slots, at: fresh.slot, label: fresh.payload.label, vaultKey, pair, of: id,
+      now: options.now())
     let next = try nextKeys(vaultKey, pair.publicHalf, notes)
     let sealed = try next.sealedRing()
     let old = try keys.copy(ring: trust.sealedRing, of: keys.format)
@@ -89,14 +91,39 @@ extension UnlockedVault {
       from: vaultKey, of: header,
       sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
   }
+}
 
-  private func rows(
-    of slots: borrowing RekeySlots, _ fresh: borrowing VaultKey, _ vaultKey: borrowing Key,
-    _ pair: borrowing ProtectedPair
+extension Storage {
+  /// Whether the root is this one.
+  fileprivate mutating func hasRoot(_ known: [UInt8]) throws(StorageError) -> Bool {
+    guard let root = try part(.root) else { return false }
+    return root.isEqual(to: known.span)
+  }
+}
+
+/// Collects slots as they are sealed for a new vault key.
+struct RekeyPlan {
+  private let vault: VaultID
+  private let now: UInt64
+  private var rows: [SlotRow] = []
+  private var notes = SlotNotes()
+
+  private init(vault: VaultID, now: UInt64) {
+    self.vault = vault
+    self.now = now
+  }
+
+  /// The slots that are to open a vault by its new key, and what there is to say of them.
+  ///
+  /// - Parameters:
+  ///   - number: Where the passcode's slot is to stand, and how it is called.
+  ///   - vault: The id of the vault that they open.
+  static func rows(
+    of slots: borrowing RekeySlots, at number: UInt8, label: [UInt8], _ vaultKey: borrowing Key,
+    _ pair: borrowing ProtectedPair, of vault: VaultID, now: UInt64
   ) throws(VaultError) -> ([SlotRow], SlotNotes) {
-    var plan = RekeyPlan(vault: id, now: options.now())
-    try plan.add(
-      slots.passcode, at: fresh.slot, label: fresh.payload.label, vaultKey, pair)
+    var plan = RekeyPlan(vault: vault, now: now)
+    try plan.add(slots.passcode, at: number, label: label, vaultKey, pair)
     switch slots.keyFile {
     case .some(let slot):
       try plan.add(slot, at: slots.keyFileNumber, label: slot.naming.label, vaultKey, pair)
@@ -109,35 +136,14 @@ extension UnlockedVault {
     }
     return (plan.rows, plan.notes)
   }
-}
-
-extension Storage {
-  /// Whether the root is this one.
-  fileprivate mutating func hasRoot(_ known: [UInt8]) throws(StorageError) -> Bool {
-    guard let root = try part(.root) else { return false }
-    return root.isEqual(to: known.span)
-  }
-}
-
-/// Collects slots as they are sealed for a new vault key.
-private struct RekeyPlan {
-  let vault: VaultID
-  let now: UInt64
-  var rows: [SlotRow] = []
-  var notes = SlotNotes()
-
-  init(vault: VaultID, now: UInt64) {
-    self.vault = vault
-    self.now = now
-  }
 
   /// The lowest number that is not taken.
-  var freeNumber: UInt8 {
+  private var freeNumber: UInt8 {
     let taken = Set(rows.map(\.number))
     return (0..<UInt8(KDFLimits.mostSlots)).first { !taken.contains($0) } ?? 0
   }
 
-  mutating func add(
+  private mutating func add(
     _ slot: borrowing PreparedSlot, at number: UInt8, label: [UInt8], _ vaultKey: borrowing Key,
     _ pair: borrowing ProtectedPair
   ) throws(VaultError) {

@@ -109,6 +109,14 @@ struct PartedBody: ~Copyable {
     } catch { throw VaultError(error, about: .item) }
   }
 
+  /// A second owner's copy of the secret attributes as they are encoded.
+  borrowing func copiedSecrets() throws(VaultError) -> SecretBytes? {
+    switch secrets {
+    case .some(let secrets): try secrets.encoded.copied()
+    case .none: nil
+    }
+  }
+
   /// Whether its secret attributes are those that a meta names.
   borrowing func fits(_ meta: borrowing ItemMeta) throws(VaultError) -> Bool {
     let list = try SecretList(secrets, SecretEdits())
