@@ -119,7 +119,8 @@ struct ReferenceTests {
     #expect(try desk.reference("generations").lines == ["3"])
   }
 
-  @Test func `the reference reads what two copies of a vault come to`() throws {
+  @Test(arguments: [false, true])
+  func `the reference reads what two copies of a vault come to`(isRekeyed: Bool) throws {
     let desk = try Desk()
     try desk.createWithEngine()
     var vault = try desk.open()
@@ -137,17 +138,39 @@ struct ReferenceTests {
     try Engine.put("larger", Bytes.pattern(90_000), in: &second)
     _ = try second.purge(Array("gone".utf8).span, .item)
     _ = try second.purge(Array("late".utf8).span, .item)
+    if isRekeyed { try rekey(&second, at: other, site, desk.secret) }
     second.lock().close()
     vault = try desk.open()
     for name in ["both", "here", "new", "late"] { try Engine.put(name, [1, 2, 3], in: &vault) }
-    var copy = try vault.openCopy(at: other)
-    let report = try vault.merge(&copy)
+    let report: MergeReport
+    if isRekeyed {
+      let key = try vault.attempt(atCopy: other).open(
+        .passcode, secret: Engine.secretBytes(desk.secret.bytes))
+      report = try vault.merge(try vault.openCopy(at: other, by: key))
+    } else {
+      report = try vault.merge(try vault.openCopy(at: other))
+    }
     #expect(report.conflicting == 2 && report.purged == 1 && report.renamed == 1)
     try vault.flushSeen()
     let lines = try Engine.lines(&vault)
     #expect(try Engine.findings(&vault).isEmpty)
     vault.lock().close()
     try desk.agrees(with: lines)
+  }
+
+  /// Puts a copy under a key of its own, as its owner may have done on another machine.
+  private func rekey(
+    _ vault: inout UnlockedVault, at path: String, _ site: Site, _ secret: Secret
+  ) throws {
+    let passcode = try Engine.secretBytes(secret.bytes)
+    var locked = try LockedVault(at: path, options: site.options)
+    let fresh = try locked.attempt().open(.passcode, secret: passcode)
+    let slots = RekeySlots(
+      passcode: try PreparedSlot.passcode(passcode, kdf: Engine.cheap, allowsWeak: true),
+      keyFile: nil, keyFileNumber: 0, recovery: nil)
+    var rekey = try vault.beginRekey(authorizedBy: fresh, slots)
+    while try rekey.step() {}
+    try vault.finish(rekey)
   }
 
   @Test func `the reference finds the engine's seen file in order`() throws {

@@ -267,8 +267,8 @@ import Testing
       let name = Array("half".utf8)
       var upload = try vault.beginUpload(
         name.span, attributes: AttributeEdits(), condition: .create)
-      let value = pattern(2_000_000)
-      try vault.append(value.span, to: &upload)
+      let value = pattern(1_000_000)
+      for _ in 0..<3 { try vault.append(value.span, to: &upload) }
     }
     #expect(file.attack("SELECT count(*) > 0 FROM chunk") == ["1"])
     let clone = try make(file)

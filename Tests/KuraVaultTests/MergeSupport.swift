@@ -42,8 +42,8 @@ struct Copies {
 
   func trial() throws -> MergeReport {
     var vault = try first.unlock()
-    var copy = try vault.openCopy(at: second.path)
-    let report = try vault.merge(&copy, isTrial: true)
+    let copy = try vault.openCopy(at: second.path)
+    let report = try vault.merge(copy, isTrial: true)
     vault.fold()
     return report
   }
@@ -51,14 +51,30 @@ struct Copies {
   static func merge(_ other: TestVault, into file: TestVault) throws -> MergeReport {
     var vault = try file.unlock()
     do {
-      var copy = try vault.openCopy(at: other.path)
-      let report = try vault.merge(&copy)
+      let report = try vault.merge(try opened(other, by: vault))
       vault.fold()
       return report
     } catch {
       vault.fold()
       throw error
     }
+  }
+
+  /// Another copy, which takes its passcode where it stands under another vault key.
+  static func opened(
+    _ other: TestVault, by vault: borrowing UnlockedVault, _ passcode: String = TestVault.passcode
+  ) throws(VaultError) -> OtherCopy {
+    do throws(VaultError) { return try vault.openCopy(at: other.path) } catch {
+      guard error == .copyRefused(.otherKey) else { throw error }
+    }
+    let attempt = try vault.attempt(atCopy: other.path)
+    return try vault.openCopy(
+      at: other.path, by: attempt.open(.passcode, secret: secret(passcode)))
+  }
+
+  /// Puts a copy under a key of its own.
+  static func rekey(_ file: TestVault) throws {
+    try file.fill { vault throws in _ = try vault.rekey(file.key()) }
   }
 
   func report(

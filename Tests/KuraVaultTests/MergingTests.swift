@@ -264,8 +264,10 @@ import Testing
     #expect(try pair.state(pair.first) == pair.state(pair.second))
   }
 
-  @Test(arguments: 0..<Copies.runs)
-  func `agree in the end, whatever was done in which order, and lose nothing`(_ run: Int) throws {
+  @Test(arguments: 0..<Copies.runs, [false, true])
+  func `agree in the end, whatever was done in which order, and lose nothing`(
+    _ run: Int, isRekeyed: Bool
+  ) throws {
     let seed = UInt64.random(in: 0...UInt64(UInt32.max))
     var dice = SystemDice(
       seed: ProcessInfo.processInfo.environment["KURA_SEED"].flatMap { UInt64($0) } ?? seed)
@@ -281,6 +283,10 @@ import Testing
     var log = ["seed \(seed)"]
     for step in 0..<40 {
       let place = dice.below(3)
+      if isRekeyed, step % 10 == 0 {
+        log.append("\(place) gets another key")
+        try Copies.rekey(copies[place])
+      }
       if dice.below(4) == 0 {
         let other = copies[(place + 1 + dice.below(2)) % 3]
         log.append("\(place) merges \(copies.firstIndex { $0 === other } ?? 9)")

@@ -26,8 +26,8 @@ import Testing
   ) throws -> UInt64 {
     var slots: UInt64 = 0
     try within(file, passcode) { vault, _ in
-      var copy = try vault.openCopy(at: other.path)
-      slots = try vault.merge(&copy).slots
+      let copy = try vault.openCopy(at: other.path)
+      slots = try vault.merge(copy).slots
     }
     return slots
   }

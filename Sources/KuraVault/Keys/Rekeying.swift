@@ -52,7 +52,7 @@ extension UnlockedVault {
     authorizedBy fresh: borrowing VaultKey, _ slots: borrowing RekeySlots
   ) throws(VaultError) -> Rekey {
     let oldPair = try protectedKey(from: fresh)
-    let storage = try lockedStorage()
+    let storage = try secondStorage(toWrite: true)
     let vaultKey = try Key.fresh()
     let pair = ProtectedPair(secretHalf: try Key.fresh().finish())
     let (rows, notes) = try RekeyPlan.rows(
@@ -67,11 +67,11 @@ extension UnlockedVault {
       checks: options.checks)
   }
 
-  /// Another connection to the vault that has the write lock, at the state that is trusted.
-  private func lockedStorage() throws(VaultError) -> Storage {
+  /// Another connection to the vault at the state that is trusted, with the write lock or only to read.
+  func secondStorage(toWrite: Bool) throws(VaultError) -> Storage {
     do throws(StorageError) {
       var storage = try Storage.open(at: place.path)
-      try storage.beginWrite()
+      if toWrite { try storage.beginWrite() } else { try storage.beginRead() }
       // Somebody may have written since.
       guard try storage.hasRoot(trust.sealedRoot) else { throw .busy }
       return storage

@@ -4,32 +4,61 @@ internal import KuraCrypto
 internal import KuraFormat
 internal import KuraStorage
 
-/// Finds the rows in which two copies of a vault differ, and passes over all parts of the tree that are the same in
-/// both: what it costs is what differs.
+/// Finds the rows in which two copies of a vault differ, step by step, and passes over all parts of the tree that are
+/// the same in both: what it costs is what differs.
+///
+/// Where the trees can have nothing in common, of another depth or under another key, it gathers all rows of both.
 struct CopyDifference {
   /// What the trees have of the rows that are not the same.
   private(set) var ours: [ItemTag: Digest] = [:]
   private(set) var theirs: [ItemTag: Digest] = [:]
+  /// Nodes and buckets that are yet to be compared.
+  private var open: [(level: UInt8, index: UInt32)] = [(0, 0)]
+  /// Buckets of each copy that are yet to be read, where all are.
+  private var left: (ours: UInt32, theirs: UInt32) = (0, 0)
 
   /// - Parameters:
-  ///   - ours: This copy.
+  ///   - ours: The state of this copy.
   ///   - theirs: The other one.
-  init(
-    _ ours: inout VaultRows, under root: RootRecord, _ keys: borrowing Keyring,
-    _ theirs: inout OtherCopy
-  ) throws(VaultError) {
-    guard root.depth == theirs.root.depth else {
-      try addAll(&ours, under: root, keys, &theirs)
+  init(_ ours: RootRecord, _ theirs: borrowing OtherCopy) {
+    guard ours.depth == theirs.root.depth, !theirs.isUnderOtherKey else {
+      open = []
+      left = (1 << (6 * UInt32(ours.depth)), 1 << (6 * UInt32(theirs.root.depth)))
       return
     }
-    try compare(0, 0, &ours, root, keys, &theirs)
+  }
+
+  /// Compares some of both.
+  ///
+  /// - Returns: Whether there is more to compare.
+  mutating func step(
+    _ ours: inout VaultRows, under root: RootRecord, _ keys: borrowing Keyring,
+    _ theirs: inout OtherCopy, _ slice: inout Slice
+  ) throws(VaultError) -> Bool {
+    while !slice.isSpent {
+      if let place = open.popLast() {
+        try compare(place.level, place.index, &ours, root, keys, &theirs, &slice)
+      } else if left.ours > 0 {
+        left.ours -= 1
+        let bytes = try ours.tree.leaves(ofBucket: left.ours, under: root, in: &ours.storage, keys)
+        CopyDifference.gather(bytes, in: &self.ours, &slice)
+      } else if left.theirs > 0 {
+        left.theirs -= 1
+        CopyDifference.gather(try theirs.leaves(ofBucket: left.theirs), in: &self.theirs, &slice)
+        if left.theirs == 0 { dropSame() }
+      } else {
+        return false
+      }
+    }
+    return true
   }
 
   /// Looks at a node, or at the level of the tree's depth at a bucket.
   private mutating func compare(
     _ level: UInt8, _ index: UInt32, _ ours: inout VaultRows, _ root: RootRecord,
-    _ keys: borrowing Keyring, _ theirs: inout OtherCopy
+    _ keys: borrowing Keyring, _ theirs: inout OtherCopy, _ slice: inout Slice
   ) throws(VaultError) {
+    slice.countLook()
     let below = root.depth - level
     let first = index << (6 * UInt32(below))
     let here = try ours.tree.digest(
@@ -37,9 +66,7 @@ struct CopyDifference {
     let there = try theirs.digest(atLevel: level, above: first)
     guard here != there else { return }
     guard below == 0 else {
-      for child in 0..<UInt32(64) {
-        try compare(level + 1, index << 6 | child, &ours, root, keys, &theirs)
-      }
+      for child in 0..<UInt32(64) { open.append((level + 1, index << 6 | child)) }
       return
     }
     let mine = try ours.tree.leaves(ofBucket: index, under: root, in: &ours.storage, keys)
@@ -57,24 +84,19 @@ struct CopyDifference {
     }
   }
 
-  /// The rows of both, where no part of their trees can be the same.
-  private mutating func addAll(
-    _ ours: inout VaultRows, under root: RootRecord, _ keys: borrowing Keyring,
-    _ theirs: inout OtherCopy
-  ) throws(VaultError) {
-    for number in 0..<(UInt32(1) << (6 * UInt32(root.depth))) {
-      let bytes = try ours.tree.leaves(ofBucket: number, under: root, in: &ours.storage, keys)
-      let leaves = BucketLeaves(bytes.span)
-      for place in 0..<leaves.count { self.ours[leaves.tag(place)] = leaves.leaf(place) }
-    }
-    for number in 0..<(UInt32(1) << (6 * UInt32(theirs.root.depth))) {
-      let bytes = try theirs.leaves(ofBucket: number)
-      let leaves = BucketLeaves(bytes.span)
-      for place in 0..<leaves.count { self.theirs[leaves.tag(place)] = leaves.leaf(place) }
-    }
-    for (tag, leaf) in self.ours where self.theirs[tag] == leaf {
-      self.ours[tag] = nil
-      self.theirs[tag] = nil
+  private static func gather(
+    _ bucket: [UInt8], in found: inout [ItemTag: Digest], _ slice: inout Slice
+  ) {
+    slice.countLook()
+    let leaves = BucketLeaves(bucket.span)
+    for place in 0..<leaves.count { found[leaves.tag(place)] = leaves.leaf(place) }
+  }
+
+  /// Leaves out the rows that both have.
+  private mutating func dropSame() {
+    for (tag, leaf) in ours where theirs[tag] == leaf {
+      ours[tag] = nil
+      theirs[tag] = nil
     }
   }
 }

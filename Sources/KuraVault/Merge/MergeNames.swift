@@ -6,62 +6,16 @@ internal import KuraStorage
 internal import SecureMemory
 
 extension UnlockedVault {
-  /// Finds every item's place. An item that is the same in both copies is drawn in where another one wants its name.
-  mutating func place(
-    _ claims: inout [ItemID: MergeClaim], _ leaves: CopyDifference, _ copy: inout OtherCopy
-  ) throws(VaultError) -> [ItemID: Int] {
-    try drawInDisplaced(&claims, leaves, &copy)
-    while true {
-      let known = claims
-      let attempts = try PlacedNames.attempts(of: known.values.map(\.claim)) {
-        claim, attempt throws(VaultError) in
-        guard let wanting = known[claim.item] else { throw .damaged(.item) }
-        return try self.tag(of: wanting, attempt, leaves, &copy)
-      }
-      var isSettled = true
-      for (id, attempt) in attempts {
-        guard let wanting = known[id] else { continue }
-        let tag = try tag(of: wanting, attempt, leaves, &copy)
-        guard let other = try occupant(of: tag), claims[other] == nil else { continue }
-        claims[other] = try claim(other, tag, nil, leaves, &copy)
-        isSettled = false
-      }
-      if isSettled { return attempts }
-    }
-  }
-
   /// Which item stands under a tag here.
-  private mutating func occupant(of tag: ItemTag) throws(VaultError) -> ItemID? {
+  mutating func occupant(of tag: ItemTag) throws(VaultError) -> ItemID? {
     guard
       let leaf = try rows.tree.leaf(of: tag, under: trust.root, in: &rows.storage, keys)
     else { return nil }
-    return try rows.itemID(of: tag, leaf: leaf, keys).id
-  }
-
-  /// Where a name may become free, those that gave way come to have a claim again.
-  private mutating func drawInDisplaced(
-    _ claims: inout [ItemID: MergeClaim], _ leaves: CopyDifference, _ copy: inout OtherCopy
-  ) throws(VaultError) {
-    let isFree = claims.values.contains { known in
-      known.ours != nil && (known.ours != known.claim.wanted || known.claim.state != .live)
-    }
-    guard isFree else { return }
-    for number in 0..<(UInt32(1) << (6 * UInt32(trust.root.depth))) {
-      let bytes = try rows.tree.leaves(
-        ofBucket: number, under: trust.root, in: &rows.storage, keys)
-      let bucket = BucketLeaves(bytes.span)
-      for place in 0..<bucket.count {
-        let tag = bucket.tag(place)
-        guard let id = try shownItem(of: tag, bucket.leaf(place)), claims[id] == nil else {
-          continue
-        }
-        claims[id] = try claim(id, tag, nil, leaves, &copy)
-      }
-    }
+    return try rows.itemID(of: tag, leaf: leaf, keys)
   }
 
   /// The id of an item whose row is no revision; nil for any other one.
-  private mutating func shownItem(
+  mutating func shownItem(
     of tag: ItemTag, _ leaf: Digest
   ) throws(VaultError) -> ItemID? {
     let id = try rows.withCurrent(tag, leaf: leaf, keys) {

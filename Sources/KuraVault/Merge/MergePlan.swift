@@ -19,7 +19,6 @@ struct MergePlan {
   }
 
   var items: [Item] = []
-  var leaves: CopyDifference
   var report = MergeReport()
   /// What is known of settings and slots as it is to be; nil where nothing changes.
   var ledger: CopyLedger?
@@ -43,48 +42,6 @@ struct MergeClaim {
 // MARK: - Planning
 
 extension UnlockedVault {
-  /// Looks at all in which the copies differ.
-  mutating func plan(_ copy: inout OtherCopy) throws(VaultError) -> MergePlan {
-    let leaves = try CopyDifference(&rows, under: trust.root, keys, &copy)
-    var plan = MergePlan(leaves: leaves)
-    var claims = try claims(leaves, &copy)
-    let attempts = try place(&claims, leaves, &copy)
-    for (id, known) in claims.sorted(by: { $0.key < $1.key }) {
-      let attempt = attempts[id] ?? 0
-      let isPurged = known.claim.state == .purged
-      let tag = isPurged ? nil : try tag(of: known, attempt, leaves, &copy)
-      guard known.isNews || known.ours != tag else { continue }
-      plan.items.append(
-        MergePlan.Item(id: id, ours: known.ours, theirs: known.theirs, attempt: attempt))
-      plan.report.count(known, isPurged: isPurged, isRenamed: attempt > 0)
-    }
-    try planSettings(&plan, copy.keys.ring.ledger)
-    try planSlots(&plan, copy)
-    return plan
-  }
-
-  /// The items that are not the same in both copies.
-  private mutating func claims(
-    _ leaves: CopyDifference, _ copy: inout OtherCopy
-  ) throws(VaultError) -> [ItemID: MergeClaim] {
-    var places: [ItemID: (ours: ItemTag?, theirs: ItemTag?)] = [:]
-    for (tag, leaf) in leaves.ours {
-      let (id, kind) = try rows.itemID(of: tag, leaf: leaf, keys)
-      let known = places[id] ?? (nil, nil)
-      places[id] = (kind == .purged ? known.ours : tag, known.theirs)
-    }
-    for (tag, leaf) in leaves.theirs {
-      let (id, kind) = try copy.itemID(of: tag, leaf: leaf)
-      let known = places[id] ?? (nil, nil)
-      places[id] = (known.ours, kind == .purged ? known.theirs : tag)
-    }
-    var claims: [ItemID: MergeClaim] = [:]
-    for (id, place) in places {
-      claims[id] = try claim(id, place.ours, place.theirs, leaves, &copy)
-    }
-    return claims
-  }
-
   /// What becomes of an item, but for its place.
   mutating func claim(
     _ id: ItemID, _ ours: ItemTag?, _ theirs: ItemTag?, _ leaves: CopyDifference,
@@ -125,19 +82,48 @@ extension UnlockedVault {
     _ copy: inout OtherCopy
   ) throws(VaultError) -> ItemMerge {
     var other = ItemCopy()
-    if let theirs, let leaf = leaves.theirs[theirs] { other = try copy.item(theirs, leaf: leaf) }
+    if let theirs, let leaf = leaves.theirs[theirs] {
+      other = try copy.item(theirs, leaf: leaf, for: keys)
+    }
     other.trace = try copy.trace(of: id)
     return try ItemMerge.make(id, mine, other, depth: Int(keys.ring.policy[.historyDepth]))
   }
 }
 
+/// Says of the row under a tag what tells it from another copy's.
+struct RowLook {
+  let id: ItemID
+  let kind: ItemKind
+  /// The revision that the row is; nil where it is none, or is all that is left of a purged item.
+  let revision: RevisionStamp?
+}
+
 extension VaultRows {
-  /// The id of the item that stands under a tag, and what it is.
+  /// The id of the item that stands under a tag.
   mutating func itemID(
     of tag: ItemTag, leaf: Digest, _ keys: borrowing Keyring
-  ) throws(VaultError) -> (id: ItemID, kind: ItemKind) {
+  ) throws(VaultError) -> ItemID {
     let found = try withCurrent(tag, leaf: leaf, keys) { found, _ throws(VaultError) in
-      (id: found.facts.id, kind: found.facts.kind)
+      found.facts.id
+    }
+    guard let found else { throw .damaged(.item) }
+    return found
+  }
+
+  /// Which item stands under a tag, and at which revision.
+  mutating func look(
+    at tag: ItemTag, leaf: Digest, _ keys: borrowing Keyring
+  ) throws(VaultError) -> RowLook {
+    let found = try withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
+      let facts = found.facts
+      guard facts.kind != .purged else {
+        return RowLook(id: facts.id, kind: .purged, revision: nil)
+      }
+      let meta = try keys.openMeta(found.row.meta, facts)
+      let trail = try fromFormat(.item, meta.view.trail(orOldOf: facts))
+      return RowLook(
+        id: facts.id, kind: facts.kind,
+        revision: trail.sides.isEmpty ? trail.lineage.stamp : nil)
     }
     guard let found else { throw .damaged(.item) }
     return found

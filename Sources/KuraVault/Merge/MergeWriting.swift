@@ -6,39 +6,8 @@ internal import KuraStorage
 internal import SecureMemory
 
 extension UnlockedVault {
-  /// Takes all rows away that change, then writes what comes in their place: one may get another's name.
-  mutating func carryOut(
-    _ plan: MergePlan, _ copy: inout OtherCopy, _ draft: inout Draft
-  ) throws(VaultError) {
-    var written: [SealedRows] = []
-    var before: Set<ValueID> = []
-    for item in plan.items {
-      let mine = try self.item(item.id, item.ours, plan.leaves)
-      for row in mine?.rows ?? [] {
-        if let value = try row.valueID() { before.insert(value) }
-      }
-      let merge = try merged(item.id, mine, item.theirs, plan.leaves, &copy)
-      let rows = try merge.sealed(item.attempt, by: keys)
-      try draft.count(rows.counts, insteadOf: mine?.counts ?? (0, 0))
-      written.append(rows)
-    }
-    for item in plan.items {
-      if let tag = item.ours { try takeAway(tag, &draft) }
-    }
-    var after: Set<ValueID> = []
-    for rows in written {
-      try write(rows, &draft)
-      after.formUnion(rows.values)
-    }
-    try orphan(before.subtracting(after), &draft)
-    for value in after.subtracting(before) { try takeChunks(of: value, from: &copy) }
-    draft.leavesOldBodies = true
-    if let slots = plan.slots { try takeSlots(slots, &draft) }
-    if let ledger = plan.ledger { try takeSettings(ledger, &draft) }
-  }
-
   /// Takes the rows of an item away, and its leaf.
-  private mutating func takeAway(
+  mutating func takeAway(
     _ tag: ItemTag, _ draft: inout Draft
   ) throws(VaultError) {
     let path = try rows.tree.path(to: tag, under: draft.root, in: &rows.storage, keys)
@@ -51,7 +20,7 @@ extension UnlockedVault {
   }
 
   /// Writes the rows of an item, and its leaf.
-  private mutating func write(_ item: SealedRows, _ draft: inout Draft) throws(VaultError) {
+  mutating func write(_ item: SealedRows, _ draft: inout Draft) throws(VaultError) {
     var history = HistoryList()
     for row in item.history {
       history.append(
@@ -65,27 +34,28 @@ extension UnlockedVault {
     }
   }
 
-  /// Takes a long value's pieces as they are: they are sealed under a key of their own.
-  private mutating func takeChunks(
-    of value: ValueID, from copy: inout OtherCopy
-  ) throws(VaultError) {
+  /// Takes a piece of a long value as it is: it is sealed under a key of its own.
+  ///
+  /// - Returns: Whether there is such a piece.
+  mutating func takeChunk(
+    _ number: UInt64, of value: ValueID, from copy: inout OtherCopy
+  ) throws(VaultError) -> Bool {
     let bytes = value.bytes
-    try fromStorage(rows.storage.unmarkOrphan(bytes.span))
-    var number: UInt64 = 0
-    while true {
-      guard let data = try copy.chunk(number, of: value) else { break }
-      if try rows.storage.chunk(number, of: value) == nil {
-        try fromStorage(rows.storage.storeChunk(bytes.span, number, data.span))
-      }
-      number += 1
+    if number == 0 { try fromStorage(rows.storage.unmarkOrphan(bytes.span)) }
+    guard let data = try copy.chunk(number, of: value) else {
+      guard number > 0 else { throw .copyDamaged }
+      return false
     }
-    guard number > 0 else { throw .copyDamaged }
+    if try rows.storage.chunk(number, of: value) == nil {
+      try fromStorage(rows.storage.storeChunk(bytes.span, number, data.span))
+    }
+    return true
   }
 }
 
 extension Draft {
   /// Counts an item's rows, once they are others.
-  fileprivate mutating func count(
+  mutating func count(
     _ after: (items: UInt64, deleted: UInt64), insteadOf before: (items: UInt64, deleted: UInt64)
   ) throws(VaultError) {
     guard root.itemCount >= before.items, root.deletedCount >= before.deleted else {

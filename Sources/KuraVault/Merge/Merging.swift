@@ -29,35 +29,13 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - copy: The other one; it is only read.
   ///   - isTrial: Whether only to tell what would be changed.
-  /// - Throws: ``VaultError/takesNewFormat`` for a vault of format 1; ``VaultError/damaged(_:)`` where one of the two
-  ///   is; those of the file.
+  /// - Throws: As ``beginMerge(_:isTrial:)`` and ``MergeWork/step()`` do.
   public mutating func merge(
-    _ copy: inout OtherCopy, isTrial: Bool = false
+    _ copy: consuming OtherCopy, isTrial: Bool = false
   ) throws(VaultError) -> MergeReport {
-    try reading { _ throws(VaultError) in }
-    guard format > .first else { throw .takesNewFormat }
-    if isTrial {
-      return try reading { vault throws(VaultError) in
-        try vault.plan(&copy).report
-      }
-    }
-    // Nothing is written where nothing is new.
-    let isNothing = try reading { vault throws(VaultError) in
-      try vault.plan(&copy).isNothing
-    }
-    if isNothing { return MergeReport() }
-    var kept = (keys.ring.policy, keys.ring.notes)
-    defer { (keys.ring.policy, keys.ring.notes) = kept }
-    let report = try writing { vault, draft throws(VaultError) in
-      kept = (vault.keys.ring.policy, vault.keys.ring.notes)
-      let plan = try vault.plan(&copy)
-      try vault.carryOut(plan, &copy, &draft)
-      try vault.growTree(&draft)
-      return plan.report
-    }
-    kept = (keys.ring.policy, keys.ring.notes)
-    try clearWAL()
-    return report
+    var work = try beginMerge(copy, isTrial: isTrial)
+    while try work.step() {}
+    return try finish(work)
   }
 }
 

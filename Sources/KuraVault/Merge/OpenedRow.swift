@@ -204,6 +204,38 @@ extension OpenedRow {
         value: try fromMemory(SecretBytes(copying: sealed.encoded)), secrets: secrets))
   }
 
+  /// The same row of a copy under another vault key, as the pair of this vault opens it.
+  ///
+  /// - Parameters:
+  ///   - old: The copy's keys.
+  ///   - pair: What opens its protected values.
+  func resealed(
+    from old: borrowing Keyring, _ pair: borrowing ProtectedKey, for keys: borrowing Keyring
+  ) throws(VaultError) -> OpenedRow {
+    guard facts.protection == .protected else { return self }
+    return OpenedRow(
+      facts, try copiedMeta(), try copiedTrail(),
+      try OpenedRow.reseal(body, facts, trail, from: old, pair, for: keys))
+  }
+
+  private static func reseal(
+    _ body: borrowing PartedBody, _ facts: RowFacts, _ trail: borrowing MetaTrail,
+    from old: borrowing Keyring, _ pair: borrowing ProtectedKey, for keys: borrowing Keyring
+  ) throws(VaultError) -> PartedBody {
+    let half = old.ring.protectedHalf
+    let outer = try ProtectedBody.read(try body.value.copied(), of: .second)
+    let inner = try pair.open(outer, of: facts.id, in: old.vault, half: half)
+    let moved = try keys.protected(inner.bytes, facts, for: outer.origin)
+    let value = try fromMemory(SecretBytes(copying: moved.encoded))
+    guard !trail.secrets.isEmpty else { return PartedBody(value: value, secrets: nil) }
+    let opened = try pair.opened(body.secrets, of: facts.id, in: old.vault, half: half)
+    let place = SecretPlace(
+      protection: .protected, publicHalf: keys.ring.protectedHalf, vault: keys.vault,
+      item: facts.id)
+    let list = try SecretList(opened, SecretEdits()).encoded(for: place, trail.secrets)
+    return PartedBody(value: value, secrets: SecretContent(encoded: list, protection: .protected))
+  }
+
   private func copiedMeta() throws(VaultError) -> ItemMeta {
     try OpenedRow.copy(meta)
   }

@@ -10,6 +10,10 @@ public struct OtherCopy: ~Copyable {
   let keys: Keyring
   let root: RootRecord
   let slots: [SlotRow]
+  /// What opens its protected values, which are sealed to another pair than this vault's; nil where nothing has to.
+  let pair: ProtectedKey?
+  /// Whether it stands under another vault key, so that no row of it is one of this vault's.
+  let isUnderOtherKey: Bool
 
   /// Reads something of it, with errors that say that it is not the vault which is damaged.
   private mutating func reading<Value>(
@@ -36,15 +40,6 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
-  /// The id of the item that stands under a tag, and what it is.
-  mutating func itemID(
-    of tag: ItemTag, leaf: Digest
-  ) throws(VaultError) -> (id: ItemID, kind: ItemKind) {
-    try reading { copy throws(VaultError) in
-      try copy.rows.itemID(of: tag, leaf: leaf, copy.keys)
-    }
-  }
-
   /// What it knows of an item that was purged.
   mutating func trace(of item: ItemID) throws(VaultError) -> PurgeTrace? {
     guard keys.format > .first else { return nil }
@@ -53,10 +48,36 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
-  /// All rows of an item.
-  mutating func item(_ tag: ItemTag, leaf: Digest) throws(VaultError) -> ItemCopy {
-    try reading { copy throws(VaultError) in
+  /// All rows of an item, as this vault's pair opens them.
+  mutating func item(
+    _ tag: ItemTag, leaf: Digest, for keys: borrowing Keyring
+  ) throws(VaultError) -> ItemCopy {
+    var found = try reading { copy throws(VaultError) in
       try copy.rows.itemCopy(tag, leaf: leaf, copy.keys)
+    }
+    if isUnderOtherKey { found.rows = try resealed(found.rows, for: keys) }
+    return found
+  }
+
+  private borrowing func resealed(
+    _ rows: [OpenedRow], for keys: borrowing Keyring
+  ) throws(VaultError) -> [OpenedRow] {
+    var moved: [OpenedRow] = []
+    for row in rows {
+      switch pair {
+      case .some(let pair): moved.append(try row.resealed(from: self.keys, pair, for: keys))
+      case .none:
+        guard row.facts.protection == .standard else { throw .noProtectedHalf }
+        moved.append(row)
+      }
+    }
+    return moved
+  }
+
+  /// Which item stands under a tag, and at which revision.
+  mutating func look(at tag: ItemTag, leaf: Digest) throws(VaultError) -> RowLook {
+    try reading { copy throws(VaultError) in
+      try copy.rows.look(at: tag, leaf: leaf, copy.keys)
     }
   }
 
@@ -85,7 +106,46 @@ extension UnlockedVault {
       let trust = try Trust(front, keys, checks: options.checks)
       return OtherCopy(
         rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
-        slots: trust.slots)
+        slots: trust.slots, pair: nil, isUnderOtherKey: false)
+    } catch { throw error.ofCopy }
+  }
+
+  /// What a worker needs to try the passcode of a copy that stands under another vault key.
+  ///
+  /// - Parameters:
+  ///   - path: As for ``openCopy(at:)``.
+  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
+  public func attempt(
+    atCopy path: String, availableMemory: UInt64? = MemoryBudget.available()
+  ) throws(VaultError) -> UnlockAttempt {
+    do throws(VaultError) {
+      var storage = try otherStorage(path)
+      let front = try otherFront(&storage)
+      return try UnlockAttempt(
+        vault: id, rows: front.slots, first: nil, availableMemory: availableMemory,
+        devices: DeviceSecrets(stateDirectory: options.stateDirectory))
+    } catch { throw error.ofCopy }
+  }
+
+  /// Opens another copy of this vault that stands under another vault key.
+  ///
+  /// - Parameter key: What ``attempt(atCopy:availableMemory:)`` gave.
+  public func openCopy(
+    at path: String, by key: borrowing VaultKey
+  ) throws(VaultError) -> OtherCopy {
+    do throws(VaultError) {
+      var storage = try otherStorage(path)
+      let front = try otherFront(&storage)
+      // The file was changed meanwhile.
+      guard front.slots.contains(key.row) else { throw .copyRefused(.inUse) }
+      let header = try VaultHeader.read(front.header.span, &storage)
+      let keys = try Keyring.derive(
+        from: key.payload.vaultKey, of: header, sealedRing: front.ring)
+      let trust = try Trust(front, keys, checks: options.checks)
+      return OtherCopy(
+        rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
+        slots: trust.slots,
+        pair: key.holdsProtectedHalf ? try key.protectedKey(of: id) : nil, isUnderOtherKey: true)
     } catch { throw error.ofCopy }
   }
 
