@@ -229,6 +229,22 @@ void kura_relayed_leave_terminal(struct kura_relay *relay) {
   relay->is_raw = false;
 }
 
+void kura_relayed_forget(int end) {
+  if (end == master) master = -1;
+}
+
+/* What the kernel does where a terminal is gone: whoever is in front there is told, not the command alone. */
+void kura_relayed_hang_up(const struct kura_relay *relay) {
+  pid_t front = tcgetpgrp(master);
+  bool is_in_front = front > 1 && getpgid(relay->process) == front;
+  const pid_t told[] = {is_in_front ? 0 : relay->process, front > 1 ? -front : 0};
+  for (int i = 0; i < 2; i++) {
+    if (told[i] == 0) continue;
+    kill(told[i], SIGHUP);
+    kill(told[i], SIGCONT);
+  }
+}
+
 bool kura_relayed_took(struct kura_relay *relay, int number) {
   /* The shell has set its terminal up for itself meanwhile. */
   if (number == SIGCONT) relay->is_raw = false;
@@ -284,8 +300,7 @@ void kura_relayed_pass_keys(
     /* The window is gone. */
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
       has_keys = false;
-      kill(relay->process, SIGHUP);
-      kill(relay->process, SIGCONT);
+      kura_relayed_hang_up(relay);
     }
   }
   if (typed_count == 0 || !(output->revents & POLLOUT || keys->revents)) return;

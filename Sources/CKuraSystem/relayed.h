@@ -26,6 +26,12 @@ int kura_relayed_start(struct kura_relay *relay, const int *errors);
 /* Whether a signal is for us, and not for the command. */
 bool kura_relayed_took(struct kura_relay *relay, int number);
 
+/* Our end of the command's terminal is about to be closed, if it is that. */
+void kura_relayed_forget(int end);
+
+/* Our terminal is gone, and so is the command's. */
+void kura_relayed_hang_up(const struct kura_relay *relay);
+
 /* Whether a child that has ended was the leader of the command's session. */
 bool kura_relayed_lost(pid_t child);
 

@@ -220,6 +220,10 @@ static void take_signals(struct kura_relay *relay) {
   while (read(relay->news, &about, sizeof about) == sizeof about) {
     int number = (int)about.ssi_signo;
     if (relay->terminal >= 0 && kura_relayed_took(relay, number)) continue;
+    if (relay->terminal >= 0 && number == SIGHUP && about.ssi_code == SI_KERNEL && !relay->has_ended) {
+      kura_relayed_hang_up(relay);
+      continue;
+    }
     if (is_for_command(&about) || relay->terminal >= 0) pass_on(relay, number);
   }
 }
@@ -292,6 +296,7 @@ ssize_t kura_relay_write(struct kura_relay *relay, int number, const void *bytes
 void kura_relay_close(struct kura_relay *relay, int number) {
   int *stream = number == 1 ? &relay->output : &relay->errors;
   if (*stream < 0) return;
+  if (number == 1) kura_relayed_forget(*stream);
   close(*stream);
   *stream = -1;
   put_null(number, O_WRONLY);

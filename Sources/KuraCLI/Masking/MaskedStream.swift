@@ -79,8 +79,9 @@ struct MaskedStream: ~Copyable {
     shown.bytes.removeAll()
     sent = 0
     guard written < 0 else { return true }
-    // Who does not read any more ends the command by its next write, as without us.
-    if written != Int(-EPIPE) {
+    // Who does not read any more ends the command by its next write, as without us; so does a window that is closed.
+    let isGone = written == Int(-EPIPE) || written == Int(-EIO) && relay.terminal >= 0
+    if !isGone {
       hasFailed = true
       messages.report(Diagnostic(CommandError.output(Int32(-written))))
     }
