@@ -254,4 +254,53 @@ import Testing
       #expect(try store([("a", "1", [])], flags, bench, wire).end.failure == .malformed)
     }
   }
+  /// How long a value is.
+  private func read(_ name: String, _ bench: Bench, _ wire: Wire) throws -> Int {
+    let reply = try bench.ask(wire) { try $0.get(name) }
+    let answer = try GetReply(reply: reply.payload.span)
+    guard answer.isStream else { return answer.value.bytes.count }
+    var count = 0
+    while case let frame = try bench.reply(on: wire), frame.type == .data {
+      count += frame.payload.count
+    }
+    return count
+  }
+
+  @Test func `a value goes on over items and requests, and no place is counted for that`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let piece = String(repeating: "x", count: ProtocolLimit.inlineValue)
+    let more: [Given] = [("", piece, .goesOn), ("", "end", .goesOn)]
+    let first = try store([("a", piece, [])] + more, whole.union(.more), bench, wire)
+    #expect(first.end.isOK)
+    #expect(try store(more + [("b", "2", [])], whole, bench, wire).end.isOK)
+    #expect(try read("a", bench, wire) == 3 * piece.utf8.count + 6)
+    #expect(try read("b", bench, wire) == 1)
+    let refused = try store([("c", piece, [])] + more + [("b", "2", [])], whole, bench, wire)
+    #expect(refused.stored == 0 && refused.second == 1 && refused.end.failure == .exists)
+    #expect(try count(bench, wire) == 2)
+    #expect(try bench.ask(wire) { try $0.get("c") }.failure == .notFound)
+  }
+
+  @Test func `what makes codes, or is deleted, does not go on`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let uri = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"
+    for item: Given in [("a", uri, .otp), ("a", "", [.delete, .replace])] {
+      let told = try store([item, ("", "more", .goesOn)], whole, bench, wire)
+      #expect(told.stored == 0 && told.second == 0 && !told.end.isOK)
+    }
+    #expect(try count(bench, wire) == 0)
+  }
+
+  @Test func `what goes on with nothing, or has a name, is no request`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    #expect(try store([("", "x", .goesOn)], whole, bench, wire).end.failure == .malformed)
+    for bad: Given in [("b", "x", .goesOn), ("", "x", [.goesOn, .protect])] {
+      #expect(throws: ProtocolError.fieldValue) {
+        try store([("a", "1", []), bad], whole, bench, wire)
+      }
+    }
+  }
 }

@@ -245,6 +245,13 @@ enum Examples {
               value: "one".utf8.span))
           try buffer.putRequest(.putBatch(.init(flags: .replace, items: items.bytes, count: 1)))
         },
+        request("put-batch, going on") { buffer in
+          var items = try SecretBuffer(capacity: 64)
+          try items.putItem(BatchItem(name: "a/b".utf8.span, value: "one".utf8.span))
+          try items.putItem(BatchItem(name: Span(), flags: .goesOn, value: "two".utf8.span))
+          try buffer.putRequest(
+            .putBatch(.init(flags: [.whole, .allowEmpty], items: items.bytes, count: 2)))
+        },
         request("put-batch, dated") { buffer in
           var items = try SecretBuffer(capacity: 64)
           let times = ItemTimes(created: 1_700_000_000_000, modified: 1_700_000_001_000)

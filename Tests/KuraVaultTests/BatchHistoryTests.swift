@@ -68,4 +68,59 @@ import Testing
     #expect(result.error == .exists(revision: 1))
     #expect(try vault.names() == ["a"])
   }
+
+  @Test func `has values of any length, all of it or nothing`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    let piece = (0..<ItemBody.longestInline).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    let lengths = [1, piece.count, piece.count + 1, 5 * piece.count / 2]
+    func store(
+      _ given: [Given], replacing: Bool, in vault: inout UnlockedVault
+    ) throws -> PutBatchEnd {
+      var batch = try vault.beginBatch(replacing: replacing, whole: true)
+      for item in given {
+        let name = Array(item.name.utf8)
+        let isAdded = try vault.add(
+          name.span, value: piece.span, attributes: item.attributes.span, as: item.manner,
+          to: &batch)
+        for length in lengths where isAdded {
+          var rest = length
+          while rest > 0 {
+            let count = min(rest, piece.count)
+            #expect(try vault.add(more: piece.span.extracting(first: count), to: &batch))
+            rest -= count
+          }
+        }
+      }
+      while try vault.advance(batch: &batch) {}
+      return PutBatchEnd(stored: batch.storedCount, index: batch.failure?.index)
+    }
+    var kept = Given("long", "", ["k": "v"])
+    kept.manner.isProtecting = true
+    let names = (0..<6).map { Given("item/\($0)", "") }
+    #expect(try store([Given("long", "")] + names, replacing: false, in: &vault).stored == 7)
+    let whole = piece.count + lengths.reduce(0, +)
+    #expect(try vault.get("long").count == whole)
+    #expect(try vault.get("item/5").count == whole)
+    #expect(try vault.findings() == [])
+    // The second of these exists: the first one's pieces are not in the file.
+    let failed = try store(
+      [Given("new", ""), Given("long", ""), Given("other", "")], replacing: false, in: &vault)
+    #expect(failed == PutBatchEnd(stored: 0, index: 1))
+    #expect(throws: VaultError.notFound) { try vault.get("new") }
+    #expect(try vault.findings() == [])
+    #expect(try store([kept], replacing: true, in: &vault).stored == 1)
+    #expect(throws: VaultError.protected) { try vault.get("long") }
+    #expect(try vault.findings() == [])
+    vault.lock().close()
+    var again = try file.unlock()
+    #expect(try again.get("item/1").suffix(3) == piece.prefix(piece.count / 2).suffix(3))
+    #expect(try again.findings() == [])
+  }
+
+  /// What became of a batch that is whole.
+  private struct PutBatchEnd: Equatable {
+    var stored: Int
+    var index: Int?
+  }
 }

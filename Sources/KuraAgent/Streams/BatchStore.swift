@@ -85,6 +85,7 @@ final class BatchStore: Stream {
     _ items: borrowing SecretBytes, to vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     let item = BatchItem(in: items.bytes, at: &offset)
+    if item.flags.contains(.goesOn) { return try vault.add(more: item.value.bytes, to: &batch) }
     let mayBeEmpty = flags.contains(.allowEmpty) || item.flags.contains(.delete)
     guard !item.value.bytes.isEmpty || mayBeEmpty else {
       hasEmptyValue = true
@@ -141,6 +142,8 @@ extension Agent {
     guard flags.isSuperset(of: flags.contains(.more) ? .whole : []),
       flags.isSuperset(of: flags.contains(.whole) ? .allowEmpty : [])
     else { throw .malformed }
+    // What goes on goes on with something.
+    guard connection.gathered != nil || !request.beginsWithPiece else { throw .malformed }
     if flags.contains(.more) { return try gather(request, of: session, connection) }
     let count = request.count + (connection.gathered?.count ?? 0)
     guard count > 0 else { return try tell(0, connection) }

@@ -58,6 +58,21 @@ public struct ItemBatch: ~Copyable {
     return true
   }
 
+  /// Goes on with the value of the item that was added last, in this batch or the one before it that belongs to it.
+  ///
+  /// - Parameter value: At most `ProtocolLimit.inlineValue` bytes.
+  /// - Returns: Whether there was room.
+  public mutating func add(more value: Span<UInt8>) throws(ClientError) -> Bool {
+    guard items.count + 9 + value.count <= Self.limit, count < ProtocolLimit.batch else {
+      return false
+    }
+    do throws(ProtocolError) {
+      try items.putItem(BatchItem(name: Span(), flags: .goesOn, value: value))
+    } catch { throw ClientError(writing: error) }
+    count += 1
+    return true
+  }
+
   /// Wipes and forgets all items.
   public mutating func removeAll() {
     items.removeAll()

@@ -30,8 +30,8 @@ struct ImportedItem: Equatable, Sendable {
   /// What it is of its entry: `password`, `notes`, or as the source has it.
   var field = ""
 
-  /// The longest value that is taken.
-  static let longest = 65_536
+  /// The longest value that is taken: 16 MiB.
+  static let longest = 16 << 20
 }
 
 /// Tells of something that is not taken, or not as it stands in the source.

@@ -41,7 +41,7 @@ struct KeePassSource {
   }
 
   /// The most bytes that a file unpacks to.
-  static let longestFile = 16 << 20
+  static let longestFile = ImportedItem.longest
 
   private mutating func read(
     _ group: XMLNode, _ folders: [[UInt8]], isTrashed: Bool, _ sink: inout EntrySink

@@ -46,7 +46,7 @@ enum ImportWords {
     switch reason {
     case .remark(.unsupported): "not taken: Kura has no place for it"
     case .remark(.foreign): "not taken: it is of use to that program alone"
-    case .remark(.tooLong): "not taken: it has more than \(ImportedItem.longest) bytes"
+    case .remark(.tooLong): "not taken: it has more than \(ImportedItem.longest >> 20) MiB"
     case .remark(.invalid): "not taken: it breaks the rules of its kind"
     case .remark(.trashed): "not taken: it was thrown away there"
     case .remark(.empty): "not taken: it is empty"

@@ -79,7 +79,15 @@ struct VaultSide: ~Copyable {
       try send(rows, &row, progress)
       return .all
     } catch {
-      guard case .refused(let refusal) = error, rows.indices.contains(row) else {
+      guard case .refused(let refusal) = error else { throw ImportFailure(error) }
+      guard rows.indices.contains(row) else {
+        if case .tooLarge = refusal {
+          throw ImportFailure(
+            .failure,
+            "all of it together has more than \(ProtocolLimit.wholeBatchBytes >> 20) MiB, which is the most that is stored at once",
+            hint:
+              "nothing was changed; leave out the largest files there, and put them by 'kura put'")
+        }
         throw ImportFailure(error)
       }
       if case .otpInvalid = refusal { return .noCode(row: row) }
@@ -98,16 +106,36 @@ struct VaultSide: ~Copyable {
     for (index, row) in rows.enumerated() {
       let attributes = try Self.pairs(row.attributes)
       let secrets = try Self.pairs(row.secrets)
-      if try Self.add(row, attributes, secrets, to: &batch) { continue }
-      try connection.send(batch, flags: flags.union(.more))
-      try connection.batchAnswer(&ignored)
-      batch.removeAll()
-      progress(index)
-      _ = try Self.add(row, attributes, secrets, to: &batch)
+      if try !Self.add(row, attributes, secrets, to: &batch) {
+        try send(&batch, flags)
+        progress(index)
+        _ = try Self.add(row, attributes, secrets, to: &batch)
+      }
+      for piece in Self.rest(of: row.value) where try !batch.add(more: piece.span) {
+        try send(&batch, flags)
+        _ = try batch.add(more: piece.span)
+      }
     }
     try connection.send(batch, flags: flags)
     try connection.batchAnswer(&ignored, refusedAt: &refused)
     progress(rows.count)
+  }
+
+  /// Sends what belongs to a batch that goes on.
+  private mutating func send(
+    _ batch: inout ItemBatch, _ flags: PutBatchRequest.Flags
+  ) throws(ClientError) {
+    var ignored = 0
+    try connection.send(batch, flags: flags.union(.more))
+    try connection.batchAnswer(&ignored)
+    batch.removeAll()
+  }
+
+  /// What of a value does not stand beside its name.
+  private static func rest(of value: [UInt8]) -> [ArraySlice<UInt8>] {
+    stride(
+      from: ProtocolLimit.inlineValue, to: value.count, by: ProtocolLimit.inlineValue
+    ).map { value[$0..<min($0 + ProtocolLimit.inlineValue, value.count)] }
   }
 
   private static func add(
@@ -115,7 +143,8 @@ struct VaultSide: ~Copyable {
     to batch: inout ItemBatch
   ) throws(ClientError) -> Bool {
     try batch.add(
-      name: row.name.utf8.span, flags: row.flags, value: row.value.span,
+      name: row.name.utf8.span, flags: row.flags,
+      value: row.value.span.extracting(first: ProtocolLimit.inlineValue),
       attributes: attributes.bytes, attributeCount: row.attributes.count,
       secrets: AttributeFields(secrets.bytes, count: row.secrets.count), times: row.times)
   }

@@ -46,6 +46,13 @@ public struct PutBatchRequest: Message, ~Escapable {
     self.items = Field(items)
   }
 
+  /// Whether it begins with what is no item, but goes on with one of a request before.
+  public var beginsWithPiece: Bool {
+    guard count > 0 else { return false }
+    var offset = 0
+    return BatchItem(in: items.bytes, at: &offset).flags.contains(.goesOn)
+  }
+
   /// Goes over `flags u8, count u16, items…`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
@@ -71,6 +78,8 @@ public struct BatchItem: Message, ~Escapable {
     public static let replace = Flags(rawValue: 1)
     /// ``BatchItem/secrets`` stand there.
     public static let secrets = Flags(rawValue: 2)
+    /// It is no item: its value goes on with that of the one before it. It has nothing else.
+    public static let goesOn = Flags(rawValue: 4)
     /// Reading it shall take a fresh passcode.
     public static let protect = Flags(rawValue: 8)
     /// The attributes take the place of all the item has; else they are added to them.
@@ -82,7 +91,7 @@ public struct BatchItem: Message, ~Escapable {
     /// Its times are those of ``BatchItem/times``; else the agent's clock says them.
     public static let dated = Flags(rawValue: 128)
     static let all: Flags = [
-      .replace, .secrets, .protect, .replaceAttributes, .otp, .delete, .dated,
+      .replace, .secrets, .goesOn, .protect, .replaceAttributes, .otp, .delete, .dated,
     ]
   }
 
@@ -150,6 +159,7 @@ public struct BatchItem: Message, ~Escapable {
 
   /// Goes over `flags u8`, with ``Flags/dated`` `created u64, modified u64`, and `name b16, attributes`, with
   /// ``Flags/secrets`` more `attributes`, and `value b32`; what is deleted has neither value nor these, and makes no codes.
+  /// What goes on has a value alone.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .all)
@@ -158,6 +168,9 @@ public struct BatchItem: Message, ~Escapable {
     try attributes.code(&coder)
     if flags.contains(.secrets) { try secrets.code(&coder) }
     try coder.field32(&value, limit: ProtocolLimit.inlineValue)
+    if flags.contains(.goesOn) {
+      guard flags == .goesOn, name.bytes.isEmpty, attributes.count == 0 else { throw .fieldValue }
+    }
     guard flags.contains(.delete) else { return }
     if !flags.isDisjoint(with: [.otp, .secrets]) || !value.bytes.isEmpty { throw .fieldValue }
   }

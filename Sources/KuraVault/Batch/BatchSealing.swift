@@ -146,7 +146,7 @@ private final class SealedPart: @unchecked Sendable {
   }
 
   /// Seals each item that can be a new one: not the second of a name, and none that is protected or
-  /// deleted or has secret attributes.
+  /// deleted, has secret attributes, or is longer than a row.
   ///
   /// What goes wrong is found out again, and told, when the item is stored without.
   func seal(with keys: borrowing Keyring) {
@@ -159,7 +159,7 @@ private final class SealedPart: @unchecked Sendable {
     for (place, entry) in entries.enumerated() {
       let mayBeNew =
         entry.tag != last && !entry.manner.isProtecting && entry.manner.kind != .deleted
-        && !entry.hasSecrets
+        && !entry.hasSecrets && entry.value.count <= ItemBody.longestInline
       sealed.append(
         mayBeNew
           ? try? sealer.seal(

@@ -212,7 +212,7 @@ extension UnlockedVault {
       modified: draft.root.time, entry.manner.times)
     if batch.isFailing { return nil }
     if isDeletion || change.isDeleted { try draft.countDeleted(isDeletion) }
-    let content = try NewContent(inline: text.bytes.extracting(entry.value))
+    let content = try content(text.bytes.extracting(entry.value))
     return try storeRevision(
       change, next, content, entry.manner.kind, protecting: entry.manner.isProtecting, &draft
     ).leaf

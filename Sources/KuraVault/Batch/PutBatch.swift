@@ -19,7 +19,7 @@ public struct PutBatch: ~Copyable {
     let name: Range<Int>
     let attributes: Range<Int>
     let secrets: Range<Int>
-    let value: Range<Int>
+    var value: Range<Int>
     let manner: BatchManner
   }
 
@@ -103,7 +103,7 @@ extension UnlockedVault {
   ///
   /// - Parameters:
   ///   - name: The name as given; normalised here.
-  ///   - value: At most 64 KiB; only borrowed.
+  ///   - value: At most 64 KiB, of one that goes on its first bytes; only borrowed.
   ///   - attributes: As `Attributes.init(unsorted:)` takes them.
   ///   - secrets: The same of those that are to be as secret as the value; empty for none.
   ///   - manner: As what it is stored.
@@ -129,6 +129,22 @@ extension UnlockedVault {
       batch.fail(at: batch.entries.count, with: error)
       return false
     }
+  }
+
+  /// Goes on with the value of the item that was added last, to any length.
+  ///
+  /// - Parameter value: Its next bytes; only borrowed.
+  /// - Returns: Whether they were added.
+  public func add(
+    more value: Span<UInt8>, to batch: inout PutBatch
+  ) throws(VaultError) -> Bool {
+    guard batch.failure == nil, !batch.isClosed, let last = batch.entries.last else { return false }
+    guard last.manner.kind == .value else {
+      batch.fail(at: last.index, with: .tooLarge)
+      return false
+    }
+    try batch.append(more: value)
+    return true
   }
 
   private static func check(_ attributes: Span<UInt8>) throws(VaultError) {
@@ -170,6 +186,13 @@ extension PutBatch {
 }
 
 extension PutBatch {
+  /// Puts bytes behind the value that stands last.
+  fileprivate mutating func append(more value: Span<UInt8>) throws(VaultError) {
+    do throws(SecureMemoryError) { try adding.append(value) } catch { throw .outOfMemory }
+    let last = entries.count - 1
+    entries[last].value = entries[last].value.lowerBound..<adding.count
+  }
+
   /// Makes the tags anew where a rekey came between the items and their writing.
   mutating func renewTags(in vault: borrowing UnlockedVault) throws(VaultError) {
     guard rekeyCount != vault.rekeyCount else { return }

@@ -21,6 +21,35 @@ struct PlainChunks: ~Copyable, Sendable {
   var count: Int { (bytes.count + Manifest.chunkByteCount - 1) / Manifest.chunkByteCount }
 }
 
+extension UnlockedVault {
+  /// Makes a content of a value, and where that is longer than a row can hold, writes its chunks, in the transaction that
+  /// is open: they are there for good when the row is.
+  mutating func content(_ value: Span<UInt8>) throws(VaultError) -> NewContent {
+    guard value.count > ItemBody.longestInline else { return try NewContent(inline: value) }
+    var plain = PlainChunks(
+      value: try fromCrypto(.chunk, ValueID.random()), key: try fromCrypto(.chunk, Key.random()),
+      bytes: try fromMemory(SecretBuffer(capacity: Manifest.chunkByteCount)))
+    let (id, chunk) = (plain.value.bytes, SealedChunk())
+    var number: UInt64 = 0
+    for start in stride(from: 0, to: value.count, by: Manifest.chunkByteCount) {
+      let end = min(start + Manifest.chunkByteCount, value.count)
+      plain.bytes.removeAll()
+      do throws(SecureMemoryError) {
+        try plain.bytes.append(value.extracting(start..<end))
+      } catch { throw .outOfMemory }
+      chunk.prepare(0, number: number, isLast: end == value.count)
+      chunk.seal(plain)
+      if let failure = chunk.failure { throw VaultError(failure, about: .chunk) }
+      do throws(StorageError) { try chunk.store(id.span, in: &rows.storage) } catch {
+        throw VaultError(error)
+      }
+      number += 1
+    }
+    let key = try fromCrypto(.chunk, plain.key.copy())
+    return try NewContent(Manifest(length: UInt64(value.count), value: plain.value, key: key))
+  }
+}
+
 /// Seals one chunk after the other in the same memory, and keeps each until it is stored.
 ///
 /// `@unchecked`: ``ForkJoin`` lends it to one thread at a time.
