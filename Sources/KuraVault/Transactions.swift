@@ -39,13 +39,35 @@ extension UnlockedVault {
     }
     try trustRoot()
     var draft = try Draft(after: trust, by: writer, at: options.now())
-    let kept = keys.ring.ledger
-    defer { if !isCommitted { keys.ring.ledger = kept } }
+    let (kept, before) = (keys.ring.ledger, trust.root)
+    defer {
+      if !isCommitted {
+        keys.ring.ledger = kept
+        trust.see(before)
+      }
+    }
     try claim(&draft)
     let result = try body(&self, &draft)
     try commit(draft)
     isCommitted = true
     return result
+  }
+
+  /// Changes one item after the other in one transaction, each as those before it left the vault.
+  ///
+  /// - Parameter change: Changes one item; what it throws undoes all.
+  mutating func each(
+    of names: inout ItemNames, _ draft: inout Draft,
+    _ change: (inout UnlockedVault, borrowing ItemNames, Int, inout Draft) throws(VaultError) ->
+      Void
+  ) throws(VaultError) {
+    try names.forEach { names, index throws(VaultError) in
+      if index > 0 {
+        trust.see(draft.root)
+        rows.tree.keepStaged()
+      }
+      try change(&self, names, index, &draft)
+    }
   }
 
   /// Clears the WAL of what a change of slots or of a class left in it; where another reader

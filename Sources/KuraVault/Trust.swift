@@ -30,6 +30,9 @@ struct Trust {
     if let header = draft.header { (self.header, devices) = (header, []) }
     if let slots = draft.slots { self.slots = slots }
   }
+
+  /// Sees the items as they are amid a transaction, or as they were before it.
+  mutating func see(_ root: RootRecord) { self.root = root }
 }
 
 /// Gathers what a write transaction is to end with.

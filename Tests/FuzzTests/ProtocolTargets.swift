@@ -186,8 +186,17 @@ extension ProtocolTargets {
               SlotAuthority(.passcode, secret: "secret".utf8.span), order, secret: "b".utf8.span,
               label: order.label.utf8.span, place: order.place.utf8.span)))
       },
-      written {
-        try $0.putRequest(.move(.init(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace)))
+      written { buffer in
+        var files = try SecretBuffer(capacity: 16)
+        try files.put16(text: "a/b/d")
+        let list = KeyFields(files.bytes, count: 1)
+        try buffer.putRequest(
+          .move(
+            .init(
+              name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace, files: list,
+              newFiles: list)))
+        try buffer.putRequest(.remove(.init(name: "a/b".utf8.span, files: list)))
+        try buffer.putRequest(.restore(.init(name: "a/b".utf8.span, files: list)))
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },

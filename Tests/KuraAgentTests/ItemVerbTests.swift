@@ -100,6 +100,37 @@ import Testing
     #expect(try bench.ask(wire) { try $0.remove("a") }.failure == .notFound)
   }
 
+  @Test func `an item's files are changed with it or not at all, and the one in the way is told`()
+    throws
+  {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    for name in ["a", "a/x", "a/y", "b/y"] {
+      _ = try bench.ask(wire) { try $0.put(name, "1", flags: name == "a/x" ? .protect : []) }
+    }
+    let taken = try bench.ask(wire) {
+      try $0.move("a", "b", files: ["a/y": "b/y"], flags: [])
+    }
+    #expect(taken.refusal == .exists(revision: 1, .text("b/y")))
+    let sealed = try bench.ask(wire) {
+      try $0.move("a", "b", files: ["a/y": "b/y", "a/x": "b/x"], flags: .replace)
+    }
+    #expect(sealed.refusal == .ownerNeeded(.text("a/x")))
+    let missing = try bench.ask(wire) { try $0.remove("a", files: ["a/x", "a/z"]) }
+    #expect(missing.refusal == .notFound(.text("a/z")))
+    #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
+    #expect(try bench.ask(wire) { try $0.remove("a", files: ["a/x", "a/y"]) }.isOK)
+    for name in ["a", "a/y"] {
+      #expect(try bench.ask(wire) { try $0.get(name) }.failure == .notFound)
+    }
+    _ = try bench.ask(wire) { try $0.put("a/y", "2") }
+    let there = try bench.ask(wire) { try $0.restore("a", files: ["a/x", "a/y"]) }
+    #expect(there.refusal == .notDeleted(revision: 3, .text("a/y")))
+    #expect(try bench.ask(wire) { try $0.get("a") }.failure == .notFound)
+    #expect(try bench.ask(wire) { try $0.restore("a", files: ["a/x"]) }.isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
+  }
+
   @Test func `every setting is told`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
@@ -184,4 +215,37 @@ extension ItemVerbTests {
     }
     #expect(progress > 0)
   }
+}
+
+extension SecretBuffer {
+  fileprivate mutating func move(
+    _ name: String, _ new: String, files: KeyValuePairs<String, String>, flags: MoveRequest.Flags
+  ) throws {
+    let olds = try textList(files.map(\.key))
+    let news = try textList(files.map(\.value))
+    try putRequest(
+      .move(
+        .init(
+          name: name.utf8.span, to: new.utf8.span, flags: flags,
+          files: KeyFields(olds.bytes, count: files.count),
+          newFiles: KeyFields(news.bytes, count: files.count))))
+  }
+
+  fileprivate mutating func remove(_ name: String, files: [String]) throws {
+    let names = try textList(files)
+    try putRequest(
+      .remove(.init(name: name.utf8.span, files: KeyFields(names.bytes, count: files.count))))
+  }
+
+  fileprivate mutating func restore(_ name: String, files: [String]) throws {
+    let names = try textList(files)
+    try putRequest(
+      .restore(.init(name: name.utf8.span, files: KeyFields(names.bytes, count: files.count))))
+  }
+}
+
+private func textList(_ names: [String]) throws -> SecretBuffer {
+  var list = try SecretBuffer(capacity: 16)
+  for name in names { try list.put16(text: name) }
+  return list
 }

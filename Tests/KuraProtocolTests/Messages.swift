@@ -213,12 +213,22 @@ enum Examples {
         request("prompt") {
           try $0.putRequest(.prompt(.init(at: "pts/3".utf8.span, flags: .seesKeys)))
         },
-        request("move") {
-          try $0.putRequest(
-            .move(.init(name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace)))
+        request("move") { buffer in
+          let files = try keys("a/b/d")
+          let new = try keys("a/c/d")
+          try buffer.putRequest(
+            .move(
+              .init(
+                name: "a/b".utf8.span, to: "a/c".utf8.span, flags: .replace,
+                files: KeyFields(files.bytes, count: 1), newFiles: KeyFields(new.bytes, count: 1))))
         },
-        request("restore") {
-          try $0.putRequest(.restore(.init(name: "a/b".utf8.span, revision: 2, ifRevision: 3)))
+        request("restore") { buffer in
+          let files = try keys("a/b/d")
+          try buffer.putRequest(
+            .restore(
+              .init(
+                name: "a/b".utf8.span, revision: 2, ifRevision: 3,
+                files: KeyFields(files.bytes, count: 1))))
         },
         request("purge") {
           try $0.putRequest(.purge(.init(name: "a/b".utf8.span, .revision, revision: 2)))
@@ -305,8 +315,12 @@ enum Examples {
             .unprotect(
               .init(name: "a/b".utf8.span, word: OwnerWord(.recoveryKey, "AB23".utf8.span))))
         },
-        request("remove") {
-          try $0.putRequest(.remove(.init(name: "a/b".utf8.span, ifRevision: 0)))
+        request("remove") { buffer in
+          let files = try keys("a/b/d")
+          try buffer.putRequest(
+            .remove(
+              .init(
+                name: "a/b".utf8.span, ifRevision: 0, files: KeyFields(files.bytes, count: 1))))
         },
       ]
     }

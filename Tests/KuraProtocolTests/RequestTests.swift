@@ -20,6 +20,25 @@ struct RequestTests {
     #expect(try read { try $0.putRequest(Request(bytes.span)) } == bytes)
   }
 
+  @Test func `a file that is to be moved has a new name`() throws {
+    let bytes: (Int, Int) throws -> [UInt8] = { files, new in
+      let list: (Int) -> [UInt8] = { [UInt8($0), 0] + (0..<$0).flatMap { _ in [1, 0, 0x62] } }
+      return [Verb.move.rawValue, 0, 1, 0, 0x61, 1, 0, 0x63] + list(files) + list(new) + [0]
+    }
+    for (files, new) in [(0, 0), (2, 2)] {
+      let payload = try bytes(files, new)
+      let request = try Request(payload.span)
+      guard case .move(let move) = request else { return #expect(Bool(false)) }
+      var count = 0
+      move.eachFile { _, _ in count += 1 }
+      #expect(count == files)
+    }
+    for (files, new) in [(1, 0), (0, 1), (2, 1)] {
+      let payload = try bytes(files, new)
+      #expect(throws: ProtocolError.fieldValue) { _ = try Request(payload.span) }
+    }
+  }
+
   @Test func `create`() throws {
     let payload = try read {
       try $0.putRequest(

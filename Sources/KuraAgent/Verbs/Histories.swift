@@ -11,17 +11,20 @@ extension Agent {
     by owner: borrowing OwnerProof?
   ) throws(Refusal) {
     let session = try unlocked(connection)
+    var names = try names(request)
     let result: MoveResult
     do throws(Refusal) {
       result = try work(on: session, item: request.name.place) { vault throws(VaultError) in
-        try vault.move(
-          request.name.bytes, to: request.new.bytes,
-          replacing: request.flags.contains(.replace), by: owner)
+        try vault.move(&names, replacing: request.flags.contains(.replace), by: owner)
       }
     } catch {
+      let index = names.position
       // What is in the way is called by the new name.
-      guard case .exists(let revision, _) = error else { throw error }
-      throw .exists(revision: revision, .field(request.new.place))
+      guard case .exists(let revision, _) = error else {
+        throw error.about(request.files, at: index)
+      }
+      let place = request.newFiles.place(at: index) ?? request.new.place
+      throw .exists(revision: revision, .field(place))
     }
     if !result.isSame { noteChange(of: session) }
     try wire { () throws(ProtocolError) in
@@ -45,12 +48,15 @@ extension Agent {
     _ request: RestoreRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    let revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
-      try vault.restore(
-        request.name.bytes,
-        revision: request.revision == 0 ? nil : request.revision,
-        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
-    }
+    var names = try names(request.name, request.files)
+    let revision: UInt64
+    do throws(Refusal) {
+      revision = try work(on: session, item: request.name.place) { vault throws(VaultError) in
+        try vault.restore(
+          &names, revision: request.revision == 0 ? nil : request.revision,
+          ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+      }
+    } catch { throw error.about(request.files, at: names.position) }
     noteUse(of: session)
     noteChange(of: session)
     try wire { () throws(ProtocolError) in
@@ -74,5 +80,57 @@ extension Agent {
     }
     noteChange(of: session)
     connection.phase = .sending(PurgeSweep(purge, of: session))
+  }
+}
+
+// MARK: - What goes with an item
+
+extension Agent {
+  /// An item's name, and those of what goes with it.
+  func names(_ name: Field, _ files: KeyFields) throws(Refusal) -> ItemNames {
+    do throws(VaultError) {
+      var names = try ItemNames()
+      try names.add(name.bytes)
+      try files.forEach { file throws(VaultError) in try names.add(file.bytes) }
+      return names
+    } catch { throw .outOfMemory }
+  }
+
+  private func names(_ request: MoveRequest) throws(Refusal) -> ItemNames {
+    do throws(VaultError) {
+      var names = try ItemNames()
+      try names.add(request.name.bytes, to: request.new.bytes)
+      try request.eachFile { name, new throws(VaultError) in
+        try names.add(name.bytes, to: new.bytes)
+      }
+      return names
+    } catch { throw .outOfMemory }
+  }
+}
+
+extension KeyFields {
+  /// Where the name of an item's file stands in the request.
+  ///
+  /// - Parameter index: 0 for the item itself, which has a field of its own: nil.
+  func place(at index: Int) -> Range<Int>? {
+    var (next, found) = (1, Range<Int>?.none)
+    forEach { file in
+      if next == index { found = file.place }
+      next += 1
+    }
+    return found
+  }
+}
+
+extension Refusal {
+  /// The same about the file that was not to be changed, where it was not the item itself.
+  func about(_ files: KeyFields, at index: Int) -> Refusal {
+    guard let place = files.place(at: index).map(Subject.field) else { return self }
+    if case .notFound = self { return .notFound(place) }
+    if case .notDeleted(let revision, _) = self { return .notDeleted(revision: revision, place) }
+    if case .ownerNeeded = self { return .ownerNeeded(place) }
+    if case .historyFull = self { return .historyFull(place) }
+    if case .damaged(.field) = self { return .damaged(place) }
+    return self
   }
 }

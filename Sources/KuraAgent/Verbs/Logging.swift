@@ -74,6 +74,25 @@ extension Agent {
     noteEntry(
       request.verb, detail: subject.detail, name: subject.name, other: subject.other, of: session,
       by: connection)
+    noteFiles(request, of: session, by: connection)
+  }
+
+  /// Notes each of the items that went with the one that a request named.
+  private func noteFiles(
+    _ request: borrowing Request, of session: Session, by connection: Connection
+  ) {
+    let verb = request.verb
+    if case .remove(let request) = copy request {
+      request.files.forEach { noteEntry(verb, name: $0.bytes, of: session, by: connection) }
+    }
+    if case .restore(let request) = copy request {
+      request.files.forEach { noteEntry(verb, name: $0.bytes, of: session, by: connection) }
+    }
+    if case .move(let request) = copy request {
+      request.eachFile { name, new in
+        noteEntry(verb, name: name.bytes, other: new.bytes, of: session, by: connection)
+      }
+    }
   }
 
   /// Notes that a value was stored that came in parts.

@@ -73,11 +73,12 @@ extension Agent {
     _ request: RemoveRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
-    try work(on: session, item: request.name.place) { vault throws(VaultError) in
-      try vault.remove(
-        request.name.bytes,
-        ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
-    }
+    var names = try names(request.name, request.files)
+    do throws(Refusal) {
+      try work(on: session, item: request.name.place) { vault throws(VaultError) in
+        try vault.remove(&names, ifRevision: request.ifRevision == 0 ? nil : request.ifRevision)
+      }
+    } catch { throw error.about(request.files, at: names.position) }
     noteChange(of: session)
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
   }

@@ -16,19 +16,16 @@ enum Mv {
     let (old, new) = (try invocation.operand(0), try invocation.operand(1))
     let replaces = invocation.arguments.has(.replace)
     let purpose = Purpose("rename", Diagnostic.shown(old))
-    // Where the passcode is asked for a file, the item has its new name already.
-    var isSame: Bool?
-    try invocation.access().owned(to: purpose) { connection, word throws(ClientError) in
-      if isSame == nil {
-        isSame = try connection.move(old, to: new, replacing: replaces, by: word)
-      }
-      guard isSame == false else { return }
-      for name in try Attachments.find(of: [old], &connection) {
-        let renamed = Attachments.name(name, of: old, movedTo: new)
-        _ = try connection.move(name, to: renamed, replacing: replaces, by: word)
-      }
+    var files: [String] = []
+    let isSame = try invocation.access().owned(to: purpose) {
+      connection, word throws(ClientError) -> Bool? in
+      files = try Attachments.find(of: [old], &connection)[0]
+      guard files.count <= Attachments.most else { return nil }
+      let renamed = files.map { (name: old + $0, new: new + $0) }
+      return try connection.move(old, to: new, replacing: replaces, files: renamed, by: word)
     }
-    if isSame == true { invocation.messages.note("it has that name already; nothing was changed") }
+    guard let isSame else { throw Attachments.tooMany(files.count, of: old) }
+    if isSame { invocation.messages.note("it has that name already; nothing was changed") }
     return .ok
   }
 }

@@ -21,10 +21,18 @@ enum Restore {
         try arguments.number(.ifRevision, atLeast: UInt64(1)) ?? 0
       )
     }
-    let new = try invocation.access().unlocked { connection throws(ClientError) in
-      try connection.restore(name, revision: revision, ifRevision: wanted)
+    var files: [String] = []
+    let new = try invocation.access().unlocked { connection throws(ClientError) -> UInt64? in
+      files = try Attachments.removed(with: name, &connection)
+      guard files.count <= Attachments.most else { return nil }
+      return try connection.restore(name, revision: revision, ifRevision: wanted, files: files)
     }
-    invocation.messages.note(Diagnostic.shown(name) + " is at revision \(new) now")
+    guard let new else { throw Attachments.tooMany(files.count, of: name) }
+    var words = Diagnostic.shown(name) + " is at revision \(new) now"
+    if !files.isEmpty {
+      words += ", and \(files.count) " + (files.count == 1 ? "file" : "files") + " with it"
+    }
+    invocation.messages.note(words)
     return .ok
   }
 }

@@ -21,13 +21,21 @@ enum Rm {
     for index in arguments.operands.indices { names.append(try invocation.operand(index)) }
     let access = try invocation.access()
     var status = ExitStatus.ok
-    var removed: [String] = []
-    for name in names {
+    var files: [[String]]?
+    for (index, name) in names.enumerated() {
       do throws(CommandError) {
-        try access.unlocked { connection throws(ClientError) in
-          try connection.remove(name, ifRevision: revision)
+        let excess = try access.unlocked { connection throws(ClientError) -> Int? in
+          let all = if let files { files } else { try Attachments.find(of: names, &connection) }
+          files = all
+          // Those that are named themselves go by themselves.
+          let own = all[index].map { name + $0 }.filter { file in
+            !names.contains { $0.utf8.elementsEqual(file.utf8) }
+          }
+          guard own.count <= Attachments.most else { return own.count }
+          try connection.remove(name, ifRevision: revision, files: own)
+          return nil
         }
-        removed.append(name)
+        if let excess { throw Attachments.tooMany(excess, of: name) }
       } catch {
         // The others can still be removed; with one name there are none.
         guard names.count > 1, error.isOfItem else { throw error }
@@ -35,10 +43,6 @@ enum Rm {
         invocation.messages.report(diagnostic)
         if status == .ok { status = diagnostic.status }
       }
-    }
-    guard !removed.isEmpty else { return status }
-    try access.unlocked { connection throws(ClientError) in
-      for name in try Attachments.find(of: removed, &connection) { try connection.remove(name) }
     }
     return status
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraProtocol
+internal import SecureMemory
 
 // MARK: - Names and earlier revisions
 
@@ -12,18 +13,32 @@ extension Connection {
   ///   - new: The name it is to have.
   ///   - replacing: Whether a value may stand under the new name: it is deleted into its history,
   ///     which the old name has then.
-  ///   - word: The owner's word, which it takes where something protected stands under either name.
+  ///   - files: The items that go with it, each with the name that it is to have, 1,024 at most: all are renamed in
+  ///     one transaction, or none.
+  ///   - word: The owner's word, which it takes where something protected stands under any of the names.
   /// - Returns: Whether it had that name already, so that nothing was changed.
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.ownerNeeded`, among others.
   public mutating func move(
-    _ name: String, to new: String, replacing: Bool = false, by word: borrowing Word? = nil
+    _ name: String, to new: String, replacing: Bool = false,
+    files: [(name: String, new: String)] = [],
+    by word: borrowing Word? = nil
   ) throws(ClientError) -> Bool {
+    let olds = try written(files.map(\.name))
+    let others = try written(files.map(\.new))
     let reply: PutReply = try ask(
       .move(
         MoveRequest(
           name: name.utf8.span, to: new.utf8.span, flags: replacing ? .replace : [],
-          word: OwnerWord(word))), patience: patience(by: word))
+          word: OwnerWord(word), files: KeyFields(olds.bytes, count: files.count),
+          newFiles: KeyFields(others.bytes, count: files.count))), patience: patience(by: word))
     return reply.replaced != 0
+  }
+
+  /// Names of items, as a request has them.
+  func written(_ names: [String]) throws(ClientError) -> SecretBuffer {
+    try listed { list throws(ProtocolError) in
+      for name in names { try list.put16(text: name, limit: ProtocolLimit.name) }
+    }
   }
 
   /// Lists the revisions of an item, deleted or not, in order: the current one is the last.
@@ -47,13 +62,17 @@ extension Connection {
   ///   - name: The item's name.
   ///   - revision: The one to bring back; 0 = the newest value of a deleted item.
   ///   - ifRevision: The revision the item must have, deleted or not; 0 = any.
+  ///   - files: Deleted items that come back with it, 1,024 at most: all in one transaction, or none.
   /// - Returns: The item's new revision.
   public mutating func restore(
-    _ name: String, revision: UInt64 = 0, ifRevision: UInt64 = 0
+    _ name: String, revision: UInt64 = 0, ifRevision: UInt64 = 0, files: [String] = []
   ) throws(ClientError) -> UInt64 {
+    let names = try written(files)
     let reply: RevisionReply = try ask(
       .restore(
-        RestoreRequest(name: name.utf8.span, revision: revision, ifRevision: ifRevision)))
+        RestoreRequest(
+          name: name.utf8.span, revision: revision, ifRevision: ifRevision,
+          files: KeyFields(names.bytes, count: files.count))))
     return reply.revision
   }
 

@@ -248,8 +248,16 @@ extension Connection {
   /// - Parameters:
   ///   - name: The item's name.
   ///   - ifRevision: The revision the item must have; 0 = any.
-  public mutating func remove(_ name: String, ifRevision: UInt64 = 0) throws(ClientError) {
-    try send(.remove(RemoveRequest(name: name.utf8.span, ifRevision: ifRevision)))
+  ///   - files: Items that go with it, 1,024 at most: all are deleted in one transaction, or none.
+  public mutating func remove(
+    _ name: String, ifRevision: UInt64 = 0, files: [String] = []
+  ) throws(ClientError) {
+    let names = try written(files)
+    try send(
+      .remove(
+        RemoveRequest(
+          name: name.utf8.span, ifRevision: ifRevision,
+          files: KeyFields(names.bytes, count: files.count))))
     try done()
   }
 

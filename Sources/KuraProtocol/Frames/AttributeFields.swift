@@ -56,7 +56,7 @@ public struct AttributeFields: Message, ~Escapable {
   }
 }
 
-/// Holds attribute keys inside a message: checked to be whole, not copied.
+/// Holds attribute keys, or names of items, inside a message: checked to be whole, not copied.
 public struct KeyFields: Message, ~Escapable {
   /// How many there are.
   public private(set) var count: Int
@@ -89,9 +89,21 @@ public struct KeyFields: Message, ~Escapable {
     _ body: (borrowing Field) throws(Failure) -> Void
   ) throws(Failure) {
     var reader = FieldReader(list.bytes)
-    for _ in 0..<count {
-      guard let key = try? reader.field16() else { preconditionFailure("a list that was not read") }
-      try body(Field(list.bytes.extracting(key), at: list.place.lowerBound + key.lowerBound))
-    }
+    for _ in 0..<count { try body(next(&reader)) }
+  }
+
+  /// Calls `body` with each key and the one in its place in another list, which is as long.
+  public func forEach<Failure: Error>(
+    with other: KeyFields, _ body: (borrowing Field, borrowing Field) throws(Failure) -> Void
+  ) throws(Failure) {
+    var reader = FieldReader(list.bytes)
+    var second = FieldReader(other.list.bytes)
+    for _ in 0..<count { try body(next(&reader), other.next(&second)) }
+  }
+
+  @_lifetime(copy self)
+  private func next(_ reader: inout FieldReader) -> Field {
+    guard let key = try? reader.field16() else { preconditionFailure("a list that was not read") }
+    return Field(list.bytes.extracting(key), at: list.place.lowerBound + key.lowerBound)
   }
 }

@@ -22,6 +22,10 @@ public struct MoveRequest: Message, ~Escapable {
   public private(set) var new: Field
   /// The owner's, where a protected item is in question; else empty.
   public private(set) var word: OwnerWord
+  /// The names of the items that go with it.
+  public private(set) var files: KeyFields
+  /// Those that they are to have, in the same order; as many.
+  public private(set) var newFiles: KeyFields
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
@@ -29,26 +33,40 @@ public struct MoveRequest: Message, ~Escapable {
     flags = []
     (name, new) = (Field(), Field())
     word = OwnerWord()
+    (files, newFiles) = (KeyFields(), KeyFields())
   }
 
-  /// An item to be renamed.
-  @_lifetime(copy name, copy new, copy word)
+  /// An item to be renamed, and those that go with it.
+  @_lifetime(copy name, copy new, copy word, copy files, copy newFiles)
   public init(
-    name: Span<UInt8>, to new: Span<UInt8>, flags: Flags = [], word: OwnerWord = OwnerWord()
+    name: Span<UInt8>, to new: Span<UInt8>, flags: Flags = [], word: OwnerWord = OwnerWord(),
+    files: KeyFields = KeyFields(), newFiles: KeyFields = KeyFields()
   ) {
     self.flags = flags
     self.name = Field(name)
     self.new = Field(new)
     self.word = word
+    self.files = files
+    self.newFiles = newFiles
   }
 
-  /// Goes over `flags u8, name b16, new b16, word`.
+  /// Goes over `flags u8, name b16, new b16, files, newFiles, word`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flags(&flags, allowed: .replace)
     try coder.field16(&name)
     try coder.field16(&new)
+    try files.code(&coder)
+    try newFiles.code(&coder)
     try word.code(&coder)
+    guard files.count == newFiles.count else { throw .fieldValue }
+  }
+
+  /// Calls `body` with the name of each item that goes with it, and the one that it is to have.
+  public func eachFile<Failure: Error>(
+    _ body: (borrowing Field, borrowing Field) throws(Failure) -> Void
+  ) throws(Failure) {
+    try files.forEach(with: newFiles, body)
   }
 }
 
@@ -60,25 +78,36 @@ public struct RestoreRequest: Message, ~Escapable {
   public private(set) var ifRevision: UInt64
   /// The item's name, deleted or not.
   public private(set) var name: Field
+  /// The names of deleted items that come back with it.
+  public private(set) var files: KeyFields
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(name: Span()) }
+  public init() {
+    (revision, ifRevision) = (0, 0)
+    name = Field()
+    files = KeyFields()
+  }
 
   /// A revision to be brought back; 0 = the newest value of a deleted item, ifRevision 0 = any.
-  @_lifetime(copy name)
-  public init(name: Span<UInt8>, revision: UInt64 = 0, ifRevision: UInt64 = 0) {
+  @_lifetime(copy name, copy files)
+  public init(
+    name: Span<UInt8>, revision: UInt64 = 0, ifRevision: UInt64 = 0,
+    files: KeyFields = KeyFields()
+  ) {
     self.name = Field(name)
     self.revision = revision
     self.ifRevision = ifRevision
+    self.files = files
   }
 
-  /// Goes over `revision u64, ifRevision u64, name b16`.
+  /// Goes over `revision u64, ifRevision u64, name b16, files`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&revision)
     try coder.number(&ifRevision)
     try coder.field16(&name)
+    try files.code(&coder)
   }
 }
 

@@ -365,22 +365,30 @@ public struct RemoveRequest: Message, ~Escapable {
   public private(set) var ifRevision: UInt64
   /// The item's name, UTF-8.
   public private(set) var name: Field
+  /// The names of the items that go with it.
+  public private(set) var files: KeyFields
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(name: Span()) }
-
-  /// An item to be deleted; revision 0 = any.
-  @_lifetime(copy name)
-  public init(name: Span<UInt8>, ifRevision: UInt64 = 0) {
-    self.name = Field(name)
-    self.ifRevision = ifRevision
+  public init() {
+    ifRevision = 0
+    name = Field()
+    files = KeyFields()
   }
 
-  /// Goes over `ifRevision u64, name b16`.
+  /// An item to be deleted; revision 0 = any.
+  @_lifetime(copy name, copy files)
+  public init(name: Span<UInt8>, ifRevision: UInt64 = 0, files: KeyFields = KeyFields()) {
+    self.name = Field(name)
+    self.ifRevision = ifRevision
+    self.files = files
+  }
+
+  /// Goes over `ifRevision u64, name b16, files`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&ifRevision)
     try coder.field16(&name)
+    try files.code(&coder)
   }
 }

@@ -107,17 +107,36 @@ extension UnlockedVault {
   public mutating func remove(
     _ name: Span<UInt8>, ifRevision revision: UInt64? = nil
   ) throws(VaultError) {
-    let name = try ItemName.checked(name)
-    let tag = try keys.tag(of: name)
-    _ = try writing { vault, draft throws(VaultError) in
-      let change = try vault.beginChange(of: tag)
-      try change.check(live: revision)
-      try draft.countDeleted(true)
-      let content = try NewContent(inline: Span())
-      let next = try change.next(
-        name.bytes, AttributeEdits(), setting: .deletion, size: 0, modified: draft.root.time)
-      return try vault.finish(change, next, content, .deleted, &draft)
+    var names = try ItemNames.one(name)
+    try remove(&names, ifRevision: revision)
+  }
+
+  /// Deletes an item, and others with it, in one transaction; all are deleted at the same time.
+  ///
+  /// - Parameters:
+  ///   - names: The item first; where it is refused, they tell for which one.
+  ///   - revision: The revision that the first has to be at; nil for any.
+  /// - Throws: As ``remove(_:ifRevision:)-(Span<UInt8>,_)`` does: nothing is deleted then.
+  public mutating func remove(
+    _ names: inout ItemNames, ifRevision revision: UInt64? = nil
+  ) throws(VaultError) {
+    try writing { vault, draft throws(VaultError) in
+      try vault.each(of: &names, &draft) { vault, names, index, draft throws(VaultError) in
+        try vault.remove(try names.name(index), ifRevision: index == 0 ? revision : nil, &draft)
+      }
     }
+  }
+
+  private mutating func remove(
+    _ name: borrowing ItemName, ifRevision revision: UInt64?, _ draft: inout Draft
+  ) throws(VaultError) {
+    let change = try beginChange(of: try keys.tag(of: name))
+    try change.check(live: revision)
+    try draft.countDeleted(true)
+    let content = try NewContent(inline: Span())
+    let next = try change.next(
+      name.bytes, AttributeEdits(), setting: .deletion, size: 0, modified: draft.root.time)
+    _ = try finish(change, next, content, .deleted, &draft)
   }
 }
 

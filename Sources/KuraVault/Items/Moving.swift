@@ -32,24 +32,49 @@ extension UnlockedVault {
     _ name: Span<UInt8>, to new: Span<UInt8>, replacing: Bool = false,
     by owner: borrowing OwnerProof? = nil
   ) throws(VaultError) -> MoveResult {
-    let old = try ItemName.checked(name)
-    let new = try ItemName.checked(new)
-    let (tag, newTag) = (try keys.tag(of: old), try keys.tag(of: new))
-    if tag == newTag {
-      let revision = try item(name).revision
-      return MoveResult(revision: revision, isSame: true)
+    var names = try ItemNames.one(name, to: new)
+    return try move(&names, replacing: replacing, by: owner)
+  }
+
+  /// Gives an item another name, and others with it, in one transaction.
+  ///
+  /// - Parameters:
+  ///   - names: The item first, each with the name that it is to have; where it is refused, they tell for which one.
+  ///   - replacing: Whether values may stand under the new names.
+  ///   - owner: The owner's proof, as for one item.
+  /// - Returns: What came of the first one; where it has its name already, nothing is changed.
+  /// - Throws: As ``move(_:to:replacing:by:)`` does: nothing is moved then.
+  public mutating func move(
+    _ names: inout ItemNames, replacing: Bool = false, by owner: borrowing OwnerProof? = nil
+  ) throws(VaultError) -> MoveResult {
+    let first = try names.name(0)
+    if try keys.tag(of: first) == keys.tag(of: try names.new(0)) {
+      return MoveResult(revision: try item(first.bytes).revision, isSame: true)
     }
-    let revision = try writing(by: owner) { vault, draft throws(VaultError) in
-      let change = try vault.beginChange(of: tag)
-      try change.check(live: nil)
-      guard let (_, history) = change.kept else { throw .notFound }
-      let lineage = try vault.nextLineage(of: change, &draft)
-      let row = try vault.renamed(tag, new, newTag, as: lineage)
-      try vault.vacate(newTag, to: change, old, replacing: replacing, &draft)
-      try vault.place(row, history, &draft)
-      return row.facts.revision
+    var revision: UInt64 = 0
+    try writing(by: owner) { vault, draft throws(VaultError) in
+      try vault.each(of: &names, &draft) { vault, names, index, draft throws(VaultError) in
+        let now = try vault.move(
+          try names.name(index), to: try names.new(index), replacing: replacing, &draft)
+        if index == 0 { revision = now }
+      }
     }
     return MoveResult(revision: revision, isSame: false)
+  }
+
+  private mutating func move(
+    _ old: borrowing ItemName, to new: borrowing ItemName, replacing: Bool, _ draft: inout Draft
+  ) throws(VaultError) -> UInt64 {
+    let (tag, newTag) = (try keys.tag(of: old), try keys.tag(of: new))
+    let change = try beginChange(of: tag)
+    try change.check(live: nil)
+    guard let (facts, history) = change.kept else { throw .notFound }
+    if tag == newTag { return facts.revision }
+    let lineage = try nextLineage(of: change, &draft)
+    let row = try renamed(tag, new, newTag, as: lineage)
+    try vacate(newTag, to: change, old, replacing: replacing, &draft)
+    try place(row, history, &draft)
+    return row.facts.revision
   }
 }
 

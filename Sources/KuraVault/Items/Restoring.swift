@@ -20,23 +20,51 @@ extension UnlockedVault {
   public mutating func restore(
     _ name: Span<UInt8>, revision: UInt64? = nil, ifRevision current: UInt64? = nil
   ) throws(VaultError) -> UInt64 {
-    let name = try ItemName.checked(name)
-    let tag = try keys.tag(of: name)
-    return try writing { vault, draft throws(VaultError) in
-      let change = try vault.beginChange(of: tag)
-      guard let (facts, history) = change.kept else { throw .notFound }
-      if let current, current != facts.revision {
-        throw .revisionConflict(current: facts.revision)
+    var names = try ItemNames.one(name)
+    return try restore(&names, revision: revision, ifRevision: current)
+  }
+
+  /// Brings an item back, and others with it that are deleted, in one transaction.
+  ///
+  /// - Parameters:
+  ///   - names: The item first; where it is refused, they tell for which one.
+  ///   - revision: Of the first, as for one item; the others get their newest value.
+  ///   - current: The revision that the first has to be at, deleted or not; nil for any.
+  /// - Returns: The new revision of the first.
+  /// - Throws: As ``restore(_:revision:ifRevision:)-(Span<UInt8>,_,_)`` does: nothing is brought back then.
+  public mutating func restore(
+    _ names: inout ItemNames, revision: UInt64? = nil, ifRevision current: UInt64? = nil
+  ) throws(VaultError) -> UInt64 {
+    var restored: UInt64 = 0
+    try writing { vault, draft throws(VaultError) in
+      try vault.each(of: &names, &draft) { vault, names, index, draft throws(VaultError) in
+        let name = try names.name(index)
+        let isFirst = index == 0
+        let now = try vault.restore(
+          name, revision: isFirst ? revision : nil, ifRevision: isFirst ? current : nil, &draft)
+        if isFirst { restored = now }
       }
-      if let live = change.liveRevision, revision == live, change.isUnsettled {
-        return try vault.settle(change, name, &draft)
-      }
-      if revision == nil, let live = change.liveRevision { throw .notDeleted(revision: live) }
-      let entry = try vault.entry(revision, history, facts)
-      let former = try vault.content(of: entry, facts, name, draft.root.time)
-      if change.isDeleted { try draft.countDeleted(false) }
-      return try vault.finish(change, former.next, former.content, former.kind, &draft)
     }
+    return restored
+  }
+
+  private mutating func restore(
+    _ name: borrowing ItemName, revision: UInt64?, ifRevision current: UInt64?,
+    _ draft: inout Draft
+  ) throws(VaultError) -> UInt64 {
+    let change = try beginChange(of: try keys.tag(of: name))
+    guard let (facts, history) = change.kept else { throw .notFound }
+    if let current, current != facts.revision {
+      throw .revisionConflict(current: facts.revision)
+    }
+    if let live = change.liveRevision, revision == live, change.isUnsettled {
+      return try settle(change, name, &draft)
+    }
+    if revision == nil, let live = change.liveRevision { throw .notDeleted(revision: live) }
+    let entry = try entry(revision, history, facts)
+    let former = try content(of: entry, facts, name, draft.root.time)
+    if change.isDeleted { try draft.countDeleted(false) }
+    return try finish(change, former.next, former.content, former.kind, &draft)
   }
 
   /// Goes over the revisions of an item in order, the current one last; a deleted item has them too.
