@@ -40,7 +40,7 @@ enum Attachments {
         files.append((item.name, item.facts.modified))
       }
     }
-    return files.filter { $0.time == time }.map(\.name)
+    return files.filter { $0.time == time }.map { $0.name }
   }
 
   /// An item's name as the vault has it, which writes accents in one way alone.

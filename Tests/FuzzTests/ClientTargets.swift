@@ -33,7 +33,8 @@ enum ClientTargets {
         name: "staged-files",
         seeds: bytes(
           ":000000 100644 \(String(repeating: "0", count: 40)) \(String(repeating: "a1", count: 20)) A\0a b\0",
-          ":100644 120000 \(String(repeating: "b2", count: 20)) \(String(repeating: "c3", count: 20)) M\0l\0"),
+          ":100644 120000 \(String(repeating: "b2", count: 20)) \(String(repeating: "c3", count: 20)) M\0l\0"
+        ),
         words: bytes(":", "\0", " ", "100644", "100755", "160000", "000000", "A", "M", "D")
       ) { input throws(Flaw) in
         guard let entries = StagedSearch.entries(in: input.span) else { return false }

@@ -169,7 +169,8 @@ import Testing
     #expect(try isSilent(masker))
   }
 
-  @Test func `whoever is below it in another room, or with other rights, is meant as well`() throws {
+  @Test func `whoever is below it in another room, or with other rights, is meant as well`() throws
+  {
     let masker = try masker(100)
     processes.set(link(111, below: 110, at: 5, depth: 2, user: 0))
     let reader = try client(111)
@@ -255,7 +256,8 @@ extension MaskVerbTests {
     let (masker, reader, user) = (try masker(100), try client(110), try client(120))
     try reader.send { try $0.get("a") }
     let news = try told(masker)
-    #expect(try bench.ask(user) { try $0.putRequest(.lock(LockRequest(.asked, scope: .vault))) }.isOK)
+    #expect(
+      try bench.ask(user) { try $0.putRequest(.lock(LockRequest(.asked, scope: .vault))) }.isOK)
     #expect(try bench.reply(on: reader).failure == .locked)
     try say(news.number, on: masker)
     #expect(try isSilent(reader))

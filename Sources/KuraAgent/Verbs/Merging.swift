@@ -47,8 +47,7 @@ extension Agent {
   ) throws(Refusal) -> MergeReport {
     do throws(Refusal) {
       return try work(on: session) { vault throws(VaultError) in
-        var other = try vault.openCopy(at: path)
-        return try vault.merge(&other, isTrial: isTrial)
+        try vault.merge(vault.openCopy(at: path), isTrial: isTrial)
       }
     } catch {
       // What is wrong with the copy is said of the copy.

@@ -108,7 +108,8 @@ struct GitProgram: ~Copyable {
   /// Why nothing more can be said of the repository.
   static var stopped: CommandError {
     .failure(
-      "git did not tell what is staged", hint: "run it within a git repository, of which git can tell",
+      "git did not tell what is staged",
+      hint: "run it within a git repository, of which git can tell",
       .inputOutput)
   }
 }

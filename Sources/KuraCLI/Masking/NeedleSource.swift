@@ -37,17 +37,16 @@ struct NeedleSource: ~Copyable {
 
   private static func words(_ error: ClientError) -> CommandError {
     guard case .refused(let refused) = error else { return .client(error) }
-    switch refused.failure {
-    case .tooBusy:
+    if refused.failure == .tooBusy {
       return .failure(
         "as many runs are masked already as can be", hint: "end one of them, then try again", .busy)
-    case .unsupported:
-      return .failure(
-        "the agent does not tell this run of the values that its commands are handed",
-        hint: "it is of an older release, or in another container: 'kura agent stop' ends an older one",
-        .agent)
-    default: return .client(error)
     }
+    guard refused.failure == .unsupported else { return .client(error) }
+    return .failure(
+      "the agent does not tell this run of the values that its commands are handed",
+      hint:
+        "it is of an older release, or in another container: 'kura agent stop' ends an older one",
+      .agent)
   }
 
   /// Whether an agent would tell, and none does.

@@ -23,8 +23,8 @@ extension Connection {
     files: [(name: String, new: String)] = [],
     by word: borrowing Word? = nil
   ) throws(ClientError) -> Bool {
-    let olds = try written(files.map(\.name))
-    let others = try written(files.map(\.new))
+    let olds = try written(files.map { $0.name })
+    let others = try written(files.map { $0.new })
     let reply: PutReply = try ask(
       .move(
         MoveRequest(

@@ -109,9 +109,11 @@ extension MergeSurvey {
     _ slice: inout Slice
   ) throws(VaultError) -> Bool {
     let root = engine.trust.root
-    let isFree = bucket > 0 || claims.values.contains { known in
-      known.ours != nil && (known.ours != known.claim.wanted || known.claim.state != .live)
-    }
+    let isFree =
+      bucket > 0
+      || claims.values.contains { known in
+        known.ours != nil && (known.ours != known.claim.wanted || known.claim.state != .live)
+      }
     guard isFree else { return false }
     let end = UInt32(1) << (6 * UInt32(root.depth))
     while bucket < end, !slice.isSpent {
