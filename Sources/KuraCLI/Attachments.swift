@@ -65,7 +65,7 @@ enum Attachments {
   static func tooMany(_ count: Int, of name: String) -> CommandError {
     .failure(
       Diagnostic.shown(name) + " has \(count) files, and \(most) at most go with an item at once",
-      hint: "nothing was changed; 'kura rm' or 'kura mv' some of them first")
+      hint: "nothing was changed; 'kura rm NAME' or 'kura mv OLD NEW' some of them first")
   }
 
   private static func starts(_ name: Span<UInt8>, with prefix: [UInt8]) -> Bool {

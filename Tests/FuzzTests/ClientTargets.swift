@@ -313,7 +313,7 @@ private func redacted(_ pieces: [[UInt8]]) throws(Flaw) -> [UInt8] {
       let name = Array("v".utf8)
       _ = try set.add(value.span, named: name.span)
     }
-    try set.finish()
+    set.finish()
     var masker = try Masker()
     var shown = try MaskedText()
     for piece in pieces { try masker.write(piece.span, set, to: &shown) }

@@ -128,7 +128,7 @@ import Testing
   @Test func `what is too long, thrown away or of no use is said`() {
     let (items, left) = map([
       entry("big") {
-        $0.attachments = [.init(name: Array("f"), bytes: Array(repeating: 0, count: 65_537))]
+        $0.attachments = [.init(name: Array("f"), bytes: Array(repeating: 0, count: 16_777_217))]
       },
       entry("bin") { $0.manner = .trashed },
       entry("key") { $0.left = [Remark(reason: .unsupported, field: Array("passkey"))] },

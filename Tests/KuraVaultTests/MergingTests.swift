@@ -354,22 +354,6 @@ import Testing
     try pair.there { vault throws in #expect(try vault.conflicts() == []) }
   }
 
-  @Test func `take the stricter setting, and loosen none`() throws {
-    let pair = try Copies()
-    try pair.part()
-    try pair.here { try $0.setPolicy(.idleTimeout, to: 600_000) }
-    try pair.there { vault throws in
-      try vault.setPolicy(.idleTimeout, to: 300_000)
-      try vault.setPolicy(.maxSession, to: 40_000_000)
-    }
-    #expect(try pair.merge() == pair.report(settings: 1))
-    try pair.here { vault throws in
-      #expect(vault.policy[.idleTimeout] == 300_000)
-      #expect(vault.policy[.maxSession] == Setting.maxSession.standard)
-    }
-    #expect(try pair.merge() == MergeReport())
-  }
-
   @Test func `that are none of each other are told apart`() throws {
     let pair = try Copies()
     try pair.part()

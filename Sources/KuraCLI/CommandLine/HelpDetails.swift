@@ -88,6 +88,7 @@ enum HelpDetails {
     ("rekey", "rekey --new-recovery-key-file recovery.txt"),
     ("backup", "backup --to /media/stick --keep 30"),
     ("restore-backup", "restore-backup /media/stick/default-20261123T111530Z.kura"),
+    ("clone", "clone shared.kura"),
     ("merge", "merge /media/stick/laptop.kura --dry-run"),
     ("conflicts", "conflicts mail/ada --keep shown"),
     ("log", "log --verify"),

@@ -155,7 +155,7 @@ extension Diagnostic {
 
   private static var maskerSilentWords: Words {
     (
-      "the value was not handed out: the 'kura run --mask' above does not take it to mask it",
+      "the value was not handed out: the masked run above does not take it to mask it",
       "see whether that run is stopped; let it go on, then try again"
     )
   }

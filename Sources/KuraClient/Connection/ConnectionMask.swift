@@ -21,7 +21,7 @@ extension Connection {
   /// Whether there is a value that was not read yet, or the agent has ended the conversation.
   public var hasNeedle: Bool { hasNews }
 
-  /// Reads of a value, which is handed out only after ``say(_:)`` has said that it is found.
+  /// Reads of a value, which is handed out only after ``say(_:)-(NeedleWord)`` has said that it is found.
   ///
   /// - Returns: Which one.
   public mutating func nextNeedle(

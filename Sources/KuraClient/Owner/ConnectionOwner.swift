@@ -46,7 +46,7 @@ extension Connection {
   /// - Parameters:
   ///   - name: The name it has.
   ///   - new: The name it is to have.
-  ///   - replacing: Whether a value may stand under the new name, as for ``move(_:to:replacing:by:)``.
+  ///   - replacing: Whether a value may stand under the new name, as for ``move(_:to:replacing:files:by:)``.
   ///   - owner: Who is asked, and where.
   ///   - reason: What for, in the app's words.
   public mutating func move(
