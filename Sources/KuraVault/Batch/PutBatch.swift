@@ -133,7 +133,9 @@ extension UnlockedVault {
 
   /// Goes on with the value of the item that was added last, to any length.
   ///
-  /// - Parameter value: Its next bytes; only borrowed.
+  /// - Parameters:
+  ///   - value: Its next bytes; only borrowed.
+  ///   - batch: What they are added to.
   /// - Returns: Whether they were added.
   public func add(
     more value: Span<UInt8>, to batch: inout PutBatch

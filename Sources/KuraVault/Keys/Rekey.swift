@@ -40,7 +40,7 @@ public struct Rekey: ~Copyable {
 
   /// Does a few milliseconds of work.
   ///
-  /// - Returns: Whether there is more to do before ``UnlockedVault/finish(_:)``.
+  /// - Returns: Whether there is more to do before ``UnlockedVault/finish(_:)-(Rekey)``.
   /// - Throws: ``VaultError/damaged(_:)`` for a row that is not what the root says; ``VaultError/diskFull``
   ///   and others of the file. Drop it then.
   public mutating func step() throws(VaultError) -> Bool {

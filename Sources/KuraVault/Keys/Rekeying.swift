@@ -41,7 +41,7 @@ public struct RekeySlots: ~Copyable, Sendable {
 
 extension UnlockedVault {
   /// Begins to put everything under a new vault key, a new protected pair and the given slots; all other
-  /// slots end with it. Nothing is changed before ``finish(_:)``.
+  /// slots end with it. Nothing is changed before ``finish(_:)-(Rekey)``.
   ///
   /// - Parameters:
   ///   - fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the passcode.

@@ -60,7 +60,7 @@ public struct MergeWork: ~Copyable {
 
   /// Does a few milliseconds of work.
   ///
-  /// - Returns: Whether there is more to do before ``UnlockedVault/finish(_:)-MergeWork``.
+  /// - Returns: Whether there is more to do before ``UnlockedVault/finish(_:)-(MergeWork)``.
   /// - Throws: ``VaultError/copyDamaged``; ``VaultError/damaged(_:)`` for what is not what the root says;
   ///   ``VaultError/noProtectedHalf`` where the copy's protected values cannot be opened;
   ///   ``VaultError/diskFull`` and others of the file. Drop it then.
@@ -235,7 +235,7 @@ extension SealedRows {
 
 extension UnlockedVault {
   /// Begins to bring what another copy of this vault has into this one. Nothing is changed before
-  /// ``finish(_:)-MergeWork``.
+  /// ``finish(_:)-(MergeWork)``.
   ///
   /// - Parameters:
   ///   - copy: The other one; it is only read.

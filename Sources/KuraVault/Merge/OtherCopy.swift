@@ -129,7 +129,9 @@ extension UnlockedVault {
 
   /// Opens another copy of this vault that stands under another vault key.
   ///
-  /// - Parameter key: What ``attempt(atCopy:availableMemory:)`` gave.
+  /// - Parameters:
+  ///   - path: Where it stands.
+  ///   - key: What ``attempt(atCopy:availableMemory:)`` gave.
   public func openCopy(
     at path: String, by key: borrowing VaultKey
   ) throws(VaultError) -> OtherCopy {
