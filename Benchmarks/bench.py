@@ -9,6 +9,7 @@ from pathlib import Path
 
 import closeup
 import goals
+import masking
 import moving
 import report
 import values
@@ -99,6 +100,7 @@ def measure(ground):
             store.close()
     values.measure(ground)
     moving.measure(ground)
+    masking.measure(ground)
 
 
 def main():

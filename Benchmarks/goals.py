@@ -102,6 +102,7 @@ def goals(most, middle, value):
         Goal("import by CSV: speed, to keepassxc-cli", 3, "x", moved("csv"), least=True),
         Goal("import by lines: speed, to the same", 3, "x", moved("json-lines"), least=True),
         Goal("merge with 10 differences", 100, "ms", largest("merge", "kura")),
+        Goal("masking: a processor, 100 values", 500, "MB/s", figure("masking/processor/redact"), least=True),
         Goal(f"{value}: peak of the larger process", 32, "MiB", peak(value)),
         Goal(f"agent at rest, {some}, unlocked", 12, "MiB",
              figure(f"rest/{middle}/unlocked", 1 / 1024)),

@@ -131,6 +131,16 @@ def show_moving(figures):
             print(f"  {operation:8}{int(parts[0]):>10,}  {parts[1]:16}{milliseconds(took):>12}")
 
 
+def show_masking(figures):
+    print("\nA text of a log through 100 values (MB/s by the clock, and of a processor)")
+    for parts, speed in named(figures.values, "masking"):
+        if parts[0] == "clock":
+            spent = figures.values.get(f"masking/processor/{parts[1]}")
+            print(f"  {parts[1]:26}{speed:>12,.0f}{f'{spent:,.0f}' if spent else '-':>12}")
+    for parts, took in named(figures.values, "start"):
+        print(f"  start of {parts[0]:26}{milliseconds(took):>12}")
+
+
 def show_goals(judged):
     print("\nGoals")
     for one in judged:
@@ -154,6 +164,7 @@ def show(ground, judged):
     show_agent(figures.values)
     show_values(figures)
     show_moving(figures)
+    show_masking(figures)
     show_goals(judged)
     if ground.quick:
         print("\nQUICK: no stores of 10,000, 100,000 and 1,000,000, no value of 1 GiB, 10 runs and"

@@ -13,7 +13,7 @@ public struct NeedleSet: ~Copyable {
 
   /// The forms as a trie.
   var nodes: NeedleNodes
-  /// Of the first four bytes of each form a bit.
+  /// A bit for each of the first windows of a form.
   var beginnings: SecretBytes
   /// The names, one behind the other.
   private var names: SecretBuffer
@@ -66,10 +66,11 @@ public struct NeedleSet: ~Copyable {
     var forms = try NeedleForms()
     try forms.each(of: value) { form throws(SecureMemoryError) in
       try nodes.insert(form, owner)
-      guard form.count >= 4 else { return }
-      let number = NeedleSet.bit(of: form[0], form[1], form[2], form[3])
       var bits = beginnings.mutableBytes
-      bits[number >> 3] |= 1 << UInt8(number & 7)
+      for place in 0..<NeedleSet.windowStep {
+        let number = NeedleSet.bit(of: NeedleSet.window(form, at: place))
+        bits[number >> 3] |= 1 << UInt8(number & 7)
+      }
     }
     nodes.markWhole(value)
     return .added
@@ -90,15 +91,20 @@ public struct NeedleSet: ~Copyable {
 }
 
 extension NeedleSet {
-  /// How many beginnings are told apart: so few that they stay in the cache.
+  /// How many windows are told apart: so few that they stay in the cache.
   private static let bitCount = 1 << 20
+  /// How far windows are apart; one step and a window are as long as the shortest form.
+  static let windowStep = NeedleForms.shortest - 3
 
   @inline(__always)
   static func bit(of window: UInt32) -> Int {
     Int((window &* 0x9E37_79B1) >> 12)
   }
 
-  private static func bit(of a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> Int {
-    bit(of: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
+  /// Four bytes of a text.
+  @inline(__always)
+  static func window(_ text: Span<UInt8>, at place: Int) -> UInt32 {
+    UInt32(text[place]) | UInt32(text[place &+ 1]) << 8 | UInt32(text[place &+ 2]) << 16
+      | UInt32(text[place &+ 3]) << 24
   }
 }

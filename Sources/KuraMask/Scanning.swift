@@ -19,17 +19,14 @@ extension Masker {
     var seen = -1
     while scanned < window.count {
       let start = scanned - set.nodes.depth(of: state)
-      guard bare == nil, set.nodes.depth(of: state) < Masker.filtered, start > seen, start >= 0
+      guard bare == nil, start > seen, start >= 0,
+        set.nodes.depth(of: state) < Masker.filtered
       else {
         step(set)
         continue
       }
-      let found = set.beginning(in: window.bytes, from: start)
-      state = NeedleNodes.root
-      seen = found
-      let isSeen = found < window.count && window.bytes[found] != TerminalSequence.escape
-      scanned = isSeen ? found : max(start, found - Masker.filtered + 1)
-      while scanned < found { step(set) }
+      (state, seen) = (NeedleNodes.root, set.beginning(in: window.bytes, from: start))
+      scanned = seen
     }
   }
 
@@ -104,28 +101,25 @@ extension Masker {
 }
 
 extension NeedleSet {
-  /// Where in a text a form may begin, or an escape stands.
-  ///
-  /// - Returns: The end of the text where neither is.
+  /// Where in a text the first form may begin, or what has an escape within its first bytes. Every third window of four
+  /// bytes is looked at: each form has one of them wholly within its first six bytes.
   func beginning(in text: Span<UInt8>, from start: Int) -> Int {
     let bits = beginnings.bytes
-    var window: UInt32 = 0
     var index = start
-    let full = min(text.count, start + 3)
-    while index < full {
-      let byte = text[index]
-      if byte == TerminalSequence.escape { return index }
-      window = window << 8 | UInt32(byte)
-      index += 1
-    }
-    while index < text.count {
-      let byte = text[index]
-      window = window << 8 | UInt32(byte)
+    while index &+ 3 < text.count {
+      let window = NeedleSet.window(text, at: index)
       let number = NeedleSet.bit(of: window)
-      if bits[number >> 3] >> UInt8(truncatingIfNeeded: number & 7) & 1 != 0 { return index - 3 }
-      if byte == TerminalSequence.escape { return index }
-      index &+= 1
+      let isSeen = bits[number >> 3] >> UInt8(truncatingIfNeeded: number & 7) & 1 != 0
+      if isSeen || NeedleSet.hasEscape(window) { break }
+      index &+= NeedleSet.windowStep
     }
-    return text.count
+    return max(start, index &- (NeedleSet.windowStep &- 1))
+  }
+
+  /// Whether one of four bytes is an escape: the test of Mycroft for a byte of zeros.
+  @inline(__always)
+  private static func hasEscape(_ window: UInt32) -> Bool {
+    let others = window ^ (UInt32(TerminalSequence.escape) &* 0x0101_0101)
+    return (others &- 0x0101_0101) & ~others & 0x8080_8080 != 0
   }
 }
