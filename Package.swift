@@ -246,8 +246,8 @@ let package = Package(
       dependencies: ["KuraCLI", "KuraClient", "KuraProtocol", "SecureMemory", "TestGround"],
       swiftSettings: tests),
     .testTarget(
-      name: "KuraDesktopTests", dependencies: ["KuraDesktop", "KuraProtocol"],
-      swiftSettings: tests),
+      name: "KuraDesktopTests",
+      dependencies: ["KuraDesktop", "KuraProtocol", "SecureMemory"], swiftSettings: tests),
     .testTarget(
       name: "KuraImportTests",
       dependencies: [

@@ -37,7 +37,7 @@ final class Bus {
     var signals: [Signal] = []
   }
 
-  /// The longest that an answer on the bus is waited for, in µs.
+  /// The longest that an answer on the bus is waited for, in µs, unless something else is said.
   private static let patience: UInt64 = 5_000_000
 
   /// How many messages are taken at once.
@@ -47,7 +47,9 @@ final class Bus {
   private let inbox = Inbox()
 
   /// Connects.
-  init(_ kind: Kind) throws(BusError) {
+  ///
+  /// - Parameter patience: How long an answer is waited for, in µs.
+  init(_ kind: Kind, patience: UInt64 = patience) throws(BusError) {
     var bus: OpaquePointer?
     let result =
       switch kind {
@@ -57,7 +59,7 @@ final class Bus {
     try BusError.check(result)
     guard let bus = unsafe bus else { throw BusError(-EIO) }
     unsafe self.bus = unsafe bus
-    unsafe sd_bus_set_method_call_timeout(bus, Self.patience)
+    unsafe sd_bus_set_method_call_timeout(bus, patience)
   }
 
   deinit { unsafe sd_bus_close_unref(bus) }

@@ -2,11 +2,15 @@
 
 internal import CSystemd
 internal import Glibc
+internal import SecureMemory
 
 /// Holds what a method is called with.
 enum BusArgument {
   case text(String)
+  case path(String)
   case number(UInt32)
+  /// A text in a variant.
+  case variant(String)
 }
 
 /// Reads and writes one message, value after value.
@@ -29,6 +33,14 @@ final class BusMessage {
     switch argument {
     case .text(let text):
       try BusError.check(unsafe sd_bus_message_append_basic(message, Self.string, text))
+    case .path(let path):
+      let type = CChar(bitPattern: UInt8(ascii: "o"))
+      try BusError.check(unsafe sd_bus_message_append_basic(message, type, path))
+    case .variant(let text):
+      let type = CChar(bitPattern: UInt8(ascii: "v"))
+      try BusError.check(unsafe sd_bus_message_open_container(message, type, "s"))
+      try append(.text(text))
+      try BusError.check(unsafe sd_bus_message_close_container(message))
     case .number(var number):
       try BusError.check(unsafe sd_bus_message_append_basic(message, Self.unsigned, &number))
     }
@@ -59,6 +71,28 @@ extension BusMessage {
     let type = CChar(bitPattern: UInt8(ascii: "b"))
     return unsafe sd_bus_message_read_basic(message, type, &flag) > 0 ? flag != 0 : nil
   }
+
+  /// The next value, where it is a number of 64 bits without a sign.
+  func number() -> UInt64? {
+    guard peek() == UInt8(ascii: "t") else { return nil }
+    var number: UInt64 = 0
+    let type = CChar(bitPattern: UInt8(ascii: "t"))
+    return unsafe sd_bus_message_read_basic(message, type, &number) > 0 ? number : nil
+  }
+
+  /// Appends the next value to a buffer, where it is an array of bytes; false for anything else.
+  func bytes(into buffer: inout SecretBuffer) throws(SecureMemoryError) -> Bool {
+    var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
+    let type = CChar(bitPattern: UInt8(ascii: "y"))
+    guard unsafe sd_bus_message_read_array(message, type, &start, &count) > 0 else { return false }
+    guard let start = unsafe start, count > 0 else { return true }
+    let bytes = unsafe Span<UInt8>(_unsafeStart: start, byteCount: count)
+    try buffer.append(bytes)
+    return true
+  }
+
+  /// Has the message wiped when it goes: there is a secret in it.
+  func wipesItself() { unsafe sd_bus_message_sensitive(message) }
 
   /// A descriptor of our own, close-on-exec, of the next value; nil where that is none.
   func descriptor() -> Int32? {

@@ -8,11 +8,12 @@ internal import SecureMemory
 /// Runs the `kura-desktop` program.
 public enum Desktop {
   private static let usage = """
-    usage: kura-desktop [--help | --version]
+    usage: kura-desktop [secrets | --help | --version]
 
     Has kura-agent(1) lock all vaults when the screen is locked, the machine goes to sleep, or the
     session ends. It stays until a signal ends it.
 
+      secrets              write what the desktop's keeper of secrets has, for kura-import(1), and end
       -h, --help           print this
       -V, --version        print the release
 
@@ -26,10 +27,11 @@ public enum Desktop {
     ProcessHardening.apply()
     switch arguments {
     case []: return Int32(watch().rawValue)
+    case ["secrets"]: return Int32(Secrets.write(to: 1).rawValue)
     case ["--help"], ["-h"]: Report.write(usage, to: 1)
     case ["--version"], ["-V"]: Report.write("kura-desktop \(Release.version)\n", to: 1)
     default:
-      Report.say("it takes no arguments\nkura-desktop: hint: see kura-desktop --help")
+      Report.say("it takes one argument at most\nkura-desktop: hint: see kura-desktop --help")
       return Int32(ExitStatus.usage.rawValue)
     }
     return Int32(ExitStatus.ok.rawValue)

@@ -15,6 +15,10 @@ public enum ImportFormat: String, Sendable, CaseIterable {
   case keepassXML = "keepass-xml"
   case cxf
   case pass
+  case secretService = "secret-service"
+
+  /// Whether it is read from standard input where no file is named.
+  public var isOfStream: Bool { self != .pass && self != .secretService }
 
   /// Whose it is, in one line.
   public var summary: String {
@@ -31,6 +35,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case .protonJSON: "Proton Pass: its archive, or data.json of it"
     case .cxf: "FIDO's Credential Exchange Format: Apple Passwords and others"
     case .pass: "a store of pass or gopass, a folder, by gpg"
+    case .secretService: "gnome-keyring, KWallet or KeePassXC as it runs, by kura-desktop"
     case .jsonLines: "Kura's own: a line of JSON an item"
     }
   }

@@ -65,6 +65,14 @@ enum ImportTargets {
         [3, 0, 0, 0, 0x61, 0x2F, 0x62, 0, 9, 0, 0, 0] + Array("p\nk: v\nn\n".utf8),
         [1, 0, 0, 0, 0x63, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0x64, 2, 0, 0, 0, 0],
       ]
+    case .secretService:
+      [
+        KeeperSource.head
+          + [1, 1, 0, 0, 0, 0x63, 1, 0, 0, 0, 0x6C, 9, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]
+          + [1, 0, 0, 0, 4, 0, 0, 0] + Array("user".utf8) + [1, 0, 0, 0, 0x76]
+          + [0, 0, 0, 0, 2, 0, 0, 0, 0, 0xFF] + [2, 1, 0, 0, 0, 0x64]
+          + [3, 1, 0, 0, 0, 0x63, 1, 0, 0, 0, 0x6D] + [4, 3, 0, 0, 0]
+      ]
     case .dotenv: bytes("A=1\nexport B='2'\n# c\nD=\"e\\nf\" # g\n", "A.b-c = d # e")
     case .jsonLines:
       bytes(
@@ -86,6 +94,7 @@ enum ImportTargets {
       bytes(
         "PK\u{1}\u{2}", "PK\u{3}\u{4}", "PK\u{5}\u{6}", "../", "files/", "\u{0}\u{0}")
     case .pass: bytes("otpauth://", ": ", "\n", "user: ", "-----BEGIN ", "/attachments/")
+    case .secretService: bytes("user", "url", "server", "port", "\u{1}\u{0}\u{0}\u{0}")
     case .dotenv: bytes("\"", "'", "\\", "#", "=", "export ", "\n")
     case .jsonLines, .bitwardenJSON, .protonJSON, .cxf:
       bytes("{", "}", "[", "]", "\"", "\\u", "\\ud83d", ":", ",", "null", "\"base64\"", "\n")

@@ -28,9 +28,16 @@ enum Import {
         "there is no format " + Diagnostic.shown(format),
         hint: "'kura help import' lists those that there are")
     }
+    if format.utf8.elementsEqual(ImportFormat.secretService.rawValue.utf8),
+      arguments.operands.count > 1
+    {
+      throw .usage(
+        "secret-service is read from the session bus, not from a file",
+        hint: "'kura import secret-service' takes what the desktop keeps now")
+    }
     try checkInput(format, invocation)
     let access = try invocation.agentAccess(verb: command.verb)
-    guard let program = Program.path(of: "kura-import") else {
+    guard let program = System.companion("kura-import") else {
       throw .failure(
         "the program kura-import is not installed beside kura",
         hint: "it is the package kura-import; all else works without it")
@@ -55,7 +62,8 @@ enum Import {
   ) throws(CommandError) {
     let arguments = invocation.arguments
     let file = arguments.operands.count > 1 ? try Invocation.text(arguments.operands[1]) : "-"
-    guard file == "-", format != ImportFormat.pass.rawValue else { return }
+    let isOfStream = ImportFormat(rawValue: format)?.isOfStream ?? true
+    guard file == "-", isOfStream else { return }
     if let password = try invocation.text(.passwordFile), System.isSameStream(password, 0) {
       throw .usage(
         "the password and what is imported cannot both come from descriptor 0",

@@ -21,7 +21,7 @@ enum Ui {
   /// - Returns: Only when that fails: why.
   static func become(_ words: [String], _ access: VaultAccess) throws(CommandError) -> CommandError
   {
-    guard let program = Program.path(of: "kura-ui") else {
+    guard let program = System.companion("kura-ui") else {
       throw .failure(
         "the program kura-ui is not installed beside kura",
         hint: "it is the package kura-ui; all else works without it")

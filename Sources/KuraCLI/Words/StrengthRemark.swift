@@ -105,7 +105,7 @@ extension StrengthRemark {
   /// Asks `kura-strength`, a program of its own since it reads large word lists; nil where it is
   /// not installed.
   private static func measure(_ passcode: borrowing SecretBytes) -> Int? {
-    guard let program = Program.path(of: "kura-strength"),
+    guard let program = System.companion("kura-strength"),
       let child = System.startAsked(program, argument: nil, feeds: true, inherits: false)
     else { return nil }
     defer { kura_socket_close(child.descriptor) }

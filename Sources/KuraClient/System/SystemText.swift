@@ -10,6 +10,23 @@ extension System {
     try unsafe text { unsafe kura_program_path($0, $1) }
   }
 
+  /// The path of a program beside this one, or where it is installed; nil where it is not. Never by PATH: what stands
+  /// there first would get a passcode.
+  package static func companion(_ name: String) -> String? {
+    guard let path = try? programPath(), let own = String(validating: path, as: UTF8.self),
+      let directory = parent(of: own)
+    else { return nil }
+    let candidates = [
+      directory + "/" + name, (parent(of: directory) ?? "") + "/libexec/kura/" + name,
+    ]
+    return candidates.first { isExecutable($0) }
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+    return String(path[..<slash])
+  }
+
   /// The name of the program that started this one.
   package static func parentName() throws(FileError) -> [UInt8] {
     try unsafe text { unsafe kura_parent_name($0, $1) }

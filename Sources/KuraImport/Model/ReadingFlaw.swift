@@ -58,6 +58,8 @@ struct ReadingFlaw: Error, Equatable, Sendable {
     case archiveFile = 31
     /// It is encrypted by OpenPGP.
     case pgp = 32
+    /// All that there is is locked where it is kept.
+    case allLocked = 33
   }
 
   var rule: Rule

@@ -80,6 +80,8 @@ struct Remark: Equatable, Sendable {
     case sealed = 7
     /// It is a link, which may lead anywhere.
     case link = 8
+    /// It is locked where it is kept.
+    case locked = 9
   }
 
   var reason: Reason

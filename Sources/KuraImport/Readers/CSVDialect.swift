@@ -44,7 +44,8 @@ struct CSVDialect: Sendable {
     case .appleCSV: self = .apple
     case .lastpassCSV: self = .lastpass
     case .keepassxcCSV: self = .keepassxc
-    case .dotenv, .jsonLines, .bitwardenJSON, .onePUX, .protonJSON, .keepassXML, .cxf, .pass:
+    case .dotenv, .jsonLines, .bitwardenJSON, .onePUX, .protonJSON, .keepassXML, .cxf, .pass,
+      .secretService:
       return nil
     }
   }

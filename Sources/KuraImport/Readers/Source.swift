@@ -23,6 +23,7 @@ enum Source {
     _ given: [UInt8], _ format: ImportFormat, _ password: [UInt8]?, _ sink: inout EntrySink
   ) throws(ReadingFlaw) {
     if format == .pass { return try PassSource.read(given, &sink) }
+    if format == .secretService { return try KeeperSource.read(given, &sink) }
     if format == .onePUX { return try OnePasswordSource.read(given, &sink) }
     if format == .protonJSON, Archive.isOne(given) {
       return try ProtonSource.readArchive(given, &sink)
@@ -41,7 +42,7 @@ enum Source {
     case .protonJSON: try ProtonSource.read(bytes, [:], &sink)
     case .cxf: try ExchangeSource.read(bytes, &sink)
     case .keepassXML: try KeePassSource.read(bytes, &sink)
-    case .pass, .onePUX: break
+    case .pass, .onePUX, .secretService: break
     }
   }
 

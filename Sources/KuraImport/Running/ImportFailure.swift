@@ -29,9 +29,12 @@ struct ImportFailure: Error, Equatable, Sendable {
       hint = "nothing was changed; give the password with --password-file FILE, or at the terminal"
     case .pgp:
       hint = "nothing was changed; export it without a password, or have gpg decrypt data.pgp"
+    case .allLocked:
+      hint =
+        "nothing was changed; unlock it in the program that keeps it, such as Passwords and Keys, and import once more"
     case .columnMissing, .columnTwice, .notJSON, .notXML, .member, .assignment, .empty, .notArchive,
       .archiveFile:
-      hint = "nothing was changed; is it \(format.rawValue)?"
+      hint = "nothing was changed" + (format == .secretService ? "" : "; is it \(format.rawValue)?")
     case .notUTF8, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .tooDeep, .readFailed,
       .encrypted, .accountBound, .outOfMemory, .doctype, .packing, .frame, .sealBroken, .costs,
       .archiveSealed, .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken:
@@ -48,7 +51,7 @@ extension ReadingFlaw.Rule {
     case .empty, .tooLarge, .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice,
       .member, .assignment, .readFailed, .encrypted, .accountBound, .outOfMemory,
       .frame, .passwordNeeded, .wrongPassword, .sealBroken, .costs, .notArchive, .archiveSealed,
-      .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken, .archiveFile, .pgp:
+      .archivePath, .archiveTwice, .archiveTooLarge, .archiveBroken, .archiveFile, .pgp, .allLocked:
       false
     }
   }
@@ -60,7 +63,7 @@ extension ReadingFlaw.Rule {
     case .notUTF8, .notJSON, .notXML, .doctype, .packing, .tooDeep, .empty, .tooLarge,
       .tooManyEntries, .quoting, .fieldCount, .columnMissing, .columnTwice, .member, .assignment,
       .readFailed, .encrypted, .accountBound, .outOfMemory, .frame, .passwordNeeded, .wrongPassword,
-      .sealBroken, .costs, .notArchive, .archiveFile, .pgp:
+      .sealBroken, .costs, .notArchive, .archiveFile, .pgp, .allLocked:
       false
     }
   }
@@ -90,7 +93,7 @@ extension ReadingFlaw {
     case .accountBound:
       "it is encrypted for the account that exported it, and nothing else opens it: "
         + "export it as plain JSON, to a file in memory"
-    case .frame: "it is no store"
+    case .frame: "it is not as the program that gathers it writes it"
     case .outOfMemory: "no memory was left"
     case .passwordNeeded: "it opens with a password, and none was given"
     case .wrongPassword: "that is not the password it was exported with"
@@ -105,6 +108,7 @@ extension ReadingFlaw {
     case .archiveBroken: "it is damaged in the archive"
     case .archiveFile: "the archive has no file '\(word)'"
     case .pgp: "it is encrypted by PGP"
+    case .allLocked: "all that is kept there is locked"
     }
   }
 }
@@ -115,7 +119,7 @@ extension ImportFormat {
     switch self {
     case .chromeCSV, .firefoxCSV, .appleCSV, .lastpassCSV, .keepassxcCSV, .dotenv, .jsonLines:
       "line"
-    case .bitwardenJSON, .onePUX, .protonJSON, .keepassXML, .cxf, .pass: "entry"
+    case .bitwardenJSON, .onePUX, .protonJSON, .keepassXML, .cxf, .pass, .secretService: "entry"
     }
   }
 }

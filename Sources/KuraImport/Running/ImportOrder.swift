@@ -36,6 +36,7 @@ struct ImportOrder: Equatable, Sendable {
     usage: kura import FORMAT [FILE | -] [--into FOLDER] [--on-duplicate skip|rename|replace|merge]
                        [--password-file FILE] [--dry-run]
            kura import auto FILE [--yes] ...
+           kura import secret-service ...
 
     """
 
@@ -86,6 +87,9 @@ struct ImportOrder: Equatable, Sendable {
       guard let format = ImportFormat(rawValue: operands[0]) else {
         let formats = ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
         throw Flaw(words: "no such format: \(operands[0]); there are auto, \(formats)")
+      }
+      guard format != .secretService || operands.count == 1 else {
+        throw Flaw(words: "secret-service takes no file")
       }
       self.format = format
     }

@@ -52,6 +52,8 @@ enum ImportWords {
     case .remark(.empty): "not taken: it is empty"
     case .remark(.sealed): "not taken: gpg does not decrypt it"
     case .remark(.link): "not taken: it is a link, and what it leads to stands elsewhere"
+    case .remark(.locked):
+      "not taken: it is locked; unlock it where it is kept, and import once more"
     case .noCode: "kept as it is: no codes can be made of it"
     case .renamed(let name): "its name breaks a rule: it becomes " + harmless(name)
     case .skipped: "not taken: the vault has another one of that name"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import KuraTerms
@@ -9,8 +8,6 @@ internal import KuraTerms
 struct PassStore {
   /// Folders in folders: more is no store.
   private static let mostDepth = 64
-  /// How long gpg may take to end once it has said all, in ms.
-  private static let patience: Int32 = 60_000
 
   private let folder: String
   private let program: String
@@ -118,24 +115,7 @@ struct PassStore {
   /// What gpg makes of a file; nil where it does not.
   private func decrypt(_ path: String) -> [UInt8]? {
     let words = ["gpg", "--batch", "--no-tty", "--quiet", "--decrypt", "--", path]
-    guard
-      let child = System.startClipboard(
-        program, words, end: Int32(KURA_CLIP_LISTENS), directory: nil)
-    else { return nil }
-    defer { kura_socket_close(child.descriptor) }
-    var content: [UInt8] = []
-    var room = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      var span = room.mutableSpan
-      let count = System.read(child.descriptor, into: &span)
-      if count == 0 { break }
-      guard count > 0, content.count + count <= Source.most else {
-        kura_clip_end(child.process)
-        _ = kura_child_wait(child.process, Self.patience)
-        return nil
-      }
-      content += room[..<count]
-    }
-    return kura_child_wait(child.process, Self.patience) == 0 ? content : nil
+    guard let answer = ProgramOutput.read(program, words), answer.status == 0 else { return nil }
+    return answer.content
   }
 }

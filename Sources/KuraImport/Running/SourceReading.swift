@@ -25,6 +25,10 @@ struct SourceReading {
       let bytes = try PassStore.read(order.source, progress: progress)
       return try answer(try ConfinedReader.read(bytes, as: .pass), .pass)
     }
+    if order.format == .secretService {
+      let bytes = try DesktopSecrets.read()
+      return try answer(try ConfinedReader.read(bytes, as: .secretService), .secretService)
+    }
     var reading = SourceReading(order: order)
     return try reading.read()
   }
