@@ -76,19 +76,6 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           _ = try SetSecretReply(reply: payload)
         },
-        reply("reply to merge") {
-          var reply = MergeReply(copy: Span())
-          (reply.added, reply.changed, reply.conflicting) = (2, 1, 1)
-          try $0.putReply(reply)
-        } reading: { payload throws(ProtocolError) in
-          _ = try MergeReply(reply: payload)
-        },
-        reply("reply to conflicts") {
-          let list: [UInt8] = [1, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0x61, 0, 0]
-          try $0.putReply(ConflictsReply(list.span, count: 1, next: Span()))
-        } reading: { payload throws(ProtocolError) in
-          try ConflictsReply(reply: payload).forEach { _ in }
-        },
         reply("reply to secrets") {
           let list: [UInt8] = [3, 0, 0x70, 0x69, 0x6E, 4, 0, 0, 0]
           try $0.putReply(SecretsReply(list.span, count: 1))
@@ -234,6 +221,22 @@ extension Examples {
           try $0.closeBatch(batch, count: 3)
         } reading: { payload throws(ProtocolError) in
           _ = try LogBatch(payload)
+        },
+        reply("data: what came of a merge") {
+          var reply = MergeReply(copy: Span())
+          (reply.added, reply.changed, reply.conflicting) = (2, 1, 1)
+          try $0.putMerge(reply)
+        } reading: { payload throws(ProtocolError) in
+          _ = try MergeReply(data: payload)
+        },
+        reply("data: conflicts") { buffer in
+          let batch = try buffer.openBatch()
+          try buffer.putConflict(.value, revision: 3, name: "a".utf8.span, text: Span())
+          try buffer.closeBatch(batch, count: 1)
+        } reading: { payload throws(ProtocolError) in
+          try ConflictBatch(payload).forEach(in: payload) { conflict in
+            _ = (payload.extracting(conflict.name), payload.extracting(conflict.text))
+          }
         },
         reply("data: findings") { buffer in
           let batch = try buffer.openBatch()

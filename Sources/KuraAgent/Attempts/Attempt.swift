@@ -117,9 +117,9 @@ extension Agent {
     let secret = try secret(shown)
     let tally: Tally
     do throws(VaultError) {
-      tally = Tally(try vault.attempt(), of: vault.id, for: credential, codes, tallies)
+      tally = Tally(try vault.attempt(), for: credential, codes, tallies)
     } catch { throw Refusal(error, at: connection.vaultPath) }
-    try checkWait(tally, secret, at: vault, session)
+    try checkWait(tally, secret, session)
     var file: LockedVault? = consume vault
     // The session has what a change of an unlocked vault takes.
     if session.isUnlocked { file.take()?.close() }

@@ -30,9 +30,10 @@ struct Tally: Sendable {
   /// What is shown.
   private(set) var credential: Credential
   private let codes: Codes
-  private let vault: VaultID
   private let tallies: Tallies
 
+  /// Whose tries are counted.
+  private var vault: VaultID { slots.vault }
   /// Wrong tries that were counted before this one.
   private(set) var failuresBefore: UInt64 = 0
   private var hasBegun = false
@@ -50,11 +51,9 @@ struct Tally: Sendable {
   private var couldBeCode = false
 
   init(
-    _ slots: UnlockAttempt, of vault: VaultID, for credential: Credential, _ codes: Codes,
-    _ tallies: Tallies
+    _ slots: UnlockAttempt, for credential: Credential, _ codes: Codes, _ tallies: Tallies
   ) {
     self.slots = slots
-    self.vault = vault
     self.credential = credential
     self.codes = codes
     self.tallies = tallies

@@ -141,7 +141,8 @@ extension Request {
       case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .config(let request):
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact, .backup, .merge, .takeOver: LogSubject(Span())
+      case .list, .rotate, .compact, .backup, .takeOver: LogSubject(Span())
+      case .merge(let request): request.key.credential == nil ? LogSubject(Span()) : nil
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .clone, .putBatch, .log:

@@ -58,6 +58,8 @@ enum OptionName: String, Sendable, CaseIterable {
   case onDuplicate = "on-duplicate"
   case only
   case op
+  case otherPasscodeFD = "other-passcode-fd"
+  case otherPasscodeFile = "other-passcode-file"
   case otp
   case output
   case passcodeFD = "passcode-fd"

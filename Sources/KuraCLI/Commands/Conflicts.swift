@@ -10,35 +10,74 @@ enum Conflicts {
     abstract: "list what merged copies do not agree on, or choose",
     options: [
       Option(.keep, .required("WHICH"), help: "of NAME: shown, or the number of a revision"),
+      Option(.unsorted, help: "as they come, without waiting for the last"),
       Option.json,
     ],
     unlocking: .whenLocked, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
-    try parsing { () throws(UsageError) in try arguments.refuse(.json, with: .keep) }
+    try parsing { () throws(UsageError) in
+      try arguments.refuse(.keep, with: .json, .unsorted)
+    }
     let name = arguments.operands.isEmpty ? nil : try invocation.operand(0)
     if arguments.has(.keep) { return try keep(name, &invocation) }
-    let conflicts = try find(name, try invocation.access())
-    if arguments.has(.json) {
-      try writeJSON(conflicts, &invocation.output)
+    let access = try invocation.access()
+    let isJSON = arguments.has(.json)
+    if arguments.has(.unsorted) {
+      try writeUnsorted(name, isJSON, access, &invocation.output)
     } else {
-      for conflict in conflicts { try write(conflict, &invocation.output) }
+      let sorter = try sorted(name, isJSON, access, invocation.output)
+      try open(isJSON, &invocation.output)
+      try sorter.visit { _, line throws(CommandError) in
+        try invocation.output.element(written: line, isJSON: isJSON)
+      }
     }
+    try close(isJSON, &invocation.output)
     return .ok
   }
 
-  /// The conflicts of an item, or of all.
-  private static func find(
-    _ name: String?, _ access: VaultAccess
-  ) throws(CommandError) -> [Conflict] {
-    var conflicts: [Conflict] = []
+  /// The conflicts of an item, or of all, as they are to be written, by name.
+  private static func sorted(
+    _ name: String?, _ isJSON: Bool, _ access: VaultAccess, _ output: borrowing Output
+  ) throws(CommandError) -> ItemSorter {
+    var sorter = ItemSorter()
+    var page = try Output.page(isTerminal: output.isTerminal)
     try access.unlocked { connection throws(ClientError) in
-      // As the vault has it, not as it was typed.
-      let wanted: String? = if let name { try connection.show(name).item.name } else { nil }
-      conflicts = try connection.conflicts().filter { wanted == nil || $0.name == wanted }
+      try connection.conflicts(of: name) { conflict throws(ClientError) in
+        try writing { () throws(CommandError) in try write(conflict, isJSON, &page) }
+        // No name has a NUL.
+        let key = Array(conflict.name.utf8) + [0, conflict.part.rawValue]
+        page.take { sorter.append(key.span, $0) }
+      }
     }
-    return conflicts
+    return sorter
+  }
+
+  private static func writeUnsorted(
+    _ name: String?, _ isJSON: Bool, _ access: VaultAccess, _ output: inout Output
+  ) throws(CommandError) {
+    var isOpen = false
+    try access.unlocked { connection throws(ClientError) in
+      try connection.conflicts(of: name) { conflict throws(ClientError) in
+        try writing { () throws(CommandError) in
+          if !isOpen { try open(isJSON, &output) }
+          isOpen = true
+          try write(conflict, isJSON, &output)
+        }
+      }
+    }
+    if !isOpen { try open(isJSON, &output) }
+  }
+
+  private static func isUnsettled(
+    _ name: String, _ access: VaultAccess
+  ) throws(CommandError) -> Bool {
+    var isUnsettled = false
+    try access.unlocked { connection throws(ClientError) in
+      try connection.conflicts(of: name) { _ in isUnsettled = true }
+    }
+    return isUnsettled
   }
 
   private static func keep(
@@ -56,7 +95,7 @@ enum Conflicts {
         try arguments.number(.keep, atLeast: UInt64(1)) ?? 0
       }
     let access = try invocation.access()
-    guard try !find(name, access).isEmpty else {
+    guard try isUnsettled(name, access) else {
       invocation.messages.note(
         "copies agree on " + Diagnostic.shown(name) + ": nothing was changed")
       return .ok
@@ -75,6 +114,25 @@ enum Conflicts {
 // MARK: - Writing
 
 extension Conflicts {
+  private static func open(_ isJSON: Bool, _ output: inout Output) throws(CommandError) {
+    guard isJSON else { return }
+    try output.openDocument()
+    try output.key("conflicts")
+    try output.openArray()
+  }
+
+  private static func close(_ isJSON: Bool, _ output: inout Output) throws(CommandError) {
+    guard isJSON else { return }
+    try output.closeArray()
+    try output.closeDocument()
+  }
+
+  private static func write(
+    _ conflict: Conflict, _ isJSON: Bool, _ output: inout Output
+  ) throws(CommandError) {
+    if isJSON { try writeJSON(conflict, &output) } else { try write(conflict, &output) }
+  }
+
   private static func write(_ conflict: Conflict, _ output: inout Output) throws(CommandError) {
     try output.write(line: conflict.name)
     try output.write("\t" + conflict.part.word + "\t")
@@ -93,26 +151,19 @@ extension Conflicts {
   }
 
   private static func writeJSON(
-    _ conflicts: [Conflict], _ output: inout Output
+    _ conflict: Conflict, _ output: inout Output
   ) throws(CommandError) {
-    try output.openDocument()
-    try output.key("conflicts")
-    try output.openArray()
-    for conflict in conflicts {
-      try output.openObject()
-      try output.member("name", conflict.name)
-      try output.member("part", conflict.part.word)
-      switch conflict.part {
-      case .value, .name: try output.member("revision", conflict.revision)
-      case .attribute:
-        try output.member("key", conflict.text)
-        try output.member("revision", conflict.revision)
-      case .deletion, .purge: break
-      case .place: try output.member("wanted", conflict.text)
-      }
-      try output.closeObject()
+    try output.openObject()
+    try output.member("name", conflict.name)
+    try output.member("part", conflict.part.word)
+    switch conflict.part {
+    case .value, .name: try output.member("revision", conflict.revision)
+    case .attribute:
+      try output.member("key", conflict.text)
+      try output.member("revision", conflict.revision)
+    case .deletion, .purge: break
+    case .place: try output.member("wanted", conflict.text)
     }
-    try output.closeArray()
-    try output.closeDocument()
+    try output.closeObject()
   }
 }

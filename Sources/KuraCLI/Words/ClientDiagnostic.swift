@@ -187,6 +187,11 @@ extension Diagnostic {
         "a new passcode is needed, and nobody can be asked",
         hint: "run it at a terminal, or use --new-passcode-file or --new-passcode-fd",
         .needsInteraction)
+    case .otherPasscode:
+      self.init(
+        "that copy stands under another vault key and takes its own passcode, and nobody can be asked",
+        hint: "run it at a terminal, or use --other-passcode-file or --other-passcode-fd",
+        .needsInteraction)
     case .recoveryKey:
       self.init(
         "a recovery key is needed, and nobody can be asked",

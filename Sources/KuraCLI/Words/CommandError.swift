@@ -128,6 +128,8 @@ enum Need: Equatable, Sendable {
   case passcode
   /// Another passcode for a vault that has one.
   case newPasscode
+  /// That of another copy of the vault.
+  case otherPasscode
   case recoveryKey
   /// Either, to unlock the vault.
   case unlock

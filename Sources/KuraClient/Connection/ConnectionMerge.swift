@@ -41,35 +41,66 @@ extension Connection {
   /// - Parameters:
   ///   - path: Where the other copy stands; absolute.
   ///   - isTrial: Whether only to tell what would be changed.
+  ///   - key: What opens the copy where it stands under another vault key; nil where it does not.
+  ///   - progress: Called now and then.
+  /// - Throws: ``ClientError/refused(_:)`` with ``CopyFlaw/otherKey`` where that is wanted, among others.
   public mutating func merge(
-    _ path: String, isTrial: Bool = false
+    _ path: String, isTrial: Bool = false, by key: borrowing Word? = nil,
+    progress: (ProgressReport) -> Void = { _ in }
   ) throws(ClientError) -> MergeOutcome {
-    try send(.merge(MergeRequest(path: path.utf8.span, isTrial: isTrial)))
-    let reply: MergeReply = try replied(received(try answer()))
-    return MergeOutcome(
+    try send(
+      .merge(MergeRequest(path: path.utf8.span, isTrial: isTrial, by: OwnerWord(key))))
+    var outcome: MergeOutcome?
+    while true {
+      let frame = try channel.next(patience: patience.derivation)
+      let payload = received.extracting(frame.payload)
+      switch frame.type {
+      case .progress:
+        progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+      case .data:
+        outcome = try reading { () throws(ProtocolError) in
+          MergeOutcome(try MergeReply(data: payload))
+        }
+      case .clientHello, .request, .clientData, .clientEnd, .confirm, .agentHello, .reply, .end:
+        try finish(frame)
+        guard let outcome else { throw .broken(.frameType(frame.type.rawValue)) }
+        return outcome
+      }
+    }
+  }
+
+  /// On what copies of the vault do not agree, in no order.
+  ///
+  /// - Parameters:
+  ///   - name: Of which item; nil for all.
+  ///   - each: Gets each conflict.
+  public mutating func conflicts(
+    of name: String? = nil, each: (Conflict) throws(ClientError) -> Void
+  ) throws(ClientError) {
+    try send(.conflicts(ConflictsRequest(name: (name ?? "").utf8.span)))
+    while true {
+      let frame = try channel.next(patience: patience.stream)
+      guard frame.type == .data else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      let batch = try reading { () throws(ProtocolError) in try ConflictBatch(payload) }
+      try batch.forEach(in: payload) { conflict throws(ClientError) in
+        guard let part = ConflictPart(rawValue: conflict.part) else { return }
+        try each(
+          Conflict(
+            name: String(repairing: payload.extracting(conflict.name)), part: part,
+            revision: conflict.revision,
+            text: String(repairing: payload.extracting(conflict.text))))
+      }
+    }
+  }
+}
+
+extension MergeOutcome {
+  fileprivate init(_ reply: MergeReply) {
+    self.init(
       added: reply.added, changed: reply.changed, purged: reply.purged,
       conflicting: reply.conflicting, renamed: reply.renamed, settings: reply.settings,
       slots: reply.slots, copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
     )
-  }
-
-  /// All on which copies of the vault do not agree, by name.
-  public mutating func conflicts() throws(ClientError) -> [Conflict] {
-    var conflicts: [Conflict] = []
-    var next: [UInt8] = []
-    repeat {
-      try send(.conflicts(ConflictsRequest(from: next.span)))
-      let reply: ConflictsReply = try replied(received(try answer()))
-      reply.forEach { conflict in
-        guard let part = ConflictPart(rawValue: conflict.part) else { return }
-        conflicts.append(
-          Conflict(
-            name: String(repairing: conflict.name), part: part, revision: conflict.revision,
-            text: String(repairing: conflict.text)))
-      }
-      next = [UInt8](copying: reply.next.bytes)
-    } while !next.isEmpty
-    conflicts.sort { ($0.name, $0.part.rawValue) < ($1.name, $1.part.rawValue) }
-    return conflicts
   }
 }

@@ -46,9 +46,6 @@ public enum ProtocolLimit {
   /// The most attributes in one request.
   public static let attributes = 1_024
 
-  /// The most conflicts in one answer.
-  public static let conflicts = 256
-
   /// The most items in one request.
   public static let batch = 16_384
 

@@ -194,4 +194,13 @@ extension Message where Self: ~Escapable {
     try code(&reader)
     try reader.finish()
   }
+
+  /// Reads the payload of a frame of type ``FrameType/data``; every byte of it must have its place.
+  @_lifetime(copy payload)
+  public init(data payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    self.init()
+    try code(&reader)
+    try reader.finish()
+  }
 }

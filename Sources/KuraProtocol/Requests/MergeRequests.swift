@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: MIT
 
-/// Bring another copy of the vault and this one together.
+public import SecureMemory
+
+/// Bring another copy of the vault and this one together. Progress frames follow, then a data frame with a
+/// ``MergeReply``, and an end.
 public struct MergeRequest: Message, ~Escapable {
   /// Whether only to tell what would be changed.
   public private(set) var isTrial: Bool
   /// Where the other copy stands; absolute.
   public private(set) var path: Field
+  /// What opens the copy where it stands under another vault key; none otherwise.
+  public private(set) var key: OwnerWord
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(path: Span()) }
-
-  /// A copy to be read.
-  @_lifetime(copy path)
-  public init(path: Span<UInt8>, isTrial: Bool = false) {
-    self.isTrial = isTrial
-    self.path = Field(path)
+  public init() {
+    isTrial = false
+    path = Field()
+    key = OwnerWord()
   }
 
-  /// Goes over `trial u8, path b16`.
+  /// A copy to be read.
+  @_lifetime(copy path, copy key)
+  public init(path: Span<UInt8>, isTrial: Bool = false, by key: OwnerWord = OwnerWord()) {
+    self.isTrial = isTrial
+    self.path = Field(path)
+    self.key = key
+  }
+
+  /// Goes over `trial u8, path b16, key`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flag(&isTrial)
     try coder.field16(&path, limit: ProtocolLimit.path)
+    try key.code(&coder)
   }
 }
 
-/// The answer to `merge`: what came of it, by counts.
+/// Tells what came of a merge, by counts.
 public struct MergeReply: Message, ~Escapable {
   /// Items that were not here.
   public var added: UInt64 = 0
@@ -68,96 +79,90 @@ public struct MergeReply: Message, ~Escapable {
   }
 }
 
-/// List what copies do not agree on, some items at a time.
+/// List what copies do not agree on. Data frames with a ``ConflictBatch`` each follow, then an end.
 public struct ConflictsRequest: Message, ~Escapable {
-  /// Where the answer before ended; empty to begin with.
-  public private(set) var from: Field
+  /// Of which item; empty for all.
+  public private(set) var name: Field
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(from: Span()) }
+  public init() { self.init(name: Span()) }
 
-  /// The next part.
-  @_lifetime(copy from)
-  public init(from: Span<UInt8>) { self.from = Field(from) }
+  /// Those of an item, or all.
+  @_lifetime(copy name)
+  public init(name: Span<UInt8>) { self.name = Field(name) }
 
-  /// Goes over `from b16`.
+  /// Goes over `name b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
-    try coder.field16(&from, limit: 16)
+    try coder.field16(&name)
   }
 }
 
-/// The answer to `conflicts`: the next conflicts, in no order that a person would see.
-public struct ConflictsReply: Message, ~Escapable {
-  /// Holds one of them.
-  public struct Conflict: ~Escapable {
+/// The conflicts of one data frame, checked to be whole; in no order that a person would see.
+public struct ConflictBatch: Equatable, Sendable {
+  /// Holds one of them, whose texts stand in the frame's payload.
+  public struct Conflict: Equatable, Sendable {
     /// What copies do not agree on; none of ``ConflictPart`` is passed over.
     public let part: UInt8
     /// The revision here that has the other content; 0 for none.
     public let revision: UInt64
-    /// The item's name, UTF-8.
-    public let name: Span<UInt8>
-    /// The attribute's key, or the name that the item would have; empty for all else.
-    public let text: Span<UInt8>
+    /// Where the item's name stands, UTF-8.
+    public let name: Range<Int>
+    /// Where the attribute's key stands, or the name that the item would have; empty for all else.
+    public let text: Range<Int>
 
-    @_lifetime(copy name, copy text)
-    init(_ part: UInt8, _ revision: UInt64, _ name: Span<UInt8>, _ text: Span<UInt8>) {
-      self.part = part
-      self.revision = revision
-      self.name = name
-      self.text = text
+    fileprivate init(_ reader: inout FieldReader) throws(ProtocolError) {
+      part = try reader.number()
+      revision = try reader.number()
+      name = try reader.field16()
+      text = try reader.field16()
     }
   }
 
   /// How many there are.
-  public private(set) var count: Int
-  private var list: Field
-  /// Where to go on; empty at the end.
-  public private(set) var next: Field
+  public let count: Int
 
-  /// Without fields yet: they are read into it.
-  @_lifetime(immortal)
-  public init() { self.init(Span(), count: 0, next: Span()) }
+  /// Checks a data frame's payload from its first byte to its last.
+  public init(_ payload: Span<UInt8>) throws(ProtocolError) {
+    var reader = FieldReader(payload)
+    count = Int(try reader.number(UInt16.self))
+    for _ in 0..<count { _ = try Conflict(&reader) }
+    try reader.finish()
+  }
 
-  /// Conflicts to be written.
+  /// Calls `body` with each, in the order of the message.
   ///
-  /// - Parameters:
-  ///   - list: `u8 part, u64 revision, b16 name, b16 text` for each.
-  ///   - count: How many there are.
-  ///   - next: Where to go on; empty at the end.
-  @_lifetime(copy list, copy next)
-  public init(_ list: Span<UInt8>, count: Int, next: Span<UInt8>) {
-    self.count = count
-    self.list = Field(list)
-    self.next = Field(next)
-  }
-
-  /// Goes over `count u16 (part u8, revision u64, name b16, text b16)…, next b16`.
-  @_lifetime(self: copy self, copy coder)
-  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
-    try coder.count(&count, limit: ProtocolLimit.conflicts)
-    try coder.list(&list, of: count) { reader throws(ProtocolError) in
-      _ = try reader.number(UInt8.self)
-      _ = try reader.number(UInt64.self)
-      _ = try reader.field16()
-      _ = try reader.field16()
-    }
-    try coder.field16(&next, limit: 16)
-  }
-
-  /// Calls `body` with each.
+  /// - Parameter payload: The bytes that the batch was read from.
   public func forEach<Failure: Error>(
-    _ body: (Conflict) throws(Failure) -> Void
+    in payload: Span<UInt8>, _ body: (Conflict) throws(Failure) -> Void
   ) throws(Failure) {
-    var reader = FieldReader(list.bytes)
+    var reader = FieldReader(payload, from: 2)
     for _ in 0..<count {
-      guard let part = try? reader.number(UInt8.self),
-        let revision = try? reader.number(UInt64.self), let name = try? reader.field16(),
-        let text = try? reader.field16()
-      else { preconditionFailure("a list that was not read") }
-      try body(
-        Conflict(part, revision, list.bytes.extracting(name), list.bytes.extracting(text)))
+      guard let conflict = try? Conflict(&reader) else {
+        preconditionFailure("another batch's bytes")
+      }
+      try body(conflict)
     }
+  }
+}
+
+extension SecretBuffer {
+  /// Writes one conflict into a batch.
+  public mutating func putConflict(
+    _ part: ConflictPart, revision: UInt64, name: Span<UInt8>, text: Span<UInt8>
+  ) throws(ProtocolError) {
+    try put(part.rawValue)
+    try put(revision)
+    try put16(name)
+    try put16(text)
+  }
+
+  /// Says what came of a merge.
+  public mutating func putMerge(_ reply: MergeReply) throws(ProtocolError) {
+    let frame = try openFrame(.data)
+    var reply = reply
+    try reply.code(&self)
+    try closeFrame(frame)
   }
 }

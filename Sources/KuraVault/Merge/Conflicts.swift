@@ -51,6 +51,24 @@ extension UnlockedVault {
     }
   }
 
+  /// Goes over what copies do not agree on of one item.
+  ///
+  /// - Throws: ``VaultError/notFound`` for one that is not there, or deleted.
+  public mutating func eachConflict(
+    of name: Span<UInt8>, _ body: (borrowing ItemConflict) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    let tag = try keys.tag(of: .checked(name))
+    try reading { vault throws(VaultError) in
+      let root = vault.trust.root
+      guard
+        let leaf = try vault.rows.tree.leaf(
+          of: tag, under: root, in: &vault.rows.storage, vault.keys),
+        try vault.rows.look(at: tag, leaf: leaf, vault.keys).kind != .deleted
+      else { throw .notFound }
+      try vault.conflicts(of: tag, leaf, body)
+    }
+  }
+
   private mutating func conflicts(
     of tag: ItemTag, _ leaf: Digest, _ body: (borrowing ItemConflict) throws(VaultError) -> Void
   ) throws(VaultError) {

@@ -13,7 +13,8 @@ public struct UnlockAttempt: Sendable {
     let header: SlotHeader
   }
 
-  private let vault: VaultID
+  /// Whose slots they are.
+  public let vault: VaultID
   private let slots: [Slot]
   private let availableMemory: UInt64
   private let devices: DeviceSecrets
