@@ -47,7 +47,7 @@ import Testing
     ("<html/>", ReadingFlaw(.member, at: 1, "KeePassFile")),
     (
       "<KeePassFile><Root><Group><Entry><String><Key>Password</Key><Value Protected=\"True\">eA==</Value></String></Entry></Group></Root></KeePassFile>",
-      ReadingFlaw(.encrypted)
+      ReadingFlaw(.encrypted, at: 1)
     ),
     (
       "<KeePassFile><Meta><Binaries><Binary ID=\"0\" Compressed=\"True\">AAAA</Binary></Binaries></Meta><Root/></KeePassFile>",

@@ -40,7 +40,7 @@ struct BitwardenSource {
     entry.place = place
     guard let name = item["name"]?.text else { throw ReadingFlaw(.member, at: place, "name") }
     entry.title = name
-    entry.notes = item["notes"]?.text ?? []
+    entry.notes = entry.text("notes", of: item)
     let collections = item["collectionIds"]?.elements ?? []
     let homes = ([item["folderId"]] + collections.map { $0 }).compactMap { $0?.text }
     entry.folders = homes.compactMap { names[$0] }.first ?? []
@@ -52,7 +52,7 @@ struct BitwardenSource {
     takeKind(of: item, &entry)
     takeFields(of: item, &entry)
     takeHistory(of: item, &entry)
-    if let files = item["attachments"]?.elements, !files.isEmpty {
+    if !entry.elements("attachments", of: item).isEmpty {
       entry.left.append(Remark(reason: .unsupported, field: Array("attachments".utf8)))
     }
     return entry
@@ -61,37 +61,46 @@ struct BitwardenSource {
   /// What is of a kind of item: a login, a note, a card, an identity, a key.
   private func takeKind(of item: JSONValue, _ entry: inout SourceEntry) {
     switch item["type"]?.whole {
-    case 1: takeLogin(item["login"] ?? .null, &entry)
+    case 1: if let login = entry.object("login", of: item) { takeLogin(login, &entry) }
     case 2: break
-    case 3: JSONFields.take(item["card"], value: "number", secret: ["code"], into: &entry)
+    case 3:
+      let card = entry.object("card", of: item)
+      JSONFields.take(card, value: "number", secret: ["code"], into: &entry)
     case 4:
+      let identity = entry.object("identity", of: item)
       JSONFields.take(
-        item["identity"], value: nil, secret: ["ssn", "passportNumber", "licenseNumber"],
-        into: &entry)
-      if let user = item["identity"]?["username"]?.text { entry.user = user }
-    case 5: JSONFields.take(item["sshKey"], value: "privateKey", secret: [], into: &entry)
+        identity, value: nil, secret: ["ssn", "passportNumber", "licenseNumber"], into: &entry)
+      if let user = identity?["username"]?.text { entry.user = user }
+    case 5:
+      let key = entry.object("sshKey", of: item)
+      JSONFields.take(key, value: "privateKey", secret: [], into: &entry)
     default: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
     }
   }
 
   private func takeLogin(_ login: JSONValue, _ entry: inout SourceEntry) {
-    entry.user = login["username"]?.text ?? []
-    entry.value = login["password"]?.text.flatMap { $0.isEmpty ? nil : $0 }
-    entry.seed = login["totp"]?.text ?? []
-    entry.urls = (login["uris"]?.elements ?? []).compactMap { $0["uri"]?.text }
-    for _ in login["fido2Credentials"]?.elements ?? [] {
+    entry.user = entry.text("username", of: login)
+    let password = entry.text("password", of: login)
+    if !password.isEmpty { entry.value = password }
+    entry.seed = entry.text("totp", of: login)
+    for uri in entry.elements("uris", of: login) {
+      let url = entry.text("uri", of: uri)
+      if !url.isEmpty { entry.urls.append(url) }
+    }
+    for _ in entry.elements("fido2Credentials", of: login) {
       entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
     }
   }
 
   private func takeFields(of item: JSONValue, _ entry: inout SourceEntry) {
-    for field in item["fields"]?.elements ?? [] {
-      let key = field["name"]?.text ?? []
+    for field in entry.elements("fields", of: item) {
+      let key = entry.text("name", of: field)
       switch field["type"]?.whole {
       // One that shows another field of the same entry.
       case 3: entry.left.append(Remark(reason: .foreign, field: key))
       case let type:
-        guard let value = field["value"]?.text else { continue }
+        let value = entry.text("value", of: field)
+        guard !value.isEmpty else { continue }
         entry.fields.append(.init(key: key, value: value, isSecret: type != 0 && type != 2))
       }
     }
@@ -99,8 +108,9 @@ struct BitwardenSource {
 
   private func takeHistory(of item: JSONValue, _ entry: inout SourceEntry) {
     var earlier: [(time: UInt64, value: [UInt8])] = []
-    for revision in item["passwordHistory"]?.elements ?? [] {
-      guard let value = revision["password"]?.text, !value.isEmpty else { continue }
+    for revision in entry.elements("passwordHistory", of: item) {
+      let value = entry.text("password", of: revision)
+      guard !value.isEmpty else { continue }
       earlier.append((Timestamp.parse(revision["lastUsedDate"]?.text ?? []), value))
     }
     // The file has the newest first.

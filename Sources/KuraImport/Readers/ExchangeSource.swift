@@ -54,10 +54,11 @@ struct ExchangeSource {
     entry.folders = item["id"]?.text.flatMap { folders[$0] } ?? folder
     entry.created = Self.time(item["creationAt"])
     entry.modified = Self.time(item["modifiedAt"])
-    entry.urls = (item["scope"]?["urls"]?.elements ?? []).compactMap(\.text)
-    entry.tags = (item["tags"]?.elements ?? []).compactMap(\.text)
+    let scope = entry.object("scope", of: item)
+    entry.urls = entry.texts("urls", of: scope)
+    entry.tags = entry.texts("tags", of: item)
     if item["favorite"]?.isTrue == true { entry.tags.append(Array("favorite".utf8)) }
-    for app in item["scope"]?["androidApps"]?.elements ?? [] {
+    for app in entry.elements("androidApps", of: scope) {
       entry.show("android-app", Self.text(app["bundleId"]))
     }
     entry.show("subtitle", Self.text(item["subtitle"]))
@@ -87,20 +88,20 @@ extension ExchangeSource {
     let type = credential["type"]?.text ?? []
     switch String(decoding: type, as: UTF8.self) {
     case "basic-auth":
-      entry.name(text(credential["username"]))
-      entry.value("password", text(credential["password"]))
-    case "generated-password": entry.value("password", text(credential["password"]))
+      entry.name(entry.field("username", of: credential))
+      entry.value("password", entry.field("password", of: credential))
+    case "generated-password": entry.value("password", entry.field("password", of: credential))
     case "totp": takeSeed(credential, &entry)
-    case "note": takeNote(text(credential["content"]), &entry)
+    case "note": takeNote(entry.field("content", of: credential), &entry)
     case "custom-fields":
-      for field in credential["fields"]?.elements ?? [] {
-        take(field, as: field["label"]?.text ?? [], &entry)
+      for field in entry.elements("fields", of: credential) {
+        take(field, as: entry.text("label", of: field), &entry)
       }
     case "credit-card": takeMembers(of: credential, value: "number", &entry)
     case "api-key": takeMembers(of: credential, value: "key", &entry)
     case "wifi": takeMembers(of: credential, value: "passphrase", &entry)
     case "ssh-key":
-      entry.value("privateKey", text(credential["privateKey"]).map(pem))
+      entry.value("privateKey", entry.field("privateKey", of: credential).map(pem))
       takeMembers(of: credential, value: "privateKey", &entry)
     case "address", "person-name", "passport", "drivers-license", "identity-document":
       takeMembers(of: credential, value: "", &entry)
@@ -123,9 +124,9 @@ extension ExchangeSource {
       case "type", "id", "extensions": continue
       // Taken by the one that calls, in another form.
       case "privateKey": continue
-      case "url": if let url = text(member) { entry.urls.append(url) }
-      case "username": entry.name(text(member))
-      case main: entry.value(main, text(member))
+      case "url": if let url = entry.field("url", of: credential) { entry.urls.append(url) }
+      case "username": entry.name(entry.field("username", of: credential))
+      case main: entry.value(main, entry.field(main, of: credential))
       default: take(member, as: key, &entry)
       }
     }
@@ -138,11 +139,7 @@ extension ExchangeSource {
   ]
 
   private static func take(_ field: JSONValue, as key: [UInt8], _ entry: inout SourceEntry) {
-    guard let value = text(field) else {
-      let isEmpty = field["value"]?.text != nil || field == .null || field.text != nil
-      if !isEmpty { entry.left.append(Remark(reason: .invalid, field: key)) }
-      return
-    }
+    guard let value = entry.content(field, as: key) else { return }
     // What has a type that is not known may be a secret one.
     let isShown: Bool
     switch field["fieldType"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
@@ -162,7 +159,7 @@ extension ExchangeSource {
 
   /// Takes what makes codes. A further one is kept, hidden.
   private static func takeSeed(_ credential: JSONValue, _ entry: inout SourceEntry) {
-    guard let secret = text(credential["secret"]) else { return }
+    guard let secret = entry.field("secret", of: credential) else { return }
     let label = text(credential["username"]) ?? entry.title
     var settings: [(key: String, value: [UInt8])] = []
     if let issuer = text(credential["issuer"]) { settings.append(("issuer", issuer)) }
@@ -201,6 +198,19 @@ extension ExchangeSource {
 }
 
 extension SourceEntry {
+  /// The text of a credential's member; nil where it is not there, or empty. Of what is none it is said.
+  fileprivate mutating func field(_ name: String, of credential: JSONValue) -> [UInt8]? {
+    credential[name].flatMap { content($0, as: Array(name.utf8)) }
+  }
+
+  /// The text of a field, likewise.
+  fileprivate mutating func content(_ field: JSONValue, as key: [UInt8]) -> [UInt8]? {
+    if let text = ExchangeSource.text(field) { return text }
+    let isEmpty = field["value"]?.text != nil || field == .null || field.text != nil
+    if !isEmpty { left.append(Remark(reason: .invalid, field: key)) }
+    return nil
+  }
+
   /// Takes a value; where there is one already, as a hidden field.
   fileprivate mutating func value(_ key: String, _ text: [UInt8]?) {
     guard let text else { return }

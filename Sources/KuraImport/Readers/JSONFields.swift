@@ -2,7 +2,7 @@
 
 /// Takes the members of an object as fields of an entry, under their names.
 enum JSONFields {
-  /// Takes all that are texts or numbers, and not empty.
+  /// Takes all that are not empty; what is no text, number or Boolean is said.
   ///
   /// - Parameters:
   ///   - main: The member that is what the entry is about.
@@ -14,7 +14,9 @@ enum JSONFields {
   ) {
     for (key, value) in object?.members ?? [] {
       let name = String(decoding: key, as: UTF8.self)
-      guard let text = text(value), !text.isEmpty, !other.contains(name) else { continue }
+      guard !other.contains(name), let text = entry.taken(value, as: key), !text.isEmpty else {
+        continue
+      }
       if name == main {
         entry.value = text
       } else {
@@ -22,11 +24,55 @@ enum JSONFields {
       }
     }
   }
+}
 
-  private static func text(_ value: JSONValue) -> [UInt8]? {
+extension SourceEntry {
+  /// The text of a member, empty where it is not there; of one that is none it is said that it is not taken.
+  mutating func text(_ name: String, of object: JSONValue?) -> [UInt8] {
+    object?[name].flatMap { taken($0, as: Array(name.utf8)) } ?? []
+  }
+
+  /// The elements of a member, likewise.
+  mutating func elements(_ name: String, of object: JSONValue?) -> [JSONValue] {
+    guard let member = object?[name], member != .null else { return [] }
+    if let elements = member.elements { return elements }
+    leave(name)
+    return []
+  }
+
+  /// The texts of a member that is an array of them, likewise.
+  mutating func texts(_ name: String, of object: JSONValue?) -> [[UInt8]] {
+    var texts: [[UInt8]] = []
+    for element in elements(name, of: object) {
+      if let text = taken(element, as: Array(name.utf8)), !text.isEmpty { texts.append(text) }
+    }
+    return texts
+  }
+
+  /// An object that is a member, likewise.
+  mutating func object(_ name: String, of object: JSONValue?) -> JSONValue? {
+    guard let member = object?[name], member != .null else { return nil }
+    if member.members != nil { return member }
+    leave(name)
+    return nil
+  }
+
+  /// Says that a field is not as it must be.
+  mutating func leave(_ name: String) {
+    left.append(Remark(reason: .invalid, field: Array(name.utf8)))
+  }
+
+  /// The text of what can be one; of all else that is not empty it is said that it is not taken.
+  mutating func taken(_ value: JSONValue, as key: [UInt8]) -> [UInt8]? {
     switch value {
-    case .string(let text), .number(let text): text
-    case .null, .boolean, .array, .object: nil
+    case .string(let text), .number(let text): return text
+    case .boolean(let flag): return Array((flag ? "true" : "false").utf8)
+    case .null: return nil
+    case .array, .object:
+      if value.elements?.isEmpty != true, value.members?.isEmpty != true {
+        left.append(Remark(reason: .invalid, field: key))
+      }
+      return nil
     }
   }
 }

@@ -29,7 +29,7 @@ struct KeePassSource {
 
   /// A file's bytes, unpacked.
   private func content(_ file: XMLNode) throws(ReadingFlaw) -> [UInt8] {
-    if file.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted) }
+    if file.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted, at: file.line) }
     guard let bytes = Armour.decode(file.text.filter { $0 > 0x20 }) else {
       throw ReadingFlaw(.member, at: file.line, "Binary")
     }
@@ -102,7 +102,7 @@ struct KeePassSource {
       throw ReadingFlaw(.member, at: string.line, "String")
     }
     // As it stands in the database, and not in an export.
-    if node.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted, at: 0) }
+    if node.attributes["Protected"] == "True" { throw ReadingFlaw(.encrypted, at: node.line) }
     let value = node.text
     switch String(decoding: key, as: UTF8.self) {
     case "Title": entry.title = value

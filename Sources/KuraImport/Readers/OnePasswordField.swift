@@ -15,32 +15,40 @@ enum OnePasswordField {
     let title = field["title"]?.text ?? []
     let key = title.isEmpty ? Array(id.utf8) : title
     guard let (kind, value) = field["value"]?.members?.first, value != .null else { return }
+    // What is no text where it must be one is said.
+    func text() -> [UInt8] { entry.taken(value, as: key) ?? [] }
     func add(_ text: [UInt8], isSecret: Bool) {
       guard !text.isEmpty else { return }
       entry.fields.append(.init(key: key, value: text, isSecret: isSecret))
     }
+    func invalid() { entry.left.append(Remark(reason: .invalid, field: key)) }
     switch String(decoding: kind, as: UTF8.self) {
     case "concealed", "creditCardNumber":
-      let text = value.text ?? []
+      let text = text()
       if entry.value == nil, values.contains(id), !text.isEmpty {
         entry.value = text
       } else {
         add(text, isSecret: true)
       }
     case "totp":
-      let text = value.text ?? []
+      let text = text()
       if entry.seed.isEmpty { entry.seed = text } else { add(text, isSecret: true) }
     case "string", "menu":
-      let text = value.text ?? []
+      let text = text()
       if entry.user.isEmpty, users.contains(id) {
         entry.user = text
       } else {
         add(text, isSecret: papers.contains(String(decoding: category, as: UTF8.self)))
       }
-    case "url", "phone", "gender", "creditCardType": add(value.text ?? [], isSecret: false)
-    case "email": add(value["email_address"]?.text ?? value.text ?? [], isSecret: false)
-    case "date": if let seconds = value.whole { add(Timestamp.day(seconds), isSecret: false) }
-    case "monthYear": add(month(value), isSecret: false)
+    case "url", "phone", "gender", "creditCardType": add(text(), isSecret: false)
+    case "email": add(value["email_address"]?.text ?? text(), isSecret: false)
+    case "date":
+      if let seconds = value.whole {
+        add(Timestamp.day(seconds), isSecret: false)
+      } else {
+        invalid()
+      }
+    case "monthYear": if let month = month(value) { add(month, isSecret: false) } else { invalid() }
     case "address": add(address(value), isSecret: false)
     case "sshKey": takeKey(value, key, &entry)
     case "file": attach(value, files, &entry)
@@ -73,8 +81,8 @@ enum OnePasswordField {
   private static let papers: Set<String> = ["101", "103", "106", "108", "113"]
 
   /// `202612` is a month.
-  private static func month(_ value: JSONValue) -> [UInt8] {
-    guard case .number(let digits) = value, digits.count == 6 else { return [] }
+  private static func month(_ value: JSONValue) -> [UInt8]? {
+    guard case .number(let digits) = value, digits.count == 6 else { return nil }
     return Array(digits.prefix(4)) + [UInt8(ascii: "-")] + Array(digits.suffix(2))
   }
 

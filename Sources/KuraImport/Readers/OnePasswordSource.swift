@@ -51,14 +51,16 @@ struct OnePasswordSource {
     var entry = SourceEntry()
     entry.place = place
     entry.folders = folders
-    entry.title = overview["title"]?.text ?? []
+    entry.title = entry.text("title", of: overview)
     entry.created = Self.time(item["createdAt"])
     entry.modified = Self.time(item["updatedAt"])
-    entry.urls = (overview["urls"]?.elements ?? []).compactMap { $0["url"]?.text }
-    if let url = overview["url"]?.text, !url.isEmpty, !entry.urls.contains(url) {
-      entry.urls.insert(url, at: 0)
+    for element in entry.elements("urls", of: overview) {
+      let url = entry.text("url", of: element)
+      if !url.isEmpty { entry.urls.append(url) }
     }
-    entry.tags = (overview["tags"]?.elements ?? []).compactMap(\.text)
+    let url = entry.text("url", of: overview)
+    if !url.isEmpty, !entry.urls.contains(url) { entry.urls.insert(url, at: 0) }
+    entry.tags = entry.texts("tags", of: overview)
     if let place = item["favIndex"]?.whole, place > 0 { entry.tags.append(Array("favorite".utf8)) }
     switch item["state"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
     case "archived": entry.tags.append(Array("archived".utf8))
@@ -79,16 +81,16 @@ struct OnePasswordSource {
   private func take(_ details: JSONValue, _ category: [UInt8], _ entry: inout SourceEntry) {
     for (key, value) in details.members ?? [] {
       switch String(decoding: key, as: UTF8.self) {
-      case "loginFields": takeLogin(value, &entry)
-      case "notesPlain": entry.notes = value.text ?? []
-      case "password": setValue(value.text ?? [], &entry)
+      case "loginFields": takeLogin(details, &entry)
+      case "notesPlain": entry.notes = entry.text("notesPlain", of: details)
+      case "password": setValue(entry.text("password", of: details), &entry)
       case "sections":
-        for section in value.elements ?? [] {
-          for field in section["fields"]?.elements ?? [] {
+        for section in entry.elements("sections", of: details) {
+          for field in entry.elements("fields", of: section) {
             OnePasswordField.take(field, category, files, &entry)
           }
         }
-      case "passwordHistory": takeHistory(value, &entry)
+      case "passwordHistory": takeHistory(details, &entry)
       case "documentAttributes": OnePasswordField.attach(value, files, &entry)
       case "passkey":
         if value != .null { entry.left.append(Remark(reason: .unsupported, field: key)) }
@@ -106,9 +108,10 @@ struct OnePasswordSource {
   }
 
   /// The fields of a web page's form: of some it is known that they are user and password.
-  private func takeLogin(_ fields: JSONValue, _ entry: inout SourceEntry) {
-    for field in fields.elements ?? [] {
-      guard let value = field["value"]?.text, !value.isEmpty else { continue }
+  private func takeLogin(_ details: JSONValue, _ entry: inout SourceEntry) {
+    for field in entry.elements("loginFields", of: details) {
+      let value = entry.text("value", of: field)
+      guard !value.isEmpty else { continue }
       switch field["designation"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
       case "username": entry.user = value
       case "password": entry.value = value
@@ -122,10 +125,11 @@ struct OnePasswordSource {
     }
   }
 
-  private func takeHistory(_ history: JSONValue, _ entry: inout SourceEntry) {
+  private func takeHistory(_ details: JSONValue, _ entry: inout SourceEntry) {
     var earlier: [(time: UInt64, value: [UInt8])] = []
-    for revision in history.elements ?? [] {
-      guard let value = revision["value"]?.text, !value.isEmpty else { continue }
+    for revision in entry.elements("passwordHistory", of: details) {
+      let value = entry.text("value", of: revision)
+      guard !value.isEmpty else { continue }
       earlier.append((Self.time(revision["time"]), value))
     }
     // The file has the newest first.

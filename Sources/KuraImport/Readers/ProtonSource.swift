@@ -45,15 +45,16 @@ struct ProtonSource {
     var entry = SourceEntry()
     entry.place = place
     entry.folders = [folder]
-    entry.title = data["metadata"]?["name"]?.text ?? []
-    entry.notes = data["metadata"]?["note"]?.text ?? []
+    let metadata = entry.object("metadata", of: data)
+    entry.title = entry.text("name", of: metadata)
+    entry.notes = entry.text("note", of: metadata)
     entry.created = Self.time(item["createTime"])
     entry.modified = Self.time(item["modifyTime"])
     if item["pinned"]?.isTrue == true { entry.tags.append(Array("pinned".utf8)) }
     if item["state"]?.whole == 2 { entry.manner.insert(.trashed) }
     take(data, item, &entry)
-    for field in data["extraFields"]?.elements ?? [] { Self.take(field, &entry) }
-    for file in item["files"]?.elements ?? [] { attach(file.text ?? [], &entry) }
+    for field in entry.elements("extraFields", of: data) { Self.take(field, &entry) }
+    for file in entry.elements("files", of: item) { attach(file.text ?? [], &entry) }
     return entry
   }
 
@@ -74,7 +75,7 @@ struct ProtonSource {
   }
 
   private func take(_ data: JSONValue, _ item: JSONValue, _ entry: inout SourceEntry) {
-    let content = data["content"] ?? .null
+    let content = entry.object("content", of: data) ?? .null
     switch data["type"]?.text.map({ String(decoding: $0, as: UTF8.self) }) {
     case "login": takeLogin(content, &entry)
     case "note": break
@@ -88,53 +89,60 @@ struct ProtonSource {
     case "identity":
       JSONFields.take(
         content, value: nil,
-        secret: ["socialSecurityNumber", "passportNumber", "licenseNumber"], into: &entry)
+        secret: ["socialSecurityNumber", "passportNumber", "licenseNumber"],
+        besides: Set(Self.extras + ["sections"]), into: &entry)
       takeSections(content, "sections", &entry)
-      for group in [
-        "extraPersonalDetails", "extraAddressDetails", "extraContactDetails", "extraWorkDetails",
-      ] {
-        for field in content[group]?.elements ?? [] { Self.take(field, &entry) }
+      for group in Self.extras {
+        for field in entry.elements(group, of: content) { Self.take(field, &entry) }
       }
     case "sshKey":
-      JSONFields.take(content, value: "privateKey", secret: [], into: &entry)
+      JSONFields.take(
+        content, value: "privateKey", secret: [], besides: ["sections"], into: &entry)
       takeSections(content, "sections", &entry)
     case "wifi":
-      JSONFields.take(content, value: "password", secret: [], into: &entry)
+      JSONFields.take(
+        content, value: "password", secret: [], besides: ["sections"], into: &entry)
       takeSections(content, "sections", &entry)
     case "custom": takeSections(content, "sections", &entry)
     case .some, nil: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
     }
   }
 
+  /// Fields of an identity that a person has added.
+  private static let extras = [
+    "extraPersonalDetails", "extraAddressDetails", "extraContactDetails", "extraWorkDetails",
+  ]
+
   private func takeLogin(_ content: JSONValue, _ entry: inout SourceEntry) {
-    let address = content["itemEmail"]?.text ?? []
-    let user = content["itemUsername"]?.text ?? content["username"]?.text ?? []
+    let address = entry.text("itemEmail", of: content)
+    let key = content["itemUsername"] == nil ? "username" : "itemUsername"
+    let user = entry.text(key, of: content)
     entry.user = user.isEmpty ? address : user
     if !user.isEmpty, !address.isEmpty {
       entry.fields.append(.init(key: Array("email".utf8), value: address, isSecret: false))
     }
-    entry.value = content["password"]?.text.flatMap { $0.isEmpty ? nil : $0 }
-    entry.seed = content["totpUri"]?.text ?? []
-    entry.urls = (content["urls"]?.elements ?? []).compactMap(\.text)
-    for _ in content["passkeys"]?.elements ?? [] {
+    let password = entry.text("password", of: content)
+    if !password.isEmpty { entry.value = password }
+    entry.seed = entry.text("totpUri", of: content)
+    entry.urls = entry.texts("urls", of: content)
+    for _ in entry.elements("passkeys", of: content) {
       entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
     }
   }
 
   private func takeSections(_ content: JSONValue, _ name: String, _ entry: inout SourceEntry) {
-    for section in content[name]?.elements ?? [] {
-      for field in section["sectionFields"]?.elements ?? [] { Self.take(field, &entry) }
+    for section in entry.elements(name, of: content) {
+      for field in entry.elements("sectionFields", of: section) { Self.take(field, &entry) }
     }
   }
 
   /// Takes a field that a person made. A further seed of codes is kept, hidden.
   private static func take(_ field: JSONValue, _ entry: inout SourceEntry) {
-    let key = field["fieldName"]?.text ?? []
-    let data = field["data"] ?? .null
+    let key = entry.text("fieldName", of: field)
+    let data = entry.object("data", of: field)
     let type = field["type"]?.text.map { String(decoding: $0, as: UTF8.self) }
-    guard let value = data["content"]?.text ?? data["totpUri"]?.text ?? data["timestamp"]?.text,
-      !value.isEmpty
-    else { return }
+    let content = ["content", "totpUri", "timestamp"].compactMap { data?[$0] }.first ?? .null
+    guard let value = entry.taken(content, as: key), !value.isEmpty else { return }
     if type == "totp", entry.seed.isEmpty {
       entry.seed = value
     } else {

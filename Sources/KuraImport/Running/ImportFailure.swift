@@ -21,7 +21,9 @@ struct ImportFailure: Error, Equatable, Sendable {
 
   /// A source that is not what it was said to be.
   init(_ flaw: ReadingFlaw, in format: ImportFormat) {
-    let word = flaw.rule.isOfText ? "line" : flaw.rule.isOfArchive ? "file" : format.placeWord
+    // Places in XML are lines, all of them.
+    let isOfText = flaw.rule.isOfText || format == .keepassXML
+    let word = isOfText ? "line" : flaw.rule.isOfArchive ? "file" : format.placeWord
     let place = flaw.place == 0 ? "" : word + " \(flaw.place): "
     self.init(.failure, place + flaw.words)
     switch flaw.rule {
