@@ -22,7 +22,7 @@ OUT := .build/release
 PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-import kura-ui kura-strength)
 MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-import.1 kura-ui.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5
-MAN7 := kura-start.7 kura-helpers.7 kura-recipes.7 kura-security.7
+MAN7 := kura-grants.7 kura-start.7 kura-helpers.7 kura-recipes.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura terraform-credentials-kura kura-askpass \
   kura-pass

@@ -18,6 +18,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -321,6 +322,14 @@ int kura_server_peer_is_there(int fd) {
   int has_ended = poll(&one, 1, 0) != 0;
   close(one.fd);
   return !has_ended;
+}
+
+/* pidfd_open(2), which is close-on-exec; the number is the same everywhere. */
+int kura_process_hold(int process) { return or_errno((int)syscall(434, process, 0u)); }
+
+int kura_process_has_ended(int held) {
+  struct pollfd one = {.fd = held, .events = POLLIN};
+  return poll(&one, 1, 0) != 0;
 }
 
 int kura_server_is_at(int directory, const char *path) {

@@ -158,7 +158,8 @@ import Testing
     let names = Set(pages.map { String($0.path.dropFirst("man/".count)) })
     #expect(
       names.isSuperset(of: [
-        "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-helpers.7",
+        "kura.1", "kura-agent.1", "kura-desktop.1", "kura-format.5", "kura-grants.7",
+        "kura-helpers.7",
         "kura-recipes.7",
         "kura-import.1", "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-start.7",
         "kura-ui.1",

@@ -54,6 +54,9 @@ enum ProtocolTargets {
     _ = try? RecoveryKeyReply(reply: payload)
     _ = try? AttributeReply(reply: payload)
     _ = try? UnlockReply(reply: payload)
+    if let grants = try? GrantsReply(reply: payload) {
+      grants.forEach { $0.names.forEach { _ in } }
+    }
     if let shown = try? ShowReply(reply: payload) {
       try hold(shown.revisionNumbers.count == shown.revisionCount, "a revision is missing")
     }
@@ -197,6 +200,15 @@ extension ProtocolTargets {
               newFiles: list)))
         try buffer.putRequest(.remove(.init(name: "a/b".utf8.span, files: list)))
         try buffer.putRequest(.restore(.init(name: "a/b".utf8.span, files: list)))
+      },
+      written { buffer in
+        var names = try SecretBuffer(capacity: 16)
+        try names.put16(text: "a/b")
+        try buffer.putRequest(
+          .grant(
+            .init(
+              SlotAuthority(.passcode, secret: "secret".utf8.span),
+              KeyFields(names.bytes, count: 1), to: .program, uses: 3, reason: "x".utf8.span)))
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },

@@ -11,7 +11,7 @@ struct HostileInputTests {
   /// They hold nothing, or numbers of which each is right.
   private static let anyByte = [
     "confirm", "reply: done", "reply to unlock", "reply to put", "reply to attributes", "progress",
-    "end",
+    "end", "reply to grant", "reply to grant-revoke",
   ]
   private static let structured = Examples.all.filter { !anyLength.contains($0.label) }
 

@@ -206,6 +206,16 @@ enum Examples {
         request("authorize") {
           try $0.putRequest(.authorize(.init(.passcode, secret: "secret".utf8.span)))
         },
+        request("grant") { buffer in
+          let names = try keys("a/b")
+          try buffer.putRequest(
+            .grant(
+              .init(
+                SlotAuthority(.passcode, secret: "secret".utf8.span),
+                KeyFields(names.bytes, count: 1), to: .process, process: 4_242, lifetime: 900_000,
+                uses: 3, reason: "tests".utf8.span)))
+        },
+        request("grant-revoke") { try $0.putRequest(.grantRevoke(.init(7))) },
         request("slot-test") {
           try $0.putRequest(
             .slotTest(.init(SlotAuthority(.local, secret: "1234".utf8.span), number: nil)))

@@ -89,6 +89,27 @@ extension Examples {
         } reading: { payload throws(ProtocolError) in
           try GetSecretsReply(reply: payload).attributes.forEach { _, _ in }
         },
+        reply("reply to grant") {
+          try $0.putReply(GrantReply([], number: 7, granted: 2))
+        } reading: { payload throws(ProtocolError) in
+          _ = try GrantReply(reply: payload)
+        },
+        reply("reply to grants") {
+          let names = try keys("a/b")
+          var entry = GrantEntry(
+            KeyFields(names.bytes, count: 1), program: "make".utf8.span, reason: "tests".utf8.span)
+          (entry.number, entry.process, entry.left, entry.uses) = (7, 4_242, 900_000, 3)
+          var list = try SecretBuffer(capacity: 64)
+          try entry.code(&list)
+          try $0.putReply(GrantsReply(list.bytes, count: 1))
+        } reading: { payload throws(ProtocolError) in
+          try GrantsReply(reply: payload).forEach { $0.names.forEach { _ in } }
+        },
+        reply("reply to grant-revoke") {
+          try $0.putReply(GrantRevokeReply(2))
+        } reading: { payload throws(ProtocolError) in
+          _ = try GrantRevokeReply(reply: payload)
+        },
         reply("reply to take-over") {
           try $0.putReply(TakeOverReply(copy: Span()))
         } reading: { payload throws(ProtocolError) in

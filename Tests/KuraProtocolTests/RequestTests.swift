@@ -12,7 +12,7 @@ struct RequestTests {
 
   @Test(arguments: [
     Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch, .log, .rotate,
-    .compact, .takeOver, .mask,
+    .compact, .takeOver, .mask, .grants,
   ])
   func `a request without fields`(_ verb: Verb) throws {
     let bytes = [verb.rawValue]
@@ -37,6 +37,29 @@ struct RequestTests {
       let payload = try bytes(files, new)
       #expect(throws: ProtocolError.fieldValue) { _ = try Request(payload.span) }
     }
+  }
+
+  @Test func `a grant is of a day at most, of some items, and of a process where one is named`()
+    throws
+  {
+    func isRead(
+      to scope: GrantScope = .client, process: UInt32 = 0, lifetime: UInt64 = 1, names: Int = 1,
+      reason: Int = 0
+    ) throws -> Bool {
+      let list = [[UInt8]](repeating: [1, 0, 0x61], count: names).flatMap { $0 }
+      let words = [UInt8](repeating: 0x61, count: reason)
+      var payload: [UInt8] = [Verb.grant.rawValue, scope.rawValue]
+      payload += (0..<4).map { UInt8(truncatingIfNeeded: process >> (8 * $0)) }
+      payload += (0..<8).map { UInt8(truncatingIfNeeded: lifetime >> (8 * $0)) }
+      payload += [0, 0, 0, 0, UInt8(reason & 255), UInt8(reason >> 8)] + words
+      payload += [UInt8(names & 255), UInt8(names >> 8)] + list + [1, 1, 0, 0x62]
+      return (try? Request(payload.span).verb) == .grant
+    }
+    #expect(try isRead(lifetime: 86_400_000) && isRead(names: 256) && isRead(reason: 512))
+    #expect(try isRead(to: .process, process: 7))
+    #expect(try !isRead(lifetime: 0) && !isRead(lifetime: 86_400_001))
+    #expect(try !isRead(names: 0) && !isRead(names: 257) && !isRead(reason: 513))
+    #expect(try !isRead(to: .process) && !isRead(process: 7) && !isRead(to: .program, process: 7))
   }
 
   @Test func `create`() throws {

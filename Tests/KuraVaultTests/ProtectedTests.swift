@@ -192,6 +192,39 @@ import Testing
     #expect(try body(&vault, file, revision: 2).covers(before))
     #expect(try vault.get("a", revision: 2, with: key) == pattern(5))
   }
+
+  @Test func `is of the value that an item has, until that is another`() throws {
+    let file = try TestVault()
+    var vault = try vault(file)
+    let before = try body(&vault, file)
+    func isCurrent(_ name: String) throws -> Bool {
+      try vault.isCurrent(before, of: Array(name.utf8).span)
+    }
+    #expect(try isCurrent("a") && !isCurrent("b") && !isCurrent("c"))
+    let epoch = vault.lastEpoch
+    // What is not the value leaves it as it is, and so does another name.
+    try vault.setSecret("hint", "blue", of: "a")
+    #expect(vault.lastEpoch > epoch)
+    #expect(try isCurrent("a"))
+    let owner: OwnerProof? = try vault.owner()
+    _ = try vault.move(Array("a".utf8).span, to: Array("c".utf8).span, by: owner)
+    #expect(try isCurrent("c") && !isCurrent("a"))
+    try vault.store("c", pattern(5))
+    #expect(try !isCurrent("c"))
+  }
+
+  @Test func `counts what it opens where that is asked for`() throws {
+    let file = try TestVault()
+    var vault = try vault(file)
+    let opened = OpenedSeals()
+    let key: ProtectedKey? = ProtectedKey(of: [try body(&vault, file)], counting: opened)
+    #expect(try vault.get("a", with: key) == pattern(5))
+    #expect(opened.count == 1)
+    #expect(throws: VaultError.protected) { try vault.get("b", with: key) }
+    #expect(opened.count == 1)
+    _ = try vault.secretAttributes(of: Array("a".utf8).span, with: key)
+    #expect(opened.count == 2)
+  }
 }
 
 @Suite struct `Protecting an item` {

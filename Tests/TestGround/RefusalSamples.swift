@@ -41,6 +41,8 @@ extension Refusal {
     case .mergeRefused: .mergeRefused(.otherVault, subject)
     case .copyUnsound: .copyUnsound(subject)
     case .maskerSilent: .maskerSilent
+    case .processGone: .processGone(4_242)
+    case .processUnfit: .processUnfit(4_242)
     case .backupFailed: .backupFailed(errno: 2, subject)
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)

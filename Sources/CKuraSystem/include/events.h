@@ -98,6 +98,12 @@ int kura_server_has_hung_up(int fd);
    the kernel does not tell. */
 int kura_server_peer_is_there(int fd);
 
+/* Opens a descriptor that is readable once a process has ended; no other gets its number before that is seen.
+   Takes Linux 5.3. */
+int kura_process_hold(int process);
+/* Whether such a process has ended: 1 or 0. */
+int kura_process_has_ended(int held);
+
 /* Whether a whole data frame of 64 KiB fits into what waits in the socket: poll(2) calls a Unix
    socket writable while three quarters of its buffer are free. */
 int kura_server_has_room(int fd);

@@ -98,6 +98,11 @@ struct ProcessChain: Equatable, Sendable {
 }
 
 extension ProcessLink {
+  /// Whether something may be granted to it: it is as its owner's programs are, and no login, desktop or terminal.
+  func isFit(beside own: ProcessLink) -> Bool {
+    process > 1 && user == own.user && depth == own.depth && !isOfSession
+  }
+
   fileprivate var isKura: Bool { name == Array("kura".utf8) }
 
   /// Whether everything of a login, a desktop or a terminal hangs on it.

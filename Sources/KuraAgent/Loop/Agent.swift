@@ -131,6 +131,8 @@ public final class Agent {
       finishClosings()
       _ = copier?.finished()
     case .directory: checkSocket()
+    // The turn lets go of what was granted to it.
+    case .processEnd: break
     case .connection(let place, let tenant):
       // Late ones find nobody.
       guard let connection = connections[place, tenant] else { return }

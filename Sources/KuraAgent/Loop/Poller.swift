@@ -20,6 +20,8 @@ enum EventSource: Equatable {
   case signals
   case work
   case directory
+  /// A process has ended that something was granted to.
+  case processEnd
   /// A place in the table of connections, and which of its tenants is meant.
   case connection(place: Int, tenant: UInt32)
 
@@ -33,8 +35,9 @@ enum EventSource: Equatable {
     case 3: self = .signals
     case 4: self = .work
     case 5: self = .directory
+    case 6: self = .processEnd
     default:
-      let place = Int(token % Self.places) - 6
+      let place = Int(token % Self.places) - 7
       self = .connection(place: place, tenant: UInt32(truncatingIfNeeded: token / Self.places))
     }
   }
@@ -47,7 +50,8 @@ enum EventSource: Equatable {
     case .signals: 3
     case .work: 4
     case .directory: 5
-    case .connection(let place, let tenant): UInt64(tenant) * Self.places + UInt64(place) + 6
+    case .processEnd: 6
+    case .connection(let place, let tenant): UInt64(tenant) * Self.places + UInt64(place) + 7
     }
   }
 }

@@ -57,10 +57,14 @@ extension Agent {
     expireGrants()
     let own = connection.grant.flatMap { $0.session === session ? $0 : nil }
     do throws(Refusal) { return try body(own) } catch {
-      guard error.failure == .protected, own == nil,
-        let grant = grant(byWindowsOf: session, for: connection)
-      else { throw error }
-      return try body(grant)
+      guard error.failure == .protected, own == nil else { throw error }
+      guard let grant = grant(byWindowsOf: session, for: connection) else {
+        return try openingByGrants(connection, on: session, error, body)
+      }
+      do throws(Refusal) { return try body(grant) } catch {
+        guard error.failure == .protected else { throw error }
+        return try openingByGrants(connection, on: session, error, body)
+      }
     }
   }
 
@@ -74,7 +78,7 @@ extension Agent {
     return Grant(ProtectedKey(of: windows.map(\.body)), of: session, since: since)
   }
 
-  private func chain(of connection: Connection) -> ProcessChain? {
+  func chain(of connection: Connection) -> ProcessChain? {
     let chain = ProcessChain(
       of: UInt32(clamping: connection.process), startedBefore: connection.began,
       configuration.processes)
@@ -117,12 +121,14 @@ extension Agent {
     }
     for session in sessions {
       session.windows.removeAll { !$0.isFresh(for: session.reuseWindow, at: now) }
+      expireStanding(in: session, at: now)
     }
   }
 
   /// Takes from all clients what opens a vault's protected values.
   func revokeGrants(of session: Session) {
     session.windows = []
+    _ = session.grants.end(nil)
     for connection in connections where connection.grant?.session === session {
       connection.grant = nil
     }
@@ -135,11 +141,12 @@ extension Agent {
     let shared = sessions.flatMap { session in
       session.windows.map { $0.since + session.reuseWindow }
     }
-    return (own + shared).min()
+    return (own + shared + sessions.compactMap(\.grants.nextDeadline)).min()
   }
 
   private var hasGrants: Bool {
-    sessions.contains { !$0.windows.isEmpty } || connections.contains { $0.grant != nil }
+    sessions.contains { !$0.windows.isEmpty || !$0.grants.isEmpty }
+      || connections.contains { $0.grant != nil }
   }
 }
 

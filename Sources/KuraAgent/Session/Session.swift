@@ -28,6 +28,8 @@ final class Session {
 
   /// What was answered for a moment ago, and may be read again while its owner's window lasts.
   var windows: [Window] = []
+  /// What the owner granted to programs.
+  var grants = GrantTable()
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?

@@ -26,7 +26,11 @@ extension Agent {
       let place = request.newFiles.place(at: index) ?? request.new.place
       throw .exists(revision: revision, .field(place))
     }
-    if !result.isSame { noteChange(of: session) }
+    if !result.isSame {
+      noteChange(of: session)
+      follow(request.new.bytes, in: session)
+      request.newFiles.forEach { follow($0.bytes, in: session) }
+    }
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(
         PutReply(revision: result.revision, replaced: result.isSame ? result.revision : 0))

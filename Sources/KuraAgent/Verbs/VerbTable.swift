@@ -73,6 +73,9 @@ extension Agent {
     case .takeOver: try takeOver(connection)
     case .mask: try mask(connection)
     case .clone(let request): try clone(request, connection)
+    case .grant(let request): try grant(request, connection)
+    case .grants: try grants(connection)
+    case .grantRevoke(let request): try revokeGrant(request, connection)
     }
   }
 }
@@ -98,13 +101,13 @@ extension Verb {
     switch self {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
-    case .lock, .agentStatus, .agentStop, .agentFacts, .mask: []
+    case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grantRevoke: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts, .getSecrets:
+      .secrets, .conflicts, .getSecrets, .grants:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
-      .setSecret, .merge, .takeOver:
+      .setSecret, .merge, .takeOver, .grant:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
       .clone:
@@ -145,11 +148,12 @@ extension Request {
       case .merge(let request): request.key.credential == nil ? LogSubject(Span()) : nil
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
-        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log:
+        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
-        .conflicts, .draftKey, .mask:
+        .conflicts, .draftKey, .mask, .grants:
         nil
+      case .grantRevoke(let request): LogSubject(Span(), detail: request.number)
       }
     }
   }

@@ -62,6 +62,8 @@ extension Diagnostic {
     case .mergeRefused(let flaw, let path): mergeRefusedWords(flaw, path)
     case .copyUnsound(let path): copyUnsoundWords(path)
     case .maskerSilent: maskerSilentWords
+    case .processGone(let process): processGoneWords(process)
+    case .processUnfit(let process): processUnfitWords(process)
 
     case .wrongPasscode(let wrong):
       (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))
@@ -159,6 +161,23 @@ extension Diagnostic {
       "see whether that run is stopped; let it go on, then try again"
     )
   }
+
+  private static func processGoneWords(_ process: UInt32) -> Words {
+    (
+      "no process" + numbered(process) + " is there, or it has just ended",
+      "'ps' lists those there are"
+    )
+  }
+
+  private static func processUnfitWords(_ process: UInt32) -> Words {
+    (
+      "nothing is granted to process" + numbered(process)
+        + ": a whole login, desktop or terminal is below it, or it is not yours",
+      "name the shell or the program that is to have it"
+    )
+  }
+
+  private static func numbered(_ process: UInt32) -> String { process == 0 ? "" : " \(process)" }
 
   private static var memoryNotLockedWords: Words {
     (

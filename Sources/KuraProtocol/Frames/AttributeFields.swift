@@ -77,6 +77,9 @@ public struct KeyFields: Message, ~Escapable {
     list = Field(keys)
   }
 
+  /// The keys as they stand in the message, without their count.
+  public var encoded: Span<UInt8> { @_lifetime(copy self) get { list.bytes } }
+
   /// Goes over `count u16 (key b16)…`; more than ``ProtocolLimit/attributes`` are refused.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {

@@ -46,6 +46,15 @@ public enum ProtocolLimit {
   /// The most attributes in one request.
   public static let attributes = 1_024
 
+  /// The most items in one grant.
+  public static let granted = 256
+
+  /// The longest reason of a grant.
+  public static let reason = 512
+
+  /// How long a grant lasts at most, in ms.
+  public static let grantTime: UInt64 = 86_400_000
+
   /// The most items in one request.
   public static let batch = 16_384
 

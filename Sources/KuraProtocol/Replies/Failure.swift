@@ -86,6 +86,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case mergeRefused = 97
   case copyUnsound = 98
   case maskerSilent = 104
+  case processGone = 105
+  case processUnfit = 106
 
   /// Whether a lock says by it that the keys are gone, but not that the file is whole.
   public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
@@ -112,11 +114,12 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .throttled: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
-      .lastSlot, .opensNoProtected:
+      .lastSlot, .opensNoProtected, .processUnfit:
       .denied
     case .protected, .ownerNeeded, .historyFull: .needsInteraction
     case .cancelled: .cancelled
-    case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound, .notOTP: .notFound
+    case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound, .notOTP, .processGone:
+      .notFound
     case .pathInvalid, .passcodeInvalid, .nameInvalid, .attributeInvalid, .valueEmpty,
       .settingInvalid, .settingUnknown, .labelInvalid, .keyFileTooShort, .otpInvalid:
       .usage
@@ -164,6 +167,8 @@ extension Refusal {
     case .mergeRefused: .mergeRefused
     case .copyUnsound: .copyUnsound
     case .maskerSilent: .maskerSilent
+    case .processGone: .processGone
+    case .processUnfit: .processUnfit
     case .wrongPasscode: .wrongPasscode
     case .wrongKey: .wrongKey
     case .recoveryKeyTypo: .recoveryKeyTypo

@@ -87,6 +87,11 @@ public enum Refusal: Error, Equatable, Sendable {
   case copyUnsound(Subject)
   /// The client is part of a masked run that does not take the value to mask it, and so nothing was handed out.
   case maskerSilent
+  /// No process has that number, or it ended meanwhile; 0 where it is not known.
+  case processGone(UInt32)
+  /// Everything of a login, a desktop or a terminal stands below that process, or it is not the user's own in the
+  /// agent's namespaces: nothing is granted to it.
+  case processUnfit(UInt32)
 
   /// The passcode or code is wrong.
   case wrongPasscode(WrongPasscode)

@@ -123,6 +123,7 @@ extension SecretBuffer {
     case .settingUnknown(let number), .slotNotFound(let number), .slotTaken(let number):
       try put(number)
     case .keyFileTooShort(let limit), .slotsFull(let limit): try put(UInt32(limit))
+    case .processGone(let process), .processUnfit(let process): try put(process)
     case .cancelled(let number), .tooLarge(let number), .revisionConflict(let number):
       try put(number)
     case .exists(let revision, let subject), .notDeleted(let revision, let subject):
@@ -187,6 +188,8 @@ extension Refusal {
     case .mergeRefused: .mergeRefused(try reader.choice(), try reader.subject())
     case .copyUnsound: .copyUnsound(try reader.subject())
     case .maskerSilent: .maskerSilent
+    case .processGone: .processGone(try reader.number())
+    case .processUnfit: .processUnfit(try reader.number())
     case .backupFailed: .backupFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
     case .wrongKey: .wrongKey(Credential(rawValue: try reader.number()))

@@ -59,6 +59,10 @@ public enum Request: ~Escapable {
   /// Is told of each value that the programs below the client's process are handed, before they are.
   case mask
   case clone(CloneRequest)
+  case grant(GrantRequest)
+  /// What is granted at present.
+  case grants
+  case grantRevoke(GrantRevokeRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -69,16 +73,16 @@ public enum Request: ~Escapable {
     var reader = FieldReader(payload)
     let raw: UInt8 = try reader.number()
     guard let verb = Verb(rawValue: raw) else { throw .unknownVerb(raw) }
-    self = try Request(verb, &reader)
+    if let bare = Request(bare: verb) {
+      self = bare
+    } else {
+      self = try Request(fieldsOf: verb, &reader)
+    }
     try reader.finish()
   }
 
   @_lifetime(copy reader)
-  private init(_ verb: Verb, _ reader: inout FieldReader) throws(ProtocolError) {
-    if let bare = Request(bare: verb) {
-      self = bare
-      return
-    }
+  private init(fieldsOf verb: Verb, _ reader: inout FieldReader) throws(ProtocolError) {
     switch verb {
     case .create: self = .create(try reader.message())
     case .unlock: self = .unlock(try reader.message())
@@ -118,8 +122,10 @@ public enum Request: ~Escapable {
     case .conflicts: self = .conflicts(try reader.message())
     case .getSecrets: self = .getSecrets(try reader.message())
     case .clone: self = .clone(try reader.message())
+    case .grant: self = .grant(try reader.message())
+    case .grantRevoke: self = .grantRevoke(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask:
+      .compact, .takeOver, .mask, .grants:
       // Read above.
       throw .unknownVerb(verb.rawValue)
     }
@@ -141,11 +147,12 @@ public enum Request: ~Escapable {
     case .compact: self = .compact
     case .takeOver: self = .takeOver
     case .mask: self = .mask
+    case .grants: self = .grants
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
-      .clone:
+      .clone, .grant, .grantRevoke:
       return nil
     }
   }
@@ -203,6 +210,9 @@ public enum Request: ~Escapable {
     case .takeOver: .takeOver
     case .mask: .mask
     case .clone: .clone
+    case .grant: .grant
+    case .grants: .grants
+    case .grantRevoke: .grantRevoke
     }
   }
 }
@@ -222,7 +232,8 @@ extension Request {
         .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .prompt, .rotate,
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
-        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone:
+        .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
+        .grant, .grants, .grantRevoke:
         return OwnerWord()
       }
     }
@@ -270,8 +281,10 @@ extension SecretBuffer {
     case .conflicts(var message): try message.code(&self)
     case .getSecrets(var message): try message.code(&self)
     case .clone(var message): try message.code(&self)
+    case .grant(var message): try message.code(&self)
+    case .grantRevoke(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask:
+      .compact, .takeOver, .mask, .grants:
       break
     }
     try closeFrame(frame)

@@ -52,6 +52,9 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case takeOver = 72
   case clone = 73
   case mask = 80
+  case grant = 81
+  case grants = 82
+  case grantRevoke = 83
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -106,6 +109,9 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .takeOver: "take-over"
     case .mask: "mask"
     case .clone: "clone"
+    case .grant: "grant"
+    case .grants: "grants"
+    case .grantRevoke: "grant-revoke"
     }
   }
 }
@@ -140,7 +146,7 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask, .clone:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke:
       .name
     }
   }

@@ -13,58 +13,21 @@ internal import SecureMemory
 public struct ProtectedKey: ~Copyable, Sendable {
   private let pair: ProtectedPair?
   private let bodies: [BodyKey]
+  private let opened: OpenedSeals?
 
   init(pair: consuming ProtectedPair) {
     self.pair = consume pair
     bodies = []
+    opened = nil
   }
 
   /// What opens some values, and no others.
-  public init(of bodies: [BodyKey]) {
+  ///
+  /// - Parameter opened: Counts what is opened.
+  public init(of bodies: [BodyKey], counting opened: OpenedSeals? = nil) {
     pair = nil
     self.bodies = bodies
-  }
-}
-
-/// Opens what one protected body holds, its value and its secret attributes, each as it is now, and no other; wiped
-/// when dropped.
-public final class BodyKey: Sendable {
-  private let item: ItemID
-  private let seals: [SealKey]
-
-  /// How many keys it is made of: that of the value, and one for each secret attribute.
-  public var count: Int { seals.count }
-
-  fileprivate init(of item: ItemID, _ seals: [SealKey]) {
-    self.item = item
-    self.seals = seals
-  }
-
-  /// Whether it opens all that the other one does.
-  public func covers(_ other: BodyKey) -> Bool {
-    item == other.item
-      && other.seals.allSatisfy { seal in seals.contains { $0.ephemeral == seal.ephemeral } }
-  }
-
-  /// The key of what stands beside an ephemeral half in an item; nil where it opens others.
-  fileprivate func seal(beside ephemeral: Span<UInt8>, of item: ItemID) -> SealKey? {
-    seals.first { $0.opens(item == self.item, ephemeral) }
-  }
-}
-
-/// Opens a single value or attribute.
-private final class SealKey: Sendable {
-  let ephemeral: [UInt8]
-  let key: Key
-
-  init(beside ephemeral: Span<UInt8>, _ key: consuming Key) {
-    self.ephemeral = [UInt8](copying: ephemeral)
-    self.key = key
-  }
-
-  func opens(_ isOfItem: Bool, _ ephemeral: Span<UInt8>) -> Bool {
-    let own = self.ephemeral
-    return isOfItem && ephemeral.isEqual(to: own.span)
+    self.opened = opened
   }
 }
 
@@ -125,7 +88,9 @@ extension ProtectedKey {
 
   private borrowing func seal(beside ephemeral: Span<UInt8>, of item: ItemID) -> SealKey? {
     for body in bodies {
-      if let own = body.seal(beside: ephemeral, of: item) { return own }
+      guard let own = body.seal(beside: ephemeral, of: item) else { continue }
+      opened?.add()
+      return own
     }
     return nil
   }

@@ -14,6 +14,8 @@ final class Processes: Sendable {
 
   func look(_ process: UInt32) -> ProcessLink? { table.withLock { $0[process] } }
 
+  func end(_ process: UInt32) { table.withLock { $0[process] = nil } }
+
   func set(_ link: ProcessLink) { table.withLock { $0[link.process] = link } }
 }
 

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Grants what a proved passcode opens, and keeps of that what opens these values alone.
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class GrantAct: Act, @unchecked Sendable {
+  private let session: Session
+  private let order: GrantOrder
+  /// Kept while the vault is busy; it goes with the act.
+  private var key: VaultKey?
+
+  init(_ order: GrantOrder, _ session: Session) {
+    self.order = order
+    self.session = session
+  }
+
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
+    key = try job.prove(secret)
+  }
+
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    guard session.isUnlocked else { throw session.lockedRefusal() }
+    do throws(Refusal) {
+      let grant = try agent.grant(order, by: key, on: session, for: client)
+      try wire { () throws(ProtocolError) in
+        try client.outbox.frames.putReply(
+          GrantReply(
+            attempt.notices, number: grant?.number ?? 0, granted: UInt16(grant?.items.count ?? 0)))
+      }
+    } catch {
+      guard !error.isWorthAnotherTry else { throw error }
+      try refuse(error, of: order.names, client)
+    }
+  }
+
+  /// Names what the refusal is about: the frame that it stood in is gone.
+  private func refuse(
+    _ refusal: Refusal, of names: borrowing SecretBytes, _ client: Connection
+  ) throws(Refusal) {
+    let bytes = names.bytes
+    try wire { () throws(ProtocolError) in
+      try client.outbox.frames.putRefusal(refusal, of: bytes)
+    }
+  }
+}
+
+/// Keeps what a client asks to be granted, to outlive the request.
+final class GrantOrder {
+  let scope: GrantScope
+  let process: UInt32
+  let lifetime: UInt64
+  let uses: UInt32?
+  let reason: [UInt8]
+  /// As they stood in the request.
+  let names: SecretBytes
+  private let count: Int
+
+  init(_ request: GrantRequest) throws(Refusal) {
+    (scope, process, lifetime) = (request.scope, request.process, request.lifetime)
+    uses = request.uses == GrantRequest.anyUses ? nil : request.uses
+    let words = request.reason.bytes
+    reason = words.indices.map { words[$0] }
+    count = request.names.count
+    do throws(SecureMemoryError) {
+      names = try SecretBytes(copying: request.names.encoded)
+    } catch { throw .outOfMemory }
+  }
+
+  func forEachName(_ body: (borrowing Field) throws(Refusal) -> Void) throws(Refusal) {
+    try Self.each(of: names, count, body)
+  }
+
+  private static func each(
+    of names: borrowing SecretBytes, _ count: Int,
+    _ body: (borrowing Field) throws(Refusal) -> Void
+  ) throws(Refusal) {
+    let fields = KeyFields(names.bytes, count: count)
+    try fields.forEach(body)
+  }
+}
+
+// MARK: - Verbs
+
+extension Agent {
+  /// Has the passcode proved for a grant, once all else is found to be as it must be.
+  func grant(_ request: GrantRequest, _ connection: Connection) throws(Refusal) {
+    let session = try unlocked(connection)
+    _ = try root(of: request.scope, request.process, for: connection)
+    expireGrants()
+    guard session.grants.hasRoom(for: request.names.count) else { throw .tooBusy }
+    try request.names.forEach { name throws(Refusal) in _ = try item(name, connection) }
+    try begin(
+      GrantAct(try GrantOrder(request), session), by: request.authority.credential,
+      request.authority.secret.bytes, codes: .taken, at: try openForAttempt(connection),
+      of: session, for: connection)
+  }
+
+  /// Tells what stands.
+  func grants(_ connection: Connection) throws(Refusal) {
+    let session = try unlocked(connection)
+    expireGrants()
+    let now = configuration.clock().boot
+    try wire { () throws(ProtocolError) in
+      var list = try guarded()
+      for grant in session.grants.all { try list.put(grant, at: now) }
+      try connection.outbox.frames.putReply(
+        GrantsReply(list.bytes, count: session.grants.all.count))
+    }
+  }
+
+  /// Ends what stands.
+  func revokeGrant(_ request: GrantRevokeRequest, _ connection: Connection) throws(Refusal) {
+    let session = try unlocked(connection)
+    expireGrants()
+    let number = request.number == GrantRevokeRequest.all ? nil : request.number
+    let count = session.grants.end(number)
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(GrantRevokeReply(UInt16(count)))
+    }
+  }
+}
+
+private func guarded() throws(ProtocolError) -> SecretBuffer {
+  do throws(SecureMemoryError) { return try SecretBuffer(capacity: 256) } catch {
+    throw .outOfMemory
+  }
+}
+
+extension SecretBuffer {
+  fileprivate mutating func put(
+    _ grant: StandingGrant, at now: UInt64
+  ) throws(ProtocolError) {
+    var names = try guarded()
+    for item in grant.items { try names.put16(item.name.bytes) }
+    let (program, reason) = (grant.root.program, grant.terms.reason)
+    let fields = KeyFields(names.bytes, count: grant.items.count)
+    var entry = GrantEntry(fields, program: program.span, reason: reason.span)
+    entry.number = grant.number
+    entry.process = grant.root.tree.process
+    entry.left = grant.terms.deadline > now ? grant.terms.deadline - now : 0
+    entry.uses = grant.terms.uses ?? GrantEntry.anyUses
+    try entry.code(&self)
+  }
+}
+
+// MARK: - What they do
+
+extension Agent {
+  /// - Returns: Nil where none of the items is protected.
+  fileprivate func grant(
+    _ order: GrantOrder, by key: borrowing VaultKey?, on session: Session, for client: Connection
+  ) throws(Refusal) -> StandingGrant? {
+    let link = try root(of: order.scope, order.process, for: client)
+    let root = try GrantRoot(link, configuration)
+    let items = try opened(order, by: key, on: session)
+    expireGrants()
+    guard !items.isEmpty else { return nil }
+    guard session.grants.hasRoom(for: items.count) else { throw .tooBusy }
+    do throws(AgentError) { try poller.add(root.watched, for: .readable, as: .processEnd) } catch {
+      throw .outOfMemory
+    }
+    let deadline = configuration.clock().boot + order.lifetime
+    let epoch = try work(on: session) { vault throws(VaultError) in vault.lastEpoch }
+    let grant = session.grants.add(
+      below: root,
+      StandingGrant.Terms(deadline: deadline, uses: order.uses, reason: order.reason), items,
+      at: epoch)
+    for item in items { note(grant, of: item.name, in: session, by: client) }
+    return grant
+  }
+
+  private func note(
+    _ grant: StandingGrant, of name: borrowing SecretBytes, in session: Session,
+    by client: Connection
+  ) {
+    let reason = grant.terms.reason
+    noteEntry(
+      .grant, detail: grant.number, name: name.bytes, other: reason.span, of: session, by: client)
+  }
+
+  /// The keys of each item; the half that opens all of them is gone when this returns.
+  private func opened(
+    _ order: GrantOrder, by key: borrowing VaultKey?, on session: Session
+  ) throws(Refusal) -> [StandingGrant.Item] {
+    let half: ProtectedKey? = try work(on: session) { vault throws(VaultError) in
+      switch key {
+      case .none: throw VaultError.ownerNeeded
+      case .some(let key): return try vault.protectedKey(from: key)
+      }
+    }
+    var items: [StandingGrant.Item] = []
+    try order.forEachName { name throws(Refusal) in
+      let bytes = name.bytes
+      let body = try work(on: session, item: name.place) { vault throws(VaultError) in
+        try vault.bodyKey(bytes, from: half)
+      }
+      if let body { items.append(StandingGrant.Item(body, try secret(bytes))) }
+    }
+    return items
+  }
+
+  /// Reads by what was granted to what a client belongs to.
+  ///
+  /// - Parameter error: What to refuse where that is not enough.
+  func openingByGrants<Result: ~Copyable>(
+    _ connection: Connection, on session: Session, _ error: Refusal,
+    _ body: (Grant?) throws(Refusal) -> Result
+  ) throws(Refusal) -> Result {
+    guard !session.grants.isEmpty, let chain = chain(of: connection) else { throw error }
+    for grant in session.grants.serving(chain) {
+      let opened = OpenedSeals()
+      let key = Grant(grant.key(counting: opened), of: session, since: 0)
+      do throws(Refusal) {
+        let result = try body(key)
+        guard grant.count(opened) else { continue }
+        return result
+      } catch {
+        guard error.failure == .protected else { throw error }
+      }
+    }
+    throw error
+  }
+
+  /// Lets go of what is not granted any more.
+  func expireStanding(in session: Session, at now: UInt64) {
+    guard session.isUnlocked, !session.grants.isEmpty else { return }
+    session.grants.expire(at: now)
+    // What cannot be looked at is no longer granted.
+    let epoch = try? session.withVault { vault throws(VaultError) in vault.lastEpoch }
+    session.grants.check(at: epoch ?? 0) { isCurrent($0.body, of: $0.name, in: session) }
+    session.grants.expire(at: now)
+  }
+
+  private func isCurrent(
+    _ body: BodyKey, of name: borrowing SecretBytes, in session: Session
+  ) -> Bool {
+    let bytes = name.bytes
+    let isCurrent = try? session.withVault { vault throws(VaultError) in
+      try vault.isCurrent(body, of: bytes)
+    }
+    return isCurrent ?? false
+  }
+
+  /// Has grants follow an item that has another name.
+  func follow(_ new: Span<UInt8>, in session: Session) {
+    for item in session.grants.all.flatMap(\.items) {
+      let isIt = try? session.withVault { vault throws(VaultError) in
+        try vault.isCurrent(item.body, of: new)
+      }
+      if isIt == true, let name = try? secret(new) { item.rename(name) }
+    }
+  }
+}
