@@ -41,9 +41,15 @@ enum ImportTargets {
         "<KeePassFile><Meta><RecycleBinUUID>b</RecycleBinUUID><Binaries><Binary ID=\"0\">AAEC</Binary></Binaries></Meta><Root><Group><Name>r</Name><Entry><Tags>a;b</Tags><Times><CreationTime>2025-01-02T03:04:05Z</CreationTime></Times><String><Key>Title</Key><Value>t</Value></String><String><Key>Password</Key><Value ProtectInMemory=\"True\">p</Value></String><String><Key>k</Key><Value>v</Value></String><Binary><Key>f</Key><Value Ref=\"0\"/></Binary><History><Entry><String><Key>Password</Key><Value>o</Value></String></Entry></History></Entry><Group><UUID>b</UUID><Entry/></Group></Group></Root></KeePassFile>"
       )
     case .bitwardenJSON:
-      bytes(
-        "{\"folders\":[{\"id\":\"f\",\"name\":\"a/b\"}],\"items\":[{\"folderId\":\"f\",\"type\":1,\"name\":\"n\",\"reprompt\":1,\"fields\":[{\"name\":\"k\",\"value\":\"v\",\"type\":1}],\"login\":{\"uris\":[{\"uri\":\"u\"}],\"username\":\"a\",\"password\":\"p\",\"totp\":\"AAAAAAAA\",\"fido2Credentials\":[{}]},\"passwordHistory\":[{\"password\":\"o\"}]},{\"type\":3,\"name\":\"c\",\"card\":{\"number\":\"4\"}}]}"
-      )
+      [
+        ZipFile.bytes([
+          .init("data.json", Array("{\"items\":[{\"id\":\"a\",\"name\":\"n\"}]}".utf8)),
+          .init("attachments/a/f", [1]), .init("attachments/b/g", []),
+        ])
+      ]
+        + bytes(
+          "{\"folders\":[{\"id\":\"f\",\"name\":\"a/b\"}],\"items\":[{\"folderId\":\"f\",\"type\":1,\"name\":\"n\",\"reprompt\":1,\"fields\":[{\"name\":\"k\",\"value\":\"v\",\"type\":1}],\"login\":{\"uris\":[{\"uri\":\"u\"}],\"username\":\"a\",\"password\":\"p\",\"totp\":\"AAAAAAAA\",\"fido2Credentials\":[{}]},\"passwordHistory\":[{\"password\":\"o\"}]},{\"type\":3,\"name\":\"c\",\"card\":{\"number\":\"4\"}}]}"
+        )
     case .onePUX:
       [
         onePassword(

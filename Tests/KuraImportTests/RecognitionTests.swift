@@ -13,7 +13,8 @@ import Testing
       ("lastpass.csv", .lastpassCSV), ("keepassxc.csv", .keepassxcCSV), ("app.env", .dotenv),
       ("bitwarden.json", .bitwardenJSON), ("proton.json", .protonJSON), ("exchange.json", .cxf),
       ("keepass.xml", .keepassXML), ("onepassword.1pux", .onePUX), ("proton.zip", .protonJSON),
-      ("bitwarden-argon2.json", .bitwardenJSON), ("bomb.zip", nil),
+      ("bitwarden-argon2.json", .bitwardenJSON), ("bitwarden.zip", .bitwardenJSON),
+      ("bomb.zip", nil),
     ] as [(String, ImportFormat?)])
   func `each form is told from all others`(_ file: String, _ format: ImportFormat?) throws {
     #expect(Recognition.format(of: try fixture(file)) == format)

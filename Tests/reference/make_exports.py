@@ -6,7 +6,7 @@ make_exports DIRECTORY     writes them there; the same bytes each time
 
 Bitwarden (bitwarden.com/help/encrypted-export, its KDF algorithms): a key out of password and salt by PBKDF2-SHA256, or
 by Argon2id with the salt's SHA-256; HKDF-Expand makes of it one for "enc" and one for "mac"; each text is
-"2.iv|AES-256-CBC|HMAC-SHA256". 1Password (support.1password.com/1pux-format): a zip archive. Proton Pass: the same.
+"2.iv|AES-256-CBC|HMAC-SHA256". With attachments it is a zip archive, data.json and attachments/ID/FILE. 1Password (support.1password.com/1pux-format): a zip archive. Proton Pass: the same.
 """
 
 import base64
@@ -150,6 +150,9 @@ def main():
             "kdfType": 1, "kdfIterations": 2, "kdfMemory": 16, "kdfParallelism": 4}), indent=2).encode(),
         "onepassword.1pux": one_password(),
         "bomb.zip": bomb(),
+        "bitwarden.zip": archive([
+            ("data.json", plain), ("attachments/i1/scan.bin", b"\0\1\2\xff"), ("attachments/i1/über mich.txt", "ü\n".encode()),
+            ("attachments/i2/scan.bin", b""), ("attachments/i9/lost.txt", b"x")]),
         "proton.zip": archive([("Proton Pass/data.json", read("proton.json"))]),
     }
     for name, content in made.items():

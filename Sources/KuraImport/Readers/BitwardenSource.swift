@@ -1,27 +1,59 @@
 // SPDX-License-Identifier: MIT
 
-/// Turns Bitwarden's JSON export, one's own or an organisation's, into entries.
+/// Turns Bitwarden's JSON export, one's own or an organisation's, into entries: the document, or an archive with it and with
+/// the files of its items.
 struct BitwardenSource {
   private let document: JSONValue
+  /// Those of the archive, by the ids of their items.
+  private var files: [[UInt8]: [SourceEntry.Attachment]] = [:]
   /// Folders and collections by their ids.
   private var names: [[UInt8]: [[UInt8]]] = [:]
 
   private init(_ document: JSONValue) { self.document = document }
 
-  /// Reads all of it.
+  /// Reads all of an archive.
+  static func readArchive(
+    _ bytes: [UInt8], _ password: [UInt8]?, _ sink: inout EntrySink
+  ) throws(ReadingFlaw) {
+    let archive = try Archive(bytes)
+    guard let content = archive.files[Array(documentName.utf8)] else {
+      throw ReadingFlaw(.archiveFile, documentName)
+    }
+    var source = BitwardenSource(try opened(try Source.text(content), password))
+    for (path, content) in archive.files.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      let parts = path.split(separator: UInt8(ascii: "/"), maxSplits: 2).map { Array($0) }
+      if parts.count == 3, parts[0] == Array("attachments".utf8) {
+        source.files[parts[1], default: []].append(.init(name: parts[2], bytes: content))
+      } else if path != Array(documentName.utf8) {
+        sink.take(Remark(reason: .unsupported, field: path))
+      }
+    }
+    try source.read(&sink)
+    for file in source.files.values.joined() {
+      sink.take(Remark(reason: .invalid, field: file.name))
+    }
+  }
+
+  private static let documentName = "data.json"
+
+  /// Reads all of the document.
   ///
   /// - Parameter password: What opens it, where it is sealed and one was given.
   static func read(
     _ bytes: [UInt8], _ password: [UInt8]?, _ sink: inout EntrySink
   ) throws(ReadingFlaw) {
-    var document = try JSONReader.read(bytes[...])
-    if document["encrypted"]?.isTrue == true {
-      guard document["passwordProtected"]?.isTrue == true else { throw ReadingFlaw(.accountBound) }
-      let content = try Source.text(try BitwardenSeal.open(document, password))
-      document = try JSONReader.read(content[...])
-    }
-    var source = BitwardenSource(document)
+    var source = BitwardenSource(try opened(bytes, password))
     try source.read(&sink)
+  }
+
+  private static func opened(
+    _ bytes: [UInt8], _ password: [UInt8]?
+  ) throws(ReadingFlaw) -> JSONValue {
+    let document = try JSONReader.read(bytes[...])
+    guard document["encrypted"]?.isTrue == true else { return document }
+    guard document["passwordProtected"]?.isTrue == true else { throw ReadingFlaw(.accountBound) }
+    let content = try Source.text(try BitwardenSeal.open(document, password))
+    return try JSONReader.read(content[...])
   }
 
   private mutating func read(_ sink: inout EntrySink) throws(ReadingFlaw) {
@@ -34,7 +66,8 @@ struct BitwardenSource {
     for (index, item) in items.enumerated() { try sink.take(try entry(item, UInt64(index + 1))) }
   }
 
-  private func entry(_ item: JSONValue, _ place: UInt64) throws(ReadingFlaw) -> SourceEntry {
+  private mutating func entry(_ item: JSONValue, _ place: UInt64) throws(ReadingFlaw) -> SourceEntry
+  {
     guard item.members != nil else { throw ReadingFlaw(.member, at: place, "items") }
     var entry = SourceEntry()
     entry.place = place
@@ -52,7 +85,10 @@ struct BitwardenSource {
     takeKind(of: item, &entry)
     takeFields(of: item, &entry)
     takeHistory(of: item, &entry)
-    if !entry.elements("attachments", of: item).isEmpty {
+    let areNamed = !entry.elements("attachments", of: item).isEmpty
+    if let files = item["id"]?.text.flatMap({ files.removeValue(forKey: $0) }) {
+      entry.attachments = files
+    } else if areNamed {
       entry.left.append(Remark(reason: .unsupported, field: Array("attachments".utf8)))
     }
     return entry

@@ -25,6 +25,9 @@ enum Source {
     if format == .pass { return try PassSource.read(given, &sink) }
     if format == .secretService { return try KeeperSource.read(given, &sink) }
     if format == .onePUX { return try OnePasswordSource.read(given, &sink) }
+    if format == .bitwardenJSON, Archive.isOne(given) {
+      return try BitwardenSource.readArchive(given, password, &sink)
+    }
     if format == .protonJSON, Archive.isOne(given) {
       return try ProtonSource.readArchive(given, &sink)
     }

@@ -45,6 +45,7 @@ enum Recognition {
     let count = Int(bytes[26]) | Int(bytes[27]) << 8
     let name = String(decoding: bytes.dropFirst(30).prefix(count), as: UTF8.self)
     if name.hasPrefix("Proton Pass/") { return .protonJSON }
+    if name == "data.json" || name.hasPrefix("attachments/") { return .bitwardenJSON }
     return name == "export.attributes" || name == "export.data" || name.hasPrefix("files/")
       ? .onePUX : nil
   }
