@@ -43,6 +43,20 @@ int kura_file_move(const char *from, const char *to) {
   return unlink(from) == 0 ? 0 : -errno;
 }
 
+int kura_file_link(const char *path, const char *second) {
+  return link(path, second) == 0 ? 0 : -errno;
+}
+
+int kura_file_replace(const char *from, const char *to) {
+  return rename(from, to) == 0 ? 0 : -errno;
+}
+
+int kura_file_same(const char *one, const char *other) {
+  struct stat first, second;
+  return lstat(one, &first) == 0 && lstat(other, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino;
+}
+
 int kura_directory_make(const char *path) {
   char part[PATH_MAX];
   size_t count = strlen(path);

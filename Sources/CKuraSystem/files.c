@@ -177,17 +177,27 @@ int kura_output_begin(const char *path, struct kura_output *output) {
   return failed;
 }
 
-static int give_name(struct kura_output *output) {
-  if (output->temporary[0] != 0) return 0;
-  int failed = name_temporary(output);
-  if (failed) return failed;
+static int link_nameless(const struct kura_output *output, const char *name) {
   char nameless[32];
   snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", output->descriptor);
-  if (linkat(AT_FDCWD, nameless, output->directory, output->temporary, AT_SYMLINK_FOLLOW) == 0)
-    return 0;
-  failed = -errno;
+  int at = output->directory;
+  return linkat(AT_FDCWD, nameless, at, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+}
+
+/* A new name is given at once, so that no kill leaves another one. */
+static int give_name(struct kura_output *output) {
+  if (output->temporary[0] == 0) {
+    int failed = link_nameless(output, output->name);
+    if (failed != -EEXIST) return failed;
+    failed = name_temporary(output);
+    if (!failed) failed = link_nameless(output, output->temporary);
+    if (failed) output->temporary[0] = 0;
+    if (failed) return failed;
+  }
+  int at = output->directory;
+  if (renameat(at, output->temporary, at, output->name) != 0) return -errno;
   output->temporary[0] = 0;
-  return failed;
+  return 0;
 }
 
 /* A directory opened as O_PATH cannot be synced. */
@@ -203,13 +213,7 @@ int kura_output_commit(struct kura_output *output) {
   int failed = 0;
   if (output->directory >= 0) {
     failed = fsync(output->descriptor) == 0 ? give_name(output) : -errno;
-    if (!failed
-        && renameat(output->directory, output->temporary, output->directory, output->name) != 0)
-      failed = -errno;
-    if (!failed) {
-      output->temporary[0] = 0;
-      failed = sync_directory(output->directory);
-    }
+    if (!failed) failed = sync_directory(output->directory);
   }
   kura_output_abandon(output);
   return failed;

@@ -218,6 +218,35 @@ final class AgentDesk {
     }
   }
 
+  /// Kills the agent; what it has put stands in the WAL, some of it.
+  func killAgent() throws {
+    Glibc.kill(try agentID(), SIGKILL)
+    while try kura(["agent", "status"]) == 0 { usleep(1_000) }
+  }
+
+  /// Runs a program, and waits for its end and that of all it has started; its exit status.
+  ///
+  /// - Parameter state: Where what the machine has seen is kept.
+  func run(_ program: String, _ arguments: [String], state: String = "state") throws -> Int32 {
+    let pipe = scratch.file("pipe")
+    unlink(pipe)
+    guard mkfifo(pipe, 0o600) == 0 else { throw SystemFailure(call: "mkfifo", number: errno) }
+    let end = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard end >= 0 else { throw SystemFailure(call: "open", number: errno) }
+    defer { close(end) }
+    let place = "XDG_STATE_HOME="
+    let child = try Child(
+      program, arguments,
+      environment: environment.filter { !$0.hasPrefix(place) } + [place + scratch.file(state)],
+      output: pipe)
+    fcntl(end, F_SETFL, 0)
+    var text: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 4_096)
+    while case let count = read(end, &part, part.count), count > 0 { text += part[..<count] }
+    try Bytes.write(text, to: scratch.file("output"))
+    return child.wait()
+  }
+
   func demand(_ arguments: [String]) throws {
     let status = try kura(arguments)
     guard status == 0 else {

@@ -16,7 +16,7 @@ import Testing
     (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func `the old file goes aside with its journal, the new one takes its place`() throws {
+  @Test func `the old file is kept with its journal, the new one takes its place`() throws {
     try withDirectory { directory in
       let vault = try VaultPath(at: directory + "/v.kura")
       let replacement = VaultReplacement(of: vault, at: Self.now)
@@ -28,8 +28,58 @@ import Testing
       #expect(read(vault.path) == "new")
       #expect(read(replacement.old) == "old")
       #expect(read(replacement.old + "-wal") == "log")
-      #expect(read(replacement.old + "-shm") == "index")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 4)
+      // What SQLite makes anew of the journal is no part of it.
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 3)
+    }
+  }
+
+  @Test func `a second name that one which was killed gave the old file goes, and no other`() throws
+  {
+    try withDirectory { directory in
+      let vault = try VaultPath(at: directory + "/v.kura")
+      try write("old", vault.path)
+      let twin = vault.path + ".old-20200101-000000"
+      try FileManager.default.linkItem(atPath: vault.path, toPath: twin)
+      try write("older", vault.path + ".old-20190101-000000")
+      let replacement = VaultReplacement(of: vault, at: Self.now)
+      try write("new", replacement.new)
+      try replacement.perform()
+      #expect(read(twin) == nil)
+      #expect(read(vault.path + ".old-20190101-000000") == "older")
+      #expect(read(replacement.old) == "old")
+      #expect(read(vault.path) == "new")
+    }
+  }
+
+  @Test func `what is left beside a name without a file is kept, and not played into the new one`()
+    throws
+  {
+    try withDirectory { directory in
+      let vault = try VaultPath(at: directory + "/v.kura")
+      try write("log", vault.path + "-wal")
+      let replacement = VaultReplacement(of: vault, at: Self.now, isRestored: true)
+      try write("new", replacement.new)
+      try replacement.publish()
+      #expect(read(vault.path) == "new")
+      #expect(read(replacement.old + "-wal") == "log")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 2)
+    }
+  }
+
+  @Test func `copies that restores left go with the next one, and drafts of resets stay`() throws {
+    try withDirectory { directory in
+      let vault = try VaultPath(at: directory + "/v.kura")
+      let replacement = VaultReplacement(of: vault, at: Self.now, isRestored: true)
+      try write("half", vault.path + ".restore-20200101-000000")
+      try write("log", vault.path + ".restore-20200101-000000-wal")
+      for name in [".reset-20200101-000000", ".restore-mine"] { try write("x", vault.path + name) }
+      try write("other", directory + "/other.kura.restore-20200101-000000")
+      replacement.discardCopies()
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == [
+          "other.kura.restore-20200101-000000", "v.kura.reset-20200101-000000",
+          "v.kura.restore-mine",
+        ])
     }
   }
 

@@ -21,6 +21,15 @@ void kura_directory_close(void *_Nonnull directory);
 /* Gives a file another name on the same file system, one that nothing has; 0 or a negated errno. */
 int kura_file_move(const char *_Nonnull from, const char *_Nonnull to);
 
+/* Gives a file a second name on the same file system, one that nothing has; 0 or a negated errno. */
+int kura_file_link(const char *_Nonnull path, const char *_Nonnull second);
+
+/* Puts a file in the place of another one on the same file system, in one step; 0 or a negated errno. */
+int kura_file_replace(const char *_Nonnull from, const char *_Nonnull to);
+
+/* Whether two paths are names of one file, links not followed. */
+int kura_file_same(const char *_Nonnull one, const char *_Nonnull other);
+
 /* Makes a directory and those above it, with mode 0700, where they are missing; 0 or a negated errno. */
 int kura_directory_make(const char *_Nonnull path);
 

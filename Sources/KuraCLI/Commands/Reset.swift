@@ -36,8 +36,7 @@ enum Reset {
 
 extension Reset {
   /// Names the new vaults of resets that were cut short. They are not removed: another reset may be at
-  /// work on one, and one that was cut short at its very end left the only vault there is under its
-  /// name.
+  /// work on one.
   static func note(_ drafts: [String], _ messages: Messages) {
     for path in drafts {
       messages.note(

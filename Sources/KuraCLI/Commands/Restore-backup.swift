@@ -54,6 +54,7 @@ enum RestoreBackup {
       if isThere { try replacement.perform() } else { try replacement.publish() }
     }
     isKept = true
+    replacement.discardCopies()
     invocation.messages.note("the backup stands at " + Diagnostic.shown(access.vault.path))
     if isThere {
       invocation.messages.note("the old vault stands at " + Diagnostic.shown(replacement.old))

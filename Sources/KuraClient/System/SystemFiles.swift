@@ -29,7 +29,22 @@ extension System {
   /// Gives a file another name, one that nothing has.
   static func move(_ from: String, to: String) -> Int32 { unsafe kura_file_move(from, to) }
 
-  /// Makes the names in a directory last through a power cut.
+  /// Gives a file a second name, one that nothing has.
+  static func link(_ path: String, as second: String) -> Int32 {
+    unsafe kura_file_link(path, second)
+  }
+
+  /// Puts a file in the place of another one, in one step.
+  static func replace(_ path: String, with file: String) -> Int32 {
+    unsafe kura_file_replace(file, path)
+  }
+
+  /// Whether two paths are names of one file.
+  static func isSameFile(_ one: String, _ other: String) -> Bool {
+    unsafe kura_file_same(one, other) != 0
+  }
+
+  /// Removes a file.
   static func remove(_ path: String) -> Int32 { unsafe kura_file_remove(path) }
 
   /// Makes a directory and those above it.
