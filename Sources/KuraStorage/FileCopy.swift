@@ -181,6 +181,8 @@ extension FileDraft {
           descriptor, start + count, bytes.count - count, off_t(offset) + off_t(count))
       }
       if part < 0 && errno == EINTR { continue }
+      // A file system that takes no file of that length is not full.
+      guard part >= 0 || errno != EFBIG else { throw .io(EFBIG) }
       guard part > 0 else { throw StorageError(systemError: part < 0 ? errno : EIO) }
       count += part
     }

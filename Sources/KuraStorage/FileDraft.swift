@@ -67,8 +67,11 @@ package final class FileDraft: Sendable {
     }
   }
 
-  /// How many bytes it has.
-  package var byteCount: UInt64 { Machine.size(of: place.path) }
+  /// How many bytes it has, also when its name is gone.
+  package var byteCount: UInt64 {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_size) : 0
+  }
 
   /// Waits until it is on the disk.
   package func sync() throws(StorageError) {

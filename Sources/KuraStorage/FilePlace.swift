@@ -106,6 +106,13 @@ extension FilePlace {
     return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
+  /// Which file a link that stands there leads to, and else what stands there; nil where that is nothing.
+  package var target: FileIdentity? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
   private func fileStatus() throws(StorageError) -> stat {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { throw StorageError(systemError: errno) }

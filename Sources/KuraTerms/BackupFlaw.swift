@@ -12,4 +12,6 @@ public enum BackupFlaw: UInt8, Sendable, CaseIterable {
   case otherVault = 3
   /// It is a vault that somebody works on, or did until he was killed: a WAL stands beside it.
   case inUse = 4
+  /// It is a backup of a later state than the vault has, as after going back to an earlier one.
+  case newer = 5
 }

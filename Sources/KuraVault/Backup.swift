@@ -31,6 +31,8 @@ public final class Backup: Sendable {
     public let byteCount: UInt64
     /// How many older ones were removed.
     public let removedCount: Int
+    /// How many stay that would have been, if they did not have a later state than the vault.
+    public let sparedCount: Int
   }
 
   private struct Papers: ~Copyable {
@@ -40,6 +42,10 @@ public final class Backup: Sendable {
     var made: Result<Made, Failure>?
     /// What this machine is to remember of the vault that a copy has become.
     var sight: FirstSight?
+    /// The paths of those that would go when this one has its name.
+    var overtaken: [String] = []
+    /// The paths of those among them that have a later state than the vault.
+    var later: Set<String> = []
   }
 
   /// Says what a copy is to be.
@@ -143,6 +149,9 @@ extension Backup {
     isReading.store(false, ordering: .relaxed)
     guard try atTarget(isVault(draft.place)) else { throw .unsound }
     try atTarget(draft.sync())
+    let overtaken =
+      (try mayTake(place) ? [place.path] : []) + surplus(beside: place).map { $0.path }
+    papers.withLock { $0.overtaken = overtaken }
     return draft
   }
 
@@ -172,7 +181,8 @@ extension Backup {
     let record = BackupRecord(vault: vault, time: options.now(), path: Array(place.path.utf8))
     // A machine that keeps no state does not know how old its backups are.
     try? BackupNote.write(record, in: options.stateDirectory)
-    return Made(byteCount: count, removedCount: prune(place))
+    let (removed, spared) = prune(place)
+    return Made(byteCount: count, removedCount: removed, sparedCount: spared)
   }
 }
 
@@ -197,7 +207,7 @@ extension Backup {
     }
     // A machine that keeps no state will say that it sees the vault for the first time.
     try? sight.write()
-    return Made(byteCount: count, removedCount: 0)
+    return Made(byteCount: count, removedCount: 0, sparedCount: 0)
   }
 }
 
@@ -219,7 +229,10 @@ extension Backup {
     }
     if case .clone = aim { throw .vault(.pathTaken) }
     guard found != identity else { throw .refused(.vaultItself) }
+    // What replaces a link leaves what it leads to; it is not meant all the same.
+    guard place.target != identity else { throw .refused(.vaultItself) }
     if let flaw = flaw(of: place) { throw .refused(flaw) }
+    guard !isLater(place) else { throw .refused(.newer) }
     return true
   }
 
@@ -233,26 +246,34 @@ extension Backup {
     return id == vault ? nil : .otherVault
   }
 
-  /// Removes the oldest of a series, which are told by their names and by what is in them.
-  ///
-  /// - Returns: How many.
-  private func prune(_ newest: FilePlace) -> Int {
+  /// The oldest of a series of which there are too many: they are told by their names and by what is in them.
+  private func surplus(beside newest: FilePlace) -> [FilePlace] {
     guard case .backup(let keep) = aim, keep > 0, let front = BackupSeries.front(of: newest.name)
-    else { return 0 }
+    else { return [] }
     let names = FilePlace.names(in: newest.directory).filter {
       $0 != newest.name && BackupSeries.front(of: $0) == front
     }
-    var kept = 1
-    var removed = 0
-    for name in names.sorted().reversed() {
-      let place = newest.sibling(name)
-      guard (try? place.identity()) != identity, flaw(of: place) == nil else { continue }
-      kept += 1
-      guard kept > keep, (try? place.removeFile()) != nil else { continue }
-      removed += 1
-    }
-    return removed
+    return Array(
+      names.sorted().reversed().map { newest.sibling($0) }
+        .filter { (try? $0.identity()) != identity && flaw(of: $0) == nil }.dropFirst(keep - 1))
   }
+
+  private func prune(_ newest: FilePlace) -> (removed: Int, spared: Int) {
+    let surplus = surplus(beside: newest)
+    let older = surplus.filter { !isLater($0) }
+    let removed = older.filter { (try? $0.removeFile()) != nil }
+    return (removed.count, surplus.count - older.count)
+  }
+
+  private func isLater(_ place: FilePlace) -> Bool {
+    papers.withLock { $0.later.contains(place.path) }
+  }
+
+  /// Where those stand that would go when this one has its name: one of that name, and the oldest of its series.
+  var overtaken: [String] { papers.withLock { $0.overtaken } }
+
+  /// Leaves one of these where it is.
+  func spare(_ path: String) { _ = papers.withLock { $0.later.insert(path) } }
 }
 
 /// Tells by their names which backups go together: `NAME-20261123T111530Z.kura`.

@@ -102,6 +102,14 @@ import Testing
     try FileManager.default.linkItem(atPath: file.path, toPath: target)
     #expect(try failure() == .refused(.vaultItself))
     try FileManager.default.removeItem(atPath: target)
+    try FileManager.default.createSymbolicLink(
+      atPath: target, withDestinationPath: file.path)
+    #expect(try failure() == .refused(.vaultItself))
+    try FileManager.default.removeItem(atPath: target)
+    try FileManager.default.createSymbolicLink(
+      atPath: target, withDestinationPath: "nowhere")
+    #expect(try failure() == .refused(.notAFile))
+    try FileManager.default.removeItem(atPath: target)
     try Data("letter".utf8).write(to: URL(fileURLWithPath: target))
     #expect(try failure() == .refused(.notAVault))
     let stranger = try TestVault()
@@ -176,6 +184,45 @@ import Testing
       while try check.step() {}
     }
     vault.lock().close()
+  }
+
+  /// Makes one with the vault's keys, as an unlocked agent does.
+  private func makeProved(
+    to path: String, keeping keep: Int = 0
+  ) throws -> Result<Backup.Made, Backup.Failure> {
+    let vault = try file.unlock(accepting: true)
+    let backup = try begin(to: path, keeping: keep)
+    backup.copy()
+    _ = try #require(backup.copied).get()
+    var check = try vault.beginCheck(of: backup, notBefore: vault.summary.epoch)
+    while try check.step() {}
+    backup.publish()
+    vault.lock().close()
+    return try #require(backup.made)
+  }
+
+  @Test func `of a later state than the vault has stays, by itself and in a series`() throws {
+    let early = try content(file.path)
+    let series = file.directory + "/a-"
+    try file.fill { try $0.put("late", "2") }
+    for day in ["20200101", "20200103"] { try make(to: series + day + "T000000Z.kura") }
+    try make()
+    let late = try content(target)
+    try early.write(to: URL(fileURLWithPath: file.path))
+    try make(to: series + "20200102T000000Z.kura")
+
+    #expect(try makeProved(to: target) == .failure(.refused(.newer)))
+    #expect(try content(target) == late)
+    let made = try makeProved(to: series + "20200104T000000Z.kura", keeping: 1).get()
+    #expect(made.removedCount == 1)
+    #expect(made.sparedCount == 2)
+    #expect(
+      try names(file.directory) == [
+        "a-20200101T000000Z.kura", "a-20200103T000000Z.kura", "a-20200104T000000Z.kura",
+        "copy.kura", "state", "vault",
+      ])
+    // One of the same state is replaced.
+    #expect(try makeProved(to: series + "20200104T000000Z.kura").get().sparedCount == 0)
   }
 
   // MARK: Series

@@ -67,7 +67,7 @@ final class BackupRun {
       let done = try outcome(of: made)
       return BackupReport(
         byteCount: done.byteCount, removedCount: UInt32(clamping: done.removedCount),
-        isProved: isProved)
+        sparedCount: UInt32(clamping: done.sparedCount), isProved: isProved)
     }
     if part != .checking { due = now + Self.pause }
     return nil

@@ -37,6 +37,11 @@ enum Backup {
       messages.note(
         "removed \(report.removedCount) older " + (report.removedCount == 1 ? "one" : "ones"))
     }
+    if report.sparedCount > 0 {
+      messages.note(
+        "kept \(report.sparedCount) more, which " + (report.sparedCount == 1 ? "is" : "are")
+          + " newer than the vault here; 'kura merge FILE' brings what is new there")
+    }
     return .ok
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 
@@ -23,14 +24,27 @@ extension Diagnostic {
       return (
         "what stands there is a vault in use, with changes in a file beside it" + named(path), other
       )
+    case .newer:
+      return (
+        "what stands there is a backup of a later state than the vault has" + named(path),
+        "it was not touched; name another file, or bring what it has here with 'kura merge FILE'"
+      )
     }
   }
 
   static func backupFailedWords(_ errno: Int32, _ path: Refusal.Subject) -> Words {
-    (
-      "the backup could not be written" + named(path) + errorText(errno),
-      "look at the directory and its disk; what stood there before still does"
-    )
+    let what = "the copy could not be written" + named(path) + errorText(errno)
+    let kept = "; what stood there before still does"
+    if errno == ENOENT {
+      return (what, "no directory is made: plug in its disk, or make it" + kept)
+    }
+    if errno == EROFS || errno == EACCES {
+      return (what, "name a place where you may write" + kept)
+    }
+    if errno == EFBIG {
+      return (what, "name a place that takes files of that size; FAT takes none of 4 GiB" + kept)
+    }
+    return (what, "look at the directory and its disk" + kept)
   }
 
   static func backupUnsoundWords(_ path: Refusal.Subject) -> Words {

@@ -131,7 +131,7 @@ extension Connection {
     to path: String, keeping keep: UInt16, progress: (ProgressReport) -> Void
   ) throws(ClientError) -> BackupReport {
     try send(.backup(BackupRequest(path: path.utf8.span, keeping: keep)))
-    var report = BackupReport(byteCount: 0, removedCount: 0, isProved: false)
+    var report = BackupReport(byteCount: 0, removedCount: 0, sparedCount: 0, isProved: false)
     while true {
       let frame = try channel.next(patience: patience.stream)
       let payload = received.extracting(frame.payload)

@@ -8,13 +8,16 @@ public struct BackupReport: Equatable, Sendable {
   public let byteCount: UInt64
   /// How many older ones were removed.
   public let removedCount: UInt32
+  /// How many were not, as they have a later state than the vault.
+  public let sparedCount: UInt32
   /// Whether the vault's keys have proved it; else what can be proved without them was.
   public let isProved: Bool
 
   /// A backup that was made.
-  public init(byteCount: UInt64, removedCount: UInt32, isProved: Bool) {
+  public init(byteCount: UInt64, removedCount: UInt32, sparedCount: UInt32, isProved: Bool) {
     self.byteCount = byteCount
     self.removedCount = removedCount
+    self.sparedCount = sparedCount
     self.isProved = isProved
   }
 
@@ -23,6 +26,7 @@ public struct BackupReport: Equatable, Sendable {
     var reader = FieldReader(payload)
     byteCount = try reader.number()
     removedCount = try reader.number()
+    sparedCount = try reader.number()
     let proved: UInt8 = try reader.number()
     guard proved <= 1 else { throw .fieldValue }
     isProved = proved == 1
@@ -36,6 +40,7 @@ extension SecretBuffer {
     let frame = try openFrame(.data)
     try put(report.byteCount)
     try put(report.removedCount)
+    try put(report.sparedCount)
     try put(UInt8(report.isProved ? 1 : 0))
     try closeFrame(frame)
   }

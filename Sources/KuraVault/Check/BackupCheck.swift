@@ -7,20 +7,27 @@ internal import KuraStorage
 /// Proves by a vault's keys that a backup is the vault: its root, what stands in front of the items, and the
 /// tree over all of them. Drop it before the vault is locked.
 public struct BackupCheck: ~Copyable {
+  private let backup: Backup
   private var storage: Storage
   private let keys: Keyring
   private let root: RootRecord
+  private let checks: IntegrityChecks
   private var tree: IntegrityTree
+  /// Of the backups whose place this one takes, those that are still to be looked at.
+  private var overtaken: [String]
   private var bucket: UInt32 = 0
   private var itemCount: UInt64 = 0
 
   fileprivate init(
-    _ storage: consuming Storage, _ keys: consuming Keyring, _ root: RootRecord,
+    _ backup: Backup, _ storage: consuming Storage, _ keys: consuming Keyring, _ root: RootRecord,
     checks: IntegrityChecks
   ) {
+    self.backup = backup
+    overtaken = backup.overtaken
     self.storage = storage
     self.keys = keys
     self.root = root
+    self.checks = checks
     tree = IntegrityTree(checks: checks)
   }
 
@@ -38,7 +45,19 @@ public struct BackupCheck: ~Copyable {
     }
     guard bucket == count else { return true }
     guard itemCount == root.itemCount else { throw .damaged(.root) }
-    return false
+    guard let path = overtaken.popLast() else { return false }
+    if isLater(path) { backup.spare(path) }
+    return true
+  }
+
+  /// Whether another backup has a later state than this one. What was made under another vault key does not say.
+  private func isLater(_ path: String) -> Bool {
+    do throws(VaultError) {
+      var storage = try fromStorage(Storage.openAsItStands(path))
+      try fromStorage(storage.beginRead())
+      let front = try FrontRecords(&storage)
+      return try Trust(front, keys, checks: checks).root.epoch > root.epoch
+    } catch { return false }
   }
 }
 
@@ -59,7 +78,7 @@ extension UnlockedVault {
     let copied = try Trust(front, keys, checks: options.checks)
     guard copied.root.epoch >= epoch, front.header == trust.header else { throw .damaged(.root) }
     return BackupCheck(
-      storage, try keys.copy(ring: front.ring, of: keys.format), copied.root, checks: options.checks
-    )
+      backup, storage, try keys.copy(ring: front.ring, of: keys.format), copied.root,
+      checks: options.checks)
   }
 }
