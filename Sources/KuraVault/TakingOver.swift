@@ -118,10 +118,23 @@ extension UnlockedVault {
   private func claimed(_ draft: inout Draft) throws(VaultError) -> CopyLedger.MachineID? {
     guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return nil }
     let machine = try machine()
-    guard !isProved || copy.device != provedDevice || ledger.machine != machine else { return nil }
-    draft.root.copy?.device = try DeviceID.fresh()
-    draft.root.copy?.counter = 0
+    guard isUnproved(copy) || ledger.machine != machine else { return nil }
+    try draft.root.copy?.becomeAnother()
     return ledger.machine != machine ? machine : nil
+  }
+}
+
+extension UnlockedVault {
+  /// Whether nothing proves that this machine wrote the file last, so that it may go on elsewhere as the same copy.
+  func isUnproved(_ copy: CopyState?) -> Bool {
+    copy.map { !isProved || $0.device != provedDevice } ?? false
+  }
+}
+
+extension CopyState {
+  /// Counts what is changed from now on under another name.
+  mutating func becomeAnother() throws(VaultError) {
+    (device, counter) = (try DeviceID.fresh(), 0)
   }
 }
 

@@ -30,6 +30,20 @@ import Testing
     #expect(try encoded == hashed + hash([hashed], key: try key(from: 1)))
   }
 
+  @Test func `a state that was only seen is told from one that was written here`() throws {
+    var foreign = record(7)
+    foreign.isOwn = false
+    let (encoded, own, old) = (try encode(foreign), try encode(record(7)), try encode(record(1)))
+    #expect(encoded[479] == 1)
+    #expect(try latest(encoded + old) == foreign)
+    #expect(try latest(own + old).isOwn)
+    var other = Array(encoded[..<480])
+    other[479] = 2
+    other += try hash([other], key: try key(from: 1))
+    let torn = other + [UInt8](repeating: 0, count: 512)
+    #expect(failure { _ = try latest(torn) } == .damaged)
+  }
+
   @Test(arguments: [(1, 2), (2, 1), (7, 7)] as [(UInt64, UInt64)])
   func `the valid record with the higher counter counts`(first: UInt64, second: UInt64) throws {
     let file = try encode(record(first)) + encode(record(second))

@@ -9,8 +9,9 @@ import Testing
 
 /// Two copies of a vault, on two machines.
 struct Copies {
+  static let isNightly = ProcessInfo.processInfo.environment["KURA_NIGHTLY"] != nil
   /// How many random lives copies have.
-  static let runs = ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? 3 : 300
+  static let runs = isNightly ? 300 : 3
 
   let first: TestVault
   let second: TestVault

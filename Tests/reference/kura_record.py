@@ -23,6 +23,7 @@ class Root:
     writer: bytes
     time: int
     log_head: bytes = ZERO32
+    only_seen: bool = False
 
     def encode(self):
         return (u64(self.epoch) + u64(self.items) + u64(self.deleted) + u8(self.depth) + bytes(7)
@@ -214,11 +215,12 @@ class Seen:
     time: int
     path: bytes = b""
     log_head: bytes = ZERO32
+    only_seen: bool = False
 
     def encode(self, seen_key, vault_id):
         body = (b"KURASEEN" + u64(self.counter) + vault_id + u64(self.epoch) + self.fingerprint
                 + self.log_head + u64(self.time) + u16(len(self.path[:360])) + self.path[:360])
-        body += bytes(480 - len(body))
+        body += bytes(479 - len(body)) + u8(self.only_seen)
         return body + keyed_hash(seen_key, 32, body)
 
     @staticmethod
@@ -230,7 +232,7 @@ class Seen:
             "<8sQ16sQ32s32sQH", data[:114])
         if magic != b"KURASEEN" or vault != vault_id or length > 360:
             return None
-        return Seen(counter, epoch, mark, time, data[114:114 + length], log_head)
+        return Seen(counter, epoch, mark, time, data[114:114 + length], log_head, data[479] == 1)
 
 
 def newest_seen(data, seen_key, vault_id):

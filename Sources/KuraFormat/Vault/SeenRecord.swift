@@ -30,12 +30,15 @@ public struct SeenRecord: Equatable, Sendable {
   public var time: UInt64
   /// The vault file's path; no secret.
   public var path: [UInt8]
+  /// Whether this machine wrote that state: one that it only saw may go on elsewhere, too, as the same copy.
+  public var isOwn: Bool
 
   /// A record.
   public init(
     counter: UInt64, vault: VaultID, epoch: UInt64, fingerprint: Digest,
-    logHead: Digest = .zero, time: UInt64, path: [UInt8]
+    logHead: Digest = .zero, time: UInt64, path: [UInt8], isOwn: Bool = true
   ) {
+    self.isOwn = isOwn
     self.counter = counter
     self.vault = vault
     self.epoch = epoch
@@ -76,8 +79,10 @@ public struct SeenRecord: Equatable, Sendable {
     let path = try reader.counted16(limit: SeenRecord.longestPath)
     self.path = []
     self.path.append(span: path)
-    try reader.zeros(reader.remaining)
-    guard self.vault == vault else { throw .damaged }
+    try reader.zeros(reader.remaining - 1)
+    let isForeign: UInt8 = try reader.integer()
+    isOwn = isForeign == 0
+    guard self.vault == vault, isForeign <= 1 else { throw .damaged }
   }
 
   /// The record's 512 bytes, its hash at the end.
@@ -94,7 +99,8 @@ public struct SeenRecord: Equatable, Sendable {
     bytes.append(integer: time)
     bytes.append(integer: UInt16(path.count))
     bytes.append(contentsOf: path)
-    bytes.append(zeros: SeenRecord.hashedByteCount - bytes.count)
+    bytes.append(zeros: SeenRecord.hashedByteCount - 1 - bytes.count)
+    bytes.append(isOwn ? 0 : 1)
     bytes.append(try SeenRecord.digest(bytes.span, key: key))
     return bytes
   }

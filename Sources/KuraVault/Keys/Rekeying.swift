@@ -192,6 +192,7 @@ extension UnlockedVault {
     root.previous = trust.fingerprint
     root.writer = writer
     root.time = options.now()
+    if isUnproved(root.copy) { try root.copy?.becomeAnother() }
     rekey.entries.sort { $0.tag < $1.tag }
     root.treeRoot = try rekey.rows.tree.build(
       rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)
@@ -239,6 +240,7 @@ extension UnlockedVault {
     sweeper.restart()
     seenEpoch = next.root.epoch
     unlockSlot = front.slot
+    (isProved, provedDevice) = (true, next.root.copy?.device)
     mustTruncate = true
     let kept = Set(front.slots.compactMap(\.id))
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)

@@ -247,10 +247,11 @@ extension UnlockedVault {
     }
   }
 
-  /// Notes whether what this machine saw last, or this engine remembers, is this state of the file.
+  /// Notes whether what this machine wrote last, or this engine remembers, is this state of the file.
   private mutating func noteProof(_ seen: SeenRecord?) {
     isProved = [seen, options.memory?.state(of: id)].contains { record in
       record?.epoch == trust.root.epoch && record?.fingerprint == trust.fingerprint
+        && record?.isOwn == true
     }
     provedDevice = trust.root.copy?.device
   }
@@ -356,7 +357,7 @@ extension UnlockedVault {
   private borrowing func record(after counter: UInt64, logHead: Digest) -> SeenRecord {
     SeenRecord(
       counter: counter &+ 1, vault: id, epoch: trust.root.epoch, fingerprint: trust.fingerprint,
-      logHead: logHead, time: options.now(), path: Array(place.path.utf8))
+      logHead: logHead, time: options.now(), path: Array(place.path.utf8), isOwn: isProved)
   }
 
   /// A path as a record keeps it.

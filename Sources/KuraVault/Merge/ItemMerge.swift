@@ -94,8 +94,8 @@ struct SealedRows {
   var current: ResealedRow?
   /// What is left of what was purged; nil for nothing.
   var trace: ResealedRow?
-  /// The chunks that a row of them refers to.
-  var values: Set<ValueID> = []
+  /// The chunks that a row of them refers to, as the copy had them that they come from.
+  var values: [ValueID: PieceCheck] = [:]
 
   /// How many rows of items these are, and how many of them count as deleted.
   var counts: (items: UInt64, deleted: UInt64) {
@@ -135,11 +135,9 @@ extension ItemMerge {
       numbers[side.stamp.id] = last
     }
     var sealed: [ResealedRow] = []
-    var values: Set<ValueID> = []
     for row in held {
       guard let number = numbers[row.stamp.id] else { throw .damaged(.item) }
       sealed.append(try seal(row, number, keys))
-      if let value = try row.valueID() { values.insert(value) }
     }
     sealed.sort { $0.facts.revision < $1.facts.revision }
     if !isPlain {
@@ -148,7 +146,20 @@ extension ItemMerge {
       sealed.append(try seal(view, name, max(last, number ?? 0) + 1, rows, keys))
     }
     let current = sealed.removeLast()
-    return SealedRows(history: sealed, current: current, values: values)
+    return SealedRows(history: sealed, current: current, values: try values(of: held))
+  }
+
+  /// The chunks of rows that are kept, by what is known of them before anything is sealed anew.
+  private borrowing func values(
+    of held: [OpenedRow]
+  ) throws(VaultError) -> [ValueID: PieceCheck] {
+    let ids = Set(held.map(\.stamp.id))
+    var values: [ValueID: PieceCheck] = [:]
+    for row in rows where ids.contains(row.stamp.id) {
+      guard let pieces = try row.pieces(), values[pieces.value] == nil else { continue }
+      values[pieces.value] = pieces
+    }
+    return values
   }
 
   /// The rows that are kept, in the class that the item gets.

@@ -31,9 +31,8 @@ public struct MergeWork: ~Copyable {
   private var next = 0
   private var written: [SealedRows] = []
   private var before: Set<ValueID> = []
-  private var after: Set<ValueID> = []
-  private var values: [ValueID] = []
-  private var chunk: UInt64 = 0
+  private var after: [ValueID: PieceCheck] = [:]
+  private var values: [PieceCheck] = []
 
   fileprivate init(
     _ engine: consuming UnlockedVault, _ copy: consuming OtherCopy, _ draft: Draft, isTrial: Bool
@@ -110,8 +109,8 @@ public struct MergeWork: ~Copyable {
     case .sealing: part = .taking
     case .taking: part = .writing
     case .writing:
-      try engine.orphan(before.subtracting(after), &draft)
-      values = Array(after.subtracting(before))
+      try engine.orphan(before.subtracting(after.keys), &draft)
+      values = after.filter { !before.contains($0.key) }.map(\.value)
       part = .copying
     case .copying:
       draft.leavesOldBodies = true
@@ -204,7 +203,7 @@ extension MergeWork {
       written[next] = SealedRows()
       next += 1
       try engine.write(rows, &draft)
-      after.formUnion(rows.values)
+      after.merge(rows.values) { first, _ in first }
       slice.countRow(rows.byteCount)
     }
     return next < written.count
@@ -212,13 +211,10 @@ extension MergeWork {
 
   private mutating func copyChunks(_ slice: inout Slice) throws(VaultError) -> Bool {
     while let value = values.last, !slice.isSpent {
-      if try engine.takeChunk(chunk, of: value, from: &copy) {
-        chunk += 1
-        slice.countRow(Manifest.chunkByteCount)
-      } else {
-        values.removeLast()
-        chunk = 0
-      }
+      try engine.takeChunk(value.next, of: value, from: &copy)
+      value.next += 1
+      slice.countRow(Manifest.chunkByteCount)
+      if value.next == value.count { values.removeLast() }
     }
     return !values.isEmpty
   }

@@ -34,22 +34,16 @@ extension UnlockedVault {
     }
   }
 
-  /// Takes a piece of a long value as it is: it is sealed under a key of its own.
-  ///
-  /// - Returns: Whether there is such a piece.
+  /// Takes a piece of a long value as it is, once it was opened: it is sealed under a key of its own.
   mutating func takeChunk(
-    _ number: UInt64, of value: ValueID, from copy: inout OtherCopy
-  ) throws(VaultError) -> Bool {
-    let bytes = value.bytes
+    _ number: UInt64, of value: PieceCheck, from copy: inout OtherCopy
+  ) throws(VaultError) {
+    let bytes = value.value.bytes
     if number == 0 { try fromStorage(rows.storage.unmarkOrphan(bytes.span)) }
-    guard let data = try copy.chunk(number, of: value) else {
-      guard number > 0 else { throw .copyDamaged }
-      return false
-    }
-    if try rows.storage.chunk(number, of: value) == nil {
+    let data = try copy.chunk(number, of: value)
+    if try rows.storage.chunk(number, of: value.value) == nil {
       try fromStorage(rows.storage.storeChunk(bytes.span, number, data.span))
     }
-    return true
   }
 }
 

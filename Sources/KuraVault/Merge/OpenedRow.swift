@@ -48,6 +48,18 @@ final class OpenedRow {
     try ItemBody.chunkedValue(in: body.value, facts.protection, of: .second)
   }
 
+  /// How the chunks of its value are told from damaged ones; nil where it has none.
+  func pieces() throws(VaultError) -> PieceCheck? {
+    guard let value = try valueID() else { return nil }
+    let place = try withName { name throws(VaultError) in
+      try fromMemory(SecretBytes(copying: name))
+    }
+    guard facts.protection == .standard,
+      case .chunked(let manifest) = try ItemBody.read(try body.value.copied())
+    else { return PieceCheck(value, length: meta.size, of: place) }
+    return PieceCheck(manifest, of: place)
+  }
+
   /// The lowest number that it can have: an inner seal of format 1 has one in it.
   func lowestNumber() throws(VaultError) -> UInt64 {
     guard facts.protection == .protected else { return 1 }

@@ -19,9 +19,7 @@ public struct OtherCopy: ~Copyable {
   private mutating func reading<Value>(
     _ body: (inout OtherCopy) throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
-    do throws(VaultError) { return try body(&self) } catch {
-      throw error.isDamage ? .copyDamaged : error
-    }
+    do throws(VaultError) { return try body(&self) } catch { throw error.ofCopy }
   }
 
   /// What the tree has of a node or bucket.
@@ -52,11 +50,11 @@ public struct OtherCopy: ~Copyable {
   mutating func item(
     _ tag: ItemTag, leaf: Digest, for keys: borrowing Keyring
   ) throws(VaultError) -> ItemCopy {
-    var found = try reading { copy throws(VaultError) in
-      try copy.rows.itemCopy(tag, leaf: leaf, copy.keys)
+    try reading { copy throws(VaultError) in
+      var found = try copy.rows.itemCopy(tag, leaf: leaf, copy.keys)
+      if copy.isUnderOtherKey { found.rows = try copy.resealed(found.rows, for: keys) }
+      return found
     }
-    if isUnderOtherKey { found.rows = try resealed(found.rows, for: keys) }
-    return found
   }
 
   private borrowing func resealed(
@@ -81,12 +79,14 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
-  /// A piece of a long value as it is sealed; nil behind the last one.
+  /// A piece of a long value as it is sealed, which was found to be whole as far as that can be told.
   mutating func chunk(
-    _ number: UInt64, of value: ValueID
-  ) throws(VaultError) -> [UInt8]? {
+    _ number: UInt64, of value: PieceCheck
+  ) throws(VaultError) -> [UInt8] {
     try reading { copy throws(VaultError) in
-      guard let data = try copy.rows.storage.chunk(number, of: value) else { return nil }
+      guard let data = try copy.rows.storage.chunk(number, of: value.value),
+        try value.isSound(data, number)
+      else { throw .damaged(.chunk) }
       return [UInt8](copying: data)
     }
   }
@@ -186,7 +186,8 @@ extension VaultError {
     if isDamage { return .copyDamaged }
     if case .copyRefused = self { return self }
     if case .newerFormat = self { return .copyRefused(.newerFormat) }
-    if self == .copyDamaged || self == .outOfMemory || self == .entropyUnavailable { return self }
+    if self == .copyDamaged || self == .noProtectedHalf { return self }
+    if self == .outOfMemory || self == .entropyUnavailable { return self }
     if self == .noVault { return .copyRefused(.missing) }
     if self == .notAVault { return .copyRefused(.notAVault) }
     if self == .walOutOfReach || self == .busy { return .copyRefused(.inUse) }
