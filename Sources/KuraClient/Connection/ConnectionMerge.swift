@@ -43,7 +43,7 @@ extension Connection {
   ///   - isTrial: Whether only to tell what would be changed.
   ///   - key: What opens the copy where it stands under another vault key; nil where it does not.
   ///   - progress: Called now and then.
-  /// - Throws: ``ClientError/refused(_:)`` with ``CopyFlaw/otherKey`` where that is wanted, among others.
+  /// - Throws: ``ClientError/refused(_:)`` with `CopyFlaw.otherKey` where that is wanted, among others.
   public mutating func merge(
     _ path: String, isTrial: Bool = false, by key: borrowing Word? = nil,
     progress: (ProgressReport) -> Void = { _ in }
