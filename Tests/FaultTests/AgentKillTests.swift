@@ -239,7 +239,7 @@ final class AgentDesk {
       program, arguments,
       environment: environment.filter { !$0.hasPrefix(place) } + [place + scratch.file(state)],
       output: pipe)
-    fcntl(end, F_SETFL, 0)
+    _ = fcntl(end, F_SETFL, 0)
     var text: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
     while case let count = read(end, &part, part.count), count > 0 { text += part[..<count] }
