@@ -23,7 +23,9 @@ public struct ProtectedKey: ~Copyable, Sendable {
 
   /// What opens some values, and no others.
   ///
-  /// - Parameter opened: Counts what is opened.
+  /// - Parameters:
+  ///   - bodies: The keys of the values.
+  ///   - opened: Counts what is opened.
   public init(of bodies: [BodyKey], counting opened: OpenedSeals? = nil) {
     pair = nil
     self.bodies = bodies
