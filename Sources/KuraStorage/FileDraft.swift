@@ -20,6 +20,12 @@ package final class FileDraft: Sendable {
     close(descriptor)
   }
 
+  /// Whether somebody took its name away, with or without the directory.
+  package var isRemoved: Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_nlink == 0
+  }
+
   private init(_ place: FilePlace, _ descriptor: Int32) {
     self.place = place
     self.descriptor = descriptor

@@ -110,6 +110,9 @@ public final class Backup: Sendable {
   /// Whether the vault's file may still be read: until then its WAL cannot be cleared.
   public var holdsVault: Bool { isReading.load(ordering: .relaxed) }
 
+  /// Whether somebody removed the copy before it had its name.
+  public var isRemoved: Bool { papers.withLock { $0.draft?.isRemoved ?? false } }
+
   /// The copy's path while it has no other name.
   var draftPath: String? {
     papers.withLock { $0.draft?.place.path }

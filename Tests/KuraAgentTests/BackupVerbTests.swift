@@ -97,4 +97,20 @@ import Testing
     #expect(try request(wire, gone, bench) == .backupFailed(errno: ENOENT, .text(gone)))
     #expect(try bench.ask(wire) { try $0.put("a", "1") }.isOK)
   }
+
+  @Test func `names a directory that goes away while the copy is looked at`() throws {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    let session = try #require(bench.agent.sessions.first)
+    let directory = try bench.scratch.directory("stick")
+    let path = directory + "/copy.kura"
+    let backup = Backup(
+      of: try LockedVault(at: bench.vault, options: bench.agent.options), to: path)
+    backup.copy()
+    let run = BackupRun(
+      backup, at: path, of: session, on: try #require(bench.agent.startedCopier()))
+    #expect(try run.advance(at: 0) == nil)
+    try FileManager.default.removeItem(atPath: directory)
+    #expect(throws: Refusal.backupFailed(errno: ENOENT, .text(path))) { try run.advance(at: 0) }
+  }
 }

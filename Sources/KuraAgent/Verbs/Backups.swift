@@ -91,6 +91,7 @@ final class BackupRun {
       guard try !check!.step() else { return true }
     } catch {
       check = nil
+      if backup.isRemoved { throw .backupFailed(errno: ENOENT, .text(path)) }
       throw .backupUnsound(.text(path))
     }
     check = nil
