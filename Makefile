@@ -168,6 +168,7 @@ nightly: packages
 	@Tests/programs/pass-suite $(OUT)
 	@Tests/programs/secretspec $(OUT)
 	@Tests/programs/keyring $(OUT)
+	@Tests/programs/importers $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 

@@ -61,6 +61,17 @@ import Testing
     #expect(try flaw(text, .keepassXML) == expected)
   }
 
+  @Test func `times of a database of KDBX 4 are bytes`() throws {
+    let text = """
+      <KeePassFile><Root><Group><Entry><Times><CreationTime>ZfFZ0A4AAAA=</CreationTime>
+      <LastModificationTime>AAAAAAAAAAA=</LastModificationTime><ExpiryTime>gfJZ0A4AAAA=</ExpiryTime>
+      <Expires>True</Expires></Times></Entry></Group></Root></KeePassFile>
+      """
+    let item = try #require(try items(Array(text), .keepassXML).first)
+    #expect(item.created == 1_489_500_773_000 && item.modified == 0)
+    #expect(item["expires"] == "2017-03-14T14:17:37Z")
+  }
+
   @Test func `nothing unpacks to more than is wanted`() throws {
     // A million zeros, packed by gzip.
     let packed = try fixture("zeros.gz")

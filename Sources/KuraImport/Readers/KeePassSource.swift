@@ -67,9 +67,10 @@ struct KeePassSource {
     var entry = SourceEntry()
     entry.place = place
     let times = node["Times"]
-    entry.created = Timestamp.parse(times?["CreationTime"]?.text ?? [])
-    entry.modified = Timestamp.parse(times?["LastModificationTime"]?.text ?? [])
-    if times?["Expires"]?.text == Array("True".utf8), let end = times?["ExpiryTime"]?.text {
+    entry.created = Self.time(times?["CreationTime"])
+    entry.modified = Self.time(times?["LastModificationTime"])
+    if times?["Expires"]?.text == Array("True".utf8) {
+      let end = Timestamp.moment(Self.time(times?["ExpiryTime"]) / 1_000)
       entry.fields.append(.init(key: Array("expires".utf8), value: end, isSecret: false))
     }
     entry.tags = (node["Tags"]?.text ?? []).split {
@@ -81,6 +82,21 @@ struct KeePassSource {
     entry.history = try history(node)
     return entry
   }
+
+  /// A time in milliseconds since 1970; 0 where it is none. What KeePassXC exports of a database of KDBX 4 has them as
+  /// seconds since the year 1, eight bytes, the least first.
+  private static func time(_ node: XMLNode?) -> UInt64 {
+    let text = node?.text ?? []
+    guard text.count == 12, let bytes = Armour.decode(text), bytes.count == 8 else {
+      return Timestamp.parse(text)
+    }
+    let seconds = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    guard seconds >= yearOne, seconds - yearOne < 1 << 40 else { return 0 }
+    return (seconds - yearOne) * 1_000
+  }
+
+  /// Seconds from there to 1970.
+  private static let yearOne: UInt64 = 62_135_596_800
 
   /// The earlier passwords, each once.
   private func history(_ node: XMLNode) throws(ReadingFlaw) -> [[UInt8]] {

@@ -30,9 +30,19 @@ enum Timestamp {
     var (year, month) = (1970 + day / 366, UInt64(1))
     while days(year + 1, 1, 1) <= day { year += 1 }
     while month < 12, days(year, month + 1, 1) <= day { month += 1 }
-    func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return Array("\(year)-\(two(month))-\(two(day - days(year, month, 1) + 1))".utf8)
   }
+
+  /// `2026-11-23T11:16:21Z`, likewise.
+  static func moment(_ seconds: UInt64) -> [UInt8] {
+    let day = day(seconds)
+    guard !day.isEmpty else { return [] }
+    let time = [seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60].map(two).joined(
+      separator: ":")
+    return day + Array("T\(time)Z".utf8)
+  }
+
+  private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// The milliseconds of a fraction of a second.
   private static func fraction(_ text: ArraySlice<UInt8>) -> UInt64 {
