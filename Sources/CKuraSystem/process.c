@@ -75,6 +75,18 @@ size_t kura_ancestor_names(char *into, size_t capacity, int *way) {
   return used;
 }
 
+int kura_ancestor_distance(int process) {
+  int next = getppid();
+  for (int distance = 1; next > 1; distance++) {
+    if (next == process) return distance;
+    char status[512];
+    if (read_status(next, status, sizeof status) <= 0) return 0;
+    const char *end = strrchr(status, ')');
+    if (!end || sscanf(end + 1, " %*c %d", &next) != 1) return 0;
+  }
+  return 0;
+}
+
 int kura_is_executable(const char *path) { return access(path, X_OK) == 0; }
 
 /* The engine lives for hours: it gets what it looks at, not every token in our environment, and

@@ -24,6 +24,9 @@ enum { KURA_MOST_ANCESTORS = 4 };
    one that leads our session, which is not named: a login's shell, mostly. The count of bytes. */
 size_t kura_ancestor_names(char *_Nonnull into, size_t capacity, int *_Nonnull way);
 
+/* How far above us a process is: 1 for the one that started us; 0 for one that is not, or is not shown to be. */
+int kura_ancestor_distance(int process);
+
 /* Whether a file can be executed by us. */
 int kura_is_executable(const char *_Nonnull path);
 

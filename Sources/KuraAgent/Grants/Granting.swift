@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
@@ -105,10 +106,15 @@ extension Agent {
     let now = configuration.clock().boot
     try wire { () throws(ProtocolError) in
       var list = try guarded()
-      for grant in session.grants.all { try list.put(grant, at: now) }
+      for grant in session.grants.all { try list.put(grant, program(of: grant.root), at: now) }
       try connection.outbox.frames.putReply(
         GrantsReply(list.bytes, count: session.grants.all.count))
     }
+  }
+
+  /// What a process runs now: a run has become its command since.
+  private func program(of root: borrowing GrantRoot) -> [UInt8] {
+    configuration.processes(root.tree.process)?.name ?? root.program
   }
 
   /// Ends what stands.
@@ -116,7 +122,7 @@ extension Agent {
     let session = try unlocked(connection)
     expireGrants()
     let number = request.number == GrantRevokeRequest.all ? nil : request.number
-    let count = session.grants.end(number)
+    let count = endGrants(number, of: session)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(GrantRevokeReply(UInt16(count)))
     }
@@ -131,11 +137,11 @@ private func guarded() throws(ProtocolError) -> SecretBuffer {
 
 extension SecretBuffer {
   fileprivate mutating func put(
-    _ grant: StandingGrant, at now: UInt64
+    _ grant: StandingGrant, _ program: [UInt8], at now: UInt64
   ) throws(ProtocolError) {
     var names = try guarded()
     for item in grant.items { try names.put16(item.name.bytes) }
-    let (program, reason) = (grant.root.program, grant.terms.reason)
+    let reason = grant.terms.reason
     let fields = KeyFields(names.bytes, count: grant.items.count)
     var entry = GrantEntry(fields, program: program.span, reason: reason.span)
     entry.number = grant.number
@@ -227,11 +233,15 @@ extension Agent {
   /// Lets go of what is not granted any more.
   func expireStanding(in session: Session, at now: UInt64) {
     guard session.isUnlocked, !session.grants.isEmpty else { return }
-    session.grants.expire(at: now)
+    var hasEnded = session.grants.expire(at: now)
     // What cannot be looked at is no longer granted.
     let epoch = try? session.withVault { vault throws(VaultError) in vault.lastEpoch }
-    session.grants.check(at: epoch ?? 0) { isCurrent($0.body, of: $0.name, in: session) }
-    session.grants.expire(at: now)
+    if session.grants.check(at: epoch ?? 0, { isCurrent($0.body, of: $0.name, in: session) }) {
+      _ = session.grants.expire(at: now)
+      hasEnded = true
+    }
+    // Where the keys were made and used, copies of them may be left.
+    if hasEnded { kura_stack_wipe() }
   }
 
   private func isCurrent(
@@ -242,6 +252,16 @@ extension Agent {
       try vault.isCurrent(body, of: bytes)
     }
     return isCurrent ?? false
+  }
+
+  /// Lets go of a grant, or of all.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  func endGrants(_ number: UInt64? = nil, of session: Session) -> Int {
+    let count = session.grants.end(number)
+    if count > 0 { kura_stack_wipe() }
+    return count
   }
 
   /// Has grants follow an item that has another name.

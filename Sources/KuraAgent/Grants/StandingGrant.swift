@@ -75,7 +75,7 @@ struct GrantTable {
 
   /// Whether there is room for one of so many items.
   func hasRoom(for count: Int) -> Bool {
-    all.count < Self.most && all.reduce(count) { $0 + $1.items.count } <= Self.mostItems
+    all.count < Self.most && itemCount + count <= Self.mostItems
   }
 
   /// Keeps one more.
@@ -100,11 +100,15 @@ struct GrantTable {
   var nextDeadline: UInt64? { all.map(\.terms.deadline).min() }
 
   /// Lets go of those that are over: their time, their uses, their process, or all that they were for.
-  mutating func expire(at now: UInt64) {
+  ///
+  /// - Returns: Whether there were any.
+  mutating func expire(at now: UInt64) -> Bool {
+    let count = all.count
     all.removeAll { grant in
       now >= grant.terms.deadline || grant.terms.uses == 0 || grant.items.isEmpty
         || grant.root.hasEnded
     }
+    return all.count < count
   }
 
   /// Lets go of one, or of all.
@@ -119,9 +123,14 @@ struct GrantTable {
   /// Lets go of what the vault does not have any more as it was granted, where the vault has changed.
   ///
   /// - Parameter isCurrent: Whether a value is still what a key opens.
-  mutating func check(at epoch: UInt64, _ isCurrent: (StandingGrant.Item) -> Bool) {
-    guard !all.isEmpty, epoch != self.epoch else { return }
+  /// - Returns: Whether there was anything.
+  mutating func check(at epoch: UInt64, _ isCurrent: (StandingGrant.Item) -> Bool) -> Bool {
+    guard !all.isEmpty, epoch != self.epoch else { return false }
     self.epoch = epoch
+    let count = itemCount
     for grant in all { grant.items.removeAll { !isCurrent($0) } }
+    return itemCount < count
   }
+
+  private var itemCount: Int { all.reduce(0) { $0 + $1.items.count } }
 }

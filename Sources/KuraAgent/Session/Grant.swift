@@ -128,7 +128,7 @@ extension Agent {
   /// Takes from all clients what opens a vault's protected values.
   func revokeGrants(of session: Session) {
     session.windows = []
-    _ = session.grants.end(nil)
+    endGrants(of: session)
     for connection in connections where connection.grant?.session === session {
       connection.grant = nil
     }

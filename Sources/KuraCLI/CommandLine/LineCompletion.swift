@@ -140,6 +140,7 @@ extension LineCompletion {
       let text = String(decoding: head, as: UTF8.self)
       return .words(Lock.reasons.map { Word(text: text + $0.word) })
     case ("REF", _): return .references(behind: head)
+    case ("NAME", .grant): return head.isEmpty ? .itemNames : .nothing
     case ("VAR=REF", _), ("N=REF", _):
       let start = head.count
       guard let equals = current[start...].firstIndex(of: UInt8(ascii: "=")) else {
@@ -160,6 +161,9 @@ extension LineCompletion {
     case "NAME", "PREFIX":
       if current.starts(with: "kura:".utf8) { return .references(behind: []) }
       return Self.bringDeletedUp.contains(command.verb) ? .itemNamesAndDeleted : .itemNames
+    case "NAME|N":
+      guard operands.first.map({ $0.elementsEqual("add".utf8) }) == true else { return .nothing }
+      return .itemNames
     case "-- CMD": return hasSeparator ? .command : .words([Word(text: "--")])
     case "KEY": return .words(Config.keys.map { Word(text: $0.name) })
     case "VALUE": return operands.last.map(Self.settings) ?? .nothing

@@ -4,6 +4,7 @@
 enum OptionName: String, Sendable, CaseIterable {
   case acceptMoved = "accept-moved"
   case acceptRollback = "accept-rollback"
+  case all
   case attribute = "attr"
   case auto
   case batch
@@ -23,7 +24,9 @@ enum OptionName: String, Sendable, CaseIterable {
   case file
   case fileDescriptor = "fd"
   case force
+  case forTime = "for"
   case generate
+  case grant
   case help
   case history
   case idleTimeout = "idle-timeout"
@@ -65,6 +68,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case passcodeFD = "passcode-fd"
   case passcodeFile = "passcode-file"
   case passwordFile = "password-file"
+  case pid
   case prefix
   case protect
   case protected
@@ -88,6 +92,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case unsorted
   case until
   case upper
+  case uses
   case vault
   case verify
   case version

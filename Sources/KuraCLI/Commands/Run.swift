@@ -17,6 +17,9 @@ enum Run {
       Option(.fileDescriptor, .required("N=REF"), help: "the command's descriptor N"),
       Option(.only, help: "pass on no variables of the environment"),
       Option(.keep, .required("VAR,..."), help: "pass on no variables but these"),
+      Option(.grant, .required("NAME"), help: "let it read a protected item; may be repeated"),
+      Option(.forTime, .required("TIME"), help: "for TIME; without it, as long as it runs"),
+      Option(.uses, .required("N"), help: "for N values that are read"),
       Option(.mask, help: "names in the place of values in what it writes"),
     ] + ReferenceDialect.options,
     unlocking: .whenLocked, failure: .runFailed, run: run)
@@ -25,12 +28,28 @@ enum Run {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try checkSeparator(arguments) }
     let plan = try LaunchPlan.make(invocation)
+    try grant(invocation)
     let values = try plan.read(invocation)
     guard !arguments.has(.mask) else {
       return try MaskedCommand.run(plan, values, invocation)
     }
     let variables = try plan.environment(values, of: kura_process_id())
     throw try plan.launch(arguments, variables)
+  }
+
+  /// Has the command, which this process becomes, and what is below it let read what was asked for.
+  private static func grant(_ invocation: borrowing Invocation) throws(CommandError) {
+    let arguments = invocation.arguments
+    guard arguments.has(.grant) else {
+      for option in [OptionName.forTime, .uses] where arguments.has(option) {
+        throw .usage(option.spelling + " goes with --grant", hint: "name what is granted")
+      }
+      return
+    }
+    let wish = try GrantWish(
+      arguments.values(.grant), to: .client, lasting: ProtocolLimit.grantTime,
+      reader: Diagnostic.shown(arguments.operands[0]), arguments)
+    _ = try invocation.agentAccess(verb: "run --grant").grant(wish)
   }
 
   /// What the command is must never depend on which options this release knows.

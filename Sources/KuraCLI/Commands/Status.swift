@@ -28,6 +28,7 @@ enum Status {
   private struct Found {
     let report: StatusReport
     let slots: [Slot]
+    let grants: [GrantSummary]
   }
 
   /// What the agent tells; nil where there is no vault.
@@ -48,7 +49,9 @@ enum Status {
       var report = try connection.status()
       // Nobody knows what locked it.
       if !isAgent { (report.lockReason, report.since) = (nil, 0) }
-      return Found(report: report, slots: try connection.slots().all)
+      let slots = try connection.slots().all
+      let grants = report.state == .unlocked ? try connection.grants() : []
+      return Found(report: report, slots: slots, grants: grants)
     } catch {
       // As in ``VaultAccess/connectAnswering()``.
       if error == .noAgent, !isRetry { return try find(access, isRetry: true) }
@@ -94,6 +97,9 @@ extension Status {
     try output.write("items: \(report.itemCount)\nepoch: \(report.epoch)\n")
     try output.write("fingerprint: " + hex(report.fingerprint) + "\n")
     try output.write("format: \(report.format)\n")
+    if !found.grants.isEmpty {
+      try output.write("granted: " + found.grants.words + "\n")
+    }
     if let rotation = report.rotation {
       try output.write("rotation: under way, \(rotation / 10) %\n")
     }
@@ -195,6 +201,7 @@ extension Status {
     try output.member("epoch", report.epoch)
     try output.member("fingerprint", hex(report.fingerprint))
     try output.member("format", UInt64(report.format))
+    try output.member("granted", UInt64(found.grants.valueCount))
     if let rotation = report.rotation {
       try output.member("rotation-percent", UInt64(rotation / 10))
     }
@@ -217,6 +224,18 @@ extension Status {
       try output.member("wait", tries.wait)
     }
     try output.closeObject()
+  }
+}
+
+extension [GrantSummary] {
+  /// Of how many values they are.
+  fileprivate var valueCount: Int { reduce(0) { $0 + $1.names.count } }
+
+  /// What memory has for programs, for people.
+  fileprivate var words: String {
+    let values = valueCount == 1 ? "1 value" : "\(valueCount) values"
+    return values + " to " + (count == 1 ? "1 program" : "\(count) programs")
+      + "; 'kura grant list' names them"
   }
 }
 

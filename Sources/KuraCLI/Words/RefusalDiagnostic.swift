@@ -165,7 +165,7 @@ extension Diagnostic {
   private static func processGoneWords(_ process: UInt32) -> Words {
     (
       "no process" + numbered(process) + " is there, or it has just ended",
-      "'ps' lists those there are"
+      "'ps' lists those there are; without --pid the grant is for the program that asks"
     )
   }
 
@@ -173,7 +173,7 @@ extension Diagnostic {
     (
       "nothing is granted to process" + numbered(process)
         + ": a whole login, desktop or terminal is below it, or it is not yours",
-      "name the shell or the program that is to have it"
+      "'kura run --grant NAME -- CMD' grants to one command"
     )
   }
 
