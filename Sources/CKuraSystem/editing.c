@@ -230,9 +230,20 @@ void kura_edit_end(struct kura_edited *edited) {
   if (edited->interrupted) raise(edited->interrupted);
 }
 
+ptrdiff_t kura_real_path(const char *path, char *into, size_t capacity) {
+  char real[PATH_MAX];
+  if (!realpath(path, real)) return -errno;
+  size_t count = strlen(real);
+  if (count > capacity) return -ENAMETOOLONG;
+  memcpy(into, real, count);
+  return (ptrdiff_t)count;
+}
+
 ptrdiff_t kura_real_name(const char *program, char *into, size_t capacity) {
   char real[PATH_MAX];
-  if (!realpath(program, real)) return -errno;
+  ptrdiff_t length = kura_real_path(program, real, sizeof real - 1);
+  if (length < 0) return length;
+  real[length] = 0;
   const char *name = strrchr(real, '/') + 1;
   size_t count = strlen(name);
   if (count > capacity) return -ENAMETOOLONG;

@@ -59,6 +59,11 @@ int kura_descriptor_pass(int fd, int number) {
   return fcntl(fd, F_SETFD, 0) == 0 ? 0 : -errno;
 }
 
+int kura_descriptor_copy(int fd) {
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return copy < 0 ? -errno : copy;
+}
+
 void kura_descriptor_withhold(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 int kura_descriptor_exhaust(int fd) {

@@ -171,7 +171,7 @@ static void take_terminal(const struct kura_relay *relay, const int *errors, pid
   setpgid(0, 0);
   tcsetpgrp(slave, getpid());
   for (int fd = 0; fd <= 2; fd++)
-    if (is_terminal(fd, own)) dup2(slave, fd);
+    if (relay->is_room ? isatty(fd) : is_terminal(fd, own)) dup2(slave, fd);
   if (!relay->is_merged && errors[1] >= 0 && !is_terminal(2, slave)) dup2(errors[1], 2);
   kura_relay_release_signals();
   if (prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent) _exit(1);
@@ -179,7 +179,7 @@ static void take_terminal(const struct kura_relay *relay, const int *errors, pid
 
 /* 0 in the command; the leader stays. */
 static int start_session(struct kura_relay *relay, const int *errors, int reader) {
-  if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) != 0) _exit(1);
+  if (setsid() < 0 || (!relay->is_room && ioctl(slave, TIOCSCTTY, 0) != 0)) _exit(1);
   pid_t parent = getpid(), command = fork();
   if (command < 0) _exit(1);
   if (command > 0) {

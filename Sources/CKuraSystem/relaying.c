@@ -173,11 +173,11 @@ static void keep_ours(struct kura_relay *relay, const int *output, const int *er
   close_inherited();
 }
 
-int kura_relay_start(struct kura_relay *relay, int starter) {
+int kura_relay_start(struct kura_relay *relay, int starter, int is_room) {
   int output[2] = {-1, -1}, errors[2] = {-1, -1}, orders[2];
   *relay = (struct kura_relay){
       .output = -1, .errors = -1, .starter = starter, .watcher = -1, .agent = -1,
-      .terminal = kura_relayed_terminal()};
+      .terminal = kura_relayed_terminal(), .is_room = is_room};
   /* What the command leaves behind stays below us, so that what it is handed is known. */
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   relay->is_merged = !kura_is_filled(1) && !kura_is_filled(2) && is_same_file(1, 2);

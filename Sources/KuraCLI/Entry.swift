@@ -14,8 +14,10 @@ public enum Entry {
     ProcessHardening.apply()
     kura_fill_descriptors()
     var messages = Messages()
-    var parser = ArgumentParser(ProgramName.arguments(System.arguments()))
+    let words = System.arguments()
+    var parser = ArgumentParser(ProgramName.arguments(words))
     do throws(CommandError) {
+      if RoomEntry.isCalled(words) { return try RoomEntry.run(words) }
       switch try parsing({ () throws(UsageError) in try parser.run() }) {
       case .version(let isJSON):
         if isJSON { try writeRelease() } else { try Output.tell("kura " + Release.version + "\n") }

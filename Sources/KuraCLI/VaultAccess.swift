@@ -233,7 +233,7 @@ extension VaultAccess {
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else {
-      try checkFile()
+      if !asking.isInRoom { try checkFile() }
       throw .locked(placed(facts))
     }
     let connection = try existing.orConnect(self)

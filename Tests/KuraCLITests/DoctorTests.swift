@@ -11,7 +11,7 @@ import Testing
 /// Checks of a machine whose kernel's files a test has written.
 @Suite struct DoctorTests {
   /// A directory that stands before /proc and /sys.
-  private final class Files {
+  final class Files {
     let root = Ground.onDisk.path("doctor")
 
     init(_ files: [String: String]) throws {

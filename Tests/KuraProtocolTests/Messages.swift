@@ -320,6 +320,10 @@ enum Examples {
                 name: "a/b".utf8.span, set: AttributeFields(pairs.bytes, count: 1),
                 delete: KeyFields(keys.bytes, count: 1))))
         },
+        request("confine") { buffer in
+          let names = try keys("a/b")
+          try buffer.putRequest(.confine(.init(KeyFields(names.bytes, count: 1))))
+        },
         request("unprotect") {
           try $0.putRequest(
             .unprotect(

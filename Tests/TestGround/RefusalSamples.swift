@@ -43,6 +43,7 @@ extension Refusal {
     case .maskerSilent: .maskerSilent
     case .processGone: .processGone(4_242)
     case .processUnfit: .processUnfit(4_242)
+    case .confined: .confined(.otherNamespace)
     case .backupFailed: .backupFailed(errno: 2, subject)
     case .notWhole: .notWhole(isHeld: true, subject)
     case .wholeFailed: .wholeFailed(errno: 28, subject)

@@ -58,6 +58,9 @@ void kura_edit_drop(struct kura_edited *_Nonnull edited);
 /* Takes the terminal back from an editor that has ended, with its settings as they were. */
 void kura_edit_end(struct kura_edited *_Nonnull edited);
 
+/* The path of what stands at a path, links followed, without a terminator; its length. */
+ptrdiff_t kura_real_path(const char *_Nonnull path, char *_Nonnull into, size_t capacity);
+
 /* The name of the file that a program really is, links followed, without a terminator; its length. */
 ptrdiff_t kura_real_name(const char *_Nonnull program, char *_Nonnull into, size_t capacity);
 

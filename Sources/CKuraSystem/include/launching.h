@@ -28,6 +28,9 @@ int kura_memory_file_seal(int fd);
 /* Hands a descriptor on to the next program, under its own or another number. */
 int kura_descriptor_pass(int fd, int number);
 
+/* Another descriptor for the same, close-on-exec. */
+int kura_descriptor_copy(int fd);
+
 /* Keeps a descriptor from the next program. */
 void kura_descriptor_withhold(int fd);
 

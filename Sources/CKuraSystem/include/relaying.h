@@ -41,6 +41,8 @@ struct kura_relay {
   /* What happened and was not told yet, and how the command ended. */
   int happened, status;
   bool has_ended, is_raw, is_merged;
+  /* The command takes the terminal that it gets itself, since its session is another yet. */
+  bool is_room;
 };
 
 /* Goes on in a second process, the reader, which gets 0 and whose secrets are zeros; the other one gets its id. What is
@@ -52,7 +54,7 @@ _Noreturn void kura_relay_stand_in(int reader, int channel);
 
 /* Makes the process that is to become the command, with its streams, and at a terminal one of its own: 0 in there, with
    `orders` to read from; its id in the reader. */
-int kura_relay_start(struct kura_relay *_Nonnull relay, int starter);
+int kura_relay_start(struct kura_relay *_Nonnull relay, int starter, int is_room);
 
 /* No more orders. */
 void kura_relay_ordered(struct kura_relay *_Nonnull relay);

@@ -36,6 +36,7 @@ extension Agent {
     guard user == owner, let (place, tenant) = connections.free else { return nil }
     let connection = try Connection(descriptor, place: place, tenant: tenant)
     connection.process = process
+    connection.depth = depth(of: connection)
     try poller.add(connection.raw, for: .readable, as: connection.source)
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
     noteHeard(connection)

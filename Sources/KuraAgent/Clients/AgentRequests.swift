@@ -62,7 +62,11 @@ extension Agent {
   /// Answers a hello; the requests that follow are about the vault it names.
   private func greet(_ payload: Span<UInt8>, _ connection: Connection) throws(Refusal) {
     let hello = try wire { () throws(ProtocolError) in try Hello(payload) }
-    connection.vaultPath = path(payload.extracting(hello.vault))
+    let vault = path(payload.extracting(hello.vault))
+    if connection.room != nil, vault != connection.vaultPath {
+      return end(connection, with: .confined(.otherVault))
+    }
+    connection.vaultPath = vault
     connection.isForeign = !ProtocolVersion.isSpoken(hello.version)
     connection.phase = .ready
     try wire { () throws(ProtocolError) in
@@ -113,6 +117,7 @@ extension Agent {
     guard connection.prompting == nil || request.verb.traits.contains(.mayBeAskedInTurn) else {
       throw .malformed
     }
+    try checkPlace(of: connection, for: request)
     try takeSeat(connection, for: request.verb)
     connection.mayCrossEnd = connection.prompting != nil
     if request.verb.traits.contains(.diesWithClient) { try checkThere(connection) }

@@ -19,6 +19,10 @@ final class Connection {
   var process: Int32 = 0
   /// When it was there: what has its number now and is younger is another one.
   let began = ProcessLink.latestStart
+  /// In how many namespaces of process ids that is, as the client came; nil where it was not seen.
+  var depth: Int?
+  /// What it may have, where it comes from a room.
+  var room: Room?
   /// Who that is, as far as it was looked up: once, for the first entry of the access log.
   private(set) lazy var peer = Peer(process: process)
   /// What the client asked last.

@@ -143,6 +143,11 @@ extension ProcessLink {
       name: program(process) ?? Array(stat[(first + 1)..<last]))
   }
 
+  /// In how many namespaces of process ids a process is; nil where it is not seen.
+  static func depth(_ process: UInt32) -> Int? {
+    text("/proc/\(process)/status", 8_192).flatMap { words("NSpid:", in: $0)?.count }
+  }
+
   /// When a process that is there now can have started at the latest, by the same clock.
   static var latestStart: UInt64 {
     var time = timespec()

@@ -62,6 +62,8 @@ public final class Agent {
 
   /// Whose agent it is: the only user it serves.
   let owner = geteuid()
+  /// In how many namespaces of process ids it is: its clients are in the same.
+  private(set) lazy var depth = configuration.depths(UInt32(clamping: getpid()))
   /// When the agent began: no vault was unlocked before.
   let began: Moment
   /// Why the loop ends.

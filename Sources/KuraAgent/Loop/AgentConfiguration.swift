@@ -29,6 +29,8 @@ public struct AgentConfiguration: Sendable {
 
   /// Opens a descriptor that shows a process's end, or tells a negated errno; a test's own does.
   var holdProcess: @Sendable (UInt32) -> Int32 = { kura_process_hold(Int32(clamping: $0)) }
+  /// Tells in how many namespaces of process ids a process is; a test's own does.
+  var depths: @Sendable (UInt32) -> Int? = ProcessLink.depth
 
   /// Tells whether the process at the other end of a socket lives; a test's own does.
   var livesAtEnd: @Sendable (Int32) -> Bool = { kura_server_peer_is_there($0) == 1 }

@@ -76,6 +76,7 @@ extension Agent {
     case .grant(let request): try grant(request, connection)
     case .grants: try grants(connection)
     case .grantRevoke(let request): try revokeGrant(request, connection)
+    case .confine(let request): try confine(request, connection)
     }
   }
 }
@@ -101,7 +102,7 @@ extension Verb {
     switch self {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
-    case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grantRevoke: []
+    case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grantRevoke, .confine: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
       .secrets, .conflicts, .getSecrets, .grants:
       .takesSeat
@@ -151,7 +152,7 @@ extension Request {
         .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
-        .conflicts, .draftKey, .mask, .grants:
+        .conflicts, .draftKey, .mask, .grants, .confine:
         nil
       case .grantRevoke(let request): LogSubject(Span(), detail: request.number)
       }

@@ -20,6 +20,11 @@ struct Asking: Sendable {
   private static let limit = 65_536
 }
 
+extension Asking {
+  /// Whether this is a room, where nobody is asked, and no question of the agent's is served.
+  var isInRoom: Bool { variables[RoomPlace.mark] != nil }
+}
+
 // MARK: - Without a person
 
 extension Asking {
@@ -101,7 +106,8 @@ extension Asking {
 extension Asking {
   /// Who can be asked: a person at the terminal, else the program set for that, else nobody.
   func questioner() throws(CommandError) -> Questioner {
-    guard !arguments.has(.noInput), variables[KURA_ASKED_MARK] == nil else {
+    // The terminal of a room shows what the room will.
+    guard !arguments.has(.noInput), variables[KURA_ASKED_MARK] == nil, !isInRoom else {
       return Questioner(nil)
     }
     let prompt = try prompting { () throws(PromptError) in try Prompt.open(variables) }

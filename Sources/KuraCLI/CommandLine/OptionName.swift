@@ -5,6 +5,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case acceptMoved = "accept-moved"
   case acceptRollback = "accept-rollback"
   case all
+  case allow
   case attribute = "attr"
   case auto
   case batch
@@ -81,6 +82,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case replace
   case revision
   case rotate
+  case sandbox
   case secret
   case show
   case staged
@@ -101,6 +103,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case weakPasscode = "weak-passcode"
   case withProtected = "with-protected"
   case words
+  case writable = "rw"
   case yes
 
   /// The option as it is typed.

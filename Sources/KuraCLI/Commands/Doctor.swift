@@ -27,6 +27,7 @@ enum Doctor {
     checks.append(
       MachineChecks.screenLock(
         holder: DesktopMark.holder(), hasSystemd: Machine.place("/run/systemd/system") != nil))
+    checks.append(RoomGround().check)
     checks.append(LinkedLibrary.check)
     return checks
   }

@@ -21,17 +21,21 @@ enum Run {
       Option(.forTime, .required("TIME"), help: "for TIME; without it, as long as it runs"),
       Option(.uses, .required("N"), help: "for N values that are read"),
       Option(.mask, help: "names in the place of values in what it writes"),
+      Option(.sandbox, help: "in a room that leads nowhere"),
+      Option(.allow, .required("NAME"), help: "an item that the room may have; may be repeated"),
+      Option(.writable, help: "the room may write to this directory"),
     ] + ReferenceDialect.options,
     unlocking: .whenLocked, failure: .runFailed, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in try checkSeparator(arguments) }
-    let plan = try LaunchPlan.make(invocation)
+    let room = try RoomPlan.make(invocation)
+    let plan = try LaunchPlan.make(invocation, isInRoom: room != nil)
     try grant(invocation)
     let values = try plan.read(invocation)
-    guard !arguments.has(.mask) else {
-      return try MaskedCommand.run(plan, values, invocation)
+    guard room == nil, !arguments.has(.mask) else {
+      return try MaskedCommand.run(plan, values, in: room, invocation)
     }
     let variables = try plan.environment(values, of: kura_process_id())
     throw try plan.launch(arguments, variables)

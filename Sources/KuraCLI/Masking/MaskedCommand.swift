@@ -6,7 +6,8 @@ internal import KuraMask
 internal import KuraProtocol
 internal import SecureMemory
 
-/// Runs a command, and passes what it writes on with names in the place of the values that it was given.
+/// Runs a command, in a room where that is wanted, and passes what it writes on: where that is to be masked, with names in
+/// the place of the values that it was given.
 struct MaskedCommand: ~Copyable {
   /// How long a beginning of a value is held back that may be a question, in ms.
   private static let patience: Int32 = 50
@@ -19,6 +20,8 @@ struct MaskedCommand: ~Copyable {
   private var set: NeedleSet
   private var source: NeedleSource
   private let messages: Messages
+  /// The way into the room that the command is in; nil: it is in none.
+  private let door: RoomDoor?
   private var output: MaskedStream
   private var errors: MaskedStream
   private var input: SecretBuffer
@@ -28,15 +31,17 @@ struct MaskedCommand: ~Copyable {
   /// - Parameters:
   ///   - plan: What it is given.
   ///   - values: Those of ``LaunchPlan/read(_:)``.
+  ///   - room: The room that it is to be in.
   ///   - invocation: The words of the command.
   /// - Returns: In the process that has read what the command wrote; the one that was called ends as the command does.
   static func run(
-    _ plan: consuming LaunchPlan, _ values: consuming PlaceholderValues,
+    _ plan: consuming LaunchPlan, _ values: consuming PlaceholderValues, in room: RoomPlan?,
     _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
     let access = try invocation.access()
+    let isTold = invocation.arguments.has(.mask) && !access.isPrivate
     // Who is in the way of an agent's start says so before anything is begun.
-    if !access.isPrivate { _ = try access.connect() }
+    if isTold { _ = try access.connect() }
     let (reader, channel) = System.partRelay()
     guard reader >= 0 else { throw .client(.system(-reader)) }
     var plan = plan
@@ -49,12 +54,15 @@ struct MaskedCommand: ~Copyable {
     try plan.receive(&values, from: channel)
     let messages = invocation.messages
     let set = try plan.needles(values, messages)
+    var door: RoomDoor?
+    if let room { door = try RoomDoor.open(room, access, besides: plan.taken) }
+    door?.announce(messages)
     var relay = kura_relay()
-    let process = System.startRelay(&relay, starter: channel)
+    let process = System.startRelay(&relay, starter: channel, isRoom: room != nil)
     guard process >= 0 else { throw .client(.system(-process)) }
-    guard process > 0 else { throw try become(plan, relay.orders, invocation.arguments) }
-    let source = try NeedleSource.begin(access, &relay)
-    var command = try MaskedCommand(relay, set, source, messages)
+    guard process > 0 else { throw try become(plan, door, relay, invocation.arguments) }
+    let source = try NeedleSource.begin(isTold ? access : nil, &relay)
+    var command = try MaskedCommand(relay, set, source, door, messages)
     // Its files are there for as long as it is.
     defer { extendLifetime(plan) }
     do throws(CommandError) {
@@ -71,7 +79,7 @@ struct MaskedCommand: ~Copyable {
 
   private init(
     _ relay: kura_relay, _ set: consuming NeedleSet, _ source: consuming NeedleSource,
-    _ messages: Messages
+    _ door: RoomDoor?, _ messages: Messages
   ) throws(CommandError) {
     let input = try allocating { () throws(SecureMemoryError) in
       try SecretBuffer(capacity: MaskedStream.step)
@@ -84,6 +92,7 @@ struct MaskedCommand: ~Copyable {
     self.relay = relay
     self.set = set
     self.source = source
+    self.door = door
     self.messages = messages
   }
 }
@@ -104,17 +113,19 @@ extension MaskedCommand {
   ///
   /// - Returns: Only when that fails: why.
   private static func become(
-    _ plan: borrowing LaunchPlan, _ orders: Int32, _ arguments: Arguments
+    _ plan: borrowing LaunchPlan, _ door: RoomDoor?, _ relay: kura_relay,
+    _ arguments: Arguments
   ) throws(CommandError) -> CommandError {
     var block: SecretBuffer
-    do throws(FileError) { block = try Descriptor.readAll(orders, limit: .max - 1) } catch {
+    do throws(FileError) { block = try Descriptor.readAll(relay.orders, limit: .max - 1) } catch {
       return .client(.system(error.errno))
     }
     // Without an end they are none: whoever gives them says why.
     let last = block.count - 1
     guard last >= 0, block.bytes[last] == end else { kura_clip_leave() }
     block.removeLast(1)
-    return try plan.launch(arguments, block)
+    guard let door else { return try plan.launch(arguments, block) }
+    return try plan.launch(arguments, block, through: door, isApart: relay.terminal < 0)
   }
 }
 
@@ -133,7 +144,7 @@ extension MaskedCommand {
       }
       if found & Int32(KURA_RELAY_ENDED) != 0 {
         _ = try takeRest()
-        sayLeftOut()
+        try sayLast()
         guard !output.hasFailed, !errors.hasFailed else { return .runFailed }
         System.tellRelay(&relay)
       }
@@ -155,8 +166,8 @@ extension MaskedCommand {
       let read = try output.read(relay, set, through: &input)
     {
       sendOutput()
-      if read == 0 {
-        if relay.is_merged { sayLeftOut() }
+      if read == 0, !relay.is_merged || isCertain {
+        if relay.is_merged { try sayLast() }
         output.close(&relay)
       }
       count += read
@@ -165,8 +176,8 @@ extension MaskedCommand {
       let read = try errors.read(relay, set, through: &input)
     {
       sendErrors()
-      if read == 0 {
-        sayLeftOut()
+      if read == 0, isCertain {
+        try sayLast()
         errors.close(&relay)
       }
       count += read
@@ -174,11 +185,19 @@ extension MaskedCommand {
     return count
   }
 
-  /// Says how many values are not looked for, while messages are still read.
-  private mutating func sayLeftOut() {
-    guard source.hasLeftOut else { return }
+  /// Whether it is known that the command was started, or why not: until then messages are to be read.
+  private var isCertain: Bool { relay.has_ended || door?.stands() ?? true }
+
+  /// Says how many values are not looked for, and what is to be said of a room, while messages are still read.
+  private mutating func sayLast() throws(CommandError) {
+    guard source.hasLeftOut || door != nil else { return }
     System.leaveRelay(&relay)
     source.sayLeftOut(messages)
+    // What a signal has ended says nothing of rooms.
+    if relay.has_ended, relay.status & 0x7F == 0, door?.stands() == false {
+      throw RoomGround().failure
+    }
+    door?.sayMade(messages)
   }
 
   private mutating func release() throws(CommandError) {

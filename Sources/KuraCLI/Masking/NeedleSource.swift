@@ -24,11 +24,14 @@ struct NeedleSource: ~Copyable {
     self.connection = connection
   }
 
-  /// Begins to listen; a private engine ends with its command, and hands nothing to others.
+  /// Begins to listen.
+  ///
+  /// - Parameter access: Where the agent is; nil: nobody is to be told.
   static func begin(
-    _ access: VaultAccess, _ relay: inout kura_relay
+    _ access: VaultAccess?, _ relay: inout kura_relay
   ) throws(CommandError) -> NeedleSource {
-    guard !access.isPrivate else { return NeedleSource(nil, nil) }
+    // A private engine ends with its command, and hands nothing to others.
+    guard let access, !access.isPrivate else { return NeedleSource(nil, nil) }
     guard var connection = try access.connectRunning() else { throw .client(.noAgent) }
     do throws(ClientError) { try connection.beginMask() } catch { throw words(error) }
     relay.agent = connection.watched

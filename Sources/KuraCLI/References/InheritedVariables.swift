@@ -9,14 +9,21 @@ enum InheritedVariables {
   /// Only those that are named; `LC_*` names all that begin so.
   case kept([[UInt8]])
 
+  /// What goes into a room by itself: no place, no socket and no token.
+  private static let ofRooms = [
+    "COLORTERM", "COLUMNS", "EDITOR", "LANG", "LANGUAGE", "LC_*", "LINES", "LOGNAME", "NO_COLOR",
+    "PAGER", "PATH", "SHELL", "TERM", "TZ", "USER", "VISUAL",
+  ]
+
   /// What `--only` and `--keep` ask for.
-  init(_ arguments: Arguments) throws(CommandError) {
+  init(_ arguments: Arguments, isInRoom: Bool = false) throws(CommandError) {
     let lists = arguments.values(.keep)
-    guard arguments.has(.only) || !lists.isEmpty else {
+    guard arguments.has(.only) || !lists.isEmpty || isInRoom else {
       self = .all
       return
     }
     var names: [[UInt8]] = []
+    if isInRoom, !arguments.has(.only) { names = Self.ofRooms.map { Array($0.utf8) } }
     for list in lists {
       for name in list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let stem = name.last == UInt8(ascii: "*") ? name.dropLast() : name

@@ -26,6 +26,8 @@ struct LaunchPlan: ~Copyable {
   private let inherits: Bool
   /// Whether values are kept to be found in what the program writes, those of files, too.
   private let isMasked: Bool
+  /// Whether the program is in a room, where it sees nothing of ours: what it gets is put there.
+  private let isInRoom: Bool
   private var placeholders: [Placeholder] = []
   private var targets: [Target] = []
   private var passed: [Passed] = []
@@ -33,20 +35,26 @@ struct LaunchPlan: ~Copyable {
   private var folder: CommandFolder?
   private var folderPath = ""
 
-  private init(_ variables: consuming VariableList, inherits: Bool, isMasked: Bool) {
+  private init(
+    _ variables: consuming VariableList, inherits: Bool, isMasked: Bool, isInRoom: Bool
+  ) {
     self.variables = variables
     self.inherits = inherits
     self.isMasked = isMasked
+    self.isInRoom = isInRoom
   }
 
   /// Reads options, files and the environment; a vault is asked for no more than names.
-  static func make(_ invocation: borrowing Invocation) throws(CommandError) -> LaunchPlan {
+  static func make(
+    _ invocation: borrowing Invocation, isInRoom: Bool
+  ) throws(CommandError) -> LaunchPlan {
     let dialect = try ReferenceDialect(invocation)
     let descriptors = try DescriptorBinding.all(invocation.arguments, dialect)
-    let inherited = try InheritedVariables(invocation.arguments)
+    let inherited = try InheritedVariables(invocation.arguments, isInRoom: isInRoom)
     let variables = try VariableList.read(invocation, inherited, dialect)
     var plan = LaunchPlan(
-      variables, inherits: inherited.isWhole, isMasked: invocation.arguments.has(.mask))
+      variables, inherits: inherited.isWhole, isMasked: invocation.arguments.has(.mask),
+      isInRoom: isInRoom)
     try plan.plan(descriptors)
     return plan
   }
@@ -61,10 +69,10 @@ struct LaunchPlan: ~Copyable {
           placeholders.append(placeholder)
           targets.append(.variable)
         }
-      case .file(let reference, let name?): try addNamedFile(reference, name)
-      case .file(let reference, nil):
-        let file = try addFile(reference, besides: taken)
-        passed.append(Passed(descriptor: file, number: file))
+      case .file(let reference, let name?) where !isInRoom: try addNamedFile(reference, name)
+      case .file(let reference, let name):
+        let file = try addFile(reference, besides: taken, name: name)
+        if !isInRoom { passed.append(Passed(descriptor: file, number: file)) }
       }
     }
     for binding in descriptors {
@@ -74,14 +82,14 @@ struct LaunchPlan: ~Copyable {
   }
 
   private mutating func addFile(
-    _ reference: PlacedReference, besides taken: [Int32]
+    _ reference: PlacedReference, besides taken: [Int32], name: String? = nil
   ) throws(CommandError) -> Int32 {
     let file: Int32
     do throws(FileError) { file = try MemoryFile.create(besides: taken) } catch {
       throw .placed(reference.place, .client(.system(error.errno)))
     }
     placeholders.append(Placeholder(reference))
-    targets.append(.file(file, name: nil))
+    targets.append(.file(file, name: name))
     return file
   }
 
@@ -128,50 +136,6 @@ struct LaunchPlan: ~Copyable {
   }
 }
 
-/// Reads `N=REFERENCE`, as `--fd` takes it, or the reference of `--stdin`.
-struct DescriptorBinding {
-  let number: Int32
-  let reference: PlacedReference
-
-  private init(_ text: [UInt8], _ dialect: ReferenceDialect) throws(CommandError) {
-    guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else {
-      throw .usage(.notABinding(.fileDescriptor, name: "N"))
-    }
-    let digits = text[..<equals]
-    guard let wide = Decimal.parse(digits), let number = Int32(exactly: wide), number > 2 else {
-      throw .usage(
-        OptionName.fileDescriptor.spelling + " takes a descriptor from 3 on, not "
-          + Diagnostic.quoted(Array(digits)), hint: "--stdin is for 0")
-    }
-    self.number = number
-    let place = Place.option(.fileDescriptor, Array(digits))
-    reference = try dialect.read(Array(text[(equals + 1)...]), at: place)
-  }
-
-  private init(stdin text: [UInt8], _ dialect: ReferenceDialect) throws(CommandError) {
-    number = 0
-    reference = try dialect.read(text, at: .option(.stdin, []))
-  }
-
-  /// All that the options give; a number stands in one of them.
-  static func all(
-    _ arguments: Arguments, _ dialect: ReferenceDialect
-  ) throws(CommandError) -> [DescriptorBinding] {
-    var bindings: [DescriptorBinding] = []
-    for text in arguments.values(.stdin) {
-      bindings.append(try DescriptorBinding(stdin: text, dialect))
-    }
-    for text in arguments.values(.fileDescriptor) {
-      bindings.append(try DescriptorBinding(text, dialect))
-    }
-    for (index, binding) in bindings.enumerated()
-    where bindings[..<index].contains(where: { $0.number == binding.number }) {
-      throw .usage("descriptor \(binding.number) is given twice", hint: "give it once")
-    }
-    return bindings
-  }
-}
-
 // MARK: - Values
 
 extension LaunchPlan {
@@ -198,7 +162,7 @@ extension LaunchPlan {
       guard let long else { throw error }
       throw .placed(placeholders[long].source.place, Self.tooLong)
     }
-    for case .file(let descriptor, name: nil) in targets {
+    for case .file(let descriptor, let name) in targets where name == nil || isInRoom {
       do throws(FileError) { try MemoryFile.seal(descriptor) } catch {
         throw .client(.system(error.errno))
       }
@@ -287,6 +251,8 @@ extension LaunchPlan {
   private borrowing func path(of index: Int, _ process: Int32) -> String {
     switch targets[index] {
     case .variable: ""
+    case .file(let descriptor, let name) where isInRoom:
+      RoomPlace.files + "/\(descriptor)/" + (name ?? "value")
     case .file(let descriptor, nil): MemoryFile.path(descriptor, of: process)
     case .file(_, let name?): folderPath + "/" + name
     }
@@ -333,6 +299,7 @@ extension LaunchPlan {
   ) throws(CommandError) -> NeedleSet {
     var reading = NeedleReading(
       set: try allocating { () throws(SecureMemoryError) in try NeedleSet() })
+    guard isMasked else { return try reading.finish(messages) }
     for (index, placeholder) in placeholders.enumerated() {
       guard let range = values.range(of: index) else { continue }
       let name = Array(Diagnostic.shown(placeholder.source.reference.words).utf8)
@@ -353,10 +320,36 @@ extension LaunchPlan {
     _ arguments: Arguments, _ block: borrowing SecretBuffer
   ) throws(CommandError) -> CommandError {
     try arrangeDescriptors(arguments)
-    let first = Int(kura_argument_count()) - arguments.operands.count
-    let failure = Successor.begin(from: first, variables: block, inherits: inherits)
+    let failure = Successor.begin(from: first(arguments), variables: block, inherits: inherits)
     return .launch(arguments.operands[0], failure)
   }
+
+  /// Becomes what makes the room that starts the program.
+  ///
+  /// - Parameter isApart: Whether the room gets nothing of a terminal.
+  borrowing func launch(
+    _ arguments: Arguments, _ block: borrowing SecretBuffer, through door: RoomDoor,
+    isApart: Bool
+  ) throws(CommandError) -> CommandError {
+    try arrangeDescriptors(arguments)
+    var files: [RoomDoor.File] = []
+    for (index, target) in targets.enumerated() {
+      guard case .file(let descriptor, _) = target,
+        !passed.contains(where: { $0.descriptor == descriptor })
+      else { continue }
+      files.append(RoomDoor.File(descriptor: descriptor, path: path(of: index, 0)))
+    }
+    return door.enter(
+      first(arguments), block, files: files, passing: passed.map { $0.number }, isApart: isApart)
+  }
+
+  /// Which argument of this process names the program.
+  private borrowing func first(_ arguments: Arguments) -> Int {
+    Int(kura_argument_count()) - arguments.operands.count
+  }
+
+  /// The numbers of descriptors that the program gets.
+  var taken: [Int32] { passed.map { $0.number } }
 
   /// Hands on what was asked for, and nothing that a passcode came from.
   private borrowing func arrangeDescriptors(_ arguments: Arguments) throws(CommandError) {

@@ -64,6 +64,7 @@ extension Diagnostic {
     case .maskerSilent: maskerSilentWords
     case .processGone(let process): processGoneWords(process)
     case .processUnfit(let process): processUnfitWords(process)
+    case .confined(let flaw): confinedWords(flaw)
 
     case .wrongPasscode(let wrong):
       (wrong.isCode ? "wrong code" : "wrong passcode", wrongPasscodeHint(wrong))
@@ -178,6 +179,26 @@ extension Diagnostic {
   }
 
   private static func numbered(_ process: UInt32) -> String { process == 0 ? "" : " \(process)" }
+
+  private static func confinedWords(_ flaw: RoomFlaw) -> Words {
+    switch flaw {
+    case .notServed:
+      (
+        "a room is not served this",
+        "its owner lets it have items by name: 'kura run --sandbox --allow NAME -- CMD'"
+      )
+    case .otherVault:
+      (
+        "a room is served one vault alone, and this is another",
+        "its owner chooses which: 'kura --vault V run --sandbox -- CMD'"
+      )
+    case .otherNamespace:
+      (
+        "the agent serves no programs in other containers than its own",
+        "run this beside the agent; from a room there is a way to it: 'kura run --sandbox -- CMD'"
+      )
+    }
+  }
 
   private static var memoryNotLockedWords: Words {
     (

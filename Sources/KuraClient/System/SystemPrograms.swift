@@ -158,7 +158,7 @@ extension System {
   }
 
   /// Words with a NUL behind each.
-  private static func block(_ words: [String]) -> [CChar] {
+  static func block(_ words: [String]) -> [CChar] {
     var block: [CChar] = []
     for word in words { block += word.utf8.map { CChar(bitPattern: $0) } + [0] }
     return block

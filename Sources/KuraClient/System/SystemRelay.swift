@@ -13,9 +13,9 @@ extension System {
   }
 
   /// Makes the process that becomes the command; 0 in there.
-  package static func startRelay(_ relay: inout kura_relay, starter: Int32) -> Int32 {
-    unsafe kura_relay_start(&relay, starter)
-  }
+  package static func startRelay(
+    _ relay: inout kura_relay, starter: Int32, isRoom: Bool
+  ) -> Int32 { unsafe kura_relay_start(&relay, starter, isRoom ? 1 : 0) }
 
   /// Says that the command has all its orders.
   package static func endRelayOrders(_ relay: inout kura_relay) {

@@ -46,6 +46,11 @@ extension System {
     try unsafe text { unsafe kura_current_directory($0, $1) }
   }
 
+  /// The path of what stands at a path, links followed.
+  package static func realPath(_ path: String) throws(FileError) -> [UInt8] {
+    try unsafe text { unsafe kura_real_path(path, $0, $1) }
+  }
+
   /// The name of the file that a program really is, links followed.
   package static func realName(_ program: String) throws(FileError) -> [UInt8] {
     try unsafe text(room: 256) { unsafe kura_real_name(program, $0, $1) }
@@ -57,7 +62,7 @@ extension System {
   }
 
   /// Where a symbolic link leads; empty for nowhere.
-  static func linkTarget(_ path: String) throws(FileError) -> [UInt8] {
+  package static func linkTarget(_ path: String) throws(FileError) -> [UInt8] {
     try unsafe text { unsafe kura_link_target(path, $0, $1) }
   }
 

@@ -88,6 +88,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case maskerSilent = 104
   case processGone = 105
   case processUnfit = 106
+  case confined = 109
 
   /// Whether a lock says by it that the keys are gone, but not that the file is whole.
   public var isOfWholeFile: Bool { self == .notWhole || self == .wholeFailed }
@@ -114,7 +115,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .throttled: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
-      .lastSlot, .opensNoProtected, .processUnfit:
+      .lastSlot, .opensNoProtected, .processUnfit, .confined:
       .denied
     case .protected, .ownerNeeded, .historyFull: .needsInteraction
     case .cancelled: .cancelled
@@ -169,6 +170,7 @@ extension Refusal {
     case .maskerSilent: .maskerSilent
     case .processGone: .processGone
     case .processUnfit: .processUnfit
+    case .confined: .confined
     case .wrongPasscode: .wrongPasscode
     case .wrongKey: .wrongKey
     case .recoveryKeyTypo: .recoveryKeyTypo

@@ -92,6 +92,8 @@ public enum Refusal: Error, Equatable, Sendable {
   /// Everything of a login, a desktop or a terminal stands below that process, or it is not the user's own in the
   /// agent's namespaces: nothing is granted to it.
   case processUnfit(UInt32)
+  /// The client is in a room, or in another container than the agent, and is not served this.
+  case confined(RoomFlaw)
 
   /// The passcode or code is wrong.
   case wrongPasscode(WrongPasscode)

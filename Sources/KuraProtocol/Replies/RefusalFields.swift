@@ -80,6 +80,7 @@ extension SecretBuffer {
       .maskerSilent:
       break
     case .otherVersion(let newest): try put(newest)
+    case .confined(let flaw): try put(flaw.rawValue)
     case .locked(let note):
       try put(note.reason?.rawValue ?? 0)
       try put(note.since, note.idleTimeout)
@@ -190,6 +191,7 @@ extension Refusal {
     case .maskerSilent: .maskerSilent
     case .processGone: .processGone(try reader.number())
     case .processUnfit: .processUnfit(try reader.number())
+    case .confined: .confined(try reader.choice())
     case .backupFailed: .backupFailed(errno: try reader.errno(), try reader.subject())
     case .wrongPasscode: .wrongPasscode(try reader.wrongPasscode())
     case .wrongKey: .wrongKey(Credential(rawValue: try reader.number()))

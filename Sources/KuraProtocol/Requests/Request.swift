@@ -63,6 +63,7 @@ public enum Request: ~Escapable {
   /// What is granted at present.
   case grants
   case grantRevoke(GrantRevokeRequest)
+  case confine(ConfineRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -124,6 +125,7 @@ public enum Request: ~Escapable {
     case .clone: self = .clone(try reader.message())
     case .grant: self = .grant(try reader.message())
     case .grantRevoke: self = .grantRevoke(try reader.message())
+    case .confine: self = .confine(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants:
       // Read above.
@@ -152,7 +154,7 @@ public enum Request: ~Escapable {
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
-      .clone, .grant, .grantRevoke:
+      .clone, .grant, .grantRevoke, .confine:
       return nil
     }
   }
@@ -213,6 +215,7 @@ public enum Request: ~Escapable {
     case .grant: .grant
     case .grants: .grants
     case .grantRevoke: .grantRevoke
+    case .confine: .confine
     }
   }
 }
@@ -233,7 +236,7 @@ extension Request {
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
-        .grant, .grants, .grantRevoke:
+        .grant, .grants, .grantRevoke, .confine:
         return OwnerWord()
       }
     }
@@ -283,6 +286,7 @@ extension SecretBuffer {
     case .clone(var message): try message.code(&self)
     case .grant(var message): try message.code(&self)
     case .grantRevoke(var message): try message.code(&self)
+    case .confine(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants:
       break

@@ -55,6 +55,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case grant = 81
   case grants = 82
   case grantRevoke = 83
+  case confine = 89
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -108,6 +109,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .getSecrets: "get-secrets"
     case .takeOver: "take-over"
     case .mask: "mask"
+    case .confine: "confine"
     case .clone: "clone"
     case .grant: "grant"
     case .grants: "grants"
@@ -146,7 +148,7 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke, .confine:
       .name
     }
   }
