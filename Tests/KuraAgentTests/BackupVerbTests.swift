@@ -102,7 +102,8 @@ import Testing
     let bench = try Bench()
     _ = try bench.unlocked()
     let session = try #require(bench.agent.sessions.first)
-    let directory = try bench.scratch.directory("stick")
+    let directory = bench.scratch.path + "/stick"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     let path = directory + "/copy.kura"
     let backup = Backup(
       of: try LockedVault(at: bench.vault, options: bench.agent.options), to: path)
