@@ -229,15 +229,15 @@ extension MergeCase {
         item: id, state: MergeText.state(words[2]),
         protection: words[3] == "protected" ? .protected : .standard, wanted: tags.tag(of: name))
     }
-    let attempts: [ItemID: Int]
+    var placed = PlacedNames(claims)
     do {
-      attempts = try PlacedNames.attempts(of: claims) { claim, attempt throws(VaultError) in
+      while try placed.step({ claim, attempt throws(VaultError) in
         tags.tag(of: try Self.name(names[claim.item]!, claim.item, attempt))
-      }
+      }) {}
       let made = try lines.dropFirst().map { line in
         let words = line.split(separator: " ")
         let id = ItemID(hexadecimal: words[1])!
-        guard let attempt = attempts[id] else { return "-" }
+        guard let attempt = placed.places[id]?.attempt else { return "-" }
         let wanted = names[id]!
         return Bytes.hex(attempt == 0 ? wanted : try Self.name(wanted, id, attempt))
       }

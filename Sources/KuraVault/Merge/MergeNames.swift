@@ -27,11 +27,10 @@ extension UnlockedVault {
     return id ?? nil
   }
 
-  /// The tag of the name that an item gets at an attempt.
+  /// The tag of the name that an item gets at an attempt, from 1.
   mutating func tag(
     of known: MergeClaim, _ attempt: Int, _ leaves: CopyDifference, _ copy: inout OtherCopy
   ) throws(VaultError) -> ItemTag {
-    if attempt == 0 { return known.claim.wanted }
     let merge = try merged(
       known.claim.item, try item(known.claim.item, known.ours, leaves), known.theirs, leaves, &copy)
     return try keys.tag(of: merge.placedName(attempt))

@@ -14,8 +14,8 @@ struct MergePlan {
     let ours: ItemTag?
     /// Where it stands in the other copy, where that one differs.
     let theirs: ItemTag?
-    /// Which attempt at a name it gets.
-    let attempt: Int
+    /// Where it is to stand; nil for one of which all was purged.
+    let place: PlacedNames.Place?
   }
 
   var items: [Item] = []

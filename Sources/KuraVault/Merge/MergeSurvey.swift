@@ -17,6 +17,8 @@ struct MergeSurvey {
   /// The ids of the claims, ascending.
   private(set) var order: [ItemID] = []
   private var drawn: [ItemID] = []
+  /// The tags of names that items may have beside the one that they want.
+  private var tried: [ItemID: [Int: ItemTag]] = [:]
 
   /// Says where an item stands in both copies, and at which revisions.
   private struct Place {
@@ -138,16 +140,33 @@ extension MergeSurvey {
 // MARK: - Names
 
 extension MergeSurvey {
-  /// Which name each item gets.
-  func attempts(
-    _ engine: inout UnlockedVault, _ copy: inout OtherCopy
-  ) throws(VaultError) -> [ItemID: Int] {
-    let known = claims
-    return try PlacedNames.attempts(of: known.values.map(\.claim)) {
-      claim, attempt throws(VaultError) in
-      guard let wanting = known[claim.item] else { throw .damaged(.item) }
-      return try engine.tag(of: wanting, attempt, difference, &copy)
+  /// Gives some items their names.
+  ///
+  /// - Returns: Whether there are more.
+  mutating func name(
+    _ names: inout PlacedNames, _ engine: inout UnlockedVault, _ copy: inout OtherCopy,
+    _ slice: inout Slice
+  ) throws(VaultError) -> Bool {
+    while !slice.isSpent {
+      slice.countLook()
+      let hasMore = try names.step { claim, attempt throws(VaultError) in
+        slice.countRow(0)
+        return try tag(claim.item, attempt, &engine, &copy)
+      }
+      guard hasMore else { return false }
     }
+    return true
+  }
+
+  /// The tag of the name that an item gets at an attempt; nobody is asked for it twice.
+  private mutating func tag(
+    _ id: ItemID, _ attempt: Int, _ engine: inout UnlockedVault, _ copy: inout OtherCopy
+  ) throws(VaultError) -> ItemTag {
+    if let known = tried[id]?[attempt] { return known }
+    guard let wanting = claims[id] else { throw .damaged(.item) }
+    let tag = try engine.tag(of: wanting, attempt, difference, &copy)
+    tried[id, default: [:]][attempt] = tag
+    return tag
   }
 
   /// Has an item that is the same in both copies say what it wants, since another one wants its name.

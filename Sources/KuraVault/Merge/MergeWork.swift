@@ -12,8 +12,8 @@ internal import KuraStorage
 public struct MergeWork: ~Copyable {
   /// Names what is done, one after the other; each goes over a list, from its end to its beginning.
   private enum Part {
-    case comparing, looking, claiming, freeing, placing, listing, sealing, taking, writing, copying
-    case done
+    case comparing, looking, claiming, freeing, naming, placing, listing, writing, exchanging
+    case copying, done
   }
 
   /// Another engine of the vault, within its transaction.
@@ -24,12 +24,15 @@ public struct MergeWork: ~Copyable {
   private var part = Part.comparing
   var survey: MergeSurvey
   private var plan = MergePlan()
-  private var attempts: [ItemID: Int] = [:]
+  private var names = PlacedNames([])
   private var bucket: UInt32 = 0
 
   // What is written.
   private var next = 0
-  private var written: [SealedRows] = []
+  /// Where rows stand that are to go, and have not gone yet.
+  private var occupied: Set<ItemTag> = []
+  /// What waits for a place to become free: two items may get each other's names.
+  private var waiting: [SealedRows] = []
   private var before: Set<ValueID> = []
   private var after: [ValueID: PieceCheck] = [:]
   private var values: [PieceCheck] = []
@@ -49,10 +52,18 @@ public struct MergeWork: ~Copyable {
 
   /// How many items are looked at, and how many of them are done, as far as that is known.
   public var progress: (done: UInt64, total: UInt64) {
-    let total = UInt64(2 * survey.count + 2 * plan.items.count)
-    let isPlanned = part == .sealing || part == .taking || part == .writing || part == .copying
-    let done = isPlanned ? 2 * survey.count + next + (part == .sealing ? 0 : plan.items.count) : 0
-    return (min(UInt64(done), total), max(1, total))
+    let (all, planned) = (survey.count, plan.items.count)
+    let done =
+      switch part {
+      case .comparing, .looking: 0
+      case .claiming: survey.claims.count
+      case .freeing, .naming, .placing, .listing: all
+      case .writing: all + next
+      case .exchanging, .copying, .done: all + planned
+      }
+    // Nobody knows how much there is to write before all of it was looked at.
+    let total = planned == 0 ? 2 * all : all + planned
+    return (UInt64(min(done, total)), UInt64(max(1, total)))
   }
 
   fileprivate var isNothing: Bool { isTrial || plan.isNothing }
@@ -80,11 +91,11 @@ public struct MergeWork: ~Copyable {
     case .looking: try survey.look(&engine, &copy, &slice)
     case .claiming: try survey.claim(&engine, &copy, &slice)
     case .freeing: try survey.drawInDisplaced(&engine, &copy, &bucket, &slice)
+    case .naming: try survey.name(&names, &engine, &copy, &slice)
     case .placing: try place(&slice)
     case .listing: try list(&slice)
-    case .sealing: try seal(&slice)
-    case .taking: try take(&slice)
     case .writing: try write(&slice)
+    case .exchanging: try exchange(&slice)
     case .copying: try copyChunks(&slice)
     case .done: false
     }
@@ -97,18 +108,21 @@ public struct MergeWork: ~Copyable {
     case .comparing: part = .looking
     case .looking: part = .claiming
     case .claiming: part = .freeing
-    case .freeing: part = .placing
-    case .placing: part = .listing
+    case .freeing: beginNaming()
+    case .naming: part = .placing
+    case .placing:
+      // Those that were drawn in may want others' names in turn.
+      if survey.takeNews() { beginNaming() } else { part = .listing }
     case .listing:
       if !copy.isUnderOtherKey {
         try engine.planSettings(&plan, copy.keys.ring.ledger)
         try engine.planSlots(&plan, copy)
       }
-      part = isNothing ? .done : .sealing
-      if part == .sealing { try engine.claim(&draft) }
-    case .sealing: part = .taking
-    case .taking: part = .writing
-    case .writing:
+      part = isNothing ? .done : .writing
+      if part == .writing { try engine.claim(&draft) }
+      occupied = Set(plan.items.compactMap(\.ours))
+    case .writing: part = .exchanging
+    case .exchanging:
       try engine.orphan(before.subtracting(after.keys), &draft)
       values = after.filter { !before.contains($0.key) }.map(\.value)
       part = .copying
@@ -126,23 +140,24 @@ public struct MergeWork: ~Copyable {
 // MARK: - Where items are to stand
 
 extension MergeWork {
+  private mutating func beginNaming() {
+    names = PlacedNames(survey.claims.values.map(\.claim))
+    part = .naming
+  }
+
   /// Finds every item's place. An item that is the same in both copies is drawn in where another one wants its name.
   private mutating func place(_ slice: inout Slice) throws(VaultError) -> Bool {
-    if next == 0 { attempts = try survey.attempts(&engine, &copy) }
     let ids = survey.order
     while next < ids.count, !slice.isSpent {
       let id = ids[next]
       next += 1
       slice.countLook()
-      guard let attempt = attempts[id], let wanting = survey.claims[id] else { continue }
-      let tag = try engine.tag(of: wanting, attempt, survey.difference, &copy)
-      guard let other = try engine.occupant(of: tag), survey.claims[other] == nil else { continue }
+      guard let tag = names.places[id]?.tag, let other = try engine.occupant(of: tag),
+        survey.claims[other] == nil
+      else { continue }
       try survey.drawIn(other, tag, &engine, &copy)
     }
-    guard next >= ids.count else { return true }
-    next = 0
-    // Those that were drawn in may want others' names in turn.
-    return survey.takeNews()
+    return next < ids.count
   }
 
   /// Says of each item what is to be done.
@@ -153,14 +168,12 @@ extension MergeWork {
       next += 1
       slice.countLook()
       guard let known = survey.claims[id] else { continue }
-      let attempt = attempts[id] ?? 0
-      let isPurged = known.claim.state == .purged
-      let tag =
-        isPurged ? nil : try engine.tag(of: known, attempt, survey.difference, &copy)
-      guard known.isNews || known.ours != tag else { continue }
+      let place = names.places[id]
+      guard known.isNews || known.ours != place?.tag else { continue }
       plan.items.append(
-        MergePlan.Item(id: id, ours: known.ours, theirs: known.theirs, attempt: attempt))
-      plan.report.count(known, isPurged: isPurged, isRenamed: attempt > 0)
+        MergePlan.Item(id: id, ours: known.ours, theirs: known.theirs, place: place))
+      plan.report.count(
+        known, isPurged: known.claim.state == .purged, isRenamed: place?.attempt ?? 0 > 0)
     }
     return next < ids.count
   }
@@ -169,44 +182,47 @@ extension MergeWork {
 // MARK: - What is written
 
 extension MergeWork {
-  /// Makes the rows that items are to have.
-  private mutating func seal(_ slice: inout Slice) throws(VaultError) -> Bool {
+  /// Makes the rows that items are to have, and puts them in the place of those that they have, or keeps them until their
+  /// place is free.
+  private mutating func write(_ slice: inout Slice) throws(VaultError) -> Bool {
     while next < plan.items.count, !slice.isSpent {
       let item = plan.items[next]
       next += 1
+      // What was written just now is read by its root.
+      engine.trust.see(draft.root)
       let mine = try engine.item(item.id, item.ours, survey.difference)
       for row in mine?.rows ?? [] {
         if let value = try row.valueID() { before.insert(value) }
       }
       let merge = try engine.merged(item.id, mine, item.theirs, survey.difference, &copy)
-      let rows = try merge.sealed(item.attempt, by: engine.keys)
+      let rows = try merge.sealed(item.place?.attempt ?? 0, by: engine.keys)
       try draft.count(rows.counts, insteadOf: mine?.counts ?? (0, 0))
       slice.countRow(rows.byteCount)
-      written.append(rows)
+      if let ours = item.ours {
+        try engine.takeAway(ours, &draft)
+        occupied.remove(ours)
+      }
+      if let tag = item.place?.tag, occupied.contains(tag) {
+        waiting.append(rows)
+      } else {
+        try write(rows)
+      }
     }
     return next < plan.items.count
   }
 
-  /// Takes all rows away that change: one may get another's name.
-  private mutating func take(_ slice: inout Slice) throws(VaultError) -> Bool {
-    while next < plan.items.count, !slice.isSpent {
-      if let tag = plan.items[next].ours { try engine.takeAway(tag, &draft) }
-      slice.countRow(0)
-      next += 1
-    }
-    return next < plan.items.count
+  private mutating func write(_ rows: SealedRows) throws(VaultError) {
+    try engine.write(rows, &draft)
+    after.merge(rows.values) { first, _ in first }
   }
 
-  private mutating func write(_ slice: inout Slice) throws(VaultError) -> Bool {
-    while next < written.count, !slice.isSpent {
-      let rows = written[next]
-      written[next] = SealedRows()
-      next += 1
-      try engine.write(rows, &draft)
-      after.merge(rows.values) { first, _ in first }
+  private mutating func exchange(_ slice: inout Slice) throws(VaultError) -> Bool {
+    while let rows = waiting.popLast() {
+      try write(rows)
       slice.countRow(rows.byteCount)
+      if slice.isSpent { break }
     }
-    return next < written.count
+    return !waiting.isEmpty
   }
 
   private mutating func copyChunks(_ slice: inout Slice) throws(VaultError) -> Bool {

@@ -3,11 +3,12 @@
 internal import KuraFormat
 internal import SecureMemory
 
-/// Gives each item the name under which it stands, where several want the same one.
+/// Gives each item the name under which it stands, where several want the same one, item by item.
 ///
 /// No revision says it: each copy derives the same names of the same items. Names themselves are secrets, and so this
-/// goes by their tags.
-enum PlacedNames {
+/// goes by their tags. Protected items come before others, so that none of these stands where a protected one is looked
+/// for; live ones before deleted ones; then goes the lower id.
+struct PlacedNames {
   /// Says what an item brings with it when its name is decided.
   struct Claim: Sendable {
     let item: ItemID
@@ -17,29 +18,37 @@ enum PlacedNames {
     let wanted: ItemTag
   }
 
-  /// Which name each item gets: 0 for the one it wants, else the number of the attempt that was free.
+  /// Says under which of its names an item stands.
+  struct Place: Equatable, Sendable {
+    /// 0 for the name it wants, else the number of the attempt that was free.
+    let attempt: Int
+    let tag: ItemTag
+  }
+
+  /// Those that have no name yet, the first one last.
+  private var left: [Claim]
+  private var taken: Set<ItemTag> = []
+  private(set) var places: [ItemID: Place] = [:]
+
+  /// - Parameter claims: The items, in any order; purged ones stand under no name.
+  init(_ claims: some Sequence<Claim>) {
+    left = claims.filter { $0.state != .purged }.sorted { $0.rank > $1.rank }
+  }
+
+  /// Gives the next item a name.
   ///
-  /// Protected items come before others, so that none of these stands where a protected one is looked for; live ones
-  /// before deleted ones; then goes the lower id.
-  ///
-  /// - Parameters:
-  ///   - claims: The items, in any order; purged ones stand under no name.
-  ///   - tag: The tag of ``name(_:of:attempt:)`` for a claim.
-  static func attempts(
-    of claims: some Sequence<Claim>,
-    tag: (Claim, _ attempt: Int) throws(VaultError) -> ItemTag
-  ) throws(VaultError) -> [ItemID: Int] {
-    let order = claims.filter { $0.state != .purged }.sorted { $0.rank < $1.rank }
-    var (taken, attempts): (Set<ItemTag>, [ItemID: Int]) = ([], [:])
-    for claim in order {
-      var (attempt, wanted) = (0, claim.wanted)
-      while !taken.insert(wanted).inserted {
-        attempt += 1
-        wanted = try tag(claim, attempt)
-      }
-      attempts[claim.item] = attempt
+  /// - Parameter tag: The tag of ``name(_:of:attempt:)`` for a claim.
+  /// - Returns: Whether there was one without.
+  mutating func step(
+    _ tag: (Claim, _ attempt: Int) throws(VaultError) -> ItemTag
+  ) throws(VaultError) -> Bool {
+    guard let claim = left.popLast() else { return false }
+    var place = Place(attempt: 0, tag: claim.wanted)
+    while !taken.insert(place.tag).inserted {
+      place = Place(attempt: place.attempt + 1, tag: try tag(claim, place.attempt + 1))
     }
-    return attempts
+    places[claim.item] = place
+    return true
   }
 
   /// The name that is tried when others were taken: `NAME (8 digits of the id)`, with one more each time, after all 32
