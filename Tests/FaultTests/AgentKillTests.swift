@@ -127,6 +127,8 @@ final class AgentDesk {
     try body(beside.id)
     let status = beside.wait()
     companionStatuses.append(status)
+    // How long it takes, and how much longer than meant this sleeps, is the machine's to say: the moment is sought.
+    patience = status == 0 ? max(patience / 4 * 3, 500) : min(patience / 3 * 4, 20_000_000)
     return status
   }
 

@@ -102,9 +102,9 @@ extension Verb {
     switch self {
     case .status, .slots: .mayBeAskedInTurn
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
-    case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grantRevoke, .confine: []
+    case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grants, .grantRevoke, .confine: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts, .getSecrets, .grants:
+      .secrets, .conflicts, .getSecrets:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
