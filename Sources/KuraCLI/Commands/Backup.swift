@@ -64,7 +64,7 @@ enum Backup {
     let path: String
     switch (file, directory) {
     case (let file?, nil): path = file
-    case (nil, let directory?): path = directory + "/" + name(for: vault)
+    case (nil, let directory?): path = directory + "/" + front(of: vault) + moment
     case (nil, nil), (_?, _?):
       throw .usage(
         "name a file, or a directory with --to", hint: "the file is made; the directory is not")
@@ -72,14 +72,18 @@ enum Backup {
     do throws(PathError) { return try VaultPath(at: path).path } catch { throw .path(error) }
   }
 
-  /// The vault's name and the moment, by which they sort: `default-20261123T111530Z.kura`.
-  private static func name(for vault: VaultPath) -> String {
+  /// What the names of a vault's backups begin with: `default` of `default-20261123T111530Z.kura`.
+  static func front(of vault: VaultPath) -> String {
     let file = vault.fileName
     let isUsual = file.utf8.suffix(suffix.count).elementsEqual(suffix)
-    let stem = String(decoding: file.utf8.dropLast(isUsual ? suffix.count : 0), as: UTF8.self)
+    return String(decoding: file.utf8.dropLast(isUsual ? suffix.count : 0), as: UTF8.self)
+  }
+
+  /// What they end with, by which they sort.
+  private static var moment: String {
     let moment = Moment.rfc3339(Clock.unix()).utf8.prefix(19).filter {
       $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":")
     }
-    return stem + "-" + String(decoding: moment, as: UTF8.self) + "Z.kura"
+    return "-" + String(decoding: moment, as: UTF8.self) + "Z.kura"
   }
 }

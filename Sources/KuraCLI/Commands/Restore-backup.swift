@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
@@ -75,9 +76,10 @@ enum RestoreBackup {
     _ invocation: borrowing Invocation, for vault: VaultPath
   ) throws(CommandError) -> VaultPath {
     let text = try invocation.operand(0)
-    let source: VaultPath
+    var source: VaultPath
     do throws(PathError) { source = try VaultPath(at: text) } catch { throw .path(error) }
     guard source.isThere else { throw Self.noBackup("there is no backup", source.path) }
+    if !source.isFile { source = try newest(in: source.path, of: vault, invocation.messages) }
     guard source.isFile else { throw Self.noBackup("this is not a vault", source.path) }
     guard source != vault, source.path != vault.path else {
       throw .failure("this is the vault itself, and no backup of it", hint: "name another file")
@@ -88,6 +90,39 @@ enum RestoreBackup {
         hint: "lock it where it is used", .busy)
     }
     return source
+  }
+}
+
+// MARK: - The newest of a series
+
+extension RestoreBackup {
+  /// The newest that `backup --to` made in a directory of a vault of that name; it is said which.
+  private static func newest(
+    in directory: String, of vault: VaultPath, _ messages: Messages
+  ) throws(CommandError) -> VaultPath {
+    let names: [[UInt8]]
+    do throws(FileError) { names = try System.names(in: directory) } catch {
+      guard error.errno != ENOTDIR else { throw noBackup("this is not a vault", directory) }
+      throw .file(.read, path: directory, errno: error.errno)
+    }
+    let front = Backup.front(of: vault)
+    var newest = ""
+    for bytes in names {
+      guard let name = String(validating: bytes, as: UTF8.self),
+        let found = BackupSeries.front(of: name), found.utf8.elementsEqual(front.utf8),
+        newest.utf8.lexicographicallyPrecedes(name.utf8)
+      else { continue }
+      newest = name
+    }
+    guard !newest.utf8.isEmpty else {
+      throw noBackup("there is no backup of " + Diagnostic.shown(front) + " there", directory)
+    }
+    let path: VaultPath
+    do throws(PathError) { path = try VaultPath(at: directory + "/" + newest) } catch {
+      throw .path(error)
+    }
+    messages.note("the newest backup there is " + Diagnostic.shown(path.path))
+    return path
   }
 }
 
