@@ -105,6 +105,7 @@ enum Export {
     let words = "exported \(count) " + (count == 1 ? "item" : "items")
     let leftWords = left == 1 ? "; 1 was left out" : "; \(left) were left out"
     messages.note(left == 0 ? words : words + leftWords)
+    if let losses = writer.losses { messages.note(losses) }
     return left == 0 ? .ok : .failure
   }
 }

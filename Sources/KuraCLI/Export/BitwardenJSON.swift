@@ -50,8 +50,8 @@ struct BitwardenJSON {
   ///   - number: Its place among all.
   ///   - flaw: Is told of attachments, which the document has no place for.
   func write(
-    _ entry: borrowing ExportedEntry, number: Int, _ output: inout Output,
-    flaw: (String, String) -> Void
+    _ entry: borrowing ExportedEntry, number: Int, _ items: inout ExportedItems,
+    _ output: inout Output, flaw: (String, String) -> Void
   ) throws(CommandError) {
     let item = entry.item
     try output.openObject()
@@ -71,6 +71,7 @@ struct BitwardenJSON {
     try part("notes", .notes, entry, &output)
     try writeLogin(entry, &output, flaw)
     try writeFields(entry, &output, flaw)
+    try writeHistory(of: entry, &items, &output, flaw)
     try output.closeObject()
     for part in entry.parts where part.role == .attachment {
       flaw(part.label, "an export of Bitwarden's has no attachments")
@@ -124,6 +125,34 @@ extension BitwardenJSON {
       try field(attribute.key, attribute.value.span, isHidden: false, &output)
     }
     try output.closeArray()
+  }
+
+  /// Writes the passwords before, the last of them first, each with the time when another one took its place.
+  private func writeHistory(
+    of entry: borrowing ExportedEntry, _ items: inout ExportedItems, _ output: inout Output,
+    _ flaw: (String, String) -> Void
+  ) throws(CommandError) {
+    try output.key("passwordHistory")
+    try output.openArray()
+    if let password = entry.first(.password) {
+      var later = try Self.copy(entry.bytes(password))
+      try items.eachEarlier(of: entry, flaw: flaw) { _, ended, value throws(CommandError) in
+        // Of a change of something else there is no word.
+        guard !later.isEqual(to: value) else { return }
+        later = try Self.copy(value)
+        try output.openObject()
+        try output.member("lastUsedDate", moment: ended)
+        try output.member("password", bytes: value)
+        try output.closeObject()
+      }
+    }
+    try output.closeArray()
+  }
+
+  private static func copy(_ value: Span<UInt8>) throws(CommandError) -> SecretBytes {
+    do throws(SecureMemoryError) { return try SecretBytes(copying: value) } catch {
+      throw .outOfMemory
+    }
   }
 
   private func field(

@@ -27,4 +27,28 @@ enum ExportFormat: String, Sendable, CaseIterable {
     case .dotenv: false
     }
   }
+
+  /// Whether the values that an item had before are written.
+  var hasEarlier: Bool {
+    switch self {
+    case .jsonLines, .keepassXML, .bitwardenJSON: true
+    case .keepassCSV, .cxf, .pass, .dotenv: false
+    }
+  }
+
+  /// Whether it says of an item that it takes the passcode.
+  var hasProtection: Bool {
+    switch self {
+    case .jsonLines, .bitwardenJSON: true
+    case .keepassCSV, .keepassXML, .cxf, .pass, .dotenv: false
+    }
+  }
+
+  /// Whether attributes are written.
+  var hasAttributes: Bool {
+    switch self {
+    case .jsonLines, .keepassCSV, .keepassXML, .bitwardenJSON, .cxf, .pass: true
+    case .dotenv: false
+    }
+  }
 }

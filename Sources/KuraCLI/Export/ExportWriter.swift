@@ -13,6 +13,8 @@ struct ExportWriter: ~Copyable {
   private(set) var count = 0
   /// How many things were left out, each of which was told.
   private(set) var left = 0
+  /// What the form holds of no item; nil where all is there.
+  var losses: String? { items.losses.words }
 
   init(_ items: consuming ExportedItems, _ messages: Messages) {
     self.items = items
@@ -38,8 +40,8 @@ struct ExportWriter: ~Copyable {
       try document.close(&output)
     case .bitwardenJSON:
       let document = try BitwardenJSON(EntryGrouping.groups(of: items.names), &output)
-      try eachEntry { entry, _, number, flaw throws(CommandError) in
-        try document.write(entry, number: number, &output, flaw: flaw)
+      try eachEntry { entry, items, number, flaw throws(CommandError) in
+        try document.write(entry, number: number, &items, &output, flaw: flaw)
       }
       try document.close(&output)
     case .cxf:
@@ -86,6 +88,7 @@ struct ExportWriter: ~Copyable {
   ) throws(CommandError) -> String? {
     let limit = VariableList.lengthLimit - variable.count - 2
     let item = try items.read(name, revision: 0, into: &value, limit: limit)
+    items.losses.add(item, isProtected: item.facts.protection == .protected)
     if try items.secrets(of: item, name).count > 0 {
       tell(name, "its secret attributes, which no variable holds")
     }
@@ -114,6 +117,7 @@ struct ExportWriter: ~Copyable {
       var flaws: [(String, String)] = []
       let entry = try ExportedEntry.read(group, &items) { flaws.append(($0, $1)) }
       if let entry {
+        items.losses.add(entry.item, isProtected: entry.parts.contains { $0.isProtected })
         try body(entry, &items, index) { flaws.append((entry.item.name + ": " + $0, $1)) }
         count += 1
       }

@@ -60,7 +60,7 @@ struct ExportedEntry: ~Copyable {
         continue
       }
       let label = String(decoding: name.utf8.dropFirst(own.utf8.count + 1), as: UTF8.self)
-      let role = role(of: item, label)
+      let role = free(role(of: item, label), parts)
       guard role == .attachment || UTF8Scanner.isText(value.bytes) else {
         flaw(name, "its value is no UTF-8 text")
         continue
@@ -89,8 +89,16 @@ struct ExportedEntry: ~Copyable {
       do throws(SecureMemoryError) { try text.append(value) } catch { throw .outOfMemory }
       parts.append(
         Part(
-          role: role(of: key, value), label: key, isProtected: isProtected,
+          role: free(role(of: key, value), parts), label: key, isProtected: isProtected,
           range: start..<text.count))
+    }
+  }
+
+  /// What a part of a role is where the entry has one of that already: a field.
+  private static func free(_ role: Role, _ parts: [Part]) -> Role {
+    switch role {
+    case .password, .code, .notes: parts.contains { $0.role == role } ? .field : role
+    case .field, .attachment: role
     }
   }
 

@@ -10,12 +10,18 @@ struct ExportedItems: ~Copyable {
   let names: [String]
   /// What all of them begin with, as it was asked for.
   let prefix: String
+  /// What the form holds of no item.
+  var losses: ExportLosses
   private let access: VaultAccess
   private var held: Held
 
-  private init(names: [String], _ prefix: String, _ access: VaultAccess, _ held: consuming Held) {
+  private init(
+    names: [String], _ prefix: String, _ losses: ExportLosses, _ access: VaultAccess,
+    _ held: consuming Held
+  ) {
     self.names = names
     self.prefix = prefix
+    self.losses = losses
     self.access = access
     self.held = held
   }
@@ -29,21 +35,37 @@ struct ExportedItems: ~Copyable {
   ) throws(CommandError) -> ExportedItems {
     var held = Held(keepsSecret: true)
     var names: [String] = []
-    var order = ListOrder()
-    order.prefix = prefix
+    var losses = ExportLosses(format)
     try access.unlocked(authorizing: true, holding: &held) { connection throws(ClientError) in
       names = []
-      order.flags = []
-      try connection.list(order) { item throws(ClientError) in
-        if format.hasCodes || item.facts.kind != .otp { names.append(item.name) }
-      }
-      guard format.hasDeleted else { return }
-      order.flags = .deleted
-      try connection.list(order) { item throws(ClientError) in names.append(item.name) }
+      losses = ExportLosses(format)
+      try find(prefix, format, &names, &losses, &connection)
     }
     try prove(access, &held)
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    return ExportedItems(names: names, prefix, access, held)
+    return ExportedItems(names: names, prefix, losses, access, held)
+  }
+
+  private static func find(
+    _ prefix: String, _ format: ExportFormat, _ names: inout [String],
+    _ losses: inout ExportLosses, _ connection: inout Connection
+  ) throws(ClientError) {
+    var order = ListOrder()
+    order.prefix = prefix
+    try connection.list(order) { item throws(ClientError) in
+      if format.hasCodes || item.facts.kind != .otp {
+        names.append(item.name)
+      } else {
+        losses.addCode()
+      }
+    }
+    order.flags = .deleted
+    try connection.list(order) { item throws(ClientError) in
+      if format.hasDeleted { names.append(item.name) } else { losses.addDeleted() }
+    }
+    try connection.conflicts { conflict throws(ClientError) in
+      if conflict.name.utf8.starts(with: prefix.utf8) { losses.addConflict() }
+    }
   }
 
   private static func prove(_ access: VaultAccess, _ held: inout Held) throws(CommandError) {
@@ -71,6 +93,32 @@ struct ExportedItems: ~Copyable {
         guard case .refused(.notFound) = error else { throw error }
       }
       return items
+    }
+  }
+
+  /// Goes over the values that an entry's own item had before; what is no text of an entry's length is told.
+  ///
+  /// - Parameters:
+  ///   - isFirst: Whether the oldest comes first.
+  ///   - body: Gets the revision, when another value took its place, and its value.
+  mutating func eachEarlier(
+    of entry: borrowing ExportedEntry, flaw: (String, String) -> Void,
+    fromFirst isFirst: Bool = false,
+    _ body: (Item, UInt64, Span<UInt8>) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    let name = entry.item.name
+    let limit = ExportedEntry.longest
+    let revisions = try revisions(of: name)
+    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    let earlier = revisions.indices.dropLast().filter { revisions[$0].facts.kind == .value }
+    for index in isFirst ? earlier : earlier.reversed() {
+      let told = revisions[index]
+      let item = try read(name, revision: told.facts.revision, into: &value, limit: limit)
+      guard item.facts.size <= UInt64(limit), UTF8Scanner.isText(value.bytes) else {
+        flaw("revision \(item.facts.revision)", "its value is no text that an entry takes")
+        continue
+      }
+      try body(item, revisions[index + 1].facts.modified, value.bytes)
     }
   }
 

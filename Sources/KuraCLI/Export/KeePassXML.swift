@@ -39,18 +39,19 @@ struct KeePassXML: ~Copyable {
     try openEntry(entry.item, entry.title, &output)
     try output.string("UserName", entry.attribute("user").span, flaw)
     try output.string("URL", entry.attribute("url").span, flaw)
+    var keys = KeyNumbering(["Title", "UserName", "URL", "Password", "Notes", "otp"])
     for part in entry.parts {
       let bytes = entry.bytes(part)
       switch part.role {
       case .password: try output.string("Password", bytes, isSecret: true, flaw)
       case .notes: try output.string("Notes", bytes, flaw)
       case .code: try output.string("otp", bytes, isSecret: true, flaw)
-      case .field: try output.string(part.label, bytes, isSecret: true, flaw)
+      case .field: try output.string(keys.free(part.label), bytes, isSecret: true, flaw)
       case .attachment: try output.attachment(part.label, bytes)
       }
     }
     for attribute in entry.otherAttributes(than: ["user", "url"]) {
-      try output.string(attribute.key, attribute.value.span, flaw)
+      try output.string(keys.free(attribute.key), attribute.value.span, flaw)
     }
     try writeHistory(of: entry, &items, &output, flaw)
     try output.write("</Entry>\n")
@@ -113,20 +114,14 @@ extension KeePassXML {
     _ flaw: (String, String) -> Void
   ) throws(CommandError) {
     guard entry.first(.password) != nil else { return }
-    let name = entry.item.name
-    var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
+    let title = entry.title
     var isOpen = false
-    for told in try items.revisions(of: name).dropLast() where told.facts.kind == .value {
-      let limit = ExportedEntry.longest
-      let item = try items.read(name, revision: told.facts.revision, into: &value, limit: limit)
-      guard item.facts.size <= UInt64(limit), UTF8Scanner.isText(value.bytes) else {
-        flaw("revision \(item.facts.revision)", "its value is no text that an entry takes")
-        continue
-      }
+    try items.eachEarlier(of: entry, flaw: flaw, fromFirst: true) {
+      item, _, value throws(CommandError) in
       if !isOpen { try output.write("<History>\n") }
       isOpen = true
-      try openEntry(item, entry.title, &output)
-      try output.string("Password", value.bytes, isSecret: true, flaw)
+      try openEntry(item, title, &output)
+      try output.string("Password", value, isSecret: true, flaw)
       try output.write("</Entry>\n")
     }
     if isOpen { try output.write("</History>\n") }
@@ -211,5 +206,22 @@ extension Output {
       start = index + 1
     }
     try write(text.extracting(start..<text.count))
+  }
+}
+
+/// Numbers keys that others have already, as kura-import(1) does: `Title-2`.
+private struct KeyNumbering {
+  private var taken: [String]
+
+  init(_ taken: [String]) { self.taken = taken }
+
+  mutating func free(_ key: String) -> String {
+    var (free, number) = (key, 1)
+    while taken.contains(where: { $0.utf8.elementsEqual(free.utf8) }) {
+      number += 1
+      free = key + "-\(number)"
+    }
+    taken.append(free)
+    return free
   }
 }
