@@ -122,13 +122,19 @@ final class AgentDesk {
   ///
   /// - Returns: How it ended.
   func interrupt(after dice: inout Dice, _ body: (pid_t) throws -> Void) throws -> Int32 {
+    // The agent begins when this says so: what follows at once comes amid its work, however busy the machine is.
+    let agent = try agentID()
+    Glibc.kill(agent, SIGSTOP)
+    defer { Glibc.kill(agent, SIGCONT) }
     let beside = try start(companion ?? [])
+    usleep(10_000)
+    Glibc.kill(agent, SIGCONT)
     usleep(UInt32.random(in: 0...patience, using: &dice))
     try body(beside.id)
     let status = beside.wait()
     companionStatuses.append(status)
     // How long it takes, and how much longer than meant this sleeps, is the machine's to say: the moment is sought.
-    patience = status == 0 ? max(patience / 4 * 3, 500) : min(patience / 3 * 4, 20_000_000)
+    patience = status == 0 ? patience / 4 * 3 : min(patience / 3 * 4 + 100, 20_000_000)
     return status
   }
 
