@@ -82,8 +82,8 @@ import Testing
       try flaw(try changed("bitwarden-pbkdf2.json", old, new)) == ReadingFlaw(.member, word))
   }
 
-  /// RFC 4231, test case 2; RFC 5869, appendix A.1; RFC 7914, section 11; RFC 9106, section 5.3 without its secret and
-  /// data cannot be asked for, so Argon2's vector is that of its authors' own program.
+  /// HMAC: RFC 4231, test case 2. SHA-256: FIPS 180-4's example. PBKDF2: RFC 7914, section 11. Argon2id: a vector of its
+  /// authors' own tests, since that of RFC 9106 is made with a secret and data that no export has.
   @Test func `the sums are those that were published`() throws {
     #expect(
       hexadecimal(Digest.authenticate(Array("what do ya want for nothing?"), with: Array("Jefe")))

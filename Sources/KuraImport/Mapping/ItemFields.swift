@@ -6,9 +6,9 @@ internal import KuraTerms
 /// under a key of its own.
 struct ItemFields {
   /// How many bytes the secret ones take together, with their keys: an item takes some more.
-  private static let mostHidden = 61_440
+  static let mostHidden = 61_440
   /// The longest one that lists show.
-  private static let longestOpen = 1_024
+  static let longestOpen = 1_024
 
   private(set) var open: [ImportedItem.Pair] = []
   private(set) var hidden: [ImportedItem.Pair] = []

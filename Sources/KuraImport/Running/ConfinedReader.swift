@@ -9,7 +9,7 @@ internal import SecureMemory
 /// Has a source read by a process that can do nothing else, and reads what that answers.
 enum ConfinedReader {
   /// What such a process may take: 2 GiB, and five minutes of a processor.
-  private static let limits = kura_reader_limits(bytes: 2 << 30, seconds: 300)
+  static let limits = kura_reader_limits(bytes: 2 << 30, seconds: 300)
   /// The longest answer.
   private static let most = 512 << 20
 

@@ -48,10 +48,12 @@ public enum ImportProgram {
       readSecrets: { name throws(ImportFailure) in try side.vault.secrets(name) })
     let plan = try Plan(items, order.policy, known: &look)
     items = []
+    let rows = try Row.rows(of: plan.steps, known: &look)
     if order.isDry {
+      try VaultSide.checkSize(of: rows)
       for step in plan.steps { write(ImportWords.line(step) + "\n", to: 1) }
     } else {
-      leavings += try store(plan, &look, side, order) + plan.kept
+      leavings += try store(rows, of: plan, side, order) + plan.kept
     }
     for leaving in leavings { note(ImportWords.line(leaving, in: order.format), order) }
     note(ImportWords.summary(plan, isDry: order.isDry), order)
@@ -104,9 +106,9 @@ public enum ImportProgram {
 
   /// Stores what the plan says; a seed that makes no codes is kept as a value.
   private static func store(
-    _ plan: Plan, _ look: inout VaultLook, _ side: Held, _ order: ImportOrder
+    _ rows: [Row], of plan: Plan, _ side: Held, _ order: ImportOrder
   ) throws(ImportFailure) -> [Leaving] {
-    var rows = try Row.rows(of: plan.steps, known: &look)
+    var rows = rows
     guard !rows.isEmpty else { return [] }
     if let copy = try side.vault.makePlace(for: rows) { note(ImportWords.takenOver(copy), order) }
     var leavings: [Leaving] = []

@@ -81,13 +81,7 @@ struct VaultSide: ~Copyable {
     } catch {
       guard case .refused(let refusal) = error else { throw ImportFailure(error) }
       guard rows.indices.contains(row) else {
-        if case .tooLarge = refusal {
-          throw ImportFailure(
-            .failure,
-            "all of it together has more than \(ProtocolLimit.wholeBatchBytes >> 20) MiB, which is the most that is stored at once",
-            hint:
-              "nothing was changed; leave out the largest files there, and put them by 'kura put'")
-        }
+        if case .tooLarge = refusal { throw Self.tooMuch }
         throw ImportFailure(error)
       }
       if case .otpInvalid = refusal { return .noCode(row: row) }
@@ -95,40 +89,74 @@ struct VaultSide: ~Copyable {
     }
   }
 
+  /// Sees that the agent would store rows at once, without giving it any.
+  ///
+  /// - Parameters:
+  ///   - most: How many values it takes.
+  ///   - mostBytes: How many bytes they may have.
+  static func checkSize(
+    of rows: [Row], most: Int = ProtocolLimit.wholeBatch,
+    mostBytes: Int = ProtocolLimit.wholeBatchBytes
+  ) throws(ImportFailure) {
+    var (count, byteCount) = (0, 0)
+    do throws(ClientError) {
+      let last = try pack(rows) { batch, _ in
+        count += batch.count
+        byteCount += batch.byteCount
+      }
+      count += last.count
+      byteCount += last.byteCount
+    } catch { throw ImportFailure(error) }
+    guard count <= most, byteCount <= mostBytes else {
+      throw tooMuch
+    }
+  }
+
+  private static let tooMuch = ImportFailure(
+    .failure,
+    "all of it together has more than \(ProtocolLimit.wholeBatchBytes >> 20) MiB, or \(ProtocolLimit.wholeBatch) values, which is the most that is stored at once",
+    hint: "nothing was changed; leave out the largest files there, and put them by 'kura put'")
+
   /// - Parameter refused: Gets the row that is refused; where none is, -1.
   private mutating func send(
     _ rows: [Row], _ refused: inout Int, _ progress: (Int) -> Void
   ) throws(ClientError) {
-    var batch = try ItemBatch()
     let flags: PutBatchRequest.Flags = [.whole, .allowEmpty]
     var ignored = 0
     refused = -1
-    for (index, row) in rows.enumerated() {
-      let attributes = try Self.pairs(row.attributes)
-      let secrets = try Self.pairs(row.secrets)
-      if try !Self.add(row, attributes, secrets, to: &batch) {
-        try send(&batch, flags)
-        progress(index)
-        _ = try Self.add(row, attributes, secrets, to: &batch)
-      }
-      for piece in Self.rest(of: row.value) where try !batch.add(more: piece.span) {
-        try send(&batch, flags)
-        _ = try batch.add(more: piece.span)
-      }
+    let last = try Self.pack(rows) { batch, index throws(ClientError) in
+      try connection.send(batch, flags: flags.union(.more))
+      try connection.batchAnswer(&ignored)
+      progress(index)
     }
-    try connection.send(batch, flags: flags)
+    try connection.send(last, flags: flags)
     try connection.batchAnswer(&ignored, refusedAt: &refused)
     progress(rows.count)
   }
 
-  /// Sends what belongs to a batch that goes on.
-  private mutating func send(
-    _ batch: inout ItemBatch, _ flags: PutBatchRequest.Flags
-  ) throws(ClientError) {
-    var ignored = 0
-    try connection.send(batch, flags: flags.union(.more))
-    try connection.batchAnswer(&ignored)
-    batch.removeAll()
+  /// Puts rows into batches, one after the other.
+  ///
+  /// - Parameter hand: Gets each that is full, and how many rows stand before its end.
+  /// - Returns: The last one.
+  private static func pack(
+    _ rows: [Row], _ hand: (borrowing ItemBatch, Int) throws(ClientError) -> Void
+  ) throws(ClientError) -> ItemBatch {
+    var batch = try ItemBatch()
+    for (index, row) in rows.enumerated() {
+      let attributes = try Self.pairs(row.attributes)
+      let secrets = try Self.pairs(row.secrets)
+      if try !add(row, attributes, secrets, to: &batch) {
+        try hand(batch, index)
+        batch.removeAll()
+        _ = try add(row, attributes, secrets, to: &batch)
+      }
+      for piece in rest(of: row.value) where try !batch.add(more: piece.span) {
+        try hand(batch, index)
+        batch.removeAll()
+        _ = try batch.add(more: piece.span)
+      }
+    }
+    return batch
   }
 
   /// What of a value does not stand beside its name.

@@ -56,10 +56,10 @@ enum PasswordCost: Equatable {
   /// Argon2id, the memory in KiB.
   case memory(UInt32, passes: UInt32, lanes: UInt32)
 
-  private static let mostRounds: UInt64 = 2_000_000
-  private static let mostMemory: UInt64 = 1_024
-  private static let mostPasses: UInt64 = 10
-  private static let mostLanes: UInt64 = 16
+  static let mostRounds: UInt64 = 2_000_000
+  static let mostMemory: UInt64 = 1_024
+  static let mostPasses: UInt64 = 10
+  static let mostLanes: UInt64 = 16
 
   /// Reads it from an export's members; nothing was taken yet when it is too much.
   init(_ document: JSONValue) throws(ReadingFlaw) {
