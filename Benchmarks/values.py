@@ -49,7 +49,9 @@ def commands(ground, vault, path):
                             f"sync {copy}")
     feed = ground.tool("feed")
     file = shlex.quote(os.environ["XDG_DATA_HOME"] + "/kura/default.kura")
-    keeping = ground.script("keep-durably", f"cp --reflink=never {file} {copy}", f"sync {copy}")
+    # As a backup, it takes the earlier one's place when it is whole: both want memory for two.
+    keeping = ground.script("keep-durably", f"cp --reflink=never {file} {copy}.new", f"sync {copy}.new",
+                            f"mv {copy}.new {copy}")
     vault.call("put", "--replace", "--file", path, "large")
     return {
         "put/kura": Timed([feed, path, vault.program, "-q", "put", "--replace", "large"]),

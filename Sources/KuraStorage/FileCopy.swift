@@ -44,6 +44,8 @@ package enum CopyError: Error, Equatable, Sendable {
 extension Storage {
   /// SQLite reads no more than this at once.
   private static let pieceCount = 65_536
+  /// Has the disk begin to write after so many; a multiple of a piece.
+  private static let burstCount: UInt64 = 8 << 20
   /// How often another connection that writes is waited for, and how long each time, in microseconds.
   private static let tries = 250
   private static let pause: UInt32 = 20_000
@@ -73,6 +75,8 @@ extension Storage {
         try draft.write(buffer.span.extracting(first: count), at: offset)
       } catch { throw .draft(error) }
       offset += UInt64(count)
+      // The disk is at work while the rest is copied and compared.
+      if offset.isMultiple(of: Self.burstCount) { draft.beginSync(of: Self.burstCount, endingAt: offset) }
     }
     try compare(source, draft, &buffer, watch)
   }
@@ -163,6 +167,9 @@ extension Storage {
 // MARK: - The copy
 
 extension FileDraft {
+  /// `SYNC_FILE_RANGE_WRITE`, which Swift does not see.
+  private static let beginWriting: UInt32 = 2
+
   /// How many bytes its disk still takes; where nobody says, writing will tell.
   fileprivate var room: UInt64 {
     var facts = statvfs()
@@ -186,6 +193,11 @@ extension FileDraft {
       guard part > 0 else { throw StorageError(systemError: part < 0 ? errno : EIO) }
       count += part
     }
+  }
+
+  /// Has the disk begin to write what was written last, and waits for nothing; a file system that cannot writes later.
+  fileprivate func beginSync(of count: UInt64, endingAt end: UInt64) {
+    _ = sync_file_range(descriptor, off_t(end - count), off_t(count), Self.beginWriting)
   }
 
   fileprivate func read(
