@@ -76,7 +76,9 @@ extension Storage {
       } catch { throw .draft(error) }
       offset += UInt64(count)
       // The disk is at work while the rest is copied and compared.
-      if offset.isMultiple(of: Self.burstCount) { draft.beginSync(of: Self.burstCount, endingAt: offset) }
+      if offset.isMultiple(of: Self.burstCount) {
+        draft.beginSync(of: Self.burstCount, endingAt: offset)
+      }
     }
     try compare(source, draft, &buffer, watch)
   }
