@@ -21,8 +21,9 @@ import merge_fuzz as F
 import merge_model as M
 
 # Worlds in which something happens that is rare: two counters of one secret of which the lower is deeper; a content that
-# a side knew and left out without a later one; one in conflict that was purged; a name that is cut inside a character.
-RARE = {("p", 195): [76], ("p", 210): [76], ("p", 6): [20, 68]}
+# a side knew and left out without a later one; one in conflict that was purged; a name that is cut inside a character; one
+# that was purged and is later than what a side still has.
+RARE = {("p", 195): [76], ("p", 210): [76], ("p", 6): [20, 68], ("p", 578): [76]}
 POOL = ["a", "b", "a (%s)", "é" * 505, "日" * 341, "x" * 1013, "x" * 1024]
 
 

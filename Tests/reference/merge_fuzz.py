@@ -26,6 +26,7 @@ RULES = {
     "later": 46,            # what is known and left out is replaced
     "open": 3,              # rows are pruned that alone have a content which stands
     "purged-open": 90,      # what a purge covers stands, though no row has it
+    "purged-later": 1272,   # what a purge covers replaces others, though no row has it
     "deleted-row": 237,       # a deletion passes for a row that has the value
     "attributes": 1,        # edits of attributes count to the depth as values do
 }
@@ -233,7 +234,8 @@ class World:
         need(all("name" in v.shown for v in views.values() if v.kind != M.PURGED), "an item without a name")
         for i, v in views.items():
             rows = [r for r in d.items[i].revisions if r.kind == M.LIVE]
-            need(v.kind != M.LIVE or M.has_row(rows, "value", M.pick(v.standing["value"])), "a value that is nowhere")
+            need(v.kind != M.LIVE or "value" in v.standing and M.has_row(rows, "value", M.pick(v.standing["value"])),
+                 "a value that is nowhere")
         names = M.resolve_names(views)
         alone = M.resolve_names({i: v for i, v in views.items() if v.cls == M.PROTECTED})
         need(all(names[i] == alone[i] for i in alone), "a standard item stands in a protected one's place")
@@ -343,8 +345,8 @@ def failure(seed, steps, skip=frozenset()):
         run(seed, steps, skip)
     except Failed as e:
         return str(e)
-    except ValueError as e:     # a field for which no content stands
-        return f"no content stands: {e}"
+    except (KeyError, ValueError) as e:     # a field for which no content stands
+        return f"no content stands: {e!r}"
 
 
 def shrink(seed, steps, text):

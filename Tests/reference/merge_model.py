@@ -137,20 +137,22 @@ def essence(item):
 def contents(revisions, purged=()):
     """field -> the Versions that stand: held by some side, and replaced by none: a side replaces a Version that
     it knows, does not hold, and holds a later one (depth, id) for.  So the latest of all always stands.
-    What a purge covers stands only where a side that the purge did not know has it in its row."""
+    What a purge covers is there only where a side that the purge did not know has it in its row."""
     if "fields" in OLD and revisions:
         return old_contents(revisions)
     maps = [(r, dict(r.fields)) for r in revisions]
     out = {}
     for field in {f for _, m in maps for f in m}:
         every = {v for _, m in maps for v in m.get(field, ())}
-        out[field] = frozenset(v for v in every
+        had = {v for v in every if not covers(purged, v) or any(in_row(r, field, v) for r, _ in maps)}
+        if "purged-open" in OLD:
+            had = every
+        later = every if "purged-later" in OLD else had     # what is gone itself replaces nothing
+        out[field] = frozenset(v for v in had
                                if not any(covers(r.vector, v) and v not in m.get(field, ())
-                                          and ("later" in OLD or any(w[:2] > v[:2] for w in m.get(field, ())))
+                                          and ("later" in OLD or any(w[:2] > v[:2] and w in later
+                                                                     for w in m.get(field, ())))
                                           for r, m in maps))
-        if "purged-open" not in OLD:
-            out[field] = frozenset(v for v in out[field] if not covers(purged, v) or any(
-                in_row(r, field, v) for r, _ in maps))
     return {field: versions for field, versions in out.items() if versions}
 
 

@@ -44,19 +44,19 @@ extension ItemHistory {
   /// The contents of a field that no side replaced, as one does that knows a content, does not have it, and has a
   /// later one.
   private func contents(of key: FieldKey, in sides: [HeldRevision]) -> [StampedContent] {
-    let every = Set(sides.flatMap { $0.fields[key] ?? [] })
-    let standing = every.filter { content in
+    // What a purge covers is gone, but where the row of a side that it did not know has it: then it replaces nothing
+    // either, or else no content might be left.
+    let had = Set(sides.flatMap { $0.fields[key] ?? [] }).filter { content in
+      !purged.covers(content.stamp.entry) || sides.contains { $0.hasInRow(content, of: key) }
+    }
+    let standing = had.filter { content in
       !sides.contains { side in
         let held = side.fields[key] ?? []
         return side.lineage.vector.covers(content.stamp.entry) && !held.contains(content)
-          && held.contains { $0.stamp > content.stamp }
+          && held.contains { $0.stamp > content.stamp && had.contains($0) }
       }
     }
-    // What a purge covers has no row any more, but where a side that it did not know has one.
-    let had = standing.filter { content in
-      !purged.covers(content.stamp.entry) || sides.contains { $0.hasInRow(content, of: key) }
-    }
-    return had.sorted { $0.stamp < $1.stamp }
+    return standing.sorted { $0.stamp < $1.stamp }
   }
 }
 
