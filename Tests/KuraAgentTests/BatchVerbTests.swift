@@ -221,6 +221,23 @@ import Testing
     #expect(try count(bench, wire) == 5)
   }
 
+  @Test func `a trial tells what could not be stored, and stores nothing`() throws {
+    let bench = try Bench()
+    let wire = try bench.unlocked()
+    let trial = whole.union(.trial)
+    let uri = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"
+    #expect(try store([("a", "1", [])], whole.union(.more), bench, wire).end.isOK)
+    let held = try store([("b", uri, .otp)], trial, bench, wire)
+    #expect(held.stored == 0 && held.second == 2 && held.end.isOK)
+    #expect(try store([("a", "1", [])], whole.union(.more), bench, wire).end.isOK)
+    let told = try store([("b", "no URI", .otp)], trial, bench, wire)
+    #expect(told.stored == 0 && told.second == 1 && told.end.failure == .otpInvalid)
+    #expect(try count(bench, wire) == 0)
+    // Nobody who writes is kept out after it.
+    let other = try bench.client()
+    #expect(try store([("a", "1", [])], whole, bench, other).stored == 1)
+  }
+
   @Test func `what came in before a lock is forgotten`() throws {
     let bench = try Bench()
     let wire = try bench.unlocked()
@@ -248,7 +265,10 @@ import Testing
   }
 
   @Test func `parts that are no whole are no request`() throws {
-    for flags: PutBatchRequest.Flags in [.more, .whole, [.more, .allowEmpty], [.whole, .more]] {
+    for flags: PutBatchRequest.Flags in [
+      .more, .whole, [.more, .allowEmpty], [.whole, .more], .trial, [.trial, .allowEmpty],
+      [.whole, .allowEmpty, .more, .trial],
+    ] {
       let bench = try Bench()
       let wire = try bench.unlocked()
       #expect(try store([("a", "1", [])], flags, bench, wire).end.failure == .malformed)

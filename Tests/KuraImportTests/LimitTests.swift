@@ -3,7 +3,6 @@
 import CKuraSystem
 import Foundation
 import KuraProtocol
-import KuraTerms
 import Testing
 
 @testable import KuraImport
@@ -45,17 +44,5 @@ import Testing
     ])
   func `a limit stands in the page as it holds`(_ words: String) {
     #expect(Self.page.contains(words))
-  }
-
-  @Test func `a trial tells what the agent would not store at once`() throws {
-    let row = Row(ImportedItem(name: "n", value: [UInt8](repeating: 0x61, count: 150_000)), 0)
-    // Its value is in three pieces.
-    try VaultSide.checkSize(of: [row, row], most: 6)
-    #expect(throws: ImportFailure.self) { try VaultSide.checkSize(of: [row, row], most: 5) }
-    // Names, lengths and flags are more than nothing.
-    try VaultSide.checkSize(of: [row, row], mostBytes: 301_000)
-    #expect(throws: ImportFailure.self) {
-      try VaultSide.checkSize(of: [row, row], mostBytes: 300_000)
-    }
   }
 }

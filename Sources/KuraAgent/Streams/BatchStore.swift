@@ -4,14 +4,15 @@ internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
-/// Serves `put-batch`: stores some items a slice, then all by one commit. Others read the state before meanwhile.
+/// Serves `put-batch`: stores some items a slice, then all by one commit; of a trial none. Others read the state before
+/// meanwhile.
 final class BatchStore: Stream {
   /// How many items are looked at in a slice, before any is written.
   private static let slice = 128
 
   let session: Session
   let isUse = true
-  let isChange = true
+  var isChange: Bool { !flags.contains(.trial) }
   private let flags: PutBatchRequest.Flags
   /// How many items there are.
   private let count: Int
@@ -43,7 +44,7 @@ final class BatchStore: Stream {
     _ outbox: inout Outbox, in vault: inout UnlockedVault
   ) throws(VaultError) -> Bool {
     if try take(in: &vault) { return true }
-    if try store(in: &vault) { return true }
+    if !flags.contains(.trial), try store(in: &vault) { return true }
     session.mustTrim = true
     try write { () throws(ProtocolError) in
       try outbox.frames.putProgress(done: UInt64(batch.storedCount), total: UInt64(told))
@@ -139,8 +140,9 @@ extension Agent {
   ) throws(Refusal) {
     let session = try unlocked(connection)
     let flags = request.flags
-    guard flags.isSuperset(of: flags.contains(.more) ? .whole : []),
-      flags.isSuperset(of: flags.contains(.whole) ? .allowEmpty : [])
+    guard flags.isDisjoint(with: [.more, .trial]) || flags.contains(.whole),
+      flags.isSuperset(of: flags.contains(.whole) ? .allowEmpty : []),
+      !flags.isSuperset(of: [.more, .trial])
     else { throw .malformed }
     // What goes on goes on with something.
     guard connection.gathered != nil || !request.beginsWithPiece else { throw .malformed }

@@ -48,12 +48,15 @@ public enum ImportProgram {
       readSecrets: { name throws(ImportFailure) in try side.vault.secrets(name) })
     let plan = try Plan(items, order.policy, known: &look)
     items = []
-    let rows = try Row.rows(of: plan.steps, known: &look)
+    var rows = try Row.rows(of: plan.steps, known: &look)
+    leavings += try store(&rows, of: plan, side, order)
     if order.isDry {
-      try VaultSide.checkSize(of: rows)
-      for step in plan.steps { write(ImportWords.line(step) + "\n", to: 1) }
+      let codes = Set(rows.filter { $0.flags.contains(.otp) }.map { $0.step })
+      for (index, step) in plan.steps.enumerated() {
+        write(ImportWords.line(step, givesCodes: codes.contains(index)) + "\n", to: 1)
+      }
     } else {
-      leavings += try store(rows, of: plan, side, order) + plan.kept
+      leavings += plan.kept
     }
     for leaving in leavings { note(ImportWords.line(leaving, in: order.format), order) }
     note(ImportWords.summary(plan, isDry: order.isDry), order)
@@ -104,18 +107,22 @@ public enum ImportProgram {
     return try SourceReading.read(order) { bar.show($0) }
   }
 
-  /// Stores what the plan says; a seed that makes no codes is kept as a value.
+  /// Stores what the plan says, or has the agent look at it; a seed that makes no codes is kept as a value.
   private static func store(
-    _ rows: [Row], of plan: Plan, _ side: Held, _ order: ImportOrder
+    _ rows: inout [Row], of plan: Plan, _ side: Held, _ order: ImportOrder
   ) throws(ImportFailure) -> [Leaving] {
-    var rows = rows
     guard !rows.isEmpty else { return [] }
-    if let copy = try side.vault.makePlace(for: rows) { note(ImportWords.takenOver(copy), order) }
+    if !order.isDry, let copy = try side.vault.makePlace(for: rows) {
+      note(ImportWords.takenOver(copy), order)
+    }
     var leavings: [Leaving] = []
-    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet, word: "storing")
+    let bar = Bar(
+      isShown: kura_is_terminal(2) && !order.isQuiet, word: order.isDry ? "looking at" : "storing")
     defer { bar.clear() }
     while true {
-      switch try side.vault.store(rows, progress: { bar.show($0, of: rows.count) }) {
+      switch try side.vault.store(
+        rows, isTrial: order.isDry, progress: { bar.show($0, of: rows.count) })
+      {
       case .all: return leavings
       case .noCode(let index):
         let item = plan.steps[rows[index].step].item

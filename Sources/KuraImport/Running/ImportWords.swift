@@ -18,9 +18,9 @@ enum ImportWords {
   }
 
   /// A line of what would be done.
-  static func line(_ step: Plan.Step) -> String {
+  static func line(_ step: Plan.Step, givesCodes: Bool) -> String {
     let name = harmless(step.item.name)
-    let kind = step.item.isCode ? " (codes)" : ""
+    let kind = givesCodes ? " (codes)" : ""
     switch step.action {
     case .new: return "new " + name + kind
     case .same: return "same " + name

@@ -73,10 +73,14 @@ struct VaultSide: ~Copyable {
   }
 
   /// Stores all rows, or none.
-  mutating func store(_ rows: [Row], progress: (Int) -> Void) throws(ImportFailure) -> Stored {
+  ///
+  /// - Parameter isTrial: Whether none is stored, but each looked at as if it was to be.
+  mutating func store(
+    _ rows: [Row], isTrial: Bool, progress: (Int) -> Void
+  ) throws(ImportFailure) -> Stored {
     var row = 0
     do throws(ClientError) {
-      try send(rows, &row, progress)
+      try send(rows, isTrial ? .trial : [], &row, progress)
       return .all
     } catch {
       guard case .refused(let refusal) = error else { throw ImportFailure(error) }
@@ -89,37 +93,16 @@ struct VaultSide: ~Copyable {
     }
   }
 
-  /// Sees that the agent would store rows at once, without giving it any.
-  ///
-  /// - Parameters:
-  ///   - most: How many values it takes.
-  ///   - mostBytes: How many bytes they may have.
-  static func checkSize(
-    of rows: [Row], most: Int = ProtocolLimit.wholeBatch,
-    mostBytes: Int = ProtocolLimit.wholeBatchBytes
-  ) throws(ImportFailure) {
-    var (count, byteCount) = (0, 0)
-    do throws(ClientError) {
-      let last = try pack(rows) { batch, _ in
-        count += batch.count
-        byteCount += batch.byteCount
-      }
-      count += last.count
-      byteCount += last.byteCount
-    } catch { throw ImportFailure(error) }
-    guard count <= most, byteCount <= mostBytes else {
-      throw tooMuch
-    }
-  }
-
   private static let tooMuch = ImportFailure(
     .failure,
     "all of it together has more than \(ProtocolLimit.wholeBatchBytes >> 20) MiB, or \(ProtocolLimit.wholeBatch) values, which is the most that is stored at once",
     hint: "nothing was changed; leave out the largest files there, and put them by 'kura put'")
 
-  /// - Parameter refused: Gets the row that is refused; where none is, -1.
+  /// - Parameters:
+  ///   - end: What the last request has beside the flags of all.
+  ///   - refused: Gets the row that is refused; where none is, -1.
   private mutating func send(
-    _ rows: [Row], _ refused: inout Int, _ progress: (Int) -> Void
+    _ rows: [Row], _ end: PutBatchRequest.Flags, _ refused: inout Int, _ progress: (Int) -> Void
   ) throws(ClientError) {
     let flags: PutBatchRequest.Flags = [.whole, .allowEmpty]
     var ignored = 0
@@ -129,7 +112,7 @@ struct VaultSide: ~Copyable {
       try connection.batchAnswer(&ignored)
       progress(index)
     }
-    try connection.send(last, flags: flags)
+    try connection.send(last, flags: flags.union(end))
     try connection.batchAnswer(&ignored, refusedAt: &refused)
     progress(rows.count)
   }

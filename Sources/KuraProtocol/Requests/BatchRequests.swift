@@ -20,7 +20,9 @@ public struct PutBatchRequest: Message, ~Escapable {
     public static let whole = Flags(rawValue: 4)
     /// Nothing is stored yet: the items of the next request belong to these; with ``whole``.
     public static let more = Flags(rawValue: 8)
-    static let all: Flags = [.replace, .allowEmpty, .whole, .more]
+    /// The items are looked at as those that are to be stored, and none is; with ``whole``.
+    public static let trial = Flags(rawValue: 16)
+    static let all: Flags = [.replace, .allowEmpty, .whole, .more, .trial]
   }
 
   /// When the values are stored.
