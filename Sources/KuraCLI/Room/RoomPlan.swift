@@ -80,7 +80,7 @@ struct RoomPlan {
   ) throws(CommandError) -> [String] {
     var names: [String] = []
     var held = Held()
-    for value in arguments.values(.allow) {
+    for value in arguments.values(.allow) + arguments.values(.grant) {
       let name = try Invocation.text(value)
       try access.unlocked(holding: &held) { connection throws(ClientError) in
         _ = try connection.show(name)
