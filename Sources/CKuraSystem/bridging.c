@@ -49,8 +49,8 @@ void kura_bridge_remove(const char *path) {
 
 // MARK: - The process
 
-int kura_bridge_part(int listener, int *end) {
-  int ends[2];
+int kura_bridge_part(int listener, const int *also, size_t more, int *end) {
+  int ends[2], kept[8];
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
   pid_t child = fork();
   if (child != 0) {
@@ -65,8 +65,10 @@ int kura_bridge_part(int listener, int *end) {
   sigprocmask(SIG_SETMASK, &all, NULL);
   prctl(PR_SET_NAME, "kura-bridge");
   kura_secret_lock_again();
-  int kept[] = {listener, ends[0]};
-  kura_close_but(kept, 2);
+  kept[0] = listener;
+  kept[1] = ends[0];
+  for (size_t i = 0; i < more && i < 6; i++) kept[2 + i] = also[i];
+  kura_close_but(kept, 2 + more);
   int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2 && null >= 0; fd++) dup2(null, fd);
   *end = ends[0];

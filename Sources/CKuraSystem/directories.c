@@ -183,3 +183,4 @@ int64_t kura_owner(const char *path) {
 }
 
 uint32_t kura_user(void) { return geteuid(); }
+uint32_t kura_group(void) { return getegid(); }

@@ -30,14 +30,18 @@ static int is_taken(int fd, const int *taken, size_t count) {
 
 int kura_room_pipe(int *ends, const int *taken, size_t count) {
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
-  int least = 10, moved;
-  do moved = fcntl(ends[1], F_DUPFD_CLOEXEC, least++);
-  while (moved >= 0 && is_taken(moved, taken, count) && close(moved) == 0);
-  int failed = moved < 0 ? -errno : 0;
-  close(ends[1]);
-  ends[1] = moved;
-  if (failed) close(ends[0]);
-  return failed;
+  for (int side = 0; side < 2; side++) {
+    int least = 10, moved;
+    do moved = fcntl(ends[side], F_DUPFD_CLOEXEC, least++);
+    while (moved >= 0 && is_taken(moved, taken, count) && close(moved) == 0);
+    int failed = moved < 0 ? -errno : 0;
+    close(ends[side]);
+    ends[side] = moved;
+    if (!failed) continue;
+    close(ends[1 - side]);
+    return failed;
+  }
+  return 0;
 }
 
 int kura_room_stands(int fd) {
@@ -140,22 +144,18 @@ static void close_terminal(void) {
 }
 
 int kura_room_enter(
-    const char *program, int options, const char *words, size_t size, int first, const int *kept,
-    size_t count, int is_apart) {
+    const char *program, const char *words, size_t size, int first, const int *kept, size_t count,
+    int is_apart) {
   char *const *ours = kura_arguments(first);
   char **said = kura_split_words(words, size);
-  char number[16];
   if (!ours || !said) return -EINVAL;
-  snprintf(number, sizeof number, "%d", options);
   size_t more = 0, given = 0;
   while (ours[more]) more++;
   while (said[given]) given++;
-  char **arguments = calloc(4 + given + more + 1, sizeof *arguments);
+  char **arguments = calloc(given + more + 1, sizeof *arguments), *none[] = {NULL};
   if (!arguments) return -ENOMEM;
-  char *head[] = {"bwrap", "--args", number, "--"}, *none[] = {NULL};
-  memcpy(arguments, head, sizeof head);
-  memcpy(arguments + 4, said, given * sizeof *said);
-  memcpy(arguments + 4 + given, ours, more * sizeof *ours);
+  memcpy(arguments, said, given * sizeof *said);
+  memcpy(arguments + given, ours, more * sizeof *ours);
   if (is_apart) close_terminal();
   kura_restore_process();
   leave_no_core();

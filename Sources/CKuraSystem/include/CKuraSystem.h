@@ -23,6 +23,7 @@
 #include "marks.h"
 #include "masking.h"
 #include "memory.h"
+#include "networking.h"
 #include "patterns.h"
 #include "process.h"
 #include "random.h"

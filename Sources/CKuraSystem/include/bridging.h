@@ -16,9 +16,10 @@ int kura_bridge_listen(const char *_Nonnull parent, char *_Nonnull path, size_t 
 /* Removes such a directory. */
 void kura_bridge_remove(const char *_Nonnull path);
 
-/* Goes on in a process of its own, too, where no signal but SIGKILL arrives, with `listener`, `end`, and 0 to 2 on nothing: 0
-   there, its id here. `end` comes to its end when all processes are gone that have the other end of it. */
-int kura_bridge_part(int listener, int *_Nonnull end);
+/* Goes on in a process of its own, too, where no signal but SIGKILL arrives, with `listener`, `end`, those in `kept`, and 0 to 2
+   on nothing: 0 there, its id here. `end` comes to its end when all processes are gone that have the other end of it. */
+int kura_bridge_part(
+    int listener, const int *_Nullable kept, size_t count, int *_Nonnull end);
 
 /* Waits for the next who connects, and carries bytes meanwhile, through `buffer`, which is wiped behind each. -EPIPE: `end`
    has come to its end. */

@@ -69,7 +69,8 @@ ptrdiff_t kura_link_target(const char *_Nonnull path, char *_Nonnull into, size_
 /* Who owns a file, links not followed: a user's number, or -1. */
 int64_t kura_owner(const char *_Nonnull path);
 
-/* Which user we are. */
+/* Which user we are, and of which group. */
 uint32_t kura_user(void);
+uint32_t kura_group(void);
 
 #endif

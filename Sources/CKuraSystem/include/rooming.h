@@ -12,7 +12,7 @@
 /* What the room says through its descriptor once it stands. */
 enum { KURA_ROOM_STANDS = 'R' };
 
-/* A pipe for that, close-on-exec; the number of its second end is none of `taken`. */
+/* A pipe, close-on-exec; the numbers of its ends are none of `taken`. */
 int kura_room_pipe(int *_Nonnull ends, const int *_Nullable taken, size_t count);
 
 /* Whether the room has said that it stands, or anything was said at all. */
@@ -22,11 +22,11 @@ int kura_room_stands(int fd);
    somebody, no other limit of core files, and no calls of another architecture. */
 int kura_room_write_filter(int fd);
 
-/* Becomes bwrap: without variables, core files or descriptors but 0 to 2 and those in `kept`. Its options stand in the file
-   `options`; in the room it starts `launcher` with `words`, `size` bytes with a NUL behind each word, then our arguments
-   from `first` on. Where 0 is a terminal and `is_apart`, it is closed to the room. Answers only when that fails. */
+/* Becomes bwrap: without variables, core files or descriptors but 0 to 2 and those in `kept`. Its arguments are `words`, `size`
+   bytes with a NUL behind each word, then ours from `first` on. Where 0 is a terminal and `is_apart`, it is closed to the
+   room. Answers only when that fails. */
 int kura_room_enter(
-    const char *_Nonnull program, int options, const char *_Nonnull words, size_t size, int first,
+    const char *_Nonnull program, const char *_Nonnull words, size_t size, int first,
     const int *_Nonnull kept, size_t count, int is_apart);
 
 /* In the room: says that it stands, takes the terminal, keeps sockets and signals of outside away where the kernel can,

@@ -50,6 +50,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case mask
   case maxSession = "max-session"
   case name
+  case network
   case newline
   case newPasscodeFD = "new-passcode-fd"
   case newPasscodeFile = "new-passcode-file"

@@ -23,6 +23,7 @@ enum Run {
       Option(.mask, help: "names in the place of values in what it writes"),
       Option(.sandbox, help: "in a room that leads nowhere"),
       Option(.allow, .required("NAME"), help: "an item that the room may have; may be repeated"),
+      Option(.network, help: "the room has a network of its own"),
       Option(.writable, help: "the room may write to this directory"),
     ] + ReferenceDialect.options,
     unlocking: .whenLocked, failure: .runFailed, run: run)

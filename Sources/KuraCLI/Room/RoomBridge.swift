@@ -17,17 +17,32 @@ struct RoomBridge: ~Copyable {
 
   /// Starts the process that carries them.
   ///
-  /// - Parameter access: Where the agent is.
-  static func start(_ room: RoomPlan, _ access: VaultAccess) throws(CommandError) -> RoomBridge {
+  /// - Parameters:
+  ///   - access: Where the agent is.
+  ///   - network: What it shares with bubblewrap for a network; nil: there is none.
+  static func start(
+    _ room: RoomPlan, _ access: VaultAccess, _ network: kura_network?
+  ) throws(CommandError) -> RoomBridge {
     let parent: String
     do throws(PathError) { parent = try UserDirectory.runtime() } catch { throw .path(error) }
     let listening: (socket: Int32, directory: String)
     do throws(FileError) { listening = try System.listenForRoom(below: parent) } catch {
       throw .file(.write, path: parent, errno: error.errno)
     }
-    let (process, end) = System.partBridge(listening.socket)
-    guard process != 0 else { serve(listening, end, room, access) }
+    // The carrier of a network says what it misses.
+    let errors = network == nil ? -1 : kura_descriptor_copy(2)
+    let kept = network.map { [$0.hearing, $0.awaiting, $0.going, errors] } ?? []
+    let (process, end) = System.partBridge(listening.socket, keeping: kept)
+    guard process != 0 else {
+      var carrier: Int32 = 0
+      if var ends = network, let program = room.network {
+        carrier = System.carryNetwork(&ends, by: program.program, program.kind, errors: errors)
+        Descriptor.close(errors)
+      }
+      serve(listening, end, room, access, carrier)
+    }
     Descriptor.close(listening.socket)
+    for descriptor in kept { Descriptor.close(descriptor) }
     guard process > 0 else {
       System.removeForRoom(listening.directory)
       throw .client(.system(-process))
@@ -42,7 +57,7 @@ struct RoomBridge: ~Copyable {
   /// Serves until nobody holds the other end of the pipe, whatever ended him.
   private static func serve(
     _ listening: (socket: Int32, directory: String), _ end: Int32, _ room: RoomPlan,
-    _ access: VaultAccess
+    _ access: VaultAccess, _ carrier: Int32
   ) -> Never {
     if var buffer = try? SecretBytes(count: step) {
       while true {
@@ -53,6 +68,7 @@ struct RoomBridge: ~Copyable {
       }
     }
     System.removeForRoom(listening.directory)
+    kura_network_end(carrier)
     kura_bridge_leave()
   }
 

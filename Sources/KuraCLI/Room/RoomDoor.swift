@@ -14,6 +14,8 @@ final class RoomDoor {
   }
 
   private let room: RoomPlan
+  /// What the network of the room takes; nil: it has none.
+  private let network: kura_network?
   private let bridge: RoomBridge
   /// Where the room says that it stands, and where that is heard.
   private let saying: Int32
@@ -28,17 +30,22 @@ final class RoomDoor {
   static func open(
     _ room: RoomPlan, _ access: VaultAccess, besides taken: [Int32]
   ) throws(CommandError) -> RoomDoor {
-    let bridge = try RoomBridge.start(room, access)
+    let ends: (reading: Int32, writing: Int32)
+    var network: kura_network?
     do throws(FileError) {
-      let ends = try System.roomPipe(besides: taken)
-      return RoomDoor(room, bridge, saying: ends.writing, standing: ends.reading)
+      ends = try System.roomPipe(besides: taken)
+      if room.network != nil { network = try System.beginNetwork(besides: taken) }
     } catch { throw .client(.system(error.errno)) }
+    let bridge = try RoomBridge.start(room, access, network)
+    return RoomDoor(room, network, bridge, saying: ends.writing, standing: ends.reading)
   }
 
   private init(
-    _ room: RoomPlan, _ bridge: consuming RoomBridge, saying: Int32, standing: Int32
+    _ room: RoomPlan, _ network: kura_network?, _ bridge: consuming RoomBridge, saying: Int32,
+    standing: Int32
   ) {
     self.room = room
+    self.network = network
     self.bridge = bridge
     self.saying = saying
     self.standing = standing
@@ -90,22 +97,34 @@ final class RoomDoor {
     _ first: Int, _ block: borrowing SecretBuffer, files: [File], passing passed: [Int32],
     isApart: Bool
   ) -> CommandError {
+    var files = files
     var kept = passed.filter { $0 > 2 } + files.map { $0.descriptor }
     do throws(FileError) {
       let filter = try MemoryFile.create(besides: passed)
       let failed = kura_room_write_filter(filter)
       guard failed == 0 else { return .client(.system(-failed)) }
+      if let resolver = room.network?.resolver {
+        let file = try MemoryFile.create(besides: passed)
+        try Descriptor.write(resolver.utf8.span, to: file)
+        try MemoryFile.seal(file)
+        files.append(File(descriptor: file, path: "/etc/resolv.conf"))
+        kept.append(file)
+      }
       let options: RoomOptions
       do throws(CommandError) { options = try self.options(block, files, filter) } catch {
         return error
       }
       let file = try options.file(besides: passed)
       kept += [filter, file, saying]
+      var words = ["bwrap", "--args", "\(file)", "--"]
+      if let network {
+        words = RoomNetwork.words(network) + [room.program] + words.dropFirst()
+        kept += [network.telling, network.arriving, network.waiting]
+      }
+      words += RoomEntry.words(said: saying, passing: passed)
       return .client(
         .system(
-          -System.enterRoom(
-            room.program, options: file, RoomEntry.words(said: saying, passing: passed),
-            from: first, keeping: kept, isApart: isApart)))
+          -System.enterRoom(room.program, words, from: first, keeping: kept, isApart: isApart)))
     } catch { return .client(.system(error.errno)) }
   }
 
@@ -116,6 +135,7 @@ final class RoomDoor {
     try options.addWalls(filter: filter)
     try options.addPlaces(room, sockets: bridge.directory)
     for file in files { try options.addFile(file.descriptor, at: file.path) }
+    if let network = room.network { try options.addNetwork(network) }
     try options.close()
     try options.addVariables(block, room)
     return options

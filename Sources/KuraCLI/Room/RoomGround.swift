@@ -23,7 +23,11 @@ struct RoomGround {
           "bubblewrap can make no room here: 'kura run --sandbox -- CMD' starts nothing",
           "see what 'bwrap --unshare-all --ro-bind / / true' says")
       }
-      return Check(name, .ok, "commands can be run in a room: 'kura run --sandbox -- CMD'")
+      let rooms = "commands can be run in a room, with "
+      if let (why, advice) = RoomNetwork.flaw {
+        return Check(name, .ok, rooms + "no network: " + why, advice)
+      }
+      return Check(name, .ok, rooms + (RoomNetwork.find().map { "a network by " + $0.name } ?? ""))
     }
     return Check(name, .warn, why + ", so commands are run in no room", advice)
   }

@@ -93,6 +93,12 @@ struct RoomOptions: ~Copyable {
   /// Nothing of the root can be written: what may be has been put there.
   mutating func close() throws(CommandError) { try add("--remount-ro", "/") }
 
+  /// The network that is there already when the room is made.
+  mutating func addNetwork(_ network: RoomNetwork) throws(CommandError) {
+    try add("--share-net", "--uid", "\(kura_user())", "--gid", "\(kura_group())")
+    if network.resolver == nil { try bind("/etc/resolv.conf") }
+  }
+
   // MARK: - What it is given
 
   /// A file with a value.

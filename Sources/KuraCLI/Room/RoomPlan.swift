@@ -21,6 +21,8 @@ struct RoomPlan {
   let home: String
   /// Whether the command may write there.
   let isWritable: Bool
+  /// What carries its network; nil: it has none.
+  let network: RoomNetwork?
   /// The names of the items that it is served.
   let allowed: [String]
   /// The vault that they are in.
@@ -30,7 +32,7 @@ struct RoomPlan {
   static func make(_ invocation: borrowing Invocation) throws(CommandError) -> RoomPlan? {
     let arguments = invocation.arguments
     guard arguments.has(.sandbox) else {
-      for option in [OptionName.allow, .writable] where arguments.has(option) {
+      for option in [OptionName.allow, .network, .writable] where arguments.has(option) {
         throw .usage(
           option.spelling + " says something about a room", hint: "--sandbox makes one")
       }
@@ -46,6 +48,7 @@ struct RoomPlan {
     return RoomPlan(
       program: try program(), own: try own(), directory: try RoomDirectory.project(access.vault),
       home: try RoomDirectory.home(), isWritable: arguments.has(.writable),
+      network: try network(arguments),
       allowed: try allowed(arguments, access), vault: access.vault.path)
   }
 
@@ -61,6 +64,14 @@ struct RoomPlan {
         hint: "install the package 'bubblewrap'", .inputOutput)
     }
     return program
+  }
+
+  private static func network(_ arguments: Arguments) throws(CommandError) -> RoomNetwork? {
+    guard arguments.has(.network) else { return nil }
+    if let (why, advice) = RoomNetwork.flaw {
+      throw .failure(why, hint: advice + "; or leave out --network", .inputOutput)
+    }
+    return RoomNetwork.find()
   }
 
   private static func own() throws(CommandError) -> String {

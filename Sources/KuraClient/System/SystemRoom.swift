@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-internal import CKuraSystem
+package import CKuraSystem
 
 // A room for a command, and the way from it to the agent.
 
 extension System {
   /// A pipe by which a room says that it stands.
   ///
-  /// - Parameter taken: Numbers that its second end does not get.
+  /// - Parameter taken: Numbers that its ends do not get.
   package static func roomPipe(besides taken: [Int32]) throws(FileError) -> (
     reading: Int32, writing: Int32
   ) {
@@ -23,25 +23,40 @@ extension System {
     return (ends[0], ends[1])
   }
 
-  /// Becomes bubblewrap; the room starts the words, and behind them our arguments from one on.
+  /// Becomes bubblewrap.
   ///
   /// - Parameters:
-  ///   - options: The file with its options.
+  ///   - words: Its arguments, its own name first; ours from `first` on follow.
   ///   - kept: The descriptors that it gets.
   ///   - isApart: Whether stdin is closed to the room where it is a terminal.
   /// - Returns: Only when that fails: a negated errno.
   package static func enterRoom(
-    _ program: String, options: Int32, _ words: [String], from first: Int, keeping kept: [Int32],
-    isApart: Bool
+    _ program: String, _ words: [String], from first: Int, keeping kept: [Int32], isApart: Bool
   ) -> Int32 {
     let arguments = block(words)
     return unsafe kept.withUnsafeBufferPointer { kept in
       guard let start = kept.baseAddress else { return -EINVAL }
       return unsafe kura_room_enter(
-        program, options, arguments, arguments.count, Int32(first), start, kept.count,
-        isApart ? 1 : 0)
+        program, arguments, arguments.count, Int32(first), start, kept.count, isApart ? 1 : 0)
     }
   }
+
+  /// What bubblewrap and the process beside it share, for the network of a room.
+  ///
+  /// - Parameter taken: Numbers that its ends do not get.
+  package static func beginNetwork(besides taken: [Int32]) throws(FileError) -> kura_network {
+    var network = kura_network()
+    let failed = unsafe taken.withUnsafeBufferPointer {
+      unsafe kura_network_begin(&network, $0.baseAddress, UInt($0.count))
+    }
+    try FileError.check(Int(failed))
+    return network
+  }
+
+  /// Has a program carry the network of a room; its id, or a negated errno.
+  package static func carryNetwork(
+    _ network: inout kura_network, by program: String, _ kind: Int32, errors: Int32
+  ) -> Int32 { unsafe kura_network_carry(&network, program, kind, errors) }
 
   /// Does in the room what comes before its command.
   package static func settleRoom(said: Int32, keeping kept: [Int32]) {
@@ -80,9 +95,15 @@ extension System {
   package static func removeForRoom(_ directory: String) { unsafe kura_bridge_remove(directory) }
 
   /// Goes on in a process of its own, too, where `process` is 0; both have an end of a pipe.
-  package static func partBridge(_ listener: Int32) -> (process: Int32, end: Int32) {
+  ///
+  /// - Parameter kept: What it has open, too.
+  package static func partBridge(
+    _ listener: Int32, keeping kept: [Int32]
+  ) -> (process: Int32, end: Int32) {
     var end: Int32 = -1
-    let process = unsafe kura_bridge_part(listener, &end)
+    let process = unsafe kept.withUnsafeBufferPointer {
+      unsafe kura_bridge_part(listener, $0.baseAddress, $0.count, &end)
+    }
     return (process, end)
   }
 
