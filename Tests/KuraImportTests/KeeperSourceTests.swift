@@ -46,6 +46,25 @@ import Testing
     #expect(items[3]["user"] == "eve" && items[3]["url-2"] == nil)
   }
 
+  @Test func `what KeePassXC shows of an entry is listed no more than there`() throws {
+    let seed = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"
+    let bytes = stream(
+      item(
+        "a/b",
+        [
+          ("Uuid", "00ff"), ("Path", "/Web/Old/a/b"), ("Title", "a/b"), ("UserName", "ada"),
+          ("URL", "https://a.example"), ("Notes", "n"), ("otp", seed), ("TOTP", "662477"),
+          ("pin", "4711"),
+        ]))
+    let items = try items(bytes, .secretService)
+    #expect(items.names == ["Login/Web/Old/a-b"])
+    #expect(items[0]["user"] == "ada" && items[0]["url"] == "https://a.example")
+    #expect(items[0]["Uuid"] == "00ff" && items[0].attributes.count == 3)
+    let secrets = Dictionary(
+      uniqueKeysWithValues: items[0].secrets.map { ($0.key.text, $0.value.text) })
+    #expect(secrets == ["notes": "n", "otp": seed, "pin": "4711"])
+  }
+
   @Test func `what is locked is told, and all else is taken`() throws {
     let bytes = stream(
       [2] + text("Work"), [3] + text("Login") + text("Closed"), item("open"))

@@ -71,6 +71,7 @@ struct KeeperSource {
   private static func take(
     _ attributes: [(key: [UInt8], value: [UInt8])], _ entry: inout SourceEntry
   ) {
+    if takeOfKeePassXC(attributes, &entry) { return }
     func first(_ names: [String]) -> [UInt8] {
       for name in names {
         for (key, value) in attributes where key.elementsEqual(name.utf8) && !value.isEmpty {
@@ -88,6 +89,37 @@ struct KeeperSource {
     for (key, value) in attributes where key != Array("user".utf8) && key != Array("url".utf8) {
       entry.fields.append(.init(key: key, value: value, isSecret: false))
     }
+  }
+
+  /// Takes what KeePassXC shows of an entry: its fields under their names, and beside them the others, of which nobody can
+  /// tell which are protected, the seed of its codes among them.
+  ///
+  /// - Returns: Whether it is one of KeePassXC's.
+  private static func takeOfKeePassXC(
+    _ attributes: [(key: [UInt8], value: [UInt8])], _ entry: inout SourceEntry
+  ) -> Bool {
+    let keys = attributes.map { $0.key }
+    guard ["Uuid", "Path", "Title"].allSatisfy({ keys.contains(Array($0.utf8)) }) else {
+      return false
+    }
+    for (key, value) in attributes where !value.isEmpty {
+      switch String(decoding: key, as: UTF8.self) {
+      // The title is the label; a code is of this moment.
+      case "Title", "TOTP": break
+      case "UserName": entry.user = value
+      case "URL": entry.urls = [value]
+      case "Notes": entry.notes = value
+      case "otp": entry.seed = value
+      case "Path":
+        let slash = UInt8(ascii: "/")
+        let title = [slash] + entry.title
+        guard value.suffix(title.count).elementsEqual(title) else { continue }
+        entry.folders += value.dropLast(title.count).split(separator: slash).map { Array($0) }
+      case "Uuid": entry.fields.append(.init(key: key, value: value, isSecret: false))
+      default: entry.fields.append(.init(key: key, value: value, isSecret: true))
+      }
+    }
+    return true
   }
 
   /// Where a server is; empty where that is not known.
