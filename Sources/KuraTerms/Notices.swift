@@ -34,6 +34,8 @@ public struct Notice: OptionSet, Sendable {
   public static let exchangeAccepted = Notice(rawValue: 4_096)
   /// The note of the newest state is gone, so an older copy could not be noticed.
   public static let seenGone = Notice(rawValue: 8_192)
+  /// Settings that were made looser on another copy of the vault are so here from now on.
+  public static let settingsLoosened = Notice(rawValue: 16_384)
 }
 
 /// Lists what makes a vault or this machine weaker than it should be; shown by `status`.

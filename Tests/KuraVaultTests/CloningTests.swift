@@ -260,6 +260,56 @@ import Testing
     try handle.close()
   }
 
+  @Test func `is merged with its vault by its passcode, and the other way round`() throws {
+    let file = try filledForMerge()
+    let clone = try make(file)
+    clone.machine = Array("another machine".utf8)
+    try clone.fill { vault throws in
+      try vault.put("a", "there")
+      try vault.put("new", "there")
+      try vault.setAttributes(Array("long".utf8).span, try edits(["k": "there"]))
+      try vault.setAttributes(Array("long/deep".utf8).span, try edits(["k": "there"]))
+      try vault.setSecret("pin", "4711", of: "deep")
+    }
+    try file.fill { vault throws in
+      try vault.put("b", "here")
+      #expect(throws: VaultError.copyRefused(.otherKey)) { _ = try vault.opens(clone.path) }
+    }
+    let report = try Copies.merge(clone, into: file)
+    #expect(report.added == 1 && report.changed == 4 && report.conflicting == 0)
+    try file.fill { vault throws in
+      #expect(try vault.getText("a") == "there" && vault.getText("a", revision: 1) == "1")
+      #expect(try vault.getText("b") == "here")
+      #expect(try vault.get("long") == pattern(200_000))
+      #expect(try vault.openedText("deep") == "hidden")
+      #expect(try vault.conflicts() == [])
+      #expect(try vault.findings() == [])
+    }
+    #expect(try Copies.merge(file, into: clone).changed == 1)
+    #expect(try Copies.state(file) == Copies.state(clone))
+    #expect(try Copies.merge(clone, into: file) == MergeReport())
+    #expect(try clone.unlockedFindings() == [])
+    try file.fill { try $0.put("a", "here") }
+    try clone.fill { try $0.put("a", "there again") }
+    #expect(try Copies.merge(clone, into: file).conflicting == 1)
+    #expect(try file.allValues().isSuperset(of: ["here", "there again"]))
+  }
+
+  private func filledForMerge() throws -> TestVault {
+    let file = try Copies().first
+    try file.fill { vault throws in
+      try vault.put("a", "1")
+      try vault.put("b", "1")
+      try vault.upload("long", pattern(200_000))
+      try vault.upload("long/deep", pattern(150_000, seed: 5))
+      _ = try vault.protect(Array("long/deep".utf8).span)
+      try vault.put("deep", "hidden")
+      try vault.setSecret("pin", "0815", of: "deep")
+      _ = try vault.protect(Array("deep".utf8).span)
+    }
+    return file
+  }
+
   @Test func `carries no piece that nobody names`() throws {
     let file = try TestVault()
     try file.fill { vault throws in

@@ -23,13 +23,17 @@ import Testing
 
   private func merge(
     _ other: TestVault, into file: TestVault, _ passcode: String = usual
-  ) throws -> UInt64 {
-    var slots: UInt64 = 0
+  ) throws -> UInt64 { try told(other, into: file, passcode).slots }
+
+  private func told(
+    _ other: TestVault, into file: TestVault, _ passcode: String = usual
+  ) throws -> MergeReport {
+    var report = MergeReport()
     try within(file, passcode) { vault, _ in
       let copy = try vault.openCopy(at: other.path)
-      slots = try vault.merge(copy).slots
+      report = try vault.merge(copy)
     }
-    return slots
+    return report
   }
 
   private func change(_ file: TestVault, to passcode: String, from before: String = usual) throws {
@@ -93,8 +97,8 @@ import Testing
     try within(pair.second, "second") { vault, fresh in
       try vault.removeSlot(0, authorizedBy: fresh)
     }
-    _ = try merge(pair.second, into: pair.first)
-    _ = try merge(pair.first, into: pair.second, "second")
+    #expect(try told(pair.second, into: pair.first).keptSlots)
+    #expect(try told(pair.first, into: pair.second, "second").keptSlots)
     for file in [pair.first, pair.second] {
       #expect(opening(file, Self.usual, "second") == [Self.usual, "second"])
     }
@@ -133,7 +137,8 @@ import Testing
         }
       }
     }
-    #expect(try merge(pair.second, into: pair.first) == 0)
+    let report = try told(pair.second, into: pair.first)
+    #expect(report.slots == 0 && report.waitingSlots == 3 && !report.keptSlots)
     let all = ["a0", "a1", "a2", "b0", "b1", "b2"]
     #expect(all.filter { opening(pair.first, $0) == [$0] } == ["a0", "a1", "a2"])
     // A change here that does not mean them ends none of them.
@@ -183,5 +188,47 @@ import Testing
       #expect(vault.policy[.maxSession] == Setting.maxSession.standard)
     }
     #expect(try pair.merge() == MergeReport())
+  }
+
+  @Test func `one that was made looser holds when the owner is there, and is told`() throws {
+    let pair = try Copies()
+    let file = pattern(64)
+    try pair.here { vault throws in
+      try vault.addSlot(try PreparedSlot.keyFile(secret(file)), authorizedBy: pair.first.key())
+      try vault.setPolicy(.idleTimeout, to: 60_000)
+    }
+    try pair.part()
+    // The second one knows of the stricter value; and of one setting the first one says nothing.
+    try pair.there { vault throws in
+      try vault.setPolicy(.idleTimeout, to: 300_000)
+      try vault.setPolicy(.maxSession, to: 40_000_000)
+    }
+    #expect(try pair.merge().settings == 0)
+    #expect(try loosened(pair, .keyFile, file) == [60_000, Setting.maxSession.standard, 0])
+    let passcode = Array(TestVault.passcode.utf8)
+    #expect(try loosened(pair, .passcode, passcode) == [300_000, 40_000_000, 1])
+    #expect(try loosened(pair, .passcode, passcode) == [300_000, 40_000_000, 0])
+    // A stricter one that did not know of it goes before it.
+    _ = try pair.mergeBack()
+    try pair.here { try $0.setPolicy(.idleTimeout, to: 600_000) }
+    try pair.there { try $0.setPolicy(.idleTimeout, to: 30_000) }
+    #expect(try pair.merge().settings == 1)
+    #expect(try loosened(pair, .passcode, passcode) == [30_000, 40_000_000, 0])
+  }
+
+  /// What two settings are once the first copy was unlocked, and whether something became looser by that.
+  private func loosened(
+    _ pair: Copies, _ credential: Credential, _ shown: [UInt8]
+  ) throws -> [UInt64] {
+    var locked = try pair.first.open()
+    let key = try locked.attempt().open(credential, secret: secret(shown))
+    let origin = key.origin
+    var vault = try locked.unlock(with: key)
+    try vault.takeLooserSettings(by: origin)
+    let policy = vault.policy
+    let isTold = vault.notices.contains(.settingsLoosened)
+    #expect(try vault.findings() == [])
+    vault.fold()
+    return [policy[.idleTimeout], policy[.maxSession], isTold ? 1 : 0]
   }
 }

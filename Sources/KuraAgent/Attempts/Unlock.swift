@@ -83,6 +83,8 @@ final class Unlock: Act, @unchecked Sendable {
       opened.fold()
       throw error
     }
+    // What finds the file busy has the next unlock.
+    try? opened.takeLooserSettings(by: origin)
     session.unlock(opened, by: path, asking: asked, at: now)
     self.half = consume half
     let memory: Notice = LockedMemory.status.unlockedByteCount > 0 ? .memoryNotLocked : []

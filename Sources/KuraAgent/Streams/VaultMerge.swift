@@ -74,6 +74,8 @@ extension MergeReply {
     renamed = report.renamed
     settings = report.settings
     slots = report.slots
+    waitingSlots = report.waitingSlots
+    keptSlots = report.keptSlots
   }
 }
 

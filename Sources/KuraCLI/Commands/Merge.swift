@@ -93,11 +93,21 @@ extension Merge {
       (outcome.renamed, "item gets another name", "items get another name"),
       (outcome.settings, "setting becomes stricter", "settings become stricter"),
       (outcome.slots, "way to open the vault changes", "ways to open the vault change"),
+      (
+        outcome.waitingSlots,
+        "way to open that copy finds no room here: 'kura slot list' shows those there are",
+        "ways to open that copy find no room here: 'kura slot list' shows those there are"
+      ),
     ]
     var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
       "\(count) " + (count == 1 ? one : more)
     }
     if lines.isEmpty { lines.append("that copy has nothing that is not here") }
+    if outcome.keptSlots {
+      lines.append(
+        "the copies ended each other's passcodes and recovery keys, and all of them stand: "
+          + "'kura slot list' shows them")
+    }
     if outcome.conflicting > 0 {
       let items = outcome.conflicting == 1 ? "1 item was" : "\(outcome.conflicting) items were"
       lines.append(items + " changed in both; both contents are kept: see 'kura conflicts'")
@@ -117,6 +127,8 @@ extension Merge {
     try output.member("renamed", outcome.renamed)
     try output.member("settings", outcome.settings)
     try output.member("slots", outcome.slots)
+    try output.member("waiting", outcome.waitingSlots)
+    try output.member("kept", outcome.keptSlots)
     try output.closeDocument()
   }
 }

@@ -20,6 +20,10 @@ extension Notice {
       ),
       (.triesFailed, "wrong passcodes were tried since the last unlock"),
       (.rollbackAccepted, "an older copy of the vault was accepted; it counts as the newest now"),
+      (
+        .settingsLoosened,
+        "settings are looser now, as they were made on another copy: 'kura config' lists them"
+      ),
       (.exchangeAccepted, "another vault stood here before; this one is expected here from now on"),
       (
         .moved,

@@ -19,6 +19,10 @@ public struct MergeOutcome: Sendable {
   public let settings: UInt64
   /// Ways to open the vault that came from there, or ended there.
   public let slots: UInt64
+  /// Ways to open the vault that came from there, and find no room here.
+  public let waitingSlots: UInt64
+  /// Whether each passcode and recovery key was ended by one copy or the other, so that all of them stand.
+  public let keptSlots: Bool
   /// Where the copy is of a vault that was taken over for it; nil where it had the format already.
   public let copy: String?
 }
@@ -100,7 +104,8 @@ extension MergeOutcome {
     self.init(
       added: reply.added, changed: reply.changed, purged: reply.purged,
       conflicting: reply.conflicting, renamed: reply.renamed, settings: reply.settings,
-      slots: reply.slots, copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
+      slots: reply.slots, waitingSlots: reply.waitingSlots, keptSlots: reply.keptSlots,
+      copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
     )
   }
 }

@@ -53,6 +53,10 @@ public struct MergeReply: Message, ~Escapable {
   public var settings: UInt64 = 0
   /// Ways to open the vault that came from there, or ended there.
   public var slots: UInt64 = 0
+  /// Ways to open the vault that came from there, and find no room here.
+  public var waitingSlots: UInt64 = 0
+  /// Whether each passcode and recovery key was ended by one copy or the other, so that all of them stand.
+  public var keptSlots = false
   /// The path of the copy of a vault that was taken over for it, UTF-8; empty where it had the format already.
   public private(set) var copy: Field
 
@@ -65,7 +69,7 @@ public struct MergeReply: Message, ~Escapable {
   public init(copy: Span<UInt8>) { self.copy = Field(copy) }
 
   /// Goes over `added u64, changed u64, purged u64, conflicting u64, renamed u64, settings u64, slots u64,
-  /// copy b16`.
+  /// waiting u64, kept u8, copy b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&added)
@@ -75,6 +79,8 @@ public struct MergeReply: Message, ~Escapable {
     try coder.number(&renamed)
     try coder.number(&settings)
     try coder.number(&slots)
+    try coder.number(&waitingSlots)
+    try coder.flag(&keptSlots)
     try coder.field16(&copy)
   }
 }

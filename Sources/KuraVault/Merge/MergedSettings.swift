@@ -30,17 +30,28 @@ extension Sequence<SlotTableSide> {
   /// If no passcode and no recovery key stood so, those that any side has stand, and the owner is told: nobody shall
   /// be locked out by two removals that did not know of each other.
   var standing: [SlotTableSide.Slot] {
-    var every: [SlotID: SlotTableSide.Slot] = [:]
-    for side in self { for slot in side.slots { every[slot.id] = slot } }
-    let agreed = every.values.filter { slot in
-      self.allSatisfy { $0.slots.contains(slot) || !$0.lineage.vector.covers(slot.made) }
-    }
-    let opens = { (slot: SlotTableSide.Slot) in
-      slot.kind == .passcode || slot.kind == .recoveryKey
-    }
-    let back = agreed.contains(where: opens) ? [] : every.values.filter(opens)
+    let back = leavesNoWayIn ? every.filter(\.opensForOwner) : []
     return (agreed + back).sorted { $0.id < $1.id }
   }
+
+  /// Whether every passcode and recovery key was ended by one side or another.
+  var leavesNoWayIn: Bool { !agreed.contains(where: \.opensForOwner) }
+
+  private var every: [SlotTableSide.Slot] {
+    var every: [SlotID: SlotTableSide.Slot] = [:]
+    for side in self { for slot in side.slots { every[slot.id] = slot } }
+    return Array(every.values)
+  }
+
+  private var agreed: [SlotTableSide.Slot] {
+    every.filter { slot in
+      self.allSatisfy { $0.slots.contains(slot) || !$0.lineage.vector.covers(slot.made) }
+    }
+  }
+}
+
+extension SlotTableSide.Slot {
+  fileprivate var opensForOwner: Bool { kind == .passcode || kind == .recoveryKey }
 }
 
 // MARK: - Within a merge
@@ -48,7 +59,7 @@ extension Sequence<SlotTableSide> {
 extension UnlockedVault {
   /// Looks at what another copy says of settings: its sides come along, and what is stricter holds at once.
   ///
-  /// What is looser waits for the next change by the owner: nobody who has an old copy loosens anything with it.
+  /// What is looser waits for the next unlock by the owner: nobody who has an old copy loosens anything with it.
   func planSettings(_ plan: inout MergePlan, _ other: CopyLedger?) throws(VaultError) {
     guard var ledger = keys.ring.ledger, let other else { return }
     for theirs in other.settings {
@@ -72,6 +83,36 @@ extension UnlockedVault {
       setting.strictest(of: [wanted, held]) == wanted, wanted != held
     else { return nil }
     return wanted
+  }
+
+  /// Has settings take effect here that their owner made looser on another copy, now that the owner is here; it is told
+  /// among the notices.
+  ///
+  /// - Parameter origin: What was shown just now; a key file and a code loosen nothing.
+  public mutating func takeLooserSettings(by origin: KeyOrigin) throws(VaultError) {
+    guard origin.isOwners, looserSettings != policy else { return }
+    var kept = policy
+    defer { keys.ring.policy = kept }
+    kept = try writing { vault, draft throws(VaultError) in
+      kept = vault.policy
+      let policy = vault.looserSettings
+      vault.keys.ring.policy = policy
+      try vault.storeRing(&draft)
+      return policy
+    }
+    notices.insert(.settingsLoosened)
+  }
+
+  /// The settings as all copies say together.
+  private var looserSettings: Policy {
+    var policy = policy
+    for sides in keys.ring.ledger?.settings ?? [] {
+      guard let setting = Setting(rawValue: sides.key),
+        let value = setting.strictest(of: sides.sides.map(\.value))
+      else { continue }
+      try? policy.set(value, for: setting)
+    }
+    return policy
   }
 
   /// Writes the ring with what a merge found of settings.

@@ -85,6 +85,8 @@ extension UnlockedVault {
     plan.ledger = ledger
     plan.slots = merge
     plan.report.slots = UInt64(merge.added.count + merge.removed.count)
+    plan.report.waitingSlots = UInt64(ledger.waiting.count)
+    plan.report.keptSlots = sides.leavesNoWayIn
   }
 
   private func slots(

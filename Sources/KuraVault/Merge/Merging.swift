@@ -21,6 +21,10 @@ public struct MergeReport: Equatable, Sendable {
   public internal(set) var settings: UInt64 = 0
   /// Ways to open the vault that came from there, or ended there.
   public internal(set) var slots: UInt64 = 0
+  /// Ways to open the vault that came from there, and find no room here.
+  public internal(set) var waitingSlots: UInt64 = 0
+  /// Whether each passcode and recovery key was ended by one copy or the other, so that all of them stand.
+  public internal(set) var keptSlots = false
 }
 
 extension UnlockedVault {

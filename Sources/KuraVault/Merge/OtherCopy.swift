@@ -100,9 +100,9 @@ extension UnlockedVault {
   public func openCopy(at path: String) throws(VaultError) -> OtherCopy {
     do throws(VaultError) {
       var storage = try otherStorage(path)
-      let front = try otherFront(&storage)
-      let format = try VaultHeader.read(front.header.span, &storage).format
-      let keys = try otherKeys(front, format)
+      let (front, header) = try otherFront(&storage)
+      guard header.vault == id else { throw .copyRefused(.otherKey) }
+      let keys = try otherKeys(front, header.format)
       let trust = try Trust(front, keys, checks: options.checks)
       return OtherCopy(
         rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
@@ -110,7 +110,7 @@ extension UnlockedVault {
     } catch { throw error.ofCopy }
   }
 
-  /// What a worker needs to try the passcode of a copy that stands under another vault key.
+  /// What a worker needs to try the passcode of a copy that stands under another vault key, as a clone does.
   ///
   /// - Parameters:
   ///   - path: As for ``openCopy(at:)``.
@@ -120,14 +120,14 @@ extension UnlockedVault {
   ) throws(VaultError) -> UnlockAttempt {
     do throws(VaultError) {
       var storage = try otherStorage(path)
-      let front = try otherFront(&storage)
+      let (front, header) = try otherFront(&storage)
       return try UnlockAttempt(
-        vault: id, rows: front.slots, first: nil, availableMemory: availableMemory,
+        vault: header.vault, rows: front.slots, first: nil, availableMemory: availableMemory,
         devices: DeviceSecrets(stateDirectory: options.stateDirectory))
     } catch { throw error.ofCopy }
   }
 
-  /// Opens another copy of this vault that stands under another vault key.
+  /// Opens another copy of this vault, or a clone, which stands under another vault key.
   ///
   /// - Parameters:
   ///   - path: Where it stands.
@@ -137,17 +137,17 @@ extension UnlockedVault {
   ) throws(VaultError) -> OtherCopy {
     do throws(VaultError) {
       var storage = try otherStorage(path)
-      let front = try otherFront(&storage)
+      let (front, header) = try otherFront(&storage)
       // The file was changed meanwhile.
       guard front.slots.contains(key.row) else { throw .copyRefused(.inUse) }
-      let header = try VaultHeader.read(front.header.span, &storage)
       let keys = try Keyring.derive(
         from: key.payload.vaultKey, of: header, sealedRing: front.ring)
       let trust = try Trust(front, keys, checks: options.checks)
       return OtherCopy(
         rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
         slots: trust.slots,
-        pair: key.holdsProtectedHalf ? try key.protectedKey(of: id) : nil, isUnderOtherKey: true)
+        pair: key.holdsProtectedHalf ? try key.protectedKey(of: header.vault) : nil,
+        isUnderOtherKey: true)
     } catch { throw error.ofCopy }
   }
 
@@ -170,13 +170,40 @@ extension UnlockedVault {
     return try fromStorage(Storage.openAsItStands(other.path))
   }
 
-  private func otherFront(_ storage: inout Storage) throws(VaultError) -> FrontRecords {
+  private func otherFront(
+    _ storage: inout Storage
+  ) throws(VaultError) -> (FrontRecords, VaultHeader) {
     try fromStorage(storage.beginRead())
     let front = try FrontRecords(&storage)
-    guard try VaultHeader.read(front.header.span, &storage).vault == id else {
-      throw .copyRefused(.otherVault)
+    let header = try VaultHeader.read(front.header.span, &storage)
+    if header.vault != id {
+      guard try hasItem(of: &storage) else { throw .copyRefused(.otherVault) }
     }
-    return front
+    return (front, header)
+  }
+
+  /// Whether a vault has an item that this one has, too, as a clone of it does. The file says so, and nobody vouches for
+  /// it: what opens the vault is asked for by that alone.
+  private func hasItem(of other: inout Storage) throws(VaultError) -> Bool {
+    var own = try fromStorage(Storage.open(at: place.path))
+    try fromStorage(own.beginRead())
+    let ids = try own.itemIDs(where: { _ in true })
+    return try !other.itemIDs(where: { ids.contains($0) }).isEmpty
+  }
+}
+
+extension Storage {
+  /// The ids of items as the file has them, as far as it can be read.
+  fileprivate mutating func itemIDs(
+    where isWanted: (ItemID) -> Bool
+  ) throws(VaultError) -> Set<ItemID> {
+    var ids: Set<ItemID> = []
+    try fromStorage(scanItems(from: Span()))
+    while let row = try nextRow() {
+      let id = ItemID(row.id)
+      if isWanted(id) { ids.insert(id) }
+    }
+    return ids
   }
 }
 

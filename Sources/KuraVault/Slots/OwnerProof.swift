@@ -84,6 +84,9 @@ extension Setting {
 public struct KeyOrigin: Sendable {
   fileprivate let row: SlotRow
   fileprivate let credential: Credential
+
+  /// Whether it was the owner's: what a person knows or wrote down.
+  var isOwners: Bool { credential.isOwners }
 }
 
 extension VaultKey {
@@ -106,7 +109,7 @@ extension UnlockedVault {
     try reading { vault throws(VaultError) in
       guard vault.trust.slots.contains(origin.row) else { throw .credentialStale }
     }
-    guard !origin.credential.isOwners else { return }
+    guard !origin.isOwners else { return }
     guard !Setting.idleTimeout.isLooser(idleTimeout, than: policy[.idleTimeout]),
       !Setting.maxSession.isLooser(maxSession, than: policy[.maxSession])
     else { throw .ownerNeeded }
