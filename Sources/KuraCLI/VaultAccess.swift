@@ -13,7 +13,7 @@ struct VaultAccess {
   /// Whether an engine serves this command alone.
   let isPrivate: Bool
   /// How long to wait for somebody to unlock the vault, in ms; nil: not at all.
-  private let patience: UInt64?
+  let patience: UInt64?
   let messages: Messages
 
   init(

@@ -57,6 +57,9 @@ enum ProtocolTargets {
     if let grants = try? GrantsReply(reply: payload) {
       grants.forEach { $0.names.forEach { _ in } }
     }
+    if let wishes = try? WishesReply(reply: payload) {
+      wishes.forEach { entry, _ in entry.names.forEach { _ in } }
+    }
     if let shown = try? ShowReply(reply: payload) {
       try hold(shown.revisionNumbers.count == shown.revisionCount, "a revision is missing")
     }
@@ -209,6 +212,20 @@ extension ProtocolTargets {
             .init(
               SlotAuthority(.passcode, secret: "secret".utf8.span),
               KeyFields(names.bytes, count: 1), to: .program, uses: 3, reason: "x".utf8.span)))
+      },
+      written { buffer in
+        var names = try SecretBuffer(capacity: 16)
+        try names.put16(text: "a/b")
+        let list = KeyFields(names.bytes, count: 1)
+        try buffer.putRequest(.wish(.init(list, flags: .ifAwaited, patience: 9, lifetime: 3)))
+        let entry = WishEntry(
+          list, program: "sh".utf8.span, chain: "sh 3".utf8.span, reason: "x".utf8.span)
+        var shown = try SecretBuffer(capacity: 64)
+        var copied = copy entry
+        try copied.code(&shown)
+        try buffer.putRequest(
+          .approve(
+            .init(SlotAuthority(.passcode, secret: "secret".utf8.span), of: shown.bytes, .once)))
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },

@@ -215,6 +215,23 @@ enum Examples {
                 KeyFields(names.bytes, count: 1), to: .process, process: 4_242, lifetime: 900_000,
                 uses: 3, reason: "tests".utf8.span)))
         },
+        request("wish") { buffer in
+          let names = try keys("a/b")
+          try buffer.putRequest(
+            .wish(
+              .init(
+                KeyFields(names.bytes, count: 1), flags: .ifAwaited, patience: 30_000,
+                reason: "tests".utf8.span)))
+        },
+        request("wishes") { try $0.putRequest(.wishes(.init(seen: 3, patience: 60_000))) },
+        request("approve") { buffer in
+          let wish = try wish
+          try buffer.putRequest(
+            .approve(
+              .init(
+                SlotAuthority(.passcode, secret: "secret".utf8.span), of: wish.span, .quarter)))
+        },
+        request("decline") { try $0.putRequest(.decline(.init(7))) },
         request("grant-revoke") { try $0.putRequest(.grantRevoke(.init(7))) },
         request("slot-test") {
           try $0.putRequest(

@@ -4,6 +4,19 @@ import KuraProtocol
 import SecureMemory
 
 extension Examples {
+  /// What the owner is asked for.
+  static var wish: [UInt8] {
+    get throws {
+      let names = try keys("a/b")
+      var entry = WishEntry(
+        KeyFields(names.bytes, count: 1), program: "make".utf8.span,
+        chain: "kura 4250 < make 4242".utf8.span, reason: "tests".utf8.span)
+      (entry.number, entry.process, entry.started) = (7, 4_242, 1_700_000_000_000)
+      entry.mayLast = true
+      return try written { try entry.code(&$0) }
+    }
+  }
+
   static func reply(
     _ label: String, _ write: (inout SecretBuffer) throws -> Void,
     reading read: @escaping @Sendable (Span<UInt8>) throws(ProtocolError) -> Void
@@ -109,6 +122,14 @@ extension Examples {
           try $0.putReply(GrantRevokeReply(2))
         } reading: { payload throws(ProtocolError) in
           _ = try GrantRevokeReply(reply: payload)
+        },
+        reply("reply to wishes") {
+          let wish = try wish
+          var list = try SecretBuffer(capacity: 64)
+          try list.put32(wish.span)
+          try $0.putReply(WishesReply(list.bytes, count: 1, state: 4))
+        } reading: { payload throws(ProtocolError) in
+          try WishesReply(reply: payload).forEach { entry, _ in entry.names.forEach { _ in } }
         },
         reply("reply to take-over") {
           try $0.putReply(TakeOverReply(copy: Span()))

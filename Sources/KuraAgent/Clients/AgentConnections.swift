@@ -50,6 +50,7 @@ extension Agent {
     connection.isClosed = true
     leavePrompt(connection)
     leaveMask(connection)
+    leaveWish(connection)
     connection.phase = .closing
     connection.grant = nil
     connection.gathered = nil

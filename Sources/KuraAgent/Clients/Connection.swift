@@ -37,6 +37,8 @@ final class Connection {
   var grant: Grant?
   /// What it masks, where it is told of values.
   var mask: MaskRun?
+  /// Whose owner it asks what programs wish.
+  weak var approves: Session?
   /// Whom the request that is just served has told of its values.
   var wait: MaskWait?
   /// Items that it will have stored as a whole, once all of them have come.

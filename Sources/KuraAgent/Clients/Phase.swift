@@ -30,6 +30,10 @@ enum Phase {
   case masking
   /// Nothing: such ones have to know of the values that the answer has.
   case awaitingMasks(MaskWait)
+  /// Nothing: the owner answers.
+  case awaitingOwner(WishWait)
+  /// Nothing: the owner is asked for something else.
+  case awaitingWishes(WishWatch)
   /// Nothing: what is pending is sent, then the connection ends.
   case closing
 
@@ -38,7 +42,7 @@ enum Phase {
     switch self {
     case .greeting, .ready, .uploading, .draining, .confirming, .masking: true
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp, .awaitingMasks, .closing:
+      .awaitingClosings, .backingUp, .awaitingMasks, .awaitingOwner, .awaitingWishes, .closing:
       false
     }
   }
@@ -47,7 +51,7 @@ enum Phase {
   var isParked: Bool {
     switch self {
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp, .masking, .awaitingMasks:
+      .awaitingClosings, .backingUp, .masking, .awaitingMasks, .awaitingOwner, .awaitingWishes:
       true
     case .greeting, .ready, .uploading, .draining, .confirming, .closing: false
     }
@@ -59,7 +63,7 @@ enum Phase {
     case .greeting, .ready, .draining: true
     case .uploading, .attempting, .confirming, .sending, .awaitingUnlock,
       .awaitingLock, .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks,
-      .closing:
+      .awaitingOwner, .awaitingWishes, .closing:
       false
     }
   }
@@ -67,7 +71,7 @@ enum Phase {
   /// Whether it may last for ever, so that what the client sends behind it may never be used.
   var isEndless: Bool {
     switch self {
-    case .awaitingUnlock, .awaitingLock: true
+    case .awaitingUnlock, .awaitingLock, .awaitingOwner, .awaitingWishes: true
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming, .sending,
       .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks, .closing:
       false
@@ -83,6 +87,8 @@ enum Phase {
     case .awaitingLock(let session): session
     case .awaitingRotation(let watch): watch.session
     case .awaitingMasks(let wait): wait.session
+    case .awaitingOwner(let wait): wait.session
+    case .awaitingWishes(let watch): watch.session
     case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .backingUp, .masking,
       .closing:
       nil
@@ -97,6 +103,8 @@ enum Phase {
     case .awaitingClosings(let wait): wait.deadline
     case .backingUp(let run): run.due
     case .awaitingMasks(let wait): wait.deadline
+    case .awaitingOwner(let wait): wait.deadline
+    case .awaitingWishes(let watch): watch.deadline
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
       .awaitingLock, .awaitingRotation, .masking, .closing:
       nil

@@ -37,8 +37,7 @@ final class Room {
       .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .prompt, .rotate, .agentFacts,
       .rekey, .move, .history, .restore, .purge, .touch, .watch, .log, .putBatch, .draftKey,
       .compact, .backup, .setSecret, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
-      .grant, .grants, .grantRevoke,
-      .confine:
+      .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
       return false
     }
   }

@@ -105,7 +105,7 @@ extension Agent {
     expireGrants()
     let now = configuration.clock().boot
     try wire { () throws(ProtocolError) in
-      var list = try guarded()
+      var list = try SecretBuffer.begun()
       for grant in session.grants.all { try list.put(grant, program(of: grant.root), at: now) }
       try connection.outbox.frames.putReply(
         GrantsReply(list.bytes, count: session.grants.all.count))
@@ -129,17 +129,18 @@ extension Agent {
   }
 }
 
-private func guarded() throws(ProtocolError) -> SecretBuffer {
-  do throws(SecureMemoryError) { return try SecretBuffer(capacity: 256) } catch {
-    throw .outOfMemory
-  }
-}
-
 extension SecretBuffer {
+  /// One without bytes, for a part of a message.
+  static func begun() throws(ProtocolError) -> SecretBuffer {
+    do throws(SecureMemoryError) { return try SecretBuffer(capacity: 256) } catch {
+      throw .outOfMemory
+    }
+  }
+
   fileprivate mutating func put(
     _ grant: StandingGrant, _ program: [UInt8], at now: UInt64
   ) throws(ProtocolError) {
-    var names = try guarded()
+    var names = try SecretBuffer.begun()
     for item in grant.items { try names.put16(item.name.bytes) }
     let reason = grant.terms.reason
     let fields = KeyFields(names.bytes, count: grant.items.count)
@@ -162,50 +163,82 @@ extension Agent {
     let link = try root(of: order.scope, order.process, for: client)
     let root = try GrantRoot(link, configuration)
     let items = try opened(order, by: key, on: session)
-    expireGrants()
     guard !items.isEmpty else { return nil }
+    let terms = try terms(lasting: order.lifetime, order.uses, order.reason)
+    let grant = try add(items, below: root, terms, to: session)
+    for item in items {
+      note(.grant, item.name, grant.number, order.reason, in: session, by: client)
+    }
+    return grant
+  }
+
+  /// What begins now.
+  func terms(
+    lasting lifetime: UInt64, _ uses: UInt32?, _ reason: [UInt8]
+  ) throws(Refusal) -> StandingGrant.Terms {
+    StandingGrant.Terms(
+      deadline: configuration.clock().boot + lifetime, uses: uses, reason: reason)
+  }
+
+  /// Has a grant stand.
+  func add(
+    _ items: [StandingGrant.Item], below root: consuming GrantRoot, _ terms: StandingGrant.Terms,
+    to session: Session
+  ) throws(Refusal) -> StandingGrant {
+    expireGrants()
     guard session.grants.hasRoom(for: items.count) else { throw .tooBusy }
     do throws(AgentError) { try poller.add(root.watched, for: .readable, as: .processEnd) } catch {
       throw .outOfMemory
     }
-    let deadline = configuration.clock().boot + order.lifetime
     let epoch = try work(on: session) { vault throws(VaultError) in vault.lastEpoch }
-    let grant = session.grants.add(
-      below: root,
-      StandingGrant.Terms(deadline: deadline, uses: order.uses, reason: order.reason), items,
-      at: epoch)
-    for item in items { note(grant, of: item.name, in: session, by: client) }
-    return grant
+    return session.grants.add(below: root, terms, items, at: epoch)
   }
 
-  private func note(
-    _ grant: StandingGrant, of name: borrowing SecretBytes, in session: Session,
-    by client: Connection
+  /// Notes what became of an item that was asked for.
+  ///
+  /// - Parameter number: The grant's; 0 for none.
+  func note(
+    _ verb: Verb, _ name: borrowing SecretBytes, _ number: UInt64, _ reason: [UInt8],
+    in session: Session, by client: Connection
   ) {
-    let reason = grant.terms.reason
     noteEntry(
-      .grant, detail: grant.number, name: name.bytes, other: reason.span, of: session, by: client)
+      verb, detail: number, name: name.bytes, other: reason.span, of: session, by: client)
   }
 
   /// The keys of each item; the half that opens all of them is gone when this returns.
   private func opened(
     _ order: GrantOrder, by key: borrowing VaultKey?, on session: Session
   ) throws(Refusal) -> [StandingGrant.Item] {
-    let half: ProtectedKey? = try work(on: session) { vault throws(VaultError) in
+    let half = try half(by: key, on: session)
+    var items: [StandingGrant.Item] = []
+    try order.forEachName { name throws(Refusal) in
+      if let item = try granted(name, by: half, on: session) { items.append(item) }
+    }
+    return items
+  }
+
+  /// What opens all protected values, for as long as it takes to open some.
+  func half(
+    by key: borrowing VaultKey?, on session: Session
+  ) throws(Refusal) -> ProtectedKey? {
+    try work(on: session) { vault throws(VaultError) in
       switch key {
-      case .none: throw VaultError.ownerNeeded
+      case .none: throw .ownerNeeded
       case .some(let key): return try vault.protectedKey(from: key)
       }
     }
-    var items: [StandingGrant.Item] = []
-    try order.forEachName { name throws(Refusal) in
-      let bytes = name.bytes
-      let body = try work(on: session, item: name.place) { vault throws(VaultError) in
-        try vault.bodyKey(bytes, from: half)
-      }
-      if let body { items.append(StandingGrant.Item(body, try secret(bytes))) }
+  }
+
+  /// The keys of an item; nil where it is not protected.
+  func granted(
+    _ name: borrowing Field, by half: borrowing ProtectedKey?, on session: Session
+  ) throws(Refusal) -> StandingGrant.Item? {
+    let bytes = name.bytes
+    let body = try work(on: session, item: name.place) { vault throws(VaultError) in
+      try vault.bodyKey(bytes, from: half)
     }
-    return items
+    guard let body else { return nil }
+    return StandingGrant.Item(body, try secret(bytes))
   }
 
   /// Reads by what was granted to what a client belongs to.

@@ -23,6 +23,7 @@ extension Agent {
   func lock(_ session: Session, _ reason: LockReason, for connection: Connection? = nil) {
     noteLock(of: session, reason, by: connection)
     revokeGrants(of: session)
+    session.wishes.clear()
     dropChecks(of: session)
     // What they hold goes first: parts of values, and the vault's statements.
     let interrupted = interrupt(session)

@@ -156,6 +156,8 @@ extension Agent {
     if case .awaitingUnlock = connection.phase { giveUp(connection) }
     if case .awaitingClosings(let wait) = connection.phase { answer(wait, connection) }
     if let wait = connection.phase.masks { giveUp(wait, connection) }
+    if case .awaitingOwner = connection.phase { giveUpWish(connection) }
+    if case .awaitingWishes = connection.phase { endWatch(connection) }
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.

@@ -30,6 +30,8 @@ final class Session {
   var windows: [Window] = []
   /// What the owner granted to programs.
   var grants = GrantTable()
+  /// What programs ask its owner for.
+  var wishes = WishDesk()
 
   /// When the newest state has to be noted and what is loose swept, on the monotonic clock.
   var upkeepDeadline: UInt64?

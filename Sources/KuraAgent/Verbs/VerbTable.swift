@@ -77,6 +77,10 @@ extension Agent {
     case .grants: try grants(connection)
     case .grantRevoke(let request): try revokeGrant(request, connection)
     case .confine(let request): try confine(request, connection)
+    case .wish(let request): try wish(request, connection)
+    case .wishes(let request): try wishes(request, connection)
+    case .approve(let request): try approve(request, connection)
+    case .decline(let request): try decline(request, connection)
     }
   }
 }
@@ -104,11 +108,11 @@ extension Verb {
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grants, .grantRevoke, .confine: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts, .getSecrets:
+      .secrets, .conflicts, .getSecrets, .wish, .wishes:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
-      .setSecret, .merge, .takeOver, .grant:
+      .setSecret, .merge, .takeOver, .grant, .approve, .decline:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
       .clone:
@@ -149,10 +153,10 @@ extension Request {
       case .merge(let request): request.key.credential == nil ? LogSubject(Span()) : nil
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
-        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant:
+        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant, .approve, .decline:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
-        .conflicts, .draftKey, .mask, .grants, .confine:
+        .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine:
         nil
       case .grantRevoke(let request): LogSubject(Span(), detail: request.number)
       }

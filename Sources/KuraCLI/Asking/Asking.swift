@@ -38,6 +38,17 @@ extension Asking {
     return System.fileKind(path) == KURA_ABSENT ? nil : try Self.line(path: path)
   }
 
+  /// Whether a script hands over a credential.
+  var isGiven: Bool {
+    let options: [OptionName] = [
+      .passcodeFD, .passcodeFile, .recoveryKeyFile, .keyFile, .keyFileFD,
+    ]
+    if options.contains(where: { arguments.has($0) }) { return true }
+    if variables["KURA_PASSCODE_FILE"] != nil { return true }
+    guard let directory = variables["CREDENTIALS_DIRECTORY"] else { return false }
+    return System.fileKind(directory + "/kura-passcode") != KURA_ABSENT
+  }
+
   /// What unlocks the vault: the passcode, unless options say recovery key or key file.
   var kind: Credential {
     arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority

@@ -30,7 +30,11 @@ extension VaultAccess {
     _ connection: inout Connection, _ item: Refusal.Subject
   ) throws(CommandError) {
     let purpose = Purpose("open", Diagnostic.shown(item.text))
-    guard try !authorize(&connection, to: purpose) else { return }
+    let terms = GrantTerms(
+      to: .program, lifetime: WishRequest.ownersChoice, reason: asking.reason ?? [])
+    if item != .none, try answered([item.text], terms, &connection) { return }
+    // Who waits is not asked.
+    if patience == nil || asking.isGiven, try authorize(&connection, to: purpose) { return }
     throw .client(.refused(.protected(item)))
   }
 

@@ -7,7 +7,7 @@ internal import SecureMemory
 /// Holds what an owner is asked to let a program read, as it is shown.
 struct GrantWish {
   /// How many names a person is shown at once.
-  static let mostNames = 20
+  static let mostNames = ProtocolLimit.asked
 
   let names: [String]
   var terms: GrantTerms
@@ -50,27 +50,36 @@ struct GrantWish {
 
   /// What is asked for: every name on a line of its own.
   func words(_ names: [String]) -> String {
-    let head = reader + " and the programs below it may read, for " + span + ":"
+    let head =
+      reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses) + ":"
     return names.reduce(head) { $0 + "\n  " + Diagnostic.shown($1) }
   }
 
-  /// For how long, and how often.
-  var span: String {
-    let time = TimeSpan(milliseconds: terms.lifetime).words
-    guard let uses = terms.uses else { return time }
+  /// For how long, where that is said, and how often: `, for 15 min, 3 times`.
+  static func span(_ lifetime: UInt64?, _ uses: UInt32?) -> String {
+    let time = lifetime.map { ", for " + TimeSpan(milliseconds: $0).words } ?? ""
+    guard let uses else { return time }
     return time + (uses == 1 ? ", once" : ", \(uses) times")
   }
+}
+
+/// Says what became of what an owner was asked to grant.
+enum GrantOutcome {
+  /// None of the items is protected.
+  case unneeded
+  case here(GrantReply)
+  /// The owner agreed at another terminal.
+  case elsewhere
 }
 
 extension VaultAccess {
   /// Has the owner grant what is wished for.
   ///
   /// - Parameter agree: Asks once more, before the passcode, where that is needed.
-  /// - Returns: What became of it; nil where none of the items is protected.
   func grant(
     _ wish: GrantWish,
     agreed agree: (inout Questioner) throws(CommandError) -> Void = { _ throws(CommandError) in }
-  ) throws(CommandError) -> GrantReply? {
+  ) throws(CommandError) -> GrantOutcome {
     var held = Held(keepsSecret: true)
     let names = try unlocked(holding: &held) { connection throws(ClientError) in
       var names: [String] = []
@@ -80,7 +89,7 @@ extension VaultAccess {
       }
       return names
     }
-    guard !names.isEmpty, var connection = held.connection.take() else { return nil }
+    guard !names.isEmpty, var connection = held.connection.take() else { return .unneeded }
     var questioner = try asking.questioner()
     try agree(&questioner)
     let kind = asking.authority
@@ -92,17 +101,18 @@ extension VaultAccess {
         try connection.grant(names, wish.terms, kind, secret: secret)
       }
     } else {
+      if try answered(names, wish.terms, &connection) { return .elsewhere }
       reply = try askToGrant(wish, names, &questioner, &connection)
     }
     note(reply.notices, after: kind)
-    return reply
+    return .here(reply)
   }
 
   private func askToGrant(
     _ wish: GrantWish, _ names: [String], _ questioner: inout Questioner,
     _ connection: inout Connection
   ) throws(CommandError) -> GrantReply {
-    guard questioner.canAsk else { throw .noInteraction(.owner("grant this")) }
+    guard questioner.canAsk, patience == nil else { throw .noInteraction(.owner("grant this")) }
     let report = try running { () throws(ClientError) in try connection.status() }
     let kind = report.lacksPasscode ? .recoveryKey : asking.authority
     var question = try question(kind, &connection, to: Purpose("grant this"))

@@ -8,6 +8,12 @@ protocol PromptWatch: ~Copyable {
   /// Whether the question was found to be of no use any more while an answer to it was tried.
   var isOver: Bool { get }
 
+  /// Whether Tab leads to another way to answer.
+  var hasChoices: Bool { get }
+
+  /// Tab was pressed: the question for the next way to answer; nil where there is none.
+  mutating func choose() -> String?
+
   /// A key was pressed.
   mutating func noteKey()
 
@@ -18,6 +24,12 @@ protocol PromptWatch: ~Copyable {
   ///
   /// - Returns: Whether the question still stands.
   mutating func comeBack() -> Bool
+}
+
+extension PromptWatch where Self: ~Copyable {
+  var hasChoices: Bool { false }
+
+  mutating func choose() -> String? { nil }
 }
 
 /// Watches nothing, for a question that nobody else cares about.

@@ -95,6 +95,10 @@ extension Questioner {
         allowsEmpty: question.enterRemark != nil, submitsAt: question.submitLength, watch: &watch)
       if prompt?.wantsOther == true {
         prompt?.clearLine()
+        if let label = watch.choose() {
+          question.label = label
+          continue
+        }
         (question.label, question.kind, question.submitLength) = (question.otherLabel, .passcode, 0)
         continue
       }

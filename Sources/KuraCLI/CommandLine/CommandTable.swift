@@ -71,6 +71,7 @@ enum CommandTable {
     Entry(.items, "protect") { Protect.command },
     Entry(.items, "unprotect") { Unprotect.command },
     Entry(.programs, "run") { Run.command },
+    Entry(.programs, "approve") { Approve.command },
     Entry(.programs, "grant") { GrantControl.command },
     Entry(.programs, "inject") { Inject.command },
     Entry(.programs, "redact") { Redact.command },

@@ -107,6 +107,7 @@ enum HelpDetails {
     ("history", "history -l mail/ada"),
     ("purge", "purge --history mail/ada"),
     ("run", "run --env TOKEN=kura://api/token -- make release"),
+    ("approve", "approve"),
     ("grant", "grant add api/token --for 15m"),
     ("inject", "inject -i app.conf.in -o app.conf"),
     ("redact", "redact --name api/"),

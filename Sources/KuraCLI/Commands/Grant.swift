@@ -77,17 +77,21 @@ extension GrantControl {
     let wish = try GrantWish(
       names, to: process == nil ? .program : .process, process: process ?? 0, lasting: standard,
       reader: process.map { "process \($0)" } ?? "the program that asks", arguments)
-    let reply = try access.grant(wish) { questioner throws(CommandError) in
+    let outcome = try access.grant(wish) { questioner throws(CommandError) in
       guard let process, kura_ancestor_distance(Int32(clamping: process)) > 1 else { return }
       try agree(to: process, &questioner)
     }
-    guard let reply, reply.number > 0 else {
-      return access.messages.note("nothing is to be granted: this is read without the passcode")
+    guard case .here(let reply) = outcome, reply.number > 0 else {
+      guard case .elsewhere = outcome else {
+        return access.messages.note("nothing is to be granted: this is read without the passcode")
+      }
+      return
     }
     let others = names.count - Int(reply.granted)
     let rest = others > 0 ? "; \(others) more are read without the passcode" : ""
     access.messages.note(
-      "grant \(reply.number): \(reply.granted) of the vault's values, for " + wish.span + rest)
+      "grant \(reply.number): \(reply.granted) of the vault's values"
+        + GrantWish.span(wish.terms.lifetime, wish.terms.uses) + rest)
   }
 
   /// Asks about a process above the one that asks: all that runs there would have it.

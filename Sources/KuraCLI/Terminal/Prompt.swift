@@ -294,7 +294,7 @@ extension Prompt {
     guard typed.count > 0 else { return .none }
     let byte = typed.bytes[0]
     typed.removeFirst(1)
-    if length > 0, byte == UInt8(ascii: "\t") { return .other }
+    if length > 0 || watch.hasChoices, byte == UInt8(ascii: "\t") { return .other }
     let event: LineEditor.Event
     do throws(SecureMemoryError) { event = try editor.take(byte, drawing: &drawing) } catch {
       throw .outOfMemory

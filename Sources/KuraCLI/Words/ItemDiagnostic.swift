@@ -23,7 +23,7 @@ extension Diagnostic {
     (
       (item == .none ? "this item" : shown(item.text))
         + " asks for the passcode at each read",
-      "run it at a terminal, or give the passcode with --passcode-file"
+      "it needs its owner: at a terminal, or with --wait while 'kura approve' runs at another one"
     )
   }
 

@@ -65,13 +65,7 @@ extension Connection {
   public mutating func grant(
     _ names: [String], _ terms: GrantTerms, _ kind: Credential, secret: borrowing SecretBytes
   ) throws(ClientError) -> GrantReply {
-    var list: SecretBuffer
-    do throws(SecureMemoryError) { list = try SecretBuffer(capacity: 256) } catch {
-      throw .outOfMemory
-    }
-    do throws(ProtocolError) {
-      for name in names { try list.put16(name.utf8.span, limit: ProtocolLimit.name) }
-    } catch { throw ClientError(writing: error) }
+    let list = try Self.list(names)
     return try ask(
       .grant(
         GrantRequest(
@@ -97,5 +91,135 @@ extension Connection {
     let reply: GrantRevokeReply = try ask(
       .grantRevoke(GrantRevokeRequest(number ?? GrantRevokeRequest.all)))
     return Int(reply.count)
+  }
+}
+
+// MARK: - Asking the owner
+
+/// Tells what a program asks the owner for.
+public struct WishSummary: Equatable, Sendable {
+  /// What it is called.
+  public let number: UInt64
+  /// The process below which it is to serve.
+  public let process: UInt32
+  /// When that process was started, Unix time in ms.
+  public let started: UInt64
+  /// Whether it may be for more than this once.
+  public let mayLast: Bool
+  /// For how long, in ms; nil: as the owner chooses.
+  public let lifetime: UInt64?
+  /// How many values it opens; nil for any number.
+  public let uses: UInt32?
+  /// The program of that process.
+  public let program: [UInt8]
+  /// The programs from who asked first up to the login, each with its number.
+  public let chain: [UInt8]
+  /// Why, in the words of who asked first.
+  public let reason: [UInt8]
+  /// The names of the items.
+  public let names: [String]
+  /// As it was told: an approval is of exactly that.
+  let shown: [UInt8]
+
+  init(_ entry: borrowing WishEntry, _ shown: Span<UInt8>) {
+    (number, process, started, mayLast) = (
+      entry.number, entry.process, entry.started, entry.mayLast
+    )
+    lifetime = entry.lifetime == WishRequest.ownersChoice ? nil : entry.lifetime
+    uses = entry.uses == GrantRequest.anyUses ? nil : entry.uses
+    program = [UInt8](copying: entry.program.bytes)
+    chain = [UInt8](copying: entry.chain.bytes)
+    reason = [UInt8](copying: entry.reason.bytes)
+    var names: [String] = []
+    entry.names.forEach { name in names.append(String(repairing: name.bytes)) }
+    self.names = names
+    self.shown = [UInt8](copying: shown)
+  }
+}
+
+extension Connection {
+  /// Has the owner asked, wherever somebody waits for that, and waits for the answer.
+  ///
+  /// - Parameters:
+  ///   - names: The items, at most `ProtocolLimit.asked`.
+  ///   - terms: For whom; a lifetime of `WishRequest.ownersChoice` leaves that to the owner.
+  ///   - milliseconds: How long the answer is waited for.
+  ///   - ifAwaited: Whether only where somebody waits to be asked at present.
+  ///   - meanwhile: Is called once the owner is asked.
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.protected` when the time ran out or nobody waits,
+  ///   and with `Failure.cancelled` when the owner said no.
+  public mutating func wish(
+    _ names: [String], _ terms: GrantTerms, patience milliseconds: UInt64, ifAwaited: Bool,
+    meanwhile: () -> Void
+  ) throws(ClientError) {
+    let list = try Self.list(names)
+    try send(
+      .wish(
+        WishRequest(
+          KeyFields(list.bytes, count: names.count), flags: ifAwaited ? .ifAwaited : [],
+          patience: milliseconds, to: terms.scope, process: terms.process,
+          lifetime: terms.lifetime, uses: terms.uses ?? GrantRequest.anyUses,
+          reason: terms.reason.span)))
+    let frame = try channel.next(patience: patience.answer)
+    guard frame.type == .progress else { return try accept(frame) }
+    meanwhile()
+    let longest = UInt64(Int32.max - patience.answer)
+    try done(patience: Int32(min(milliseconds, longest)) + patience.answer)
+  }
+
+  /// Begins to hear what the owner is asked for, and goes on: ``watched`` has something to read when there is an answer.
+  ///
+  /// - Parameters:
+  ///   - state: The one that was told last; 0 for none.
+  ///   - milliseconds: How long another one is waited for.
+  public mutating func beginWishes(
+    since state: UInt64, patience milliseconds: UInt64
+  ) throws(ClientError) {
+    try send(.wishes(WishesRequest(seen: state, patience: milliseconds)))
+  }
+
+  /// Reads the answer to ``beginWishes(since:patience:)``.
+  ///
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.locked`.
+  public mutating func endWishes(
+    patience milliseconds: UInt64 = 0
+  ) throws(ClientError) -> (state: UInt64, all: [WishSummary]) {
+    let longest = UInt64(Int32.max - patience.answer)
+    let time = Int32(min(milliseconds, longest)) + patience.answer
+    let reply: WishesReply = try replied(received(try answer(patience: time)))
+    var all: [WishSummary] = []
+    reply.forEach { entry, shown in all.append(WishSummary(entry, shown)) }
+    return (reply.state, all)
+  }
+
+  /// Gives what was asked for.
+  ///
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.changedMeanwhile` where it is not that any more.
+  public mutating func approve(
+    _ wish: WishSummary, _ term: ApprovedTerm, _ kind: Credential,
+    secret: borrowing SecretBytes
+  ) throws(ClientError) -> GrantReply {
+    try ask(
+      .approve(
+        ApproveRequest(SlotAuthority(kind, secret: secret.bytes), of: wish.shown.span, term)),
+      patience: patience.derivation)
+  }
+
+  /// Refuses what was asked for.
+  public mutating func decline(_ wish: WishSummary) throws(ClientError) {
+    try send(.decline(DeclineRequest(wish.number)))
+    try done()
+  }
+
+  /// Names as a request has them.
+  static func list(_ names: [String]) throws(ClientError) -> SecretBuffer {
+    var list: SecretBuffer
+    do throws(SecureMemoryError) { list = try SecretBuffer(capacity: 256) } catch {
+      throw .outOfMemory
+    }
+    do throws(ProtocolError) {
+      for name in names { try list.put16(name.utf8.span, limit: ProtocolLimit.name) }
+    } catch { throw ClientError(writing: error) }
+    return list
   }
 }

@@ -49,6 +49,9 @@ public enum ProtocolLimit {
   /// The most items in one grant.
   public static let granted = 256
 
+  /// The most items that the owner is asked for at once.
+  public static let asked = 20
+
   /// The longest reason of a grant.
   public static let reason = 512
 

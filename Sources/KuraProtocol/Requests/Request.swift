@@ -63,6 +63,10 @@ public enum Request: ~Escapable {
   /// What is granted at present.
   case grants
   case grantRevoke(GrantRevokeRequest)
+  case wish(WishRequest)
+  case wishes(WishesRequest)
+  case approve(ApproveRequest)
+  case decline(DeclineRequest)
   case confine(ConfineRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
@@ -125,6 +129,10 @@ public enum Request: ~Escapable {
     case .clone: self = .clone(try reader.message())
     case .grant: self = .grant(try reader.message())
     case .grantRevoke: self = .grantRevoke(try reader.message())
+    case .wish: self = .wish(try reader.message())
+    case .wishes: self = .wishes(try reader.message())
+    case .approve: self = .approve(try reader.message())
+    case .decline: self = .decline(try reader.message())
     case .confine: self = .confine(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants:
@@ -154,7 +162,7 @@ public enum Request: ~Escapable {
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
-      .clone, .grant, .grantRevoke, .confine:
+      .clone, .grant, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
       return nil
     }
   }
@@ -215,6 +223,10 @@ public enum Request: ~Escapable {
     case .grant: .grant
     case .grants: .grants
     case .grantRevoke: .grantRevoke
+    case .wish: .wish
+    case .wishes: .wishes
+    case .approve: .approve
+    case .decline: .decline
     case .confine: .confine
     }
   }
@@ -236,7 +248,7 @@ extension Request {
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
-        .grant, .grants, .grantRevoke, .confine:
+        .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
         return OwnerWord()
       }
     }
@@ -248,6 +260,10 @@ extension SecretBuffer {
   public mutating func putRequest(_ request: borrowing Request) throws(ProtocolError) {
     let frame = try openFrame(.request)
     try put(request.verb.rawValue)
+    try putFields(of: request)
+    try closeFrame(frame)
+  }
+  private mutating func putFields(of request: borrowing Request) throws(ProtocolError) {
     switch copy request {
     case .create(var message): try message.code(&self)
     case .unlock(var message): try message.code(&self)
@@ -286,11 +302,14 @@ extension SecretBuffer {
     case .clone(var message): try message.code(&self)
     case .grant(var message): try message.code(&self)
     case .grantRevoke(var message): try message.code(&self)
+    case .wish(var message): try message.code(&self)
+    case .wishes(var message): try message.code(&self)
+    case .approve(var message): try message.code(&self)
+    case .decline(var message): try message.code(&self)
     case .confine(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants:
       break
     }
-    try closeFrame(frame)
   }
 }

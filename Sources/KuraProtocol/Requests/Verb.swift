@@ -55,6 +55,10 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case grant = 81
   case grants = 82
   case grantRevoke = 83
+  case wish = 84
+  case wishes = 85
+  case approve = 86
+  case decline = 87
   case confine = 89
 
   /// Its word in the man page, the access log and its JSON.
@@ -114,6 +118,10 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .grant: "grant"
     case .grants: "grants"
     case .grantRevoke: "grant-revoke"
+    case .wish: "wish"
+    case .wishes: "wishes"
+    case .approve: "approve"
+    case .decline: "decline"
     }
   }
 }
@@ -148,7 +156,8 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke, .confine:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke,
+      .wish, .wishes, .approve, .decline, .confine:
       .name
     }
   }

@@ -25,6 +25,9 @@ final class ManualClock: Sendable {
     }
   }
 
+  /// The clock on the wall is read a moment later than the others, or was set.
+  func drift(milliseconds: UInt64) { moment.withLock { $0.wall += milliseconds } }
+
   func sleep(milliseconds: UInt64) {
     moment.withLock { moment in
       moment.boot += milliseconds

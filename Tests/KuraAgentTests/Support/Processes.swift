@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import CKuraSystem
+import Glibc
 import Synchronization
 
 @testable import KuraAgent
@@ -26,4 +28,35 @@ func link(
   ProcessLink(
     process: process, parent: parent, start: start, user: user, depth: depth,
     terminal: terminal, name: Array(name.utf8))
+}
+
+/// Holds processes that a test makes up: a notice of each is its end.
+final class Holder: Sendable {
+  private let notices = Mutex<[UInt32: Int32]>([:])
+  private let processes: Processes
+  /// What happens just when a process is held.
+  let meanwhile = Mutex<(@Sendable (UInt32) -> Void)?>(nil)
+
+  init(_ processes: Processes) { self.processes = processes }
+
+  deinit { for notice in notices.withLock({ $0.values }) { close(notice) } }
+
+  func hold(_ process: UInt32) -> Int32 {
+    guard processes.look(process) != nil else { return -ESRCH }
+    let notice = kura_notice_create()
+    let ours = dup(notice)
+    notices.withLock { if let last = $0.updateValue(ours, forKey: process) { close(last) } }
+    meanwhile.withLock { $0 }?(process)
+    return notice
+  }
+
+  /// A process has ended, and another one did not wait for that.
+  func endUnseen(_ process: UInt32) {
+    if let notice = notices.withLock({ $0[process] }) { _ = kura_notice_post(notice) }
+  }
+
+  func end(_ process: UInt32) {
+    endUnseen(process)
+    processes.end(process)
+  }
 }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+
+/// Ask the owner, wherever somebody waits to be asked, to let a program read protected values.
+public struct WishRequest: Message, ~Escapable {
+  /// Says what is waited for.
+  public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
+    public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Only where somebody waits to be asked at present.
+    public static let ifAwaited = Flags(rawValue: 1)
+    static let all: Flags = [.ifAwaited]
+  }
+
+  /// In place of a time and uses: the owner chooses.
+  public static let ownersChoice: UInt64 = 0
+
+  /// What is waited for.
+  public private(set) var flags: Flags
+  /// For how long the owner's answer is waited for, in ms.
+  public private(set) var patience: UInt64
+  /// Below which process it is to serve.
+  public private(set) var scope: GrantScope
+  /// The number of that process with ``GrantScope/process``, else 0.
+  public private(set) var process: UInt32
+  /// For how long, in ms, or ``ownersChoice``.
+  public private(set) var lifetime: UInt64
+  /// How many values it opens, or `GrantRequest.anyUses`.
+  public private(set) var uses: UInt32
+  /// Why, in the words of who asks; no secret.
+  public private(set) var reason: Field
+  /// The names of the items, UTF-8.
+  public private(set) var names: KeyFields
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() {
+    (flags, patience) = ([], 0)
+    (scope, process, lifetime) = (.program, 0, Self.ownersChoice)
+    uses = GrantRequest.anyUses
+    reason = Field()
+    names = KeyFields()
+  }
+
+  /// A wish.
+  @_lifetime(copy names, copy reason)
+  public init(
+    _ names: KeyFields, flags: Flags = [], patience: UInt64, to scope: GrantScope = .program,
+    process: UInt32 = 0, lifetime: UInt64 = ownersChoice, uses: UInt32 = GrantRequest.anyUses,
+    reason: Span<UInt8> = Span()
+  ) {
+    (self.flags, self.patience) = (flags, patience)
+    (self.scope, self.process, self.lifetime, self.uses) = (scope, process, lifetime, uses)
+    self.reason = Field(reason)
+    self.names = names
+  }
+
+  /// Goes over `flags u8, patience u64, scope u8, process u32, lifetime u64, uses u32, reason b16, names`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
+    try coder.number(&patience)
+    try coder.choice(&scope)
+    try coder.number(&process)
+    try coder.number(&lifetime)
+    try coder.number(&uses)
+    try coder.field16(&reason, limit: ProtocolLimit.reason)
+    try names.code(&coder)
+    guard lifetime <= ProtocolLimit.grantTime, (scope == .process) == (process > 0),
+      (1...ProtocolLimit.asked).contains(names.count)
+    else { throw .fieldValue }
+  }
+}
+
+/// Say what the owner is asked for, as soon as that is something else.
+public struct WishesRequest: Message, Equatable, Sendable {
+  /// In place of a state: none was seen yet.
+  public static let none: UInt64 = 0
+
+  /// The state that was told last.
+  public private(set) var seen: UInt64
+  /// For how long another one is waited for, in ms.
+  public private(set) var patience: UInt64
+
+  /// Without fields yet: they are read into it.
+  public init() { self.init(seen: Self.none, patience: 0) }
+
+  /// What has come since that state.
+  public init(seen: UInt64, patience: UInt64) { (self.seen, self.patience) = (seen, patience) }
+
+  /// Goes over `seen u64, patience u64`.
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&seen)
+    try coder.number(&patience)
+  }
+}
+
+/// Tells what a program asks the owner for; its bytes are what an approval is bound to.
+public struct WishEntry: Message, ~Escapable {
+  /// What it is called.
+  public var number: UInt64 = 0
+  /// The process below which it is to serve.
+  public var process: UInt32 = 0
+  /// When that process was started, Unix time in ms.
+  public var started: UInt64 = 0
+  /// Whether it may last; else it can be for this once alone.
+  public var mayLast = false
+  /// For how long, in ms, or `WishRequest.ownersChoice`.
+  public var lifetime = WishRequest.ownersChoice
+  /// How many values it opens, or `GrantRequest.anyUses`.
+  public var uses = GrantRequest.anyUses
+  /// The program of that process.
+  public private(set) var program: Field
+  /// The programs from who asks up to the login, each with its number.
+  public private(set) var chain: Field
+  /// Why, in the words of who asked first.
+  public private(set) var reason: Field
+  /// The names of the items.
+  public private(set) var names: KeyFields
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() {
+    (program, chain, reason) = (Field(), Field(), Field())
+    names = KeyFields()
+  }
+
+  /// A wish, without its numbers.
+  @_lifetime(copy names, copy program, copy chain, copy reason)
+  public init(
+    _ names: KeyFields, program: Span<UInt8>, chain: Span<UInt8>, reason: Span<UInt8>
+  ) {
+    (self.program, self.chain, self.reason) = (Field(program), Field(chain), Field(reason))
+    self.names = names
+  }
+
+  /// Goes over `number u64, process u32, started u64, mayLast u8, lifetime u64, uses u32, program b16, chain b16,
+  /// reason b16, names`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&number)
+    try coder.number(&process)
+    try coder.number(&started)
+    try coder.flag(&mayLast)
+    try coder.number(&lifetime)
+    try coder.number(&uses)
+    try coder.field16(&program)
+    try coder.field16(&chain)
+    try coder.field16(&reason, limit: ProtocolLimit.reason)
+    try names.code(&coder)
+  }
+}
+
+/// The answer to `wishes`: what the owner is asked for, the oldest first.
+public struct WishesReply: Message, ~Escapable {
+  /// Which state that is.
+  public private(set) var state: UInt64
+  /// How many there are.
+  public private(set) var count: Int
+  private var list: Field
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(Span(), count: 0, state: 0) }
+
+  /// Wishes to be told of.
+  ///
+  /// - Parameters:
+  ///   - list: Each a ``WishEntry``, as a `b32`.
+  ///   - count: How many there are.
+  ///   - state: Which state that is.
+  @_lifetime(copy list)
+  public init(_ list: Span<UInt8>, count: Int, state: UInt64) {
+    (self.state, self.count) = (state, count)
+    self.list = Field(list)
+  }
+
+  /// Goes over `state u64, count u16 (entry b32)…`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&state)
+    try coder.count(&count, limit: Int(UInt16.max))
+    try coder.list(&list, of: count) { reader throws(ProtocolError) in
+      var field = Field()
+      try reader.field32(&field, limit: ProtocolLimit.frame)
+      _ = try Self.entry(field.bytes)
+    }
+  }
+
+  /// Calls `body` with each, and with the bytes that it is told in.
+  public func forEach<Failure: Error>(
+    _ body: (borrowing WishEntry, Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    var reader = FieldReader(list.bytes)
+    for _ in 0..<count {
+      var field = Field()
+      guard (try? reader.field32(&field, limit: ProtocolLimit.frame)) != nil,
+        let entry = try? Self.entry(field.bytes)
+      else { preconditionFailure("a list that was not read") }
+      try body(entry, field.bytes)
+    }
+  }
+
+  @_lifetime(copy bytes)
+  private static func entry(_ bytes: Span<UInt8>) throws(ProtocolError) -> WishEntry {
+    var reader = FieldReader(bytes)
+    var entry = WishEntry()
+    try entry.code(&reader)
+    try reader.finish()
+    return entry
+  }
+}
+
+/// Says how far an approval goes.
+public enum ApprovedTerm: UInt8, Sendable, CaseIterable {
+  /// Those who ask now get it once, each for its connection.
+  case once = 0
+  /// The programs below the process read it for a quarter of an hour.
+  case quarter = 1
+  /// They read it until the vault is locked.
+  case untilLock = 2
+  /// As was asked for, where the owner does not choose.
+  case asked = 3
+
+  /// A quarter of an hour, in ms.
+  public static let quarterTime: UInt64 = 900_000
+}
+
+/// Give what was asked for.
+public struct ApproveRequest: Message, ~Escapable {
+  /// How far it goes.
+  public private(set) var term: ApprovedTerm
+  /// The ``WishEntry`` as it was told and shown: anything else is not approved.
+  public private(set) var shown: Field
+  /// What opens the vault now.
+  public private(set) var authority: SlotAuthority
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() {
+    term = .once
+    shown = Field()
+    authority = SlotAuthority()
+  }
+
+  /// An approval of exactly what was shown.
+  @_lifetime(copy authority, copy shown)
+  public init(_ authority: SlotAuthority, of shown: Span<UInt8>, _ term: ApprovedTerm) {
+    self.term = term
+    self.shown = Field(shown)
+    self.authority = authority
+  }
+
+  /// Goes over `term u8, shown b32, authority`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.choice(&term)
+    try coder.field32(&shown, limit: ProtocolLimit.frame)
+    try authority.code(&coder)
+  }
+}
+
+/// Refuse what was asked for.
+public struct DeclineRequest: Message, Equatable, Sendable {
+  /// What the wish is called.
+  public private(set) var number: UInt64
+
+  /// Without fields yet: they are read into it.
+  public init() { self.init(0) }
+
+  /// The wish of that number.
+  public init(_ number: UInt64) { self.number = number }
+
+  /// Goes over `number u64`.
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&number)
+  }
+}
