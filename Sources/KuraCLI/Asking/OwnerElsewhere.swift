@@ -13,7 +13,8 @@ extension VaultAccess {
   func answered(
     _ names: [String], _ terms: GrantTerms, _ connection: inout Connection
   ) throws(CommandError) -> Bool {
-    guard !isPrivate, !asking.isGiven else { return false }
+    // From a room nobody is asked: what it may have is known already.
+    guard !isPrivate, !asking.isGiven, !asking.isInRoom else { return false }
     if patience == nil {
       let questioner = try asking.questioner()
       guard questioner.canAsk else { return false }

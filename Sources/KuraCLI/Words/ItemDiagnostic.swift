@@ -23,7 +23,8 @@ extension Diagnostic {
     (
       (item == .none ? "this item" : shown(item.text))
         + " asks for the passcode at each read",
-      "it needs its owner: at a terminal, or with --wait while 'kura approve' runs at another one"
+      "it needs its owner: at a terminal, by --passcode-file, or with --wait while 'kura approve' runs"
+        + " at another one"
     )
   }
 
