@@ -60,6 +60,11 @@ final class RoomDoor {
 
   /// Says what the room can reach, or what it leaves, that its owner may not think of.
   func announce(_ messages: Messages) {
+    if let network = room.network, network.resolver.text.isEmpty {
+      messages.note(
+        "no names can be resolved in the room: this machine asks for them on its loopback, which is not the room's"
+      )
+    }
     for path in System.sockets(below: room.directory) {
       messages.note(
         "a program listens in this directory, and the room can talk with it: "
@@ -105,7 +110,7 @@ final class RoomDoor {
       guard failed == 0 else { return .client(.system(-failed)) }
       if let resolver = room.network?.resolver {
         let file = try MemoryFile.create(besides: passed)
-        try Descriptor.write(resolver.utf8.span, to: file)
+        try Descriptor.write(resolver.text.span, to: file)
         try MemoryFile.seal(file)
         files.append(File(descriptor: file, path: "/etc/resolv.conf"))
         kept.append(file)
@@ -135,7 +140,7 @@ final class RoomDoor {
     try options.addWalls(filter: filter)
     try options.addPlaces(room, sockets: bridge.directory)
     for file in files { try options.addFile(file.descriptor, at: file.path) }
-    if let network = room.network { try options.addNetwork(network) }
+    if room.network != nil { try options.addNetwork() }
     try options.close()
     try options.addVariables(block, room)
     return options

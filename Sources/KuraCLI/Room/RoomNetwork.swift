@@ -11,6 +11,7 @@ struct RoomNetwork {
   let name: String
   let program: String
   let kind: Int32
+  let resolver = RoomResolver.find()
 
   /// The one that is there; nil where none is.
   static func find() -> RoomNetwork? {
@@ -38,9 +39,6 @@ struct RoomNetwork {
     }
     return nil
   }
-
-  /// What a room asks for names; nil: what this machine does.
-  var resolver: String? { kind == Int32(KURA_SLIRP) ? "nameserver 10.0.2.3\n" : nil }
 
   /// The words before those of bubblewrap: a first one makes the place for a network, where the second one waits for it.
   /// Its user is 0 there, as slirp4netns needs it, and has the one right by which the room can give him his own number back.

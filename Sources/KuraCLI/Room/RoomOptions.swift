@@ -94,9 +94,8 @@ struct RoomOptions: ~Copyable {
   mutating func close() throws(CommandError) { try add("--remount-ro", "/") }
 
   /// The network that is there already when the room is made.
-  mutating func addNetwork(_ network: RoomNetwork) throws(CommandError) {
+  mutating func addNetwork() throws(CommandError) {
     try add("--share-net", "--uid", "\(kura_user())", "--gid", "\(kura_group())")
-    if network.resolver == nil { try bind("/etc/resolv.conf") }
   }
 
   // MARK: - What it is given
