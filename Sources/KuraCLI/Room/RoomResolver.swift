@@ -18,7 +18,7 @@ struct RoomResolver {
   /// What this machine's lists have.
   static func find() -> RoomResolver {
     for list in lists {
-      guard let text = read(list).flatMap({ reachable($0.bytes) }) else { continue }
+      guard let all = read(list), let text = reachable(all.bytes) else { continue }
       return RoomResolver(text: text)
     }
     return RoomResolver(text: [])
