@@ -86,6 +86,7 @@ extension Agent {
   private func deny(_ refusal: Refusal, _ frame: Frame, on connection: Connection) {
     connection.gathered = nil
     if refusal == .malformed { return end(connection, with: refusal) }
+    noteDenied(refusal, frame, connection)
     let hasRest = connection.phase.upload != nil && frame.type == .clientData
     connection.phase = hasRest ? .draining : .ready
     try? connection.inbox.refuse(refusal, frame, into: &connection.outbox)
@@ -122,6 +123,7 @@ extension Agent {
     connection.mayCrossEnd = connection.prompting != nil
     if request.verb.traits.contains(.diesWithClient) { try checkThere(connection) }
     connection.verb = request.verb
+    connection.usedGrant = 0
     if request.verb != .putBatch { connection.gathered = nil }
     let word = request.word
     if let credential = word.credential {

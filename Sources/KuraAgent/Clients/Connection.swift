@@ -35,6 +35,8 @@ final class Connection {
   var mistakes: UInt64 = 0
   /// What opens protected values for it, after a fresh passcode.
   var grant: Grant?
+  /// Under which grant the request that is just served has read; 0 for none.
+  var usedGrant: UInt64 = 0
   /// What it masks, where it is told of values.
   var mask: MaskRun?
   /// Whose owner it asks what programs wish.

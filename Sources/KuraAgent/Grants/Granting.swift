@@ -122,7 +122,7 @@ extension Agent {
     let session = try unlocked(connection)
     expireGrants()
     let number = request.number == GrantRevokeRequest.all ? nil : request.number
-    let count = endGrants(number, of: session)
+    let count = endGrants(number, of: session, .revoked, by: connection)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(GrantRevokeReply(UInt16(count)))
     }
@@ -199,10 +199,11 @@ extension Agent {
   /// - Parameter number: The grant's; 0 for none.
   func note(
     _ verb: Verb, _ name: borrowing SecretBytes, _ number: UInt64, _ reason: [UInt8],
-    in session: Session, by client: Connection
+    code: UInt16 = 0, in session: Session, by client: Connection
   ) {
     noteEntry(
-      verb, detail: number, name: name.bytes, other: reason.span, of: session, by: client)
+      verb, code: code, detail: number, name: name.bytes, other: reason.span, of: session,
+      by: client)
   }
 
   /// The keys of each item; the half that opens all of them is gone when this returns.
@@ -255,6 +256,7 @@ extension Agent {
       do throws(Refusal) {
         let result = try body(key)
         guard grant.count(opened) else { continue }
+        connection.usedGrant = grant.number
         return result
       } catch {
         guard error.failure == .protected else { throw error }
@@ -266,15 +268,17 @@ extension Agent {
   /// Lets go of what is not granted any more.
   func expireStanding(in session: Session, at now: UInt64) {
     guard session.isUnlocked, !session.grants.isEmpty else { return }
-    var hasEnded = session.grants.expire(at: now)
+    var ended = session.grants.expire(at: now)
+    var hasChanged = false
     // What cannot be looked at is no longer granted.
     let epoch = try? session.withVault { vault throws(VaultError) in vault.lastEpoch }
     if session.grants.check(at: epoch ?? 0, { isCurrent($0.body, of: $0.name, in: session) }) {
-      _ = session.grants.expire(at: now)
-      hasEnded = true
+      ended += session.grants.expire(at: now)
+      hasChanged = true
     }
     // Where the keys were made and used, copies of them may be left.
-    if hasEnded { kura_stack_wipe() }
+    if hasChanged || !ended.isEmpty { kura_stack_wipe() }
+    for (number, cause) in ended { noteEnd(of: number, cause, in: session, by: nil) }
   }
 
   private func isCurrent(
@@ -291,10 +295,19 @@ extension Agent {
   ///
   /// - Returns: How many there were.
   @discardableResult
-  func endGrants(_ number: UInt64? = nil, of session: Session) -> Int {
-    let count = session.grants.end(number)
-    if count > 0 { kura_stack_wipe() }
-    return count
+  func endGrants(
+    _ number: UInt64? = nil, of session: Session, _ cause: GrantEnd, by client: Connection? = nil
+  ) -> Int {
+    let ended = session.grants.end(number)
+    if !ended.isEmpty { kura_stack_wipe() }
+    for number in ended { noteEnd(of: number, cause, in: session, by: client) }
+    return ended.count
+  }
+
+  private func noteEnd(
+    of number: UInt64, _ cause: GrantEnd, in session: Session, by client: Connection?
+  ) {
+    noteSoon(.grantRevoke, detail: cause.logDetail(number), of: session, by: client)
   }
 
   /// Has grants follow an item that has another name.

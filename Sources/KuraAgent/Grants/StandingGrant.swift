@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
 
@@ -40,6 +41,14 @@ final class StandingGrant {
     self.root = root
     self.terms = terms
     self.items = items
+  }
+
+  /// Why it is over; nil while it is not.
+  fileprivate func end(at now: UInt64) -> GrantEnd? {
+    if items.isEmpty { return .changed }
+    if terms.uses == 0 { return .uses }
+    if root.hasEnded { return .process }
+    return now >= terms.deadline ? .time : nil
   }
 
   /// What opens its values; each that is opened is counted.
@@ -101,23 +110,24 @@ struct GrantTable {
 
   /// Lets go of those that are over: their time, their uses, their process, or all that they were for.
   ///
-  /// - Returns: Whether there were any.
-  mutating func expire(at now: UInt64) -> Bool {
-    let count = all.count
+  /// - Returns: Their numbers, and why each ended.
+  mutating func expire(at now: UInt64) -> [(number: UInt64, cause: GrantEnd)] {
+    var ended: [(UInt64, GrantEnd)] = []
     all.removeAll { grant in
-      now >= grant.terms.deadline || grant.terms.uses == 0 || grant.items.isEmpty
-        || grant.root.hasEnded
+      guard let cause = grant.end(at: now) else { return false }
+      ended.append((grant.number, cause))
+      return true
     }
-    return all.count < count
+    return ended
   }
 
   /// Lets go of one, or of all.
   ///
-  /// - Returns: How many there were.
-  mutating func end(_ number: UInt64?) -> Int {
-    let count = all.count
-    all.removeAll { number == nil || $0.number == number }
-    return count - all.count
+  /// - Returns: Their numbers.
+  mutating func end(_ number: UInt64?) -> [UInt64] {
+    let ended = all.map(\.number).filter { number == nil || $0 == number }
+    all.removeAll { ended.contains($0.number) }
+    return ended
   }
 
   /// Lets go of what the vault does not have any more as it was granted, where the vault has changed.

@@ -128,6 +128,12 @@ struct WishDesk {
     return wish
   }
 
+  /// What a client asks for.
+  func names(of connection: Connection) -> [Wish.Name] {
+    let askers = all.flatMap(\.askers).filter { $0.connection === connection }
+    return askers.flatMap(\.names)
+  }
+
   /// Notes that something is asked for otherwise.
   mutating func change() { state += 1 }
 

@@ -16,7 +16,11 @@ extension Agent {
       guard try item(name, connection).isProtected else { return }
       wanted += 1
       let wait = session.wishes.quiet(name.bytes, of: link, at: now)
-      guard wait == 0 else { throw .cancelled(lasting: wait) }
+      guard wait == 0 else {
+        noteEntry(
+          .wish, code: Failure.cancelled.rawValue, name: name.bytes, of: session, by: connection)
+        throw .cancelled(lasting: wait)
+      }
     }
     guard wanted > 0 else {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
@@ -64,6 +68,7 @@ extension Agent {
     try request.names.forEach { name throws(Refusal) in
       guard try item(name, connection).isProtected else { return }
       names.append(try wish.name(name.bytes))
+      noteEntry(.wish, name: name.bytes, other: words, of: session, by: connection)
     }
     wish.join(connection, names)
     session.wishes.change()
@@ -269,8 +274,18 @@ extension Agent {
     if wait.session.wishes.leave(connection) { tellWishes(of: wait.session) }
   }
 
+  private func noteUnanswered(_ connection: Connection) {
+    guard case .awaitingOwner(let wait) = connection.phase else { return }
+    for name in wait.session.wishes.names(of: connection) {
+      note(
+        .wish, name.bytes, 0, [], code: Failure.protected.rawValue, in: wait.session,
+        by: connection)
+    }
+  }
+
   /// Nobody has answered in time.
   func giveUpWish(_ connection: Connection) {
+    noteUnanswered(connection)
     leaveWish(connection)
     connection.phase = .ready
     refuse(connection, .protected(.none))

@@ -21,8 +21,8 @@ extension Agent {
   ///
   /// - Parameter connection: The client that asked for it.
   func lock(_ session: Session, _ reason: LockReason, for connection: Connection? = nil) {
+    revokeGrants(of: session, .lock)
     noteLock(of: session, reason, by: connection)
-    revokeGrants(of: session)
     session.wishes.clear()
     dropChecks(of: session)
     // What they hold goes first: parts of values, and the vault's statements.

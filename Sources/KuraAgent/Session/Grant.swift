@@ -126,9 +126,9 @@ extension Agent {
   }
 
   /// Takes from all clients what opens a vault's protected values.
-  func revokeGrants(of session: Session) {
+  func revokeGrants(of session: Session, _ cause: GrantEnd = .revoked) {
     session.windows = []
-    endGrants(of: session)
+    endGrants(of: session, cause)
     for connection in connections where connection.grant?.session === session {
       connection.grant = nil
     }

@@ -41,6 +41,18 @@ extension Agent {
     if isEach { flushLog(of: session) }
   }
 
+  /// Notes an entry that is written in a moment, whatever the policy says: here no key may wait for a disk.
+  func noteSoon(
+    _ verb: Verb, detail: UInt64, of session: Session, by connection: Connection?
+  ) {
+    guard session.isUnlocked else { return }
+    let facts = facts(verb, code: 0, detail: detail, connection?.peer)
+    _ = noteEntry(facts, Span(), Span(), of: session)
+    if session.logDeadline == nil {
+      session.logDeadline = configuration.clock().monotonic + configuration.limits.log
+    }
+  }
+
   /// - Returns: Whether the entries are to be written at once.
   private func noteEntry(
     _ facts: LogFacts, _ name: Span<UInt8>, _ other: Span<UInt8>, of session: Session
@@ -72,9 +84,21 @@ extension Agent {
     // Whatever path its client named the vault by.
     guard let session = try? session(of: connection) else { return }
     noteEntry(
-      request.verb, detail: subject.detail, name: subject.name, other: subject.other, of: session,
-      by: connection)
+      request.verb, detail: subject.detail | LoggedGrant.detail(connection.usedGrant),
+      name: subject.name, other: subject.other, of: session, by: connection)
     noteFiles(request, of: session, by: connection)
+  }
+
+  /// Notes that a protected value was not handed out, for want of its owner's word.
+  func noteDenied(_ refusal: Refusal, _ frame: Frame, _ connection: Connection) {
+    guard frame.type == .request, connection.verb.mayBeGranted,
+      case .protected(.field(let name)) = refusal,
+      let session = try? session(of: connection)
+    else { return }
+    let start = frame.payload.lowerBound
+    let place = (start + name.lowerBound)..<(start + name.upperBound)
+    guard let name = try? secret(connection.inbox.bytes.extracting(place)) else { return }
+    note(connection.verb, name, 0, [], code: refusal.failure.rawValue, in: session, by: connection)
   }
 
   /// Notes each of the items that went with the one that a request named.

@@ -153,12 +153,12 @@ extension Request {
       case .merge(let request): request.key.credential == nil ? LogSubject(Span()) : nil
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
-        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant, .approve, .decline:
+        .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant, .grantRevoke, .approve,
+        .decline:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine:
         nil
-      case .grantRevoke(let request): LogSubject(Span(), detail: request.number)
       }
     }
   }

@@ -28,6 +28,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case forTime = "for"
   case generate
   case grant
+  case grants
   case help
   case history
   case idleTimeout = "idle-timeout"

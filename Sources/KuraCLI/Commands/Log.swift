@@ -10,6 +10,7 @@ enum Log {
     abstract: "tell what was served on this machine, when, and to which program",
     options: [
       Option(.lines, letter: "n", .required("N"), help: "only the last N entries"),
+      Option(.grants, help: "only grants, wishes and refusals"),
       Option(.verify, help: "print no entries, but whether the log is whole"), Option.json,
     ],
     unlocking: .whenLocked, run: run)
@@ -17,7 +18,7 @@ enum Log {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
     let count = try parsing { () throws(UsageError) in
-      try arguments.refuse(.verify, with: .lines)
+      try arguments.refuse(.verify, with: .lines, .grants)
       guard !arguments.has(.verify) || arguments.operands.isEmpty else {
         throw .operandUnexpected(arguments.operands[0], verb: "log --verify")
       }
@@ -32,6 +33,12 @@ enum Log {
     }
     let flaws = lines.compactMap { LogWords.flaw(in: $0) }
     let isVerifying = arguments.has(.verify)
+    if arguments.has(.grants) {
+      lines = lines.filter { line in
+        guard case .entry(let entry) = line else { return true }
+        return LogWords.isOfGrants(entry.facts)
+      }
+    }
     lines = chosen(lines, about: name, last: count)
     if arguments.has(.json) {
       try writeJSON(lines, withEntries: !isVerifying, &invocation.output)
@@ -164,9 +171,8 @@ extension Log {
     try output.member("time", moment: facts.time)
     try output.member("action", LogWords.word(facts))
     try output.member("code", UInt64(facts.code))
-    // Of a reading, the purpose is told by the action.
-    let isGet = facts.verb == Verb.get.rawValue && facts.code == 0
-    try output.member("detail", isGet ? facts.detail & ReadPurpose.revisions : facts.detail)
+    try output.member("detail", LogWords.detail(facts))
+    if LogWords.grant(facts) > 0 { try output.member("grant", LogWords.grant(facts)) }
     try output.member("while-locked", entry.wasLocked)
     try output.member("name", entry.name)
     try output.member("other", entry.other)

@@ -93,6 +93,7 @@ enum LogWords {
   static func word(_ facts: LogFacts) -> String {
     if facts.verb == 0 { return remarkKind(facts).map(word) ?? "remark" }
     guard let verb = Verb(rawValue: facts.verb) else { return "verb-\(facts.verb)" }
+    if verb == .grantRevoke, let end = end(facts) { return word(end) }
     return verb == .get ? word(ReadPurpose(logDetail: facts.detail)) : verb.word
   }
 
@@ -122,7 +123,13 @@ enum LogWords {
 
   /// The same for people: what failed says so.
   static func action(_ facts: LogFacts) -> String {
-    facts.code == 0 ? word(facts) : "wrong " + credential(facts.detail)
+    facts.code == 0 || refusal(facts) != nil ? word(facts) : "wrong " + credential(facts.detail)
+  }
+
+  /// Why something was not handed out; nil where it was, and for a credential that was wrong.
+  private static func refusal(_ facts: LogFacts) -> String? {
+    if facts.code == Failure.protected.rawValue { return "refused: it takes its owner" }
+    return facts.code == Failure.cancelled.rawValue ? "refused: its owner has said no" : nil
   }
 
   private static func credential(_ number: UInt64) -> String {
@@ -138,13 +145,19 @@ enum LogWords {
   /// What an entry is about.
   static func subject(_ entry: LogEntry) -> String {
     let facts = entry.facts
+    if let refusal = refusal(facts) { return entry.name + ", " + refusal }
     if facts.code != 0 {
       let isLast = entry.wasLocked && facts.detail & 0x100 != 0
       return "at " + word(facts) + (entry.wasLocked ? ", while locked" : "")
         + (isLast ? "; later ones were not noted" : "")
     }
     return switch Verb(rawValue: facts.verb)?.logSubject ?? .name {
-    case .name: entry.other.utf8.isEmpty ? entry.name : entry.name + " " + entry.other
+    case .name:
+      (entry.other.utf8.isEmpty ? entry.name : entry.name + " " + entry.other) + underGrant(facts)
+    case .wish: entry.name + reason(entry.other)
+    case .grant:
+      entry.name + (grant(facts) == 0 ? ", once" : underGrant(facts)) + reason(entry.other)
+    case .grantEnd: "grant \(grant(facts))" + (end(facts).map(text) ?? "")
     case .newName: entry.name + " to " + entry.other
     case .lockReason: LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
     case .credential:
@@ -152,6 +165,67 @@ enum LogWords {
         + (facts.detail & 0x100 == 0 ? "" : ", an older copy accepted")
     case .itemCount: facts.detail == 1 ? "1 item" : "\(facts.detail) items"
     case .setting: Setting(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.name ?? ""
+    }
+  }
+
+  // MARK: Grants
+
+  /// The grant that an entry tells of; 0 for none.
+  static func grant(_ facts: LogFacts) -> UInt64 {
+    guard let verb = Verb(rawValue: facts.verb) else { return 0 }
+    switch verb.logSubject {
+    case .grant, .grantEnd: return facts.detail & ReadPurpose.rest
+    case .name: return verb.mayBeGranted ? LoggedGrant.number(in: facts.detail) : 0
+    case .newName, .lockReason, .credential, .itemCount, .setting, .wish: return 0
+    }
+  }
+
+  /// What an entry's detail has beside the purpose of a reading and a grant.
+  static func detail(_ facts: LogFacts) -> UInt64 {
+    guard facts.code == 0, let verb = Verb(rawValue: facts.verb) else { return facts.detail }
+    switch verb.logSubject {
+    case .grant: return 0
+    case .grantEnd: return facts.detail >> 56
+    case .name: return verb.mayBeGranted ? facts.detail & ReadPurpose.revisions : facts.detail
+    case .newName, .lockReason, .credential, .itemCount, .setting, .wish: return facts.detail
+    }
+  }
+
+  /// Whether an entry is about what was asked of an owner, granted, read under a grant, or refused.
+  static func isOfGrants(_ facts: LogFacts) -> Bool {
+    guard let verb = Verb(rawValue: facts.verb) else { return false }
+    switch verb.logSubject {
+    case .grant, .grantEnd, .wish: return true
+    case .name, .newName, .lockReason, .credential, .itemCount, .setting:
+      return grant(facts) > 0 || refusal(facts) != nil
+    }
+  }
+
+  private static func underGrant(_ facts: LogFacts) -> String {
+    grant(facts) > 0 ? ", grant \(grant(facts))" : ""
+  }
+
+  private static func reason(_ words: String) -> String { words.utf8.isEmpty ? "" : ": " + words }
+
+  private static func end(_ facts: LogFacts) -> GrantEnd? {
+    GrantEnd(rawValue: UInt8(truncatingIfNeeded: facts.detail >> 56))
+  }
+
+  private static func word(_ end: GrantEnd) -> String {
+    switch end {
+    case .revoked: Verb.grantRevoke.word
+    case .time, .uses, .process, .changed, .lock: "grant-end"
+    }
+  }
+
+  private static func text(_ end: GrantEnd) -> String {
+    switch end {
+    case .revoked: ""
+    case .time: ", its time is over"
+    case .uses: ", its uses are used up"
+    case .process: ", its process has ended"
+    case .changed: ", its values were changed"
+    case .lock: ", by a lock"
     }
   }
 }

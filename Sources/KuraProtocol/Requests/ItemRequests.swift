@@ -72,7 +72,9 @@ public struct GetRequest: Message, ~Escapable {
 
 extension ReadPurpose {
   /// The part of a log entry's detail that is the revision.
-  public static let revisions: UInt64 = (1 << 56) - 1
+  public static let revisions: UInt64 = (1 << 40) - 1
+  /// The part below the highest byte.
+  public static let rest: UInt64 = (1 << 56) - 1
 
   /// What a log entry says a value was for; one of a later release counts as the plain one.
   public init(logDetail: UInt64) {

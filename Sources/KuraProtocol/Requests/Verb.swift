@@ -140,6 +140,12 @@ public enum LogSubjectKind: Sendable {
   case itemCount
   /// Which setting was set.
   case setting
+  /// The item's name, and why it is asked for.
+  case wish
+  /// The item's name, the grant, and its reason.
+  case grant
+  /// A grant, and why it ended.
+  case grantEnd
 }
 
 extension Verb {
@@ -151,14 +157,56 @@ extension Verb {
     case .putBatch: .itemCount
     case .config: .setting
     case .move: .newName
+    case .wish, .decline: .wish
+    case .grant, .approve: .grant
+    case .grantRevoke: .grantEnd
     case .status, .create, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .verify, .agentStatus, .agentStop, .wait, .slots, .slotAdd, .slotRemove,
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grant, .grants, .grantRevoke,
-      .wish, .wishes, .approve, .decline, .confine:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine:
       .name
     }
+  }
+}
+
+extension Verb {
+  /// Whether it may read a protected value under a grant, of which its entry in the access log then tells.
+  public var mayBeGranted: Bool {
+    self == .get || self == .getAttribute || self == .otp || self == .getSecrets
+  }
+}
+
+/// Puts into an entry of the access log which grant a value was read under: in 16 bits of its detail.
+public enum LoggedGrant {
+  private static let place: UInt64 = 40
+  private static let most: UInt64 = 0xFFFF
+
+  /// What a detail has more for a grant, 0 for none; the last number stands for all above it, too.
+  public static func detail(_ number: UInt64) -> UInt64 { min(number, most) << place }
+
+  /// The grant that a detail tells of; 0 for none.
+  public static func number(in detail: UInt64) -> UInt64 { detail >> place & most }
+}
+
+/// Says why a grant ended: the highest byte of the detail of an entry about that.
+public enum GrantEnd: UInt8, Sendable, CaseIterable {
+  /// Somebody ended it, or what it was given by.
+  case revoked = 0
+  /// Its time was over.
+  case time = 1
+  /// As many values were read as it was for.
+  case uses = 2
+  /// The process below which it served has ended.
+  case process = 3
+  /// None of its items has the value any more that was granted.
+  case changed = 4
+  /// The vault was locked.
+  case lock = 5
+
+  /// The detail of the entry, with the grant's number.
+  public func logDetail(_ number: UInt64) -> UInt64 {
+    number & ReadPurpose.rest | UInt64(rawValue) << 56
   }
 }
