@@ -78,7 +78,7 @@ private struct Told {
   private func told(_ reply: Received) throws -> (state: UInt64, all: [Told]) {
     var all: [Told] = []
     let wishes = try WishesReply(reply: reply.payload.span)
-    try wishes.forEach { entry, shown in
+    wishes.forEach { entry, shown in
       var names: [String] = []
       entry.names.forEach { names.append(text($0)) }
       all.append(
