@@ -8,7 +8,9 @@ import Testing
 struct ReferenceTests {
   private static let passcode = "a passcode of both"
 
-  @Test(arguments: ["test_reference.py", "test_taken.py", "test_log.py", "test_merge.py"])
+  @Test(arguments: [
+    "test_reference.py", "test_taken.py", "test_log.py", "test_merge.py", "test_sync.py",
+  ])
   func `the reference stands its own tests`(_ tests: String) throws {
     let output = try Python.run(tests, [])
     #expect(output.status == 0, "\(output.lines.suffix(20).joined(separator: "\n"))")

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The model of syncing: the attacks of a store, and that clocks have no part in anything."""
+import unittest
+
+import merge_model as M
+import sync_attacks as A
+import sync_fuzz as F
+import sync_vault as V
+
+
+class Attacks(unittest.TestCase):
+    def test_each_attack_is_named_within_one_pull_and_none_is_taken(self):
+        self.assertEqual(len(A.TEN), 10)
+        for attack in A.TEN + A.HELPED:
+            with self.subTest(attack.__name__):
+                wanted, named, took, recovered = A.outcome(attack)
+                self.assertIn(wanted, named)
+                self.assertFalse(took)
+                self.assertTrue(recovered)
+
+    def test_an_honest_store_gives_rise_to_no_alarm(self):
+        stage = A.Stage()
+        stage.change(stage.phone)
+        stage.sync(stage.phone)
+        named, took = stage.pull(stage.desk)
+        self.assertEqual(named, set())
+        self.assertTrue(took)
+
+
+class Planted(unittest.TestCase):
+    def test_each_rule_that_is_left_out_is_noticed(self):
+        for rules, table in ((F.FAULTS, V.FAULTS), (F.MERGE_FAULTS, M.OLD)):
+            for rule, seed in rules.items():
+                with self.subTest(rule):
+                    self.assertIsNone(F.failure(seed, 120))
+                    table.add(rule)
+                    try:
+                        self.assertIsNotNone(F.failure(seed, 120))
+                    finally:
+                        table.clear()
+
+    def test_each_check_that_is_left_out_lets_an_attack_through(self):
+        for rule, attack in A.FAULTS.items():
+            with self.subTest(rule):
+                V.FAULTS.add(rule)
+                try:
+                    wanted, named, took, recovered = A.outcome(attack)
+                    self.assertFalse(wanted in named and not took and recovered)
+                finally:
+                    V.FAULTS.clear()
+
+
+class Clocks(unittest.TestCase):
+    def test_clocks_that_are_wrong_by_years_change_nothing(self):
+        for seed in range(3):
+            right, wrong = (F.run(seed, 60, clocks=clocks) for clocks in (False, True))
+            self.assertEqual(*([w.ledger.print_of(m.vault) for m in w.machines] for w in (right, wrong)))
+            self.assertNotEqual(*({m.offset for m in w.machines} for w in (right, wrong)))
+
+
+if __name__ == "__main__":
+    unittest.main()
