@@ -71,8 +71,7 @@ _Noreturn static void become(const char *program, int kind, pid_t child, int rea
   if (words >= 0) dup2(words, 2);
   kura_close_but(&ready, 1);
   fcntl(ready, F_SETFD, 0);
-  /* It reads what the room writes: of the owner's variables it needs none. */
-  execve(program, kind == KURA_SLIRP ? slirp : pasta, (char *[]){NULL});
+  execv(program, kind == KURA_SLIRP ? slirp : pasta);
   _exit(127);
 }
 
