@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "bridging.h"
 
+#include "directories.h"
 #include "memory.h"
 #include "spawning.h"
 
@@ -23,6 +24,9 @@
 
 int kura_bridge_listen(const char *parent, char *path, size_t capacity) {
   if (snprintf(path, capacity, "%s/room.XXXXXX", parent) >= (int)capacity) return -ENAMETOOLONG;
+  /* A command that knows nothing of the session may be the first to use the place for that. */
+  int absent = kura_directory_make(parent);
+  if (absent) return absent;
   if (!mkdtemp(path)) return -errno;
   int directory = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   int fd = directory < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
