@@ -169,6 +169,7 @@ nightly: packages
 	@Tests/programs/secretspec $(OUT)
 	@Tests/programs/keyring $(OUT)
 	@Tests/programs/importers $(OUT)
+	@Tests/programs/mcp $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 

@@ -86,7 +86,7 @@ int kura_start_asked(
 struct answering_order {
   const char *program;
   char *const *arguments;
-  int theirs;
+  int theirs, answers;
 };
 
 static int become_answering(const void *given, pid_t parent) {
@@ -94,21 +94,24 @@ static int become_answering(const void *given, pid_t parent) {
   reset_signals();
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
   if (getppid() != parent) _exit(1);
-  if (dup2(order->theirs, 0) < 0 || dup2(order->theirs, 1) < 0) return errno;
+  if (!order->answers && setsid() < 0) return errno;
+  int in = order->answers ? order->theirs : open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, 0) < 0 || dup2(order->theirs, 1) < 0) return errno;
+  if (!order->answers && dup2(order->theirs, 2) < 0) return errno;
   kura_close_at_start(3);
   execve(order->program, order->arguments, environ);
   return errno;
 }
 
-int kura_start_answering(
-    const char *program, const char *arguments, size_t count, struct kura_child *child) {
+static int start_answering(
+    const char *program, const char *arguments, size_t count, int answers, struct kura_child *child) {
   int ends[2];
   child->descriptor = -1;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
   char **words = kura_split_words(arguments, count);
   int failed = -ENOMEM;
   if (words) {
-    const struct answering_order order = {program, words, ends[1]};
+    const struct answering_order order = {program, words, ends[1], answers};
     failed = kura_start_as(become_answering, &order, &child->process);
   }
   free(words);
@@ -116,6 +119,16 @@ int kura_start_answering(
   if (failed) close(ends[0]);
   child->descriptor = failed ? -1 : ends[0];
   return failed;
+}
+
+int kura_start_answering(
+    const char *program, const char *arguments, size_t count, struct kura_child *child) {
+  return start_answering(program, arguments, count, 1, child);
+}
+
+int kura_start_heard(
+    const char *program, const char *arguments, size_t count, struct kura_child *child) {
+  return start_answering(program, arguments, count, 0, child);
 }
 
 struct owner_order {

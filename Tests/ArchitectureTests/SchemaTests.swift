@@ -32,7 +32,7 @@ import Testing
   /// Where documents are written; what other programs are told, and what is exported, has their schemas.
   private static let writers = SourceTree.sources.filter { file in
     file.target == "KuraCLI"
-      && !["/Credentials/", "/Export/"].contains { file.path.contains($0) }
+      && !["/Credentials/", "/Export/", "/MCP/"].contains { file.path.contains($0) }
   }
 
   private static func literals(

@@ -25,6 +25,12 @@ int kura_start_answering(
     const char *_Nonnull program, const char *_Nonnull arguments, size_t count,
     struct kura_child *_Nonnull child);
 
+/* Starts a program of which all is heard: its stdin is /dev/null, stdout and stderr are our socket, it has no terminal, and
+   its variables are ours. `arguments` as above. It ends when we do. 0 or a negated errno. */
+int kura_start_heard(
+    const char *_Nonnull program, const char *_Nonnull arguments, size_t count,
+    struct kura_child *_Nonnull child);
+
 /* What is heard of a `kura` that asks the owner; the other one of the two is lost. */
 enum {
   KURA_OWNER_VALUE = 1,

@@ -73,6 +73,7 @@ enum CommandTable {
     Entry(.programs, "run") { Run.command },
     Entry(.programs, "approve") { Approve.command },
     Entry(.programs, "grant") { GrantControl.command },
+    Entry(.programs, "mcp") { Mcp.command },
     Entry(.programs, "inject") { Inject.command },
     Entry(.programs, "redact") { Redact.command },
     Entry(.programs, "scan") { Scan.command },

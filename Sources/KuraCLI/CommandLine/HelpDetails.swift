@@ -109,6 +109,7 @@ enum HelpDetails {
     ("run", "run --env TOKEN=kura://api/token -- make release"),
     ("approve", "approve"),
     ("grant", "grant add api/token --for 15m"),
+    ("mcp", "mcp --approve kura-mcp.json"),
     ("inject", "inject -i app.conf.in -o app.conf"),
     ("redact", "redact --name api/"),
     ("scan", "scan src build.log"),

@@ -6,6 +6,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case acceptRollback = "accept-rollback"
   case all
   case allow
+  case approve
   case attribute = "attr"
   case auto
   case batch

@@ -164,8 +164,21 @@ extension WishSummary {
     var text = who + " and the programs below it ask to read" + span + ":"
     for name in names { text += "\n  " + Diagnostic.shown(name) }
     text += "\nasked by " + Diagnostic.shown(chain)
-    if !reason.isEmpty { text += "\n" + Claim(reason, of: program).text }
+    if !reason.isEmpty { text += "\n" + claim }
     return text
+  }
+}
+
+extension WishSummary {
+  /// How many names leave room for all that is said on any screen.
+  static let few = 8
+
+  /// What it says of itself: all of it, where that pushes none of the names off the screen.
+  fileprivate var claim: String {
+    guard reason.count > Claim.longest, names.count <= Self.few else {
+      return Claim(reason, of: program).text
+    }
+    return Claim.whole(reason, of: program)
   }
 }
 

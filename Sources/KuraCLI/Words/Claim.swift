@@ -54,6 +54,24 @@ struct Claim {
     return Diagnostic.shown(text)
   }
 
+  /// All that a program says, for a question that is about that, too: in lines below its name that are shorter than any
+  /// terminal's, so that none begins where Kura's own words do.
+  static func whole(_ words: [UInt8], of program: [UInt8]) -> String {
+    let column = 60
+    var text = cut(program) + " says:\n    "
+    var count = 0
+    for scalar in Diagnostic.shown(words).unicodeScalars {
+      let width = scalar.value >= 0x1100 ? 2 : 1
+      if count + width > column {
+        text += "\n    "
+        count = 0
+      }
+      count += width
+      text.unicodeScalars.append(isBlank(scalar.value) ? " " : scalar)
+    }
+    return text
+  }
+
   /// Whether Unicode has it as a blank that is none of ASCII.
   private static func isBlank(_ scalar: UInt32) -> Bool {
     switch scalar {

@@ -66,6 +66,16 @@ extension System {
     return failed == 0 ? child : nil
   }
 
+  /// Starts a program of which all is heard that it says; nil where that fails.
+  ///
+  /// - Parameter words: Its arguments, its own name first.
+  package static func startHeard(_ program: String, _ words: [String]) -> kura_child? {
+    let arguments = block(words)
+    var child = kura_child()
+    let failed = unsafe kura_start_heard(program, arguments, arguments.count, &child)
+    return failed == 0 ? child : nil
+  }
+
   /// Starts a `kura` that is to ask the owner.
   ///
   /// - Parameters:
