@@ -296,12 +296,7 @@ extension Agent {
 extension Wish {
   /// For how long an approval is, in ms.
   fileprivate func lifetime(_ term: ApprovedTerm) -> UInt64 {
-    switch term {
-    case .once: 0
-    case .quarter: ApprovedTerm.quarterTime
-    case .untilLock: ProtocolLimit.grantTime
-    case .asked: terms.lifetime
-    }
+    term.lifetime ?? terms.lifetime
   }
 }
 

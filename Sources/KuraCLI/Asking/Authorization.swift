@@ -34,15 +34,16 @@ extension VaultAccess {
       to: .program, lifetime: WishRequest.ownersChoice, reason: asking.reason ?? [])
     if item != .none, try answered([item.text], terms, &connection) { return }
     // Who waits is not asked.
-    if patience == nil || asking.isGiven, try authorize(&connection, to: purpose) { return }
+    if patience == nil || asking.isGiven, try authorize(&connection, to: purpose, item) { return }
     throw .client(.refused(.protected(item)))
   }
 
   /// Has the passcode proved, also where nothing asks for it.
   ///
+  /// - Parameter item: What it is for alone: at a terminal, it can be for longer than this once.
   /// - Returns: False where it is not given, and nobody can be asked.
   func authorize(
-    _ connection: inout Connection, to purpose: Purpose
+    _ connection: inout Connection, to purpose: Purpose, _ item: Refusal.Subject = .none
   ) throws(CommandError) -> Bool {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
@@ -56,15 +57,58 @@ extension VaultAccess {
     guard questioner.canAsk else { return false }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    let question = try question(asked, &connection, to: purpose)
-    let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
-      do throws(ClientError) { return try connection.authorize(kind, secret: secret) } catch {
-        // Locked while the prompt stood: what was typed is what unlocks it, too.
-        guard LockFacts(error) != nil else { throw error }
-        return try connection.unlock(kind, secret: secret, authorizing: true)
-      }
+    var question = try question(asked, &connection, to: purpose)
+    let canChoose = item != .none && questioner.hasTerminal && question.kind == asked
+    var watch = ChosenTerm(
+      choice: TermChoice(terms(of: purpose.text, by: asked, canChoose: canChoose)))
+    if canChoose { question.label = watch.choice.label }
+    var reply: GrantReply?
+    let notices = try questioner.attempts(question, watch: &watch) {
+      kind, secret, watch throws(ClientError) in
+      let (notices, granted) = try connection.open(
+        item.text, watch.choice.term, kind, secret, asking.reason ?? [])
+      reply = granted
+      return notices
     }
     note(notices, after: asked)
+    if let reply { try tell(reply, lasting: watch.choice.term.lifetime ?? 0, &connection) }
     return true
+  }
+
+  /// Says what stands now: to whom, for how long, and how it ends.
+  private func tell(
+    _ reply: GrantReply, lasting time: UInt64, _ connection: inout Connection
+  ) throws(CommandError) {
+    let all = try running { () throws(ClientError) in try connection.grants() }
+    guard let grant = all.first(where: { $0.number == reply.number }) else { return }
+    messages.note(
+      "grant \(grant.number): " + Diagnostic.shown(grant.program) + " (\(grant.process)) and the"
+        + " programs below it read this, for " + TimeSpan(milliseconds: time).words
+        + " at most; 'kura grant revoke \(grant.number)' ends it")
+  }
+}
+
+extension Connection {
+  /// Has the passcode proved for an item: for this connection alone, or for the program that asks, as it was chosen.
+  fileprivate mutating func open(
+    _ name: String, _ term: ApprovedTerm, _ kind: Credential, _ secret: borrowing SecretBytes,
+    _ reason: [UInt8]
+  ) throws(ClientError) -> (Notice, GrantReply?) {
+    do throws(ClientError) { return try opened(name, term, kind, secret, reason) } catch {
+      // Locked while the prompt stood: what was typed is what unlocks it, too.
+      guard LockFacts(error) != nil else { throw error }
+      let notices = try unlock(kind, secret: secret, authorizing: true)
+      return term.lifetime == nil ? (notices, nil) : try opened(name, term, kind, secret, reason)
+    }
+  }
+
+  private mutating func opened(
+    _ name: String, _ term: ApprovedTerm, _ kind: Credential, _ secret: borrowing SecretBytes,
+    _ reason: [UInt8]
+  ) throws(ClientError) -> (Notice, GrantReply?) {
+    guard let lifetime = term.lifetime else { return (try authorize(kind, secret: secret), nil) }
+    let terms = GrantTerms(to: .program, lifetime: lifetime, reason: reason)
+    let reply = try grant([name], terms, kind, secret: secret)
+    return (reply.notices, reply)
   }
 }

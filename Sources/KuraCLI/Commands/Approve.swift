@@ -73,13 +73,13 @@ enum Approve {
     var questioner = try access.asking.questioner()
     var connection = try access.connect()
     let kind = access.asking.authority
-    watch.offer(wish, access.label(kind, to: wish))
+    watch.choice = TermChoice(access.terms(of: wish, by: kind))
     var question = try access.question(kind, &connection, to: nil)
-    (question.label, question.remark) = (watch.label, wish.words)
+    (question.label, question.remark) = (watch.choice.label, wish.words)
     do throws(CommandError) {
       let reply = try questioner.attempts(question, watch: &watch) {
         kind, secret, watch throws(ClientError) in
-        try connection.approve(wish, watch.term, kind, secret: secret)
+        try connection.approve(wish, watch.choice.term, kind, secret: secret)
       }
       access.note(reply.notices, after: kind)
     } catch {
@@ -105,25 +105,10 @@ enum Approve {
 /// Keeps a question for the owner in step with what is asked for, and lets how far the answer goes be chosen.
 struct ApprovalWatch: ~Copyable, PromptWatch {
   private var connection: Connection
-  private var terms: [ApprovedTerm] = []
-  private var labels: [String] = []
-  private var chosen = 0
+  /// What the wish can be answered with.
+  var choice = TermChoice()
 
   init(_ connection: consuming Connection) { self.connection = connection }
-
-  var term: ApprovedTerm { terms[chosen] }
-  var label: String { labels[chosen] }
-
-  /// Offers what a wish can be answered with.
-  mutating func offer(_ wish: WishSummary, _ labels: [(ApprovedTerm, String)]) {
-    chosen = 0
-    terms = []
-    self.labels = []
-    for (term, label) in labels {
-      terms.append(term)
-      self.labels.append(label)
-    }
-  }
 
   mutating func begin(since state: UInt64, patience: UInt64) throws(CommandError) {
     try running { () throws(ClientError) in
@@ -139,13 +124,8 @@ struct ApprovalWatch: ~Copyable, PromptWatch {
 
   var descriptor: Int32 { connection.watched }
   var isOver: Bool { false }
-  var hasChoices: Bool { labels.count > 1 }
-
-  mutating func choose() -> String? {
-    guard hasChoices else { return nil }
-    chosen = (chosen + 1) % labels.count
-    return label
-  }
+  var hasChoices: Bool { choice.hasOthers }
+  mutating func choose() -> String? { choice.choose() }
 
   mutating func noteKey() {}
   mutating func stepAside() {}
@@ -184,17 +164,12 @@ extension WishSummary {
 
 extension VaultAccess {
   /// What can be answered, each with its question.
-  fileprivate func label(_ kind: Credential, to wish: WishSummary) -> [(ApprovedTerm, String)] {
-    func label(_ words: String) -> String {
-      question(kind, to: Purpose("let it read " + words)).label
+  fileprivate func terms(
+    of wish: WishSummary, by kind: Credential
+  ) -> [(term: ApprovedTerm, label: String)] {
+    if wish.lifetime == nil {
+      return terms(of: "let it read that", by: kind, canChoose: wish.mayLast)
     }
-    if wish.lifetime != nil { return [(.asked, label("that"))] }
-    var labels = [(ApprovedTerm.once, label("that once"))]
-    if wish.mayLast {
-      labels[0].1 = label("that once (Tab: longer)")
-      labels.append((.quarter, label("it for 15 min (Tab)")))
-      labels.append((.untilLock, label("it until the lock (Tab)")))
-    }
-    return labels
+    return [(.asked, question(kind, to: Purpose("let it read that")).label)]
   }
 }

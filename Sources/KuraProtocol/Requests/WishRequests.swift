@@ -227,6 +227,15 @@ public enum ApprovedTerm: UInt8, Sendable, CaseIterable {
 
   /// A quarter of an hour, in ms.
   public static let quarterTime: UInt64 = 900_000
+
+  /// For how long programs read it, in ms; nil where it does not last, or another says for how long.
+  public var lifetime: UInt64? {
+    switch self {
+    case .once, .asked: nil
+    case .quarter: Self.quarterTime
+    case .untilLock: ProtocolLimit.grantTime
+    }
+  }
 }
 
 /// Give what was asked for.
