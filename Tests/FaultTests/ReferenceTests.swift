@@ -10,6 +10,7 @@ struct ReferenceTests {
 
   @Test(arguments: [
     "test_reference.py", "test_taken.py", "test_log.py", "test_merge.py", "test_sync.py",
+    "test_remote.py",
   ])
   func `the reference stands its own tests`(_ tests: String) throws {
     let output = try Python.run(tests, [])
