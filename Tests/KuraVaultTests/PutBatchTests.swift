@@ -38,6 +38,29 @@ import Testing
     #expect(try again.getText("item/499") == single.getText("item/499"))
   }
 
+  @Test func `replaces what copies do not agree on, and follows all of it`() throws {
+    let pair = try Copies()
+    let names = (0..<200).map { "item/\($0)" }
+    try pair.here { try $0.store(names.map { Given($0, "1") }) }
+    try pair.part()
+    try pair.here { try $0.store(names.map { Given($0, "here") }, replacing: true) }
+    try pair.there { vault throws in
+      for name in names[..<20] { _ = try vault.purge(Array(name.utf8).span, .item) }
+      try vault.store(names[20...].map { Given($0, "there") }, replacing: true)
+    }
+    #expect(try pair.merge().conflicting == 200)
+    try pair.here { vault throws in
+      try vault.store(names.map { Given($0, "after") }, replacing: true)
+      for name in names { #expect(try vault.getText(name) == "after") }
+      // Only the value that was shown is replaced; who purged is followed.
+      #expect(try vault.conflicts().count == 180)
+      #expect(try vault.findings() == [])
+    }
+    _ = try pair.mergeBack()
+    #expect(try pair.merge() == MergeReport())
+    #expect(try pair.state(pair.first) == pair.state(pair.second))
+  }
+
   @Test func `is one commit`() throws {
     let file = try TestVault()
     var vault = try file.unlock()

@@ -173,7 +173,7 @@ extension UnlockedVault {
       } else {
         // Of the row before it, where that is of the same name.
         try batch.writeRows(&rows)
-        if let new = try store(entry, of: &batch, leaf, &draft) { bucket.set(entry.tag, new) }
+        if let new = try store(entry, of: &batch, leaf, tree, &draft) { bucket.set(entry.tag, new) }
         room -= Self.weightOfOther
       }
       batch.next += 1
@@ -185,11 +185,12 @@ extension UnlockedVault {
   /// - Parameter leaf: What the tree has of it; nil for a new one.
   /// - Returns: Its new leaf; nil when it was not stored, or there is nothing to delete.
   private mutating func store(
-    _ entry: PutBatch.Entry, of batch: inout PutBatch, _ leaf: Digest?, _ draft: inout Draft
+    _ entry: PutBatch.Entry, of batch: inout PutBatch, _ leaf: Digest?, _ tree: TreeEdit,
+    _ draft: inout Draft
   ) throws(VaultError) -> Digest? {
     guard let text = batch.text else { return nil }
     do throws(VaultError) {
-      return try store(entry, of: text.secret, in: &batch, leaf, &draft)
+      return try store(entry, of: text.secret, in: &batch, leaf, tree, &draft)
     } catch {
       guard error.isOfItem else { throw error }
       batch.fail(at: entry.index, with: error)
@@ -199,9 +200,9 @@ extension UnlockedVault {
 
   private mutating func store(
     _ entry: PutBatch.Entry, of text: borrowing SecretBytes, in batch: inout PutBatch,
-    _ leaf: Digest?, _ draft: inout Draft
+    _ leaf: Digest?, _ tree: TreeEdit, _ draft: inout Draft
   ) throws(VaultError) -> Digest? {
-    let change = try change(of: entry.tag, leaf: leaf, at: .none)
+    let change = try change(of: entry.tag, leaf: leaf, at: .none, in: tree)
     let isReplacing = batch.isReplacing || entry.manner.isReplacing
     try change.check(isReplacing ? .replace : .create)
     let isDeletion = entry.manner.kind == .deleted

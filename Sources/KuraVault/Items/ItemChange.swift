@@ -244,16 +244,18 @@ extension UnlockedVault {
 
   /// Loads and verifies what an item is until now.
   ///
-  /// - Parameter leaf: The one that the tree has of it; nil for an item that never was.
+  /// - Parameters:
+  ///   - leaf: The one that the tree has of it; nil for an item that never was.
+  ///   - tree: What is done with many buckets at once; nil where the tree is as the root says.
   mutating func change(
-    of tag: ItemTag, leaf: Digest?, at path: TreePath
+    of tag: ItemTag, leaf: Digest?, at path: TreePath, in tree: TreeEdit? = nil
   ) throws(VaultError) -> ItemChange {
     guard let leaf else { return ItemChange(tag: tag, format: format, path: path, current: nil) }
     let current = try rows.withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
       try ItemChange.Current.load(found, leaf, keys)
     }
     guard let current else { throw .damaged(.item) }
-    let shown = try shownSides(of: current)
+    let shown = try shownSides(of: current, in: tree)
     return ItemChange(tag: tag, format: format, path: path, current: current, shown: shown)
   }
 

@@ -107,6 +107,17 @@ extension VaultRows {
       try PurgeTrace.load(found, keys)
     }
   }
+
+  /// The same while many buckets are being changed.
+  mutating func purgeTrace(
+    of item: ItemID, in tree: TreeEdit, _ keys: borrowing Keyring
+  ) throws(VaultError) -> PurgeTrace? {
+    let tag = try keys.tag(ofPurged: item)
+    guard let leaf = try tree.leaf(of: tag, in: &self, keys) else { return nil }
+    return try withCurrent(tag, leaf: leaf, keys) { found, keys throws(VaultError) in
+      try PurgeTrace.load(found, keys)
+    }
+  }
 }
 
 // MARK: - Within a write transaction

@@ -13,8 +13,10 @@ struct ShownSides {
 
 extension UnlockedVault {
   /// What an item's row shows; nil for a row that is a revision.
+  ///
+  /// - Parameter tree: What is done with many buckets at once; nil where the tree is as the root says.
   mutating func shownSides(
-    of current: borrowing ItemChange.Current
+    of current: borrowing ItemChange.Current, in tree: TreeEdit?
   ) throws(VaultError) -> ShownSides? {
     guard current.meta.view.hasSides else { return nil }
     let trail = try current.trail()
@@ -29,7 +31,10 @@ extension UnlockedVault {
       isNamed = try row.withName { name throws(VaultError) in current.meta.name.isEqual(to: name) }
     }
     guard sides.count == trail.sides.count else { throw .damaged(.item) }
-    let trace = try rows.purgeTrace(of: current.facts.id, under: trust.root, keys)
+    let trace =
+      if let tree { try rows.purgeTrace(of: current.facts.id, in: tree, keys) } else {
+        try rows.purgeTrace(of: current.facts.id, under: trust.root, keys)
+      }
     return ShownSides(
       sides: sides + (trace?.purges.map(\.lineage) ?? []), isDisplaced: !isNamed)
   }

@@ -43,6 +43,26 @@ struct TreeEdit {
     return try rows.tree.leaves(ofBucket: number, expected, root.depth, in: &rows.storage, keys)
   }
 
+  /// The leaf of a tag in any bucket, as the tree is by now, but for the bucket that was read last: of that as it was.
+  func leaf(
+    of tag: ItemTag, in rows: inout VaultRows, _ keys: borrowing Keyring
+  ) throws(VaultError) -> Digest? {
+    let number = bucket(of: tag)
+    var expected = treeRoot
+    for level in 0..<root.depth {
+      let place = TreePlace(number, level: level, depth: root.depth)
+      let open = Int(level) < path.count ? path[Int(level)] : nil
+      let node =
+        if let open, open.index == place.index { open.node } else {
+          try rows.tree.copiedNode(place, expected, root.depth, in: &rows.storage, keys)
+        }
+      expected = node.digest(ofChild: place.child)
+    }
+    let bytes = try rows.tree.leaves(
+      ofBucket: number, expected, root.depth, in: &rows.storage, keys)
+    return BucketLeaves(bytes.span).leaf(of: tag)
+  }
+
   /// Writes the entries of the bucket that was read last; there is one at least.
   mutating func store(
     _ leaves: [UInt8], ofBucket number: UInt32, in storage: inout Storage,
