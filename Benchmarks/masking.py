@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names in the place of values: how fast a text goes through, beside cat, and what a masked run's start costs."""
+"""Names in the place of values: how fast a text goes through, beside cat; what the starts of a masked run and of a room cost;
+and what a granted value costs beside a standard one."""
 
 import json
 import os
@@ -70,8 +71,40 @@ def starts(ground, vault, given):
         ground.figures.set(f"start/{name}", milliseconds, ground.fast_runs)
 
 
+def rooms(ground, vault):
+    """A command that does nothing in a room, and in one that bubblewrap alone makes with the same walls."""
+    project = ground.here / "project"
+    project.mkdir()
+    plain = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--new-session",
+             "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
+             "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", str(project),
+             str(project), "--chdir", str(project), "/bin/true"]
+    before = os.getcwd()
+    os.chdir(project)
+    try:
+        times = ground.hyperfine({
+            "bwrap": Timed(plain),
+            "run --sandbox": Timed([vault.program, "run", "--sandbox", "--", "/bin/true"]),
+            "run --sandbox --allow": Timed(
+                [vault.program, "run", "--sandbox", "--allow", "v/0", "--", "/bin/true"])}, ground.fast_runs)
+    finally:
+        os.chdir(before)
+    for name, milliseconds in times.items():
+        ground.figures.set(f"start/{name}", milliseconds, ground.fast_runs)
+
+
+def granted(ground, vault):
+    """A protected value that is granted, and a standard one, read in turn below the same command."""
+    vault.call("put", "--protect", "--file", ground.file("protected", os.urandom(16).hex()), "protected")
+    race = [ground.tool("race"), str(ground.fast_runs), "standard", vault.program, "get", "v/0", "--", "granted", vault.program,
+            "get", "protected"]
+    rows = ground.output(vault.program, "run", "--grant", "protected", "--passcode-file", vault.passcode, "--", *race)
+    for name, milliseconds in (row.split("\t")[:2] for row in rows.splitlines()):
+        ground.figures.set(f"get/{name}", float(milliseconds), ground.fast_runs)
+
+
 def measure(ground):
-    ground.say(f"masking of {VALUES} values")
+    ground.say(f"masking of {VALUES} values, rooms and grants")
     vault = Large(ground, "masking")
     try:
         lines = "".join(json.dumps({"name": f"v/{number}", "value": os.urandom(16).hex()}) + "\n"
@@ -85,6 +118,8 @@ def measure(ground):
             "cat": ["sh", "-c", "cat | cat"],
             "run --mask cat": [vault.program, "run", "--mask", *given, "--", "cat"]}, log)
         starts(ground, vault, given)
+        rooms(ground, vault)
+        granted(ground, vault)
     except Failed as reason:
         ground.figures.failed.append(f"masking: {reason}")
     finally:
