@@ -23,7 +23,7 @@ import Testing
     for (name, lines) in attackers {
       let cells = lines.split { $0.hasPrefix(".It Em ") }.dropFirst()
       let layers = cells.map { lines[$0.startIndex - 1].dropFirst(".It Em ".count) }
-      #expect(Set(layers).isSuperset(of: ["masking", "room"]), "\(name)")
+      #expect(Set(layers).isSuperset(of: ["grants", "masking", "room"]), "\(name)")
       for cell in cells {
         let stories = cell.compactMap { $0.firstMatch(of: /^\.Pq Li ([a-z-]+)/)?.1 }
         #expect(!stories.isEmpty, "\(name): \(cell)")
