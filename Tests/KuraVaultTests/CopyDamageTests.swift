@@ -90,7 +90,9 @@ import Testing
         expected = after
       } catch let error as VaultError {
         refused += 1
-        #expect(error.isOfCopy, "\(attack): \(error), seed \(seed)")
+        // A header with another id is a clone's, as far as anybody can tell who has no passcode that opens it.
+        let isOfClone = error == .wrongPasscode && attack.contains(" part ")
+        #expect(error.isOfCopy || isOfClone, "\(attack): \(error), seed \(seed)")
       }
       #expect(
         try Copies.state(pair.first, opening: false) == expected, "\(attack), seed \(seed)")
