@@ -8,29 +8,7 @@ import Testing
 /// The records of format 2 that the reference wrote: what it takes is taken and written again to the byte, what it
 /// refuses is refused.
 @Suite struct RecordVectorTests {
-  private struct Line {
-    let isGood: Bool
-    let kind: String
-    let record: [UInt8]
-    let what: String
-  }
-
-  private static let lines: [Line] = {
-    let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-    let file = root.appending(path: "Fixtures/vectors/records/format-2.txt")
-    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-    return text.split(separator: "\n").map { line in
-      let words = line.split(separator: " ")
-      let digits = words.count > 2 && words[2] != "#" ? Array(words[2].utf8) : []
-      let record = stride(from: 0, to: digits.count, by: 2).compactMap { place in
-        UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16)
-      }
-      let reason = line.split(separator: "#").dropFirst().joined()
-      return Line(
-        isGood: words[0] == "good", kind: String(words[1]), record: record,
-        what: "\(words[0]) \(words[1])\(reason)")
-    }
-  }()
+  private static let lines = RecordLine.all(of: "format-2.txt")
 
   @Test func `there are good and bad ones of each kind`() {
     let good = Set(Self.lines.filter(\.isGood).map(\.kind))
