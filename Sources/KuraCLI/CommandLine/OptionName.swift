@@ -29,6 +29,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case forTime = "for"
   case generate
   case grant
+  case grantFrom = "grant-from"
   case grants
   case help
   case history

@@ -18,6 +18,7 @@ enum Run {
       Option(.only, help: "pass on no variables of the environment"),
       Option(.keep, .required("VAR,..."), help: "pass on no variables but these"),
       Option(.grant, .required("NAME"), help: "let it read a protected item; may be repeated"),
+      Option(.grantFrom, .required("FILE"), help: "what the references in FILE name"),
       Option(.forTime, .required("TIME"), help: "for TIME; without it, as long as it runs"),
       Option(.uses, .required("N"), help: "for N values that are read"),
       Option(.mask, help: "names in the place of values in what it writes"),
@@ -45,14 +46,15 @@ enum Run {
   /// Has the command, which this process becomes, and what is below it let read what was asked for.
   private static func grant(_ invocation: borrowing Invocation) throws(CommandError) {
     let arguments = invocation.arguments
-    guard arguments.has(.grant) else {
+    let names = arguments.values(.grant) + (try DeclaredItems.names(invocation))
+    guard !names.isEmpty else {
       for option in [OptionName.forTime, .uses] where arguments.has(option) {
         throw .usage(option.spelling + " goes with --grant", hint: "name what is granted")
       }
       return
     }
     let wish = try GrantWish(
-      arguments.values(.grant), to: .client, lasting: ProtocolLimit.grantTime,
+      names, to: .client, lasting: ProtocolLimit.grantTime,
       reader: Diagnostic.shown(arguments.operands[0]), arguments)
     _ = try invocation.agentAccess(verb: "run --grant").grant(wish)
   }
