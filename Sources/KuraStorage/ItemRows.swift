@@ -75,6 +75,22 @@ extension Storage {
     return try itemRow(.itemScan)
   }
 
+  /// The tags of the items that have a history, ascending, one behind the other.
+  package mutating func itemsWithHistory(
+    from first: Span<UInt8>, below end: Span<UInt8>
+  ) throws(StorageError) -> [UInt8] {
+    let statement = unsafe try start(.itemsWithHistory)
+    unsafe bind(statement, 1, borrowing: first)
+    unsafe bind(statement, 2, borrowing: end)
+    defer { finish(.itemsWithHistory) }
+    var tags: [UInt8] = []
+    while try step(.itemsWithHistory) {
+      let tag = try blob(.itemsWithHistory, 0, Bounds.id, in: .item)
+      for index in tag.indices { tags.append(tag[index]) }
+    }
+    return tags
+  }
+
   /// Writes the current row of an item in place of the one there.
   package mutating func storeItem(_ row: borrowing ItemRow) throws(StorageError) {
     let statement = unsafe try start(.storeItem)

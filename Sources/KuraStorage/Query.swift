@@ -6,7 +6,7 @@ enum Query: Int, CaseIterable {
   case version, schema, pageCount, pageSize, freeCount, quickCheck
   case part, partKeys, storePart, deletePart
   case slots, storeSlot, deleteSlot
-  case item, itemScan, itemGeneration, storeItem, deleteItem
+  case item, itemScan, itemGeneration, itemsWithHistory, storeItem, deleteItem
   case history, historyScan, historyKeys, historyGeneration, keepItem, storeHistory
   case deleteHistory
   case chunk, chunkKeys, storeChunk, deleteChunks
@@ -45,6 +45,8 @@ enum Query: Int, CaseIterable {
     case .item: "SELECT \(Self.itemColumns) FROM item WHERE tag = ?1"
     case .itemScan: "SELECT \(Self.itemColumns) FROM item WHERE tag >= ?1 ORDER BY tag"
     case .itemGeneration: "SELECT id, generation, history FROM item WHERE tag = ?1"
+    case .itemsWithHistory:
+      "SELECT tag FROM item WHERE tag >= ?1 AND tag < ?2 AND length(history) > 0 ORDER BY tag"
     case .storeItem:
       "REPLACE INTO item (\(Self.itemColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
     case .deleteItem: "DELETE FROM item WHERE tag = ?1"

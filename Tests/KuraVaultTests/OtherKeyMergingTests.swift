@@ -83,18 +83,32 @@ import Testing
     #expect(try pair.mergeBack() == MergeReport())
   }
 
-  @Test func `is not taken when it is damaged, and one without its protected half brings nothing`()
-    throws
-  {
-    pair.second.attack(
-      "UPDATE item SET body = zeroblob(length(body)) WHERE tag = (SELECT min(tag) FROM item)")
-    let before = try pair.first.content()
-    do {
-      _ = try pair.merge()
-      // The damaged row may be one that both have.
-    } catch let error as VaultError { #expect(error == .copyDamaged) }
+  @Test func `is not taken when it is damaged`() throws {
+    var tag = ""
+    try pair.there { vault throws in
+      tag = try vault.keys.tag(of: .checked(Array("new".utf8).span)).hexadecimal
+    }
+    pair.second.attack("UPDATE item SET body = zeroblob(length(body)) WHERE tag = x'\(tag)'")
+    let before = try pair.state(pair.first)
+    #expect(throws: VaultError.copyDamaged) { try pair.merge() }
+    #expect(try pair.state(pair.first) == before)
     #expect(try pair.first.unlockedFindings() == [])
-    #expect(before.count > 0)
+  }
+
+  @Test func `brings nothing when what was shown does not open its protected values`() throws {
+    let file = pattern(64)
+    try pair.there { vault throws in
+      try vault.addSlot(try PreparedSlot.keyFile(secret(file)), authorizedBy: pair.second.key())
+    }
+    let before = try pair.state(pair.first)
+    try pair.here { vault throws in
+      #expect(throws: VaultError.noProtectedHalf) {
+        let key = try vault.attempt(atCopy: pair.second.path).open(.keyFile, secret: secret(file))
+        let copy = try vault.openCopy(at: pair.second.path, by: key)
+        _ = try vault.merge(copy)
+      }
+    }
+    #expect(try pair.state(pair.first) == before)
   }
 }
 

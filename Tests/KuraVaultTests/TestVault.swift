@@ -37,6 +37,9 @@ final class TestVault {
     return options
   }
 
+  /// What the machine's clock says from now on, in milliseconds.
+  func setClock(to time: UInt64) { clock.set(time) }
+
   init(creating: Bool = true, wantsRecoveryKey: Bool = false) throws {
     directory = try Ground.inMemory.directory("vault")
     if creating { try create(wantsRecoveryKey: wantsRecoveryKey) }
@@ -171,6 +174,8 @@ final class TestClock: Sendable {
       return $0
     }
   }
+
+  func set(_ time: UInt64) { state.withLock { $0 = time } }
 }
 
 func secret(_ text: String) -> SecretBytes { secret(Array(text.utf8)) }

@@ -19,12 +19,6 @@ struct ContentTable: ~Copyable {
 
   init() throws(VaultError) { key = try Key.fresh() }
 
-  /// Forgets one item's contents, before the next.
-  mutating func removeAll() {
-    contents.removeAll(keepingCapacity: true)
-    holders.removeAll(keepingCapacity: true)
-  }
-
   /// The field of an attribute.
   func field(of attribute: Span<UInt8>) throws(VaultError) -> FieldKey {
     .attribute(try digest(0, attribute))

@@ -12,6 +12,9 @@ struct CopyDifference {
   /// What the trees have of the rows that are not the same.
   private(set) var ours: [ItemTag: Digest] = [:]
   private(set) var theirs: [ItemTag: Digest] = [:]
+  /// The tags of all of them in the order of the buckets, the last one first: as they stand in the file, so that who goes
+  /// over them reads each page once.
+  private(set) var tags: [(tag: ItemTag, isOurs: Bool)] = []
   /// Nodes and buckets that are yet to be compared.
   private var open: [(level: UInt8, index: UInt32)] = [(0, 0)]
   /// Buckets of each copy that are yet to be read, where all are.
@@ -41,10 +44,10 @@ struct CopyDifference {
       } else if left.ours > 0 {
         left.ours -= 1
         let bytes = try ours.tree.leaves(ofBucket: left.ours, under: root, in: &ours.storage, keys)
-        CopyDifference.gather(bytes, in: &self.ours, &slice)
+        gather(bytes, isOurs: true, &slice)
       } else if left.theirs > 0 {
         left.theirs -= 1
-        CopyDifference.gather(try theirs.leaves(ofBucket: left.theirs), in: &self.theirs, &slice)
+        gather(try theirs.leaves(ofBucket: left.theirs), isOurs: false, &slice)
         if left.theirs == 0 { dropSame() }
       } else {
         return false
@@ -77,19 +80,22 @@ struct CopyDifference {
   private mutating func add(_ mine: [UInt8], _ other: [UInt8]) {
     let (left, right) = (BucketLeaves(mine.span), BucketLeaves(other.span))
     for place in 0..<left.count where right.leaf(of: left.tag(place)) != left.leaf(place) {
-      ours[left.tag(place)] = left.leaf(place)
+      set(left.tag(place), left.leaf(place), isOurs: true)
     }
     for place in 0..<right.count where left.leaf(of: right.tag(place)) != right.leaf(place) {
-      theirs[right.tag(place)] = right.leaf(place)
+      set(right.tag(place), right.leaf(place), isOurs: false)
     }
   }
 
-  private static func gather(
-    _ bucket: [UInt8], in found: inout [ItemTag: Digest], _ slice: inout Slice
-  ) {
+  private mutating func gather(_ bucket: [UInt8], isOurs: Bool, _ slice: inout Slice) {
     slice.countLook()
     let leaves = BucketLeaves(bucket.span)
-    for place in 0..<leaves.count { found[leaves.tag(place)] = leaves.leaf(place) }
+    for place in 0..<leaves.count { set(leaves.tag(place), leaves.leaf(place), isOurs: isOurs) }
+  }
+
+  private mutating func set(_ tag: ItemTag, _ leaf: Digest, isOurs: Bool) {
+    if isOurs { ours[tag] = leaf } else { theirs[tag] = leaf }
+    tags.append((tag, isOurs))
   }
 
   /// Leaves out the rows that both have.
@@ -98,5 +104,6 @@ struct CopyDifference {
       ours[tag] = nil
       theirs[tag] = nil
     }
+    tags.removeAll { ($0.isOurs ? ours : theirs)[$0.tag] == nil }
   }
 }

@@ -14,10 +14,27 @@ extension UnlockedVault {
     return try rows.itemID(of: tag, leaf: leaf, keys)
   }
 
+  /// Where items stand that have a history, as one has whose row is no revision: as the file says, and nobody vouches for
+  /// it.
+  mutating func keptTags(_ buckets: Range<UInt32>) throws(VaultError) -> [ItemTag] {
+    let depth = trust.root.depth
+    let first = Tree.firstTag(ofBucket: buckets.lowerBound, depth: depth).bytes
+    // Behind the last bucket is what no tag comes to.
+    var end = [UInt8](repeating: 0xFF, count: ItemTag.byteCount + 1)
+    if buckets.upperBound < 1 << (6 * UInt32(depth)) {
+      end = [UInt8](copying: Tree.firstTag(ofBucket: buckets.upperBound, depth: depth).bytes.span)
+    }
+    let found = try fromStorage(rows.storage.itemsWithHistory(from: first.span, below: end.span))
+    return stride(from: 0, to: found.count, by: ItemTag.byteCount).map { start in
+      ItemTag(found.span.extracting(start..<(start + ItemTag.byteCount)))
+    }
+  }
+
   /// The id of an item whose row is no revision; nil for any other one.
-  mutating func shownItem(
-    of tag: ItemTag, _ leaf: Digest
-  ) throws(VaultError) -> ItemID? {
+  mutating func shownItem(of tag: ItemTag) throws(VaultError) -> ItemID? {
+    guard
+      let leaf = try rows.tree.leaf(of: tag, under: trust.root, in: &rows.storage, keys)
+    else { return nil }
     let id = try rows.withCurrent(tag, leaf: leaf, keys) {
       found, keys throws(VaultError) -> ItemID? in
       if found.facts.kind == .purged { return nil }

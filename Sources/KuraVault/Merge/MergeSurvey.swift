@@ -7,18 +7,24 @@ internal import KuraStorage
 /// Finds out which items two copies do not agree on, and what each of them comes to, but for its place.
 struct MergeSurvey {
   private(set) var difference: CopyDifference
-  /// Rows of either copy that are yet to be looked at.
-  private var rows: [(tag: ItemTag, leaf: Digest, isOurs: Bool)] = []
+  /// Rows of either copy that are yet to be looked at, the next one last.
+  private var rows: [(tag: ItemTag, isOurs: Bool)] = []
   private var isLooking = false
   private var places: [ItemID: Place] = [:]
+  /// Whose the rows are, in the order in which they were found; then those yet to be looked at, the next one last.
   private var pending: [ItemID] = []
   private var isClaiming = false
   private(set) var claims: [ItemID: MergeClaim] = [:]
-  /// The ids of the claims, ascending.
+  /// The ids of the claims, as their rows were found: so they are written from one end of the file to the other.
   private(set) var order: [ItemID] = []
-  private var drawn: [ItemID] = []
+  private var hasNews = false
   /// The tags of names that items may have beside the one that they want.
-  private var tried: [ItemID: [Int: ItemTag]] = [:]
+  private var tried: [Attempt: ItemTag] = [:]
+
+  private struct Attempt: Hashable {
+    let item: ItemID
+    let number: Int
+  }
 
   /// Says where an item stands in both copies, and at which revisions.
   private struct Place {
@@ -56,15 +62,15 @@ extension MergeSurvey {
   ) throws(VaultError) -> Bool {
     if !isLooking {
       isLooking = true
-      rows = difference.ours.map { ($0.key, $0.value, true) }
-      rows += difference.theirs.map { ($0.key, $0.value, false) }
+      rows = difference.tags
     }
     while let row = rows.popLast() {
       slice.countLook()
+      guard let leaf = (row.isOurs ? difference.ours : difference.theirs)[row.tag] else { continue }
       let found =
         row.isOurs
-        ? try engine.rows.look(at: row.tag, leaf: row.leaf, engine.keys)
-        : try copy.look(at: row.tag, leaf: row.leaf)
+        ? try engine.rows.look(at: row.tag, leaf: leaf, engine.keys)
+        : try copy.look(at: row.tag, leaf: leaf)
       note(found, row.tag, isOurs: row.isOurs)
       if slice.isSpent { break }
     }
@@ -72,6 +78,7 @@ extension MergeSurvey {
   }
 
   private mutating func note(_ found: RowLook, _ tag: ItemTag, isOurs: Bool) {
+    if places[found.id] == nil { pending.append(found.id) }
     var place = places[found.id] ?? Place()
     if found.kind == .purged {
       place.isPurged = true
@@ -91,17 +98,25 @@ extension MergeSurvey {
       isClaiming = true
       let isOther = copy.isUnderOtherKey
       // Under one key the same revision may stand beside another history, or under another name.
-      pending = places.filter { !isOther || !$0.value.isSame }.map(\.key)
+      pending = pending.reversed().filter { !isOther || places[$0]?.isSame != true }
     }
     while let id = pending.popLast() {
       guard let place = places[id] else { continue }
-      claims[id] = try engine.claim(id, place.ours, place.theirs, difference, &copy)
+      add(id, try engine.claim(id, place.ours, place.theirs, difference, &copy))
       slice.countRow(0)
       if slice.isSpent { break }
     }
-    if pending.isEmpty { order = claims.keys.sorted() }
+    if pending.isEmpty { places = [:] }
     return !pending.isEmpty
   }
+
+  private mutating func add(_ id: ItemID, _ claim: MergeClaim) {
+    claims[id] = claim
+    order.append(id)
+  }
+
+  /// In how many buckets one look at the file asks for items that have a history.
+  private static let bucketsAtOnce: UInt32 = 16
 
   /// Where a name may become free, those that gave way come to have a claim again.
   ///
@@ -119,20 +134,15 @@ extension MergeSurvey {
     guard isFree else { return false }
     let end = UInt32(1) << (6 * UInt32(root.depth))
     while bucket < end, !slice.isSpent {
-      let bytes = try engine.rows.tree.leaves(
-        ofBucket: bucket, under: root, in: &engine.rows.storage, engine.keys)
-      let leaves = BucketLeaves(bytes.span)
-      for place in 0..<leaves.count {
+      let next = min(end, bucket + Self.bucketsAtOnce)
+      slice.countRow(0)
+      for tag in try engine.keptTags(bucket..<next) {
         slice.countLook()
-        let tag = leaves.tag(place)
-        guard let id = try engine.shownItem(of: tag, leaves.leaf(place)), claims[id] == nil else {
-          continue
-        }
-        claims[id] = try engine.claim(id, tag, nil, difference, &copy)
+        guard let id = try engine.shownItem(of: tag), claims[id] == nil else { continue }
+        add(id, try engine.claim(id, tag, nil, difference, &copy))
       }
-      bucket += 1
+      bucket = next
     }
-    if bucket == end { order = claims.keys.sorted() }
     return bucket < end
   }
 }
@@ -162,10 +172,11 @@ extension MergeSurvey {
   private mutating func tag(
     _ id: ItemID, _ attempt: Int, _ engine: inout UnlockedVault, _ copy: inout OtherCopy
   ) throws(VaultError) -> ItemTag {
-    if let known = tried[id]?[attempt] { return known }
+    let key = Attempt(item: id, number: attempt)
+    if let known = tried[key] { return known }
     guard let wanting = claims[id] else { throw .damaged(.item) }
     let tag = try engine.tag(of: wanting, attempt, difference, &copy)
-    tried[id, default: [:]][attempt] = tag
+    tried[key] = tag
     return tag
   }
 
@@ -173,15 +184,13 @@ extension MergeSurvey {
   mutating func drawIn(
     _ id: ItemID, _ tag: ItemTag, _ engine: inout UnlockedVault, _ copy: inout OtherCopy
   ) throws(VaultError) {
-    claims[id] = try engine.claim(id, tag, nil, difference, &copy)
-    drawn.append(id)
+    add(id, try engine.claim(id, tag, nil, difference, &copy))
+    hasNews = true
   }
 
   /// Whether items were drawn in since this was asked last.
   mutating func takeNews() -> Bool {
-    guard !drawn.isEmpty else { return false }
-    drawn = []
-    order = claims.keys.sorted()
-    return true
+    defer { hasNews = false }
+    return hasNews
   }
 }
