@@ -61,7 +61,7 @@ private struct Told {
   /// Begins to ask.
   private func wish(
     _ names: [String], by wire: Wire, flags: WishRequest.Flags = [], patience: UInt64 = 60_000,
-    to scope: GrantScope = .program, lifetime: UInt64 = 0, reason: String = ""
+    to scope: GrantScope = .program, process: UInt32 = 0, lifetime: UInt64 = 0, reason: String = ""
   ) throws {
     var list = try SecretBuffer(capacity: 16)
     for name in names { try list.put16(text: name) }
@@ -70,7 +70,7 @@ private struct Told {
         .wish(
           .init(
             KeyFields(list.bytes, count: names.count), flags: flags, patience: patience, to: scope,
-            lifetime: lifetime, reason: reason.utf8.span)))
+            process: process, lifetime: lifetime, reason: reason.utf8.span)))
     }
     try bench.turn(3)
   }
@@ -132,6 +132,18 @@ private struct Told {
 // MARK: - Questions
 
 extension WishTests {
+  @Test func `nobody joins what others ask by naming their process`() throws {
+    let (maker, stranger) = (try client(110), try client(121))
+    try wish(["a"], by: maker)
+    try wish(["a"], by: stranger, to: .process, process: 100)
+    #expect(try answer(stranger).failure == .malformed)
+    let all = try wishes()
+    #expect(all.map(\.names) == [["a"]])
+    #expect(try approve(all[0].shown, .once, by: wire).isOK)
+    #expect(try answer(maker).isOK)
+    #expect(try value("a", on: maker) == "value-a")
+  }
+
   @Test func `what programs of one tree ask is one question, and another tree's is another`() throws
   {
     let (first, second, other) = (try client(110), try client(111), try client(121))

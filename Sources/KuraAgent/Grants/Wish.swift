@@ -157,6 +157,7 @@ struct WishDesk {
 
   /// Forgets all that was asked for; who asked is answered by who has this done.
   mutating func clear() {
+    declined = []
     guard !all.isEmpty else { return }
     all = []
     change()

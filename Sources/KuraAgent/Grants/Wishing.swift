@@ -44,6 +44,10 @@ extension Agent {
   private func wishedRoot(
     _ request: WishRequest, _ connection: Connection
   ) throws(Refusal) -> (ProcessLink, mayLast: Bool) {
+    // What is for this once goes to who asks: nobody joins what other programs ask by naming their process.
+    guard request.scope != .process || request.lifetime != WishRequest.ownersChoice else {
+      throw .malformed
+    }
     do throws(Refusal) {
       return (try root(of: request.scope, request.process, for: connection), true)
     } catch {
