@@ -132,24 +132,15 @@ private struct Told {
 // MARK: - Questions
 
 extension WishTests {
-  @Test func `nobody joins what others ask by naming their process`() throws {
-    let (maker, stranger) = (try client(110), try client(121))
-    try wish(["a"], by: maker)
-    try wish(["a"], by: stranger, to: .process, process: 100)
-    #expect(try answer(stranger).failure == .malformed)
-    let all = try wishes()
-    #expect(all.map(\.names) == [["a"]])
-    #expect(try approve(all[0].shown, .once, by: wire).isOK)
-    #expect(try answer(maker).isOK)
-    #expect(try value("a", on: maker) == "value-a")
-  }
-
   @Test func `what programs of one tree ask is one question, and another tree's is another`() throws
   {
     let (first, second, other) = (try client(110), try client(111), try client(121))
     try wish(["a"], by: first, reason: "tests")
     try wish(["a", "b"], by: second, reason: "other words")
     try wish(["c"], by: other)
+    let stranger = try client(121)
+    try wish(["a"], by: stranger, to: .process, process: 100)
+    #expect(try answer(stranger).failure == .malformed)
     let all = try wishes()
     #expect(all.map(\.names) == [["a", "b"], ["c"]])
     #expect(all.map(\.process) == [100, 120])
