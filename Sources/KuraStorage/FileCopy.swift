@@ -19,12 +19,12 @@ package final class CopyWatch: Sendable {
   /// Whether it is to end.
   var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
-  /// What it has done, and all that there is to do, in bytes: each of them is written, and read again.
+  /// What it has done, and all that there is to do, in bytes.
   package var progress: (done: UInt64, total: UInt64) {
     (done.load(ordering: .relaxed), total.load(ordering: .relaxed))
   }
 
-  fileprivate func begin(_ byteCount: UInt64) { total.store(2 * byteCount, ordering: .relaxed) }
+  fileprivate func begin(_ byteCount: UInt64) { total.store(byteCount, ordering: .relaxed) }
 
   fileprivate func add(_ count: Int) { done.add(UInt64(count), ordering: .relaxed) }
 }
@@ -50,7 +50,7 @@ extension Storage {
   private static let tries = 250
   private static let pause: UInt32 = 20_000
 
-  /// Copies the file, byte for byte as it is at one moment, and reads the copy again.
+  /// Copies the file, byte for byte as it is at one moment, and reads each piece of the copy again.
   ///
   /// All is moved from the WAL into the file, which then stays as it is for as long as somebody reads a state
   /// without WAL: others read and write meanwhile, and what they write stands in the WAL.
@@ -68,33 +68,21 @@ extension Storage {
     // A full disk is known before anything is written.
     guard source.byteCount <= draft.room else { throw .draft(.diskFull) }
     var buffer = [UInt8](repeating: 0, count: Self.pieceCount)
+    var copy = buffer
     var offset: UInt64 = 0
     while offset < source.byteCount {
       let count = try source.read(into: &buffer, at: offset, watch)
+      // While it is still in the processor's cache.
       do throws(StorageError) {
         try draft.write(buffer.span.extracting(first: count), at: offset)
+        try draft.read(into: &copy, count, at: offset)
       } catch { throw .draft(error) }
+      guard unsafe memcmp(buffer, copy, count) == 0 else { throw .differs }
       offset += UInt64(count)
       // The disk is at work while the rest is copied and compared.
       if offset.isMultiple(of: Self.burstCount) {
         draft.beginSync(of: Self.burstCount, endingAt: offset)
       }
-    }
-    try compare(source, draft, &buffer, watch)
-  }
-
-  private borrowing func compare(
-    _ source: SourceFile, _ draft: FileDraft, _ buffer: inout [UInt8], _ watch: CopyWatch
-  ) throws(CopyError) {
-    var copy = [UInt8](repeating: 0, count: Self.pieceCount)
-    var offset: UInt64 = 0
-    while offset < source.byteCount {
-      let count = try source.read(into: &buffer, at: offset, watch)
-      do throws(StorageError) { try draft.read(into: &copy, count, at: offset) } catch {
-        throw .draft(error)
-      }
-      guard unsafe memcmp(buffer, copy, count) == 0 else { throw .differs }
-      offset += UInt64(count)
     }
     guard draft.byteCount == source.byteCount else { throw .differs }
   }
