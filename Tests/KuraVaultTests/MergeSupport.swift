@@ -79,13 +79,15 @@ struct Copies {
   }
 
   func report(
-    added: UInt64 = 0, changed: UInt64 = 0, conflicting: UInt64 = 0, settings: UInt64 = 0
+    added: UInt64 = 0, changed: UInt64 = 0, conflicting: UInt64 = 0, settings: UInt64 = 0,
+    looserSettings: UInt64 = 0
   ) -> MergeReport {
     var report = MergeReport()
     report.added = added
     report.changed = changed
     report.conflicting = conflicting
     report.settings = settings
+    report.looserSettings = looserSettings
     return report
   }
 

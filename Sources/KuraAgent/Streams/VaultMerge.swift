@@ -73,6 +73,7 @@ extension MergeReply {
     conflicting = report.conflicting
     renamed = report.renamed
     settings = report.settings
+    looserSettings = report.looserSettings
     slots = report.slots
     waitingSlots = report.waitingSlots
     keptSlots = report.keptSlots

@@ -92,6 +92,11 @@ extension Merge {
       (outcome.purged, "item was purged there, and goes", "items were purged there, and go"),
       (outcome.renamed, "item gets another name", "items get another name"),
       (outcome.settings, "setting becomes stricter", "settings become stricter"),
+      (
+        outcome.looserSettings,
+        "setting was made looser there, and is so here once you unlock by passcode or recovery key",
+        "settings were made looser there, and are so here once you unlock by passcode or recovery key"
+      ),
       (outcome.slots, "way to open the vault changes", "ways to open the vault change"),
       (
         outcome.waitingSlots,
@@ -126,6 +131,7 @@ extension Merge {
     try output.member("conflicting", outcome.conflicting)
     try output.member("renamed", outcome.renamed)
     try output.member("settings", outcome.settings)
+    try output.member("looser", outcome.looserSettings)
     try output.member("slots", outcome.slots)
     try output.member("waiting", outcome.waitingSlots)
     try output.member("kept", outcome.keptSlots)

@@ -17,6 +17,8 @@ public struct MergeOutcome: Sendable {
   public let renamed: UInt64
   /// Settings that are stricter now.
   public let settings: UInt64
+  /// Settings that were made looser there, and are so here from the owner's next unlock on.
+  public let looserSettings: UInt64
   /// Ways to open the vault that came from there, or ended there.
   public let slots: UInt64
   /// Ways to open the vault that came from there, and find no room here.
@@ -104,7 +106,8 @@ extension MergeOutcome {
     self.init(
       added: reply.added, changed: reply.changed, purged: reply.purged,
       conflicting: reply.conflicting, renamed: reply.renamed, settings: reply.settings,
-      slots: reply.slots, waitingSlots: reply.waitingSlots, keptSlots: reply.keptSlots,
+      looserSettings: reply.looserSettings, slots: reply.slots, waitingSlots: reply.waitingSlots,
+      keptSlots: reply.keptSlots,
       copy: reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
     )
   }

@@ -51,6 +51,8 @@ public struct MergeReply: Message, ~Escapable {
   public var renamed: UInt64 = 0
   /// Settings that are stricter now.
   public var settings: UInt64 = 0
+  /// Settings that were made looser there, and are so here from the owner's next unlock on.
+  public var looserSettings: UInt64 = 0
   /// Ways to open the vault that came from there, or ended there.
   public var slots: UInt64 = 0
   /// Ways to open the vault that came from there, and find no room here.
@@ -68,8 +70,8 @@ public struct MergeReply: Message, ~Escapable {
   @_lifetime(copy copy)
   public init(copy: Span<UInt8>) { self.copy = Field(copy) }
 
-  /// Goes over `added u64, changed u64, purged u64, conflicting u64, renamed u64, settings u64, slots u64,
-  /// waiting u64, kept u8, copy b16`.
+  /// Goes over `added u64, changed u64, purged u64, conflicting u64, renamed u64, settings u64, looser u64,
+  /// slots u64, waiting u64, kept u8, copy b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&added)
@@ -78,6 +80,7 @@ public struct MergeReply: Message, ~Escapable {
     try coder.number(&conflicting)
     try coder.number(&renamed)
     try coder.number(&settings)
+    try coder.number(&looserSettings)
     try coder.number(&slots)
     try coder.number(&waitingSlots)
     try coder.flag(&keptSlots)

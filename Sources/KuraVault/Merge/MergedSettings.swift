@@ -70,8 +70,13 @@ extension UnlockedVault {
       ledger.settings.append(SettingSides(theirs.key, sides: sides))
       ledger.settings.sort { $0.key < $1.key }
       plan.ledger = ledger
-      if let setting = Setting(rawValue: theirs.key), stricter(setting, sides) != nil {
+      guard let setting = Setting(rawValue: theirs.key) else { continue }
+      if stricter(setting, sides) != nil {
         plan.report.settings += 1
+      } else if let value = setting.strictest(of: sides.map(\.value)),
+        value != keys.ring.policy[setting]
+      {
+        plan.report.looserSettings += 1
       }
     }
   }

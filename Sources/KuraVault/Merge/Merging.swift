@@ -19,6 +19,8 @@ public struct MergeReport: Equatable, Sendable {
   public internal(set) var renamed: UInt64 = 0
   /// Settings that are stricter now.
   public internal(set) var settings: UInt64 = 0
+  /// Settings that were made looser there, and are so here from the owner's next unlock on.
+  public internal(set) var looserSettings: UInt64 = 0
   /// Ways to open the vault that came from there, or ended there.
   public internal(set) var slots: UInt64 = 0
   /// Ways to open the vault that came from there, and find no room here.
