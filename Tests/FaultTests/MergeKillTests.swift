@@ -3,10 +3,10 @@
 import Foundation
 import Testing
 
-/// Takeovers and merges that are cut off at any point, with puts under way: the vault is as it was before or as it is
+/// Takeovers, merges and imports that are cut off at any point, with puts under way: the vault is as it was before or as it is
 /// after, nothing that was put is lost, and the same asked again comes to its end.
 @Suite(
-  "Killed takeovers and merges", .serialized,
+  "Killed takeovers, merges and imports", .serialized,
   .enabled(if: Programs.areBuilt, "run make build first"))
 struct MergeKillTests {
   private static let items = 800
@@ -97,6 +97,27 @@ struct MergeKillTests {
       try desk.demand(["merge", desk.scratch.file("there") + "/copy.kura"])
       try desk.demand(["list", "there/"])
       #expect(try desk.output().split(separator: "\n").count == Self.items)
+      try desk.demand(["verify"])
+    }
+  }
+
+  @Test func `all of a source comes, or nothing, when the agent is killed amid an import`() throws {
+    let count = 3_000
+    try cutOff(Scale.count(2, nightly: 50)) {
+      let desk = try desk()
+      try desk.demand(takeover(desk))
+      let rows = (0..<count).map { "there \($0),,user \($0),value \($0)\n" }.joined()
+      let text = "name,url,username,password\n" + rows
+      try Bytes.write(Array(text.utf8), to: desk.scratch.file("rows.csv"))
+      desk.companion = ["import", "chrome-csv", desk.scratch.file("rows.csv"), "--into", "came"]
+      return desk
+    } _: { desk in
+      try desk.demand(["list", "came/"])
+      #expect([0, count].contains(try desk.output().split(separator: "\n").count))
+      let again = ["import", "chrome-csv", desk.scratch.file("rows.csv"), "--into", "came"]
+      try desk.demand(again)
+      try desk.demand(["list", "came/"])
+      #expect(try desk.output().split(separator: "\n").count == count)
       try desk.demand(["verify"])
     }
   }
