@@ -168,6 +168,8 @@ import Testing
     #expect(throws: VaultError.protected) { try vault.get("b", with: key) }
     #expect(throws: VaultError.protected) { _ = try vault.secretText("pin", of: "b", with: key) }
     #expect(throws: VaultError.notFound) { _ = try vault.secretText("hint", of: "a", with: key) }
+    try vault.remove("a")
+    #expect(throws: VaultError.notFound) { _ = try self.body(&vault, file) }
   }
 
   @Test func `opens neither a new value nor a new attribute`() throws {

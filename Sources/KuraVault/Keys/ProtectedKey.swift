@@ -139,6 +139,7 @@ extension UnlockedVault {
     return try reading { vault throws(VaultError) in
       guard let (facts, history) = try vault.verifiedHistory(tag) else { throw .notFound }
       guard let revision, revision != facts.revision else {
+        guard facts.kind != .deleted else { throw .notFound }
         let found = try vault.rows.withCurrent(tag, under: vault.trust.root, vault.keys) {
           found, keys throws(VaultError) in try keys.bodyKey(found, key)
         }
