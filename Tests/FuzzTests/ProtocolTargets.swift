@@ -58,7 +58,10 @@ enum ProtocolTargets {
       grants.forEach { $0.names.forEach { _ in } }
     }
     if let wishes = try? WishesReply(reply: payload) {
-      wishes.forEach { entry, _ in entry.names.forEach { _ in } }
+      wishes.forEach { entry, _ in
+        entry.names.forEach { _ in }
+        entry.askers.forEach { _, _ in }
+      }
     }
     if let shown = try? ShowReply(reply: payload) {
       try hold(shown.revisionNumbers.count == shown.revisionCount, "a revision is missing")
@@ -218,8 +221,10 @@ extension ProtocolTargets {
         try names.put16(text: "a/b")
         let list = KeyFields(names.bytes, count: 1)
         try buffer.putRequest(.wish(.init(list, flags: .ifAwaited, patience: 9, lifetime: 3)))
+        var askers = try SecretBuffer(capacity: 16)
+        try WishAskers.put(chain: "sh 3".utf8.span, reason: "x".utf8.span, into: &askers)
         let entry = WishEntry(
-          list, program: "sh".utf8.span, chain: "sh 3".utf8.span, reason: "x".utf8.span)
+          list, program: "sh".utf8.span, askers: WishAskers(askers.bytes, count: 1))
         var shown = try SecretBuffer(capacity: 64)
         var copied = copy entry
         try copied.code(&shown)

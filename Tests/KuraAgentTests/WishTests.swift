@@ -7,13 +7,13 @@ import Testing
 @testable import KuraAgent
 
 /// A wish as who answers for the owner sees it.
-private struct Told {
+struct ToldWish {
   var number: UInt64
   var process: UInt32
   var mayLast: Bool
   var lifetime: UInt64
-  var chain: String
-  var reason: String
+  var chains: [String]
+  var reasons: [String]
   var names: [String]
   /// The bytes that it was told in.
   var shown: [UInt8]
@@ -28,9 +28,9 @@ private struct Told {
     link(120, below: 10, at: 3, "npm"), link(121, below: 120, at: 4, "kura"),
   ]
 
-  private let bench: Bench
-  private let processes: Processes
-  private let wire: Wire
+  let bench: Bench
+  let processes: Processes
+  let wire: Wire
 
   init() throws {
     let processes = Processes(Self.links)
@@ -42,13 +42,14 @@ private struct Told {
       configuration.holdProcess = holder.hold
     }
     wire = try bench.unlocked()
+    for connection in bench.agent.connections { connection.process = 21 }
     for name in ["a", "b", "c"] {
       #expect(try bench.ask(wire) { try $0.put(name, "value-" + name, flags: .protect) }.isOK)
     }
     #expect(try bench.ask(wire) { try $0.put("plain", "1") }.isOK)
   }
 
-  private func client(_ process: Int32) throws -> Wire {
+  func client(_ process: Int32) throws -> Wire {
     let before = Set(bench.agent.connections.map { ObjectIdentifier($0) })
     let wire = try bench.client()
     for connection in bench.agent.connections
@@ -59,9 +60,10 @@ private struct Told {
   }
 
   /// Begins to ask.
-  private func wish(
+  func wish(
     _ names: [String], by wire: Wire, flags: WishRequest.Flags = [], patience: UInt64 = 60_000,
-    to scope: GrantScope = .program, process: UInt32 = 0, lifetime: UInt64 = 0, reason: String = ""
+    to scope: GrantScope = .program, process: UInt32 = 0, lifetime: UInt64 = 0,
+    reason: String = ""
   ) throws {
     var list = try SecretBuffer(capacity: 16)
     for name in names { try list.put16(text: name) }
@@ -75,26 +77,35 @@ private struct Told {
     try bench.turn(3)
   }
 
-  private func told(_ reply: Received) throws -> (state: UInt64, all: [Told]) {
-    var all: [Told] = []
+  typealias Queue = (state: UInt64, all: [ToldWish], untold: UInt16)
+
+  func told(_ reply: Received) throws -> Queue {
+    var all: [ToldWish] = []
     let wishes = try WishesReply(reply: reply.payload.span)
     wishes.forEach { entry, shown in
       var names: [String] = []
       entry.names.forEach { names.append(text($0)) }
+      var (chains, reasons) = ([String](), [String]())
+      entry.askers.forEach { chain, reason in
+        chains.append(text(Field(chain)))
+        reasons.append(text(Field(reason)))
+      }
       all.append(
-        Told(
+        ToldWish(
           number: entry.number, process: entry.process, mayLast: entry.mayLast,
-          lifetime: entry.lifetime, chain: text(entry.chain), reason: text(entry.reason),
-          names: names, shown: shown.indices.map { shown[$0] }))
+          lifetime: entry.lifetime, chains: chains, reasons: reasons, names: names,
+          shown: shown.indices.map { shown[$0] }))
     }
-    return (wishes.state, all)
+    return (wishes.state, all, wishes.untold)
   }
 
-  private func wishes() throws -> [Told] {
-    try told(try bench.ask(wire) { try $0.putRequest(.wishes(.init(seen: 0, patience: 0))) }).all
+  func wishes() throws -> [ToldWish] { try wishes(of: wire).all }
+
+  func wishes(of wire: Wire) throws -> Queue {
+    try told(try bench.ask(wire) { try $0.putRequest(.wishes(.init(seen: 0, patience: 0))) })
   }
 
-  private func approve(
+  func approve(
     _ shown: [UInt8], _ term: ApprovedTerm, by wire: Wire, passcode: String = Bench.passcode
   ) throws -> Received {
     try bench.ask(wire) {
@@ -103,22 +114,22 @@ private struct Told {
     }
   }
 
-  private func decline(_ number: UInt64, by wire: Wire) throws -> Received {
+  func decline(_ number: UInt64, by wire: Wire) throws -> Received {
     try bench.ask(wire) { try $0.putRequest(.decline(.init(number))) }
   }
 
-  private func value(_ name: String, on wire: Wire) throws -> String? {
+  func value(_ name: String, on wire: Wire) throws -> String? {
     let reply = try bench.ask(wire) { try $0.get(name) }
     return reply.isOK ? reply.value : nil
   }
 
   /// The answer, behind the word that the owner is asked.
-  private func answer(_ wire: Wire) throws -> Received {
+  func answer(_ wire: Wire) throws -> Received {
     let frame = try bench.reply(on: wire)
     return frame.type == .progress ? try bench.reply(on: wire) : frame
   }
 
-  private func isSilent(_ wire: Wire) throws -> Bool {
+  func isSilent(_ wire: Wire) throws -> Bool {
     try bench.turn(3)
     _ = wire.waitReadable(milliseconds: 20)
     wire.receive()
@@ -138,14 +149,14 @@ extension WishTests {
     try wish(["a"], by: first, reason: "tests")
     try wish(["a", "b"], by: second, reason: "other words")
     try wish(["c"], by: other)
-    let stranger = try client(121)
-    try wish(["a"], by: stranger, to: .process, process: 100)
-    #expect(try answer(stranger).failure == .malformed)
     let all = try wishes()
     #expect(all.map(\.names) == [["a", "b"], ["c"]])
     #expect(all.map(\.process) == [100, 120])
-    #expect(all[0].reason == "tests")
-    #expect(all[0].chain == "kura 110 < make 100 < bash 10 < foot 5")
+    #expect(all[0].reasons == ["tests", "other words"])
+    #expect(
+      all[0].chains == [
+        "kura 110 < make 100 < bash 10 < foot 5", "kura 111 < make 100 < bash 10 < foot 5",
+      ])
     #expect(all.allSatisfy { $0.mayLast && $0.lifetime == 0 })
     #expect(try approve(all[0].shown, .quarter, by: wire).isOK)
     for wire in [first, second] { #expect(try answer(wire).isOK) }
@@ -343,58 +354,5 @@ extension WishTests {
     for wire in [asker, answerer] { #expect(try answer(wire).failure == .locked) }
     #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
     #expect(try wishes().isEmpty)
-  }
-}
-
-// MARK: - Who is asked
-
-extension WishTests {
-  @Test func `who waits to be asked hears of each wish, and of its end`() throws {
-    let answerer = try client(21)
-    func next(_ seen: UInt64) throws -> (state: UInt64, all: [Told]) {
-      try answerer.send { try $0.putRequest(.wishes(.init(seen: seen, patience: 60_000))) }
-      return try told(try bench.reply(on: answerer))
-    }
-    var (state, all) = try next(0)
-    #expect(all.isEmpty)
-    try answerer.send { try $0.putRequest(.wishes(.init(seen: state, patience: 5_000))) }
-    #expect(try isSilent(answerer))
-    var asker: Wire? = try client(110)
-    try wish(["a"], by: try #require(asker))
-    (state, all) = try told(try bench.reply(on: answerer))
-    #expect(all.map(\.names) == [["a"]])
-    try answerer.send { try $0.putRequest(.wishes(.init(seen: state, patience: 5_000))) }
-    #expect(try isSilent(answerer))
-    asker = nil
-    (state, all) = try told(try bench.reply(on: answerer))
-    #expect(all.isEmpty)
-    // With nothing new the time runs out.
-    try answerer.send { try $0.putRequest(.wishes(.init(seen: state, patience: 5_000))) }
-    #expect(try isSilent(answerer))
-    bench.clock.pass(milliseconds: 5_000)
-    #expect(try told(try bench.reply(on: answerer)).state == state)
-  }
-
-  @Test
-  func `one who asks only where somebody waits is not kept, nor answered by its own programs`()
-    throws
-  {
-    let asker = try client(110)
-    try wish(["a"], by: asker, flags: .ifAwaited)
-    #expect(try answer(asker).failure == .protected)
-    // One of its own programs may have itself asked, and is nobody.
-    let own = try client(111)
-    try own.send { try $0.putRequest(.wishes(.init(seen: 0, patience: 0))) }
-    _ = try bench.reply(on: own)
-    try wish(["a"], by: asker, flags: .ifAwaited)
-    #expect(try answer(asker).failure == .protected)
-    let answerer = try client(21)
-    try answerer.send { try $0.putRequest(.wishes(.init(seen: 0, patience: 0))) }
-    let (state, _) = try told(try bench.reply(on: answerer))
-    try answerer.send { try $0.putRequest(.wishes(.init(seen: state, patience: 60_000))) }
-    try bench.turn(3)
-    try wish(["a"], by: asker, flags: .ifAwaited)
-    #expect(try told(try bench.reply(on: answerer)).all.map(\.names) == [["a"]])
-    #expect(try isSilent(asker))
   }
 }

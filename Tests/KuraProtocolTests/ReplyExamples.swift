@@ -8,9 +8,12 @@ extension Examples {
   static var wish: [UInt8] {
     get throws {
       let names = try keys("a/b")
+      var askers = try SecretBuffer(capacity: 64)
+      try WishAskers.put(
+        chain: "kura 4250 < make 4242".utf8.span, reason: "tests".utf8.span, into: &askers)
       var entry = WishEntry(
         KeyFields(names.bytes, count: 1), program: "make".utf8.span,
-        chain: "kura 4250 < make 4242".utf8.span, reason: "tests".utf8.span)
+        askers: WishAskers(askers.bytes, count: 1))
       (entry.number, entry.process, entry.started) = (7, 4_242, 1_700_000_000_000)
       entry.mayLast = true
       return try written { try entry.code(&$0) }
@@ -127,7 +130,7 @@ extension Examples {
           let wish = try wish
           var list = try SecretBuffer(capacity: 64)
           try list.put32(wish.span)
-          try $0.putReply(WishesReply(list.bytes, count: 1, state: 4))
+          try $0.putReply(WishesReply(list.bytes, count: 1, untold: 2, state: 4))
         } reading: { payload throws(ProtocolError) in
           try WishesReply(reply: payload).forEach { entry, _ in entry.names.forEach { _ in } }
         },

@@ -37,10 +37,10 @@ final class Connection {
   var grant: Grant?
   /// Under which grant the request that is just served has read; 0 for none.
   var usedGrant: UInt64 = 0
+  /// What it waited for when it was last told what the owner is asked for.
+  var lastWatch: WishWatch?
   /// What it masks, where it is told of values.
   var mask: MaskRun?
-  /// Whose owner it asks what programs wish.
-  weak var approves: Session?
   /// Whom the request that is just served has told of its values.
   var wait: MaskWait?
   /// Items that it will have stored as a whole, once all of them have come.

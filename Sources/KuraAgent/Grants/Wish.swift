@@ -16,7 +16,11 @@ final class Wish {
   /// Is a client that waits for the answer.
   struct Asker {
     weak var connection: Connection?
-    let names: [Name]
+    let place: WishPlace
+    /// The programs above it, and why it asks, as the owner is told.
+    let chain: [UInt8]
+    let reason: [UInt8]
+    var names: [Name] = []
   }
 
   /// Says what is wished for beside the names.
@@ -27,6 +31,9 @@ final class Wish {
     var uses: UInt32?
   }
 
+  /// The longest name that is asked for, in bytes.
+  static let longestName = 255
+
   let number: UInt64
   let link: ProcessLink
   /// Whether it may be for more than this once: all of a login is never granted anything.
@@ -34,50 +41,43 @@ final class Wish {
   let terms: Terms
   /// When the process was started, Unix time in ms: found out once, so that it stays what was shown.
   let started: UInt64
-  /// From who asked first.
-  let chain: [UInt8]
-  let reason: [UInt8]
   private(set) var names: [Name] = []
   private(set) var askers: [Asker] = []
 
   init(
-    _ number: UInt64, below link: ProcessLink, mayLast: Bool, _ terms: Terms, _ chain: [UInt8],
-    _ reason: [UInt8], at now: Moment
+    _ number: UInt64, below link: ProcessLink, mayLast: Bool, _ terms: Terms, at now: Moment
   ) {
     (self.number, self.link, self.mayLast, self.terms) = (number, link, mayLast, terms)
-    (self.chain, self.reason) = (chain, reason)
     started = now.wall - min(now.wall, now.boot - min(now.boot, link.start))
   }
 
   var tree: ProcessTree { ProcessTree(process: link.process, start: link.start) }
 
-  /// Whether one more client of a process can join.
-  func takes(_ link: ProcessLink, mayLast: Bool, _ terms: Terms, _ count: Int) -> Bool {
+  /// Whether one more client can join who asks for a process: one that is not below it asks alone, and so does who asks
+  /// for what others are to read.
+  func takes(
+    _ asker: Asker, below link: ProcessLink, mayLast: Bool, _ terms: Terms, _ count: Int
+  ) -> Bool {
     self.link.process == link.process && self.link.start == link.start && self.mayLast == mayLast
       && self.terms == terms && names.count + count <= ProtocolLimit.asked
+      && askers.count < ProtocolLimit.askers
+      && (askers + [asker]).allSatisfy { $0.place.isWithin(tree) }
   }
 
-  /// The name of these bytes, one more where there is none.
-  func name(_ bytes: Span<UInt8>) throws(Refusal) -> Name {
-    if let known = names.first(where: { Self.isEqual($0.bytes, bytes) }) { return known }
-    let copy: SecretBytes
-    do throws(SecureMemoryError) { copy = try SecretBytes(copying: bytes) } catch {
-      throw .outOfMemory
+  /// Whether somebody may answer for the owner: none of those who ask.
+  func admits(_ approver: ProcessChain?) -> Bool {
+    askers.allSatisfy { $0.place.admits(approver) }
+  }
+
+  /// Takes one more in; a name that was asked for already is that.
+  func join(_ asker: Asker, _ names: [Name]) {
+    var asker = asker
+    asker.names = names.map { new in
+      if let known = self.names.first(where: { $0.bytes.isEqual(to: new.bytes) }) { return known }
+      self.names.append(new)
+      return new
     }
-    let name = Name(copy)
-    names.append(name)
-    return name
-  }
-
-  static func isEqual(_ one: borrowing SecretBytes, _ other: Span<UInt8>) -> Bool {
-    let bytes = one.bytes
-    guard bytes.count == other.count else { return false }
-    for index in bytes.indices where bytes[index] != other[index] { return false }
-    return true
-  }
-
-  func join(_ connection: Connection, _ names: [Name]) {
-    askers.append(Asker(connection: connection, names: names))
+    askers.append(asker)
   }
 
   /// Lets one go, and the names that nobody else wants.
@@ -91,16 +91,51 @@ final class Wish {
   }
 }
 
+/// Says where a client asks, and so who does not answer it for the owner.
+struct WishPlace {
+  private let chain: ProcessChain
+  /// What is below these could answer what it asks itself.
+  let trees: [ProcessTree]
+  /// What has one of these could read there what is typed.
+  private let terminals: [UInt32]
+
+  /// - Parameters:
+  ///   - link: The process that is to be served.
+  ///   - chain: Of who asks.
+  init(_ link: ProcessLink, _ chain: ProcessChain) {
+    self.chain = chain
+    let links = chain.links
+    let own = chain.tree.flatMap { tree in links.firstIndex { $0.process == tree.process } } ?? 0
+    trees = [link, links[own]].map { ProcessTree(process: $0.process, start: $0.start) }
+    terminals = (links[...own] + [link]).map(\.terminal).filter { $0 != 0 }
+  }
+
+  /// Whether who asks is below a process.
+  func isWithin(_ tree: ProcessTree) -> Bool { chain.isWithin(tree) }
+
+  /// Whether somebody may answer: one whose processes are all known, and who is not one of those that ask, nor where
+  /// these can see what is typed.
+  func admits(_ approver: ProcessChain?) -> Bool {
+    guard let approver, approver.isWhole, let own = approver.links.first else { return false }
+    return !terminals.contains(own.terminal)
+      && !approver.links.contains { link in
+        trees.contains(ProcessTree(process: link.process, start: link.start))
+      }
+  }
+}
+
 /// Keeps what the owner of a vault is asked for, and what was refused a moment ago.
 struct WishDesk {
-  /// How many questions there are at most.
-  static let most = 64
+  /// How many questions there are at most: all of them are told in one frame.
+  static let most = 40
   /// How long what was refused is not asked for again by the same programs, in ms.
   static let quiet: UInt64 = 60_000
+  /// Of how many names that is remembered.
+  static let mostDeclined = 200
 
-  /// Is an item that was refused to the programs below a process.
+  /// Is an item that was refused to the programs below some processes.
   private struct Declined {
-    let tree: ProcessTree
+    let trees: [ProcessTree]
     let name: Wish.Name
     /// Until when, on the monotonic clock.
     let end: UInt64
@@ -113,19 +148,22 @@ struct WishDesk {
   /// Counts what has changed; never what stands for none.
   private(set) var state = WishesRequest.none + 1
 
-  /// The wish that a client joins.
-  mutating func open(
-    below link: ProcessLink, mayLast: Bool, _ terms: Wish.Terms, _ count: Int,
-    _ chain: [UInt8], _ reason: [UInt8], at now: Moment
-  ) throws(Refusal) -> Wish {
-    if let wish = all.first(where: { $0.takes(link, mayLast: mayLast, terms, count) }) {
-      return wish
+  /// Has a client ask, together with those of the same programs.
+  mutating func join(
+    _ asker: Wish.Asker, _ names: [Wish.Name], below link: ProcessLink, mayLast: Bool,
+    _ terms: Wish.Terms, at now: Moment
+  ) throws(Refusal) {
+    let known = all.first {
+      $0.takes(asker, below: link, mayLast: mayLast, terms, names.count)
     }
-    guard all.count < Self.most else { throw .tooBusy }
-    lastNumber += 1
-    let wish = Wish(lastNumber, below: link, mayLast: mayLast, terms, chain, reason, at: now)
-    all.append(wish)
-    return wish
+    guard known != nil || all.count < Self.most else { throw .tooBusy }
+    let wish = known ?? Wish(lastNumber + 1, below: link, mayLast: mayLast, terms, at: now)
+    if known == nil {
+      lastNumber += 1
+      all.append(wish)
+    }
+    wish.join(asker, names)
+    change()
   }
 
   /// What a client asks for.
@@ -165,18 +203,20 @@ struct WishDesk {
 
   /// Remembers what was refused.
   mutating func decline(_ wish: Wish, at now: UInt64) {
-    declined.removeAll { $0.end <= now }
-    declined += wish.names.map {
-      Declined(tree: wish.tree, name: $0, end: now &+ Self.quiet)
+    var trees: [ProcessTree] = []
+    for tree in wish.askers.flatMap(\.place.trees) where !trees.contains(tree) {
+      trees.append(tree)
     }
+    declined.removeAll { $0.end <= now }
+    declined += wish.names.map { Declined(trees: trees, name: $0, end: now &+ Self.quiet) }
+    declined.removeFirst(max(0, declined.count - Self.mostDeclined))
   }
 
-  /// For how long a name is not to be asked for by the programs below a process, in ms.
-  func quiet(_ name: Span<UInt8>, of link: ProcessLink, at now: UInt64) -> UInt64 {
-    let tree = ProcessTree(process: link.process, start: link.start)
+  /// For how long a name is not to be asked for by a program, in ms.
+  func quiet(_ name: Span<UInt8>, of chain: ProcessChain, at now: UInt64) -> UInt64 {
     var left: UInt64 = 0
-    for known in declined where known.tree == tree && known.end > now {
-      if Wish.isEqual(known.name.bytes, name) { left = max(left, known.end - now) }
+    for known in declined where known.end > now && known.name.bytes.isEqual(to: name) {
+      if known.trees.contains(where: { chain.isWithin($0) }) { left = max(left, known.end - now) }
     }
     return left
   }
@@ -191,10 +231,38 @@ struct WishWait {
 
 /// Waits until the owner is asked for something else than a client was told.
 struct WishWatch {
+  /// For how long who was told of something counts as one who waits, in ms.
+  static let pause: UInt64 = 2_000
+
   let session: Session
   let seen: UInt64
   /// Until when, on the monotonic clock.
   let deadline: UInt64
   /// Who it is, so that it is not told to answer for itself.
   let chain: ProcessChain?
+}
+
+extension ProcessChain {
+  /// What each process calls itself, with its number, from who asks up.
+  var words: [UInt8] {
+    var words: [UInt8] = []
+    for link in links.prefix(8) {
+      if !words.isEmpty { words += Array(" < ".utf8) }
+      words += link.plainName + Array(" \(link.process)".utf8)
+    }
+    return words
+  }
+}
+
+extension ProcessLink {
+  /// What it calls itself, cut, and without what stands between names and numbers where they are shown: whoever
+  /// starts a program names it.
+  var plainName: [UInt8] {
+    name.prefix(24).map { byte in
+      let isPlain = byte > 0x20 && byte != 0x7F && !Self.between.contains(byte)
+      return isPlain ? byte : UInt8(ascii: "?")
+    }
+  }
+
+  private static let between = Array("<>(),".utf8)
 }

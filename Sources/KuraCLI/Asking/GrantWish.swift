@@ -112,7 +112,10 @@ extension VaultAccess {
     _ wish: GrantWish, _ names: [String], _ questioner: inout Questioner,
     _ connection: inout Connection
   ) throws(CommandError) -> GrantReply {
-    guard questioner.canAsk, patience == nil else { throw .noInteraction(.owner("grant this")) }
+    // Nobody gives what he is not shown.
+    guard questioner.showsRemarks, patience == nil else {
+      throw .noInteraction(.owner("grant this"))
+    }
     let report = try running { () throws(ClientError) in try connection.status() }
     let kind = report.lacksPasscode ? .recoveryKey : asking.authority
     var question = try question(kind, &connection, to: Purpose("grant this"))

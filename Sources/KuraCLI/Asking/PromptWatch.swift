@@ -8,6 +8,11 @@ protocol PromptWatch: ~Copyable {
   /// Whether the question was found to be of no use any more while an answer to it was tried.
   var isOver: Bool { get }
 
+  /// Reads what there is to read.
+  ///
+  /// - Returns: Whether the question is of use all the same.
+  mutating func stands() -> Bool
+
   /// Whether Tab leads to another way to answer.
   var hasChoices: Bool { get }
 
@@ -28,6 +33,8 @@ protocol PromptWatch: ~Copyable {
 
 extension PromptWatch where Self: ~Copyable {
   var hasChoices: Bool { false }
+
+  mutating func stands() -> Bool { false }
 
   mutating func choose() -> String? { nil }
 }

@@ -41,6 +41,13 @@ struct Questioner: ~Copyable {
 
   /// Whether anybody can be asked for a secret.
   var canAsk: Bool { hasTerminal || program != nil }
+
+  /// Whether a person is shown more than a line: an askpass has the question as its argument, and no more.
+  var showsRemarks: Bool {
+    if hasTerminal { return true }
+    guard let program, case .pinentry = program.kind else { return false }
+    return true
+  }
 }
 
 // MARK: - Questions
@@ -198,6 +205,25 @@ extension Questioner {
     let second = try askProgram(again)
     guard first.isEqual(to: second) else { throw .mismatch(what) }
     return first
+  }
+
+  /// Makes ready for another question.
+  mutating func renew() {
+    left = 3
+    complaint = ""
+    endProgram()
+  }
+
+  /// Waits, with the terminal as it is for a question, until there is another one.
+  mutating func rest() throws(CommandError) {
+    do throws(PromptError) { try prompt?.rest() } catch { throw .prompt(error) }
+  }
+
+  /// Rings, and drops what is typed until nobody types: it was meant for a question that is gone.
+  mutating func dropTyped() throws(CommandError) {
+    do throws(PromptError) { _ = try prompt?.begin() } catch { throw .prompt(error) }
+    prompt?.show("\u{7}")
+    prompt?.dropTyped()
   }
 
   /// Goes to the next line after an answer.

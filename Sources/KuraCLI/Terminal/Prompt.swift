@@ -231,6 +231,16 @@ extension Prompt {
     lock = -1
   }
 
+  /// Shows nothing of what is typed while nothing is asked, and lets others ask; Ctrl-C and Ctrl-Z are what they are
+  /// elsewhere.
+  mutating func rest() throws(PromptError) {
+    _ = try begin()
+    kura_terminal_pause()
+    typed.removeAll()
+    if lock >= 0 { Descriptor.close(lock) }
+    lock = -1
+  }
+
   /// Stops as Ctrl-Z does; meanwhile another command may ask, here or elsewhere.
   mutating func suspend<Watch: PromptWatch & ~Copyable>(
     _ watch: inout Watch
@@ -285,6 +295,7 @@ extension Prompt {
       case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
       case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
       case Int(KURA_TERMINAL_OTHER):
+        guard !watch.stands() else { return .none }
         clearLine()
         throw .answeredElsewhere
       case Int(KURA_TERMINAL_CLOSED): throw .closed

@@ -43,7 +43,7 @@ struct Claim {
 
   /// As it can stand on a terminal, and not too long: what may be two columns wide counts so, and a blank of any other
   /// kind is one like the others, or the end of a line could be pushed to where Kura's own words stand.
-  private static func cut(_ words: [UInt8]) -> String {
+  static func cut(_ words: [UInt8]) -> String {
     var text = ""
     var count = 0
     for scalar in String(decoding: words, as: UTF8.self).unicodeScalars {
@@ -73,7 +73,7 @@ struct Claim {
   }
 
   /// Whether Unicode has it as a blank that is none of ASCII.
-  private static func isBlank(_ scalar: UInt32) -> Bool {
+  static func isBlank(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x3000: true
     default: false

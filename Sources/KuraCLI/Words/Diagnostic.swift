@@ -127,6 +127,33 @@ extension Diagnostic {
   /// Bytes as they can stand in a message on a terminal.
   static func shown(_ bytes: [UInt8]) -> String { Escaping.shown(bytes) }
 
+  /// The same where a person decides by it: a blank that is none of ASCII, and more than one together, is shown as its
+  /// number, so that no name makes lines that look like Kura's own.
+  static func plain(_ bytes: [UInt8]) -> String {
+    var text = ""
+    var run = 0
+    // The mark at the end lets go of blanks there.
+    for scalar in (shown(bytes) + "\n").unicodeScalars {
+      if scalar == " " {
+        run += 1
+        continue
+      }
+      if run > 0 { text += run == 1 ? " " : "\\x20(\(run))" }
+      run = 0
+      if Claim.isBlank(scalar.value) {
+        text += "\\u{" + hex(scalar.value) + "}"
+      } else if scalar != "\n" {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  private static func hex(_ value: UInt32) -> String {
+    let digits = [12, 8, 4, 0].map { Hex.digit(UInt8(value >> UInt32($0) & 0xF)) }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
   /// The same in quotes, so that an empty one is seen.
   static func quoted(_ bytes: [UInt8]) -> String { "'" + shown(bytes) + "'" }
 }

@@ -96,6 +96,14 @@ extension Connection {
 
 // MARK: - Asking the owner
 
+/// Tells of a program that asks the owner for something.
+public struct WishAsker: Equatable, Sendable {
+  /// It and the programs above it up to the login, each with its number.
+  public let chain: [UInt8]
+  /// Why, in its own words; empty for none.
+  public let reason: [UInt8]
+}
+
 /// Tells what a program asks the owner for.
 public struct WishSummary: Equatable, Sendable {
   /// What it is called.
@@ -112,10 +120,8 @@ public struct WishSummary: Equatable, Sendable {
   public let uses: UInt32?
   /// The program of that process.
   public let program: [UInt8]
-  /// The programs from who asked first up to the login, each with its number.
-  public let chain: [UInt8]
-  /// Why, in the words of who asked first.
-  public let reason: [UInt8]
+  /// Who asks, the first of them first.
+  public let askers: [WishAsker]
   /// The names of the items.
   public let names: [String]
   /// As it was told: an approval is of exactly that.
@@ -128,12 +134,33 @@ public struct WishSummary: Equatable, Sendable {
     lifetime = entry.lifetime == WishRequest.ownersChoice ? nil : entry.lifetime
     uses = entry.uses == GrantRequest.anyUses ? nil : entry.uses
     program = [UInt8](copying: entry.program.bytes)
-    chain = [UInt8](copying: entry.chain.bytes)
-    reason = [UInt8](copying: entry.reason.bytes)
+    var askers: [WishAsker] = []
+    entry.askers.forEach { chain, reason in
+      askers.append(
+        WishAsker(chain: [UInt8](copying: chain), reason: [UInt8](copying: reason)))
+    }
+    self.askers = askers
     var names: [String] = []
     entry.names.forEach { name in names.append(String(repairing: name.bytes)) }
     self.names = names
     self.shown = [UInt8](copying: shown)
+  }
+}
+
+/// Tells all that the owner is asked for.
+public struct WishQueue: Sendable {
+  /// Which state that is.
+  public var state: UInt64
+  /// What may be answered here, the oldest first.
+  public var all: [WishSummary]
+  /// How much may not: what asks that could answer itself here, or read what is typed.
+  public var untold: Int
+
+  /// Nothing that was told yet.
+  public init() { self.init(state: WishesRequest.none, all: [], untold: 0) }
+
+  init(state: UInt64, all: [WishSummary], untold: Int) {
+    (self.state, self.all, self.untold) = (state, all, untold)
   }
 }
 
@@ -180,16 +207,17 @@ extension Connection {
 
   /// Reads the answer to ``beginWishes(since:patience:)``.
   ///
+  /// - Returns: What this client may answer, and how much more there is.
   /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.locked`.
   public mutating func endWishes(
     patience milliseconds: UInt64 = 0
-  ) throws(ClientError) -> (state: UInt64, all: [WishSummary]) {
+  ) throws(ClientError) -> WishQueue {
     let longest = UInt64(Int32.max - patience.answer)
     let time = Int32(min(milliseconds, longest)) + patience.answer
     let reply: WishesReply = try replied(received(try answer(patience: time)))
     var all: [WishSummary] = []
     reply.forEach { entry, shown in all.append(WishSummary(entry, shown)) }
-    return (reply.state, all)
+    return WishQueue(state: reply.state, all: all, untold: Int(reply.untold))
   }
 
   /// Gives what was asked for.

@@ -52,6 +52,9 @@ public enum ProtocolLimit {
   /// The most items that the owner is asked for at once.
   public static let asked = 20
 
+  /// The most programs that ask for that together.
+  public static let askers = 8
+
   /// The longest reason of a grant.
   public static let reason = 512
 

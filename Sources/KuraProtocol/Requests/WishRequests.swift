@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+public import SecureMemory
+
 /// Ask the owner, wherever somebody waits to be asked, to let a program read protected values.
 public struct WishRequest: Message, ~Escapable {
   /// Says what is waited for.
@@ -69,7 +71,9 @@ public struct WishRequest: Message, ~Escapable {
     try coder.number(&uses)
     try coder.field16(&reason, limit: ProtocolLimit.reason)
     try names.code(&coder)
+    // What the owner chooses may be for the one who asks alone, and who names another process may be any.
     guard lifetime <= ProtocolLimit.grantTime, (scope == .process) == (process > 0),
+      scope != .process || lifetime != Self.ownersChoice,
       (1...ProtocolLimit.asked).contains(names.count)
     else { throw .fieldValue }
   }
@@ -98,6 +102,63 @@ public struct WishesRequest: Message, Equatable, Sendable {
   }
 }
 
+/// Lists who asks the owner for something: each with the programs above it, and why.
+public struct WishAskers: Message, ~Escapable {
+  /// How many there are.
+  public private(set) var count: Int
+  private var list: Field
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(Span(), count: 0) }
+
+  /// Those who ask.
+  ///
+  /// - Parameters:
+  ///   - list: Each as ``put(chain:reason:into:)`` writes it.
+  ///   - count: How many there are.
+  @_lifetime(copy list)
+  public init(_ list: Span<UInt8>, count: Int) {
+    self.count = count
+    self.list = Field(list)
+  }
+
+  /// Writes one.
+  ///
+  /// - Parameters:
+  ///   - chain: The programs from it up to the login, each with its number.
+  ///   - reason: Why, in its own words.
+  public static func put(
+    chain: Span<UInt8>, reason: Span<UInt8>, into buffer: inout SecretBuffer
+  ) throws(ProtocolError) {
+    try buffer.put16(chain)
+    try buffer.put16(reason, limit: ProtocolLimit.reason)
+  }
+
+  /// Goes over `count u16 (chain b16, reason b16)…`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.count(&count, limit: ProtocolLimit.askers)
+    try coder.list(&list, of: count) { reader throws(ProtocolError) in
+      _ = try reader.field16()
+      _ = try reader.field16(limit: ProtocolLimit.reason)
+    }
+  }
+
+  /// Calls `body` with each one's programs and reason, in the order in which they came.
+  public func forEach<Failure: Error>(
+    _ body: (_ chain: Span<UInt8>, _ reason: Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    var reader = FieldReader(list.bytes)
+    for _ in 0..<count {
+      guard let chain = try? reader.field16(), let reason = try? reader.field16() else {
+        preconditionFailure("a list that was not read")
+      }
+      try body(list.bytes.extracting(chain), list.bytes.extracting(reason))
+    }
+  }
+}
+
 /// Tells what a program asks the owner for; its bytes are what an approval is bound to.
 public struct WishEntry: Message, ~Escapable {
   /// What it is called.
@@ -114,31 +175,28 @@ public struct WishEntry: Message, ~Escapable {
   public var uses = GrantRequest.anyUses
   /// The program of that process.
   public private(set) var program: Field
-  /// The programs from who asks up to the login, each with its number.
-  public private(set) var chain: Field
-  /// Why, in the words of who asked first.
-  public private(set) var reason: Field
+  /// Who asks: one who comes or goes makes it another question.
+  public private(set) var askers: WishAskers
   /// The names of the items.
   public private(set) var names: KeyFields
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
-    (program, chain, reason) = (Field(), Field(), Field())
+    program = Field()
+    askers = WishAskers()
     names = KeyFields()
   }
 
   /// A wish, without its numbers.
-  @_lifetime(copy names, copy program, copy chain, copy reason)
-  public init(
-    _ names: KeyFields, program: Span<UInt8>, chain: Span<UInt8>, reason: Span<UInt8>
-  ) {
-    (self.program, self.chain, self.reason) = (Field(program), Field(chain), Field(reason))
+  @_lifetime(copy names, copy program, copy askers)
+  public init(_ names: KeyFields, program: Span<UInt8>, askers: WishAskers) {
+    self.program = Field(program)
+    self.askers = askers
     self.names = names
   }
 
-  /// Goes over `number u64, process u32, started u64, mayLast u8, lifetime u64, uses u32, program b16, chain b16,
-  /// reason b16, names`.
+  /// Goes over `number u64, process u32, started u64, mayLast u8, lifetime u64, uses u32, program b16, askers, names`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&number)
@@ -148,8 +206,7 @@ public struct WishEntry: Message, ~Escapable {
     try coder.number(&lifetime)
     try coder.number(&uses)
     try coder.field16(&program)
-    try coder.field16(&chain)
-    try coder.field16(&reason, limit: ProtocolLimit.reason)
+    try askers.code(&coder)
     try names.code(&coder)
   }
 }
@@ -158,30 +215,35 @@ public struct WishEntry: Message, ~Escapable {
 public struct WishesReply: Message, ~Escapable {
   /// Which state that is.
   public private(set) var state: UInt64
+  /// How many more there are that this client does not answer: they are of programs that it is one of, or that have
+  /// its terminal.
+  public private(set) var untold: UInt16
   /// How many there are.
   public private(set) var count: Int
   private var list: Field
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(Span(), count: 0, state: 0) }
+  public init() { self.init(Span(), count: 0, untold: 0, state: 0) }
 
   /// Wishes to be told of.
   ///
   /// - Parameters:
   ///   - list: Each a ``WishEntry``, as a `b32`.
   ///   - count: How many there are.
+  ///   - untold: How many more there are.
   ///   - state: Which state that is.
   @_lifetime(copy list)
-  public init(_ list: Span<UInt8>, count: Int, state: UInt64) {
-    (self.state, self.count) = (state, count)
+  public init(_ list: Span<UInt8>, count: Int, untold: UInt16, state: UInt64) {
+    (self.state, self.untold, self.count) = (state, untold, count)
     self.list = Field(list)
   }
 
-  /// Goes over `state u64, count u16 (entry b32)…`.
+  /// Goes over `state u64, untold u16, count u16 (entry b32)…`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.number(&state)
+    try coder.number(&untold)
     try coder.count(&count, limit: Int(UInt16.max))
     try coder.list(&list, of: count) { reader throws(ProtocolError) in
       var field = Field()
