@@ -112,16 +112,33 @@ public enum ImportProgram {
     _ rows: inout [Row], of plan: Plan, _ side: Held, _ order: ImportOrder
   ) throws(ImportFailure) -> [Leaving] {
     guard !rows.isEmpty else { return [] }
-    if !order.isDry, let copy = try side.vault.makePlace(for: rows) {
-      note(ImportWords.takenOver(copy), order)
+    var leavings: [Leaving] = []
+    var hint = "nothing was changed"
+    if try side.vault.lacksPlace(for: rows) {
+      // Nothing leads back from there: what is refused is to be refused before.
+      leavings += try send(&rows, of: plan, isTrial: true, side, order, hint: hint)
+      if order.isDry {
+        note(ImportWords.toBeTakenOver, order)
+        return leavings
+      }
+      if let copy = try side.vault.makePlace() { note(ImportWords.takenOver(copy), order) }
+      hint = "nothing was stored"
     }
+    return leavings
+      + (try send(&rows, of: plan, isTrial: order.isDry, side, order, hint: hint))
+  }
+
+  private static func send(
+    _ rows: inout [Row], of plan: Plan, isTrial: Bool, _ side: Held, _ order: ImportOrder,
+    hint: String
+  ) throws(ImportFailure) -> [Leaving] {
     var leavings: [Leaving] = []
     let bar = Bar(
-      isShown: kura_is_terminal(2) && !order.isQuiet, word: order.isDry ? "looking at" : "storing")
+      isShown: kura_is_terminal(2) && !order.isQuiet, word: isTrial ? "looking at" : "storing")
     defer { bar.clear() }
     while true {
       switch try side.vault.store(
-        rows, isTrial: order.isDry, progress: { bar.show($0, of: rows.count) })
+        rows, isTrial: isTrial, progress: { bar.show($0, of: rows.count) })
       {
       case .all: return leavings
       case .noCode(let index):
@@ -135,7 +152,7 @@ public enum ImportProgram {
         failure.text =
           order.format.placeWord + " \(item.place), " + ImportWords.harmless(item.name) + ": "
           + failure.text
-        failure.hint = "nothing was changed"
+        failure.hint = hint
         throw failure
       }
     }

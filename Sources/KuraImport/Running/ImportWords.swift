@@ -62,6 +62,10 @@ enum ImportWords {
     }
   }
 
+  /// What is said of a vault that would be taken over.
+  static let toBeTakenOver =
+    "the vault would get format 2, which releases before 0.2.0 cannot open; a copy of it as it is would be put beside it"
+
   /// What is said of a vault that was taken over.
   static func takenOver(_ copy: String) -> String {
     "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it was is "

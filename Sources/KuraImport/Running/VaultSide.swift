@@ -56,11 +56,18 @@ struct VaultSide: ~Copyable {
     bytes.indices.map { bytes[$0] }
   }
 
-  /// Has the vault taken over where rows have secret attributes and it has no place for them.
+  /// Whether rows have secret attributes and the vault, one of format 1, has no place for them.
+  mutating func lacksPlace(for rows: [Row]) throws(ImportFailure) -> Bool {
+    guard rows.contains(where: { !$0.secrets.isEmpty }) else { return false }
+    do throws(ClientError) { return try connection.status().format == 1 } catch {
+      throw ImportFailure(error)
+    }
+  }
+
+  /// Has the vault taken over, which makes that place.
   ///
-  /// - Returns: Where the copy of before is; nil where nothing was done.
-  mutating func makePlace(for rows: [Row]) throws(ImportFailure) -> String? {
-    guard rows.contains(where: { !$0.secrets.isEmpty }) else { return nil }
+  /// - Returns: Where the copy of before is; nil where somebody else did it meanwhile.
+  mutating func makePlace() throws(ImportFailure) -> String? {
     do throws(ClientError) { return try connection.takeOver() } catch { throw ImportFailure(error) }
   }
 
