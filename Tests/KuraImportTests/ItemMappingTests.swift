@@ -163,7 +163,10 @@ import Testing
     #expect(SeedURI.make(Array(seed), for: "a/b c")?.text == uri)
   }
 
-  @Test(arguments: ["", "A", "ABC", "steam://ABCDEFGH", "J0SWY3DP", "é"])
+  @Test(arguments: [
+    "", "A", "ABC", "steam://ABCDEFGH", "J0SWY3DP", "é",
+    "otpauth://totp/x?secret=AAAAAAAA&encoder=steam",
+  ])
   func `what is none makes no codes`(_ seed: String) {
     #expect(SeedURI.make(Array(seed), for: "x") == nil)
   }

@@ -40,8 +40,6 @@ struct Leaving: Equatable, Sendable {
   enum Reason: Equatable, Sendable {
     /// As the reader of the source says.
     case remark(Remark.Reason)
-    /// It is an item whose value is kept, but makes no codes.
-    case noCode
     /// The name breaks a rule of Kura's, and is another one.
     case renamed(String)
     /// The same entry stands in the source twice.

@@ -188,8 +188,9 @@ extension ItemMapping {
     }
     if !seed.isEmpty {
       let uri = SeedURI.make(seed, for: name)
-      if uri == nil { leave(entry, name, "otp", .noCode) }
-      hide(Array("otp".utf8), uri ?? seed, isCode: uri != nil)
+      if uri == nil { leave(entry, name, "otp", .remark(.noCode)) }
+      // Of what stands under "otp" the agent makes codes.
+      hide(Array((uri == nil ? "otp-2" : "otp").utf8), uri ?? seed, isCode: uri != nil)
     }
     if !notes.isEmpty { hide(Array("notes".utf8), notes) }
     for field in entry.fields where !ItemFields.isPublic(field) && !field.value.isEmpty {

@@ -12,7 +12,7 @@ enum SeedURI {
   static func make(_ seed: [UInt8], for label: String) -> [UInt8]? {
     let text = trimmed(seed)
     if text.count > head.count, zip(text, head).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) {
-      return text.count <= 4_096 ? text : nil
+      return text.count <= 4_096 && !isEncoded(text) ? text : nil
     }
     guard let secret = secret(text) else { return nil }
     return head + Array("totp/".utf8) + percent(label) + Array("?secret=".utf8) + secret
@@ -23,18 +23,28 @@ enum SeedURI {
   /// - Parameters:
   ///   - secret: In base32, with blanks or without.
   ///   - label: What it is for.
+  ///   - kind: `totp` by time, `hotp` by a counter.
   ///   - settings: Parameters of the URI, such as `period`.
   static func make(
-    _ secret: [UInt8], for label: [UInt8], _ settings: [(key: String, value: [UInt8])]
+    _ secret: [UInt8], for label: [UInt8], kind: String = "totp",
+    _ settings: [(key: String, value: [UInt8])]
   ) -> [UInt8]? {
     guard let secret = self.secret(secret) else { return nil }
     var uri =
-      head + Array("totp/".utf8) + percent(String(decoding: label, as: UTF8.self))
+      head + Array((kind + "/").utf8) + percent(String(decoding: label, as: UTF8.self))
       + Array("?secret=".utf8) + secret
     for (key, value) in settings {
       uri += Array("&\(key)=".utf8) + percent(String(decoding: value, as: UTF8.self))
     }
     return uri.count <= 4_096 ? uri : nil
+  }
+
+  /// Whether its codes are no digits: Steam's are letters, as KeePassXC says by `encoder`.
+  private static func isEncoded(_ uri: [UInt8]) -> Bool {
+    guard let start = uri.firstIndex(of: UInt8(ascii: "?")) else { return false }
+    return uri[(start + 1)...].split(separator: UInt8(ascii: "&")).contains {
+      $0.starts(with: Array("encoder=".utf8))
+    }
   }
 
   private static func trimmed(_ text: [UInt8]) -> [UInt8] {

@@ -82,6 +82,8 @@ struct Remark: Equatable, Sendable {
     case link = 8
     /// It is locked where it is kept.
     case locked = 9
+    /// No codes can be made of it; it is kept as it is.
+    case noCode = 10
   }
 
   var reason: Reason

@@ -77,7 +77,9 @@ struct KeePassSource {
       $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",")
     }
     .map { Array($0) }
-    for string in node.all("String") { try take(string, &entry) }
+    var codes = KeePassCodes()
+    for string in node.all("String") { try take(string, &entry, &codes) }
+    codes.hand(to: &entry)
     for file in node.all("Binary") { try attach(file, &entry) }
     entry.history = try history(node)
     return entry
@@ -113,7 +115,9 @@ struct KeePassSource {
     return earlier
   }
 
-  private func take(_ string: XMLNode, _ entry: inout SourceEntry) throws(ReadingFlaw) {
+  private func take(
+    _ string: XMLNode, _ entry: inout SourceEntry, _ codes: inout KeePassCodes
+  ) throws(ReadingFlaw) {
     guard let key = string["Key"]?.text, let node = string["Value"] else {
       throw ReadingFlaw(.member, at: string.line, "String")
     }
@@ -126,14 +130,14 @@ struct KeePassSource {
     case "Password": entry.value = value.isEmpty ? nil : value
     case "URL": entry.urls += value.isEmpty ? [] : [value]
     case "Notes": entry.notes = value
-    case "otp", "TimeOtp-Secret-Base32", "TOTP Seed": entry.seed = value
     case let name where name.hasPrefix("KP2A_URL"): entry.urls += value.isEmpty ? [] : [value]
     case let name where name.hasPrefix("KPEX_PASSKEY"):
       let passkey = Remark(reason: .unsupported, field: Array("passkey".utf8))
       if !entry.left.contains(passkey) { entry.left.append(passkey) }
     case _:
-      entry.fields.append(
-        .init(key: key, value: value, isSecret: node.attributes["ProtectInMemory"] == "True"))
+      let field = SourceEntry.Field(
+        key: key, value: value, isSecret: node.attributes["ProtectInMemory"] == "True")
+      if !codes.take(field) { entry.fields.append(field) }
     }
   }
 

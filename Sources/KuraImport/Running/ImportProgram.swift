@@ -146,7 +146,7 @@ public enum ImportProgram {
         let field = rows[index].flags.contains(.otp) ? item.field : "otp"
         rows[index].makeNoCode()
         leavings.append(
-          Leaving(place: item.place, entry: item.name, field: field, reason: .noCode))
+          Leaving(place: item.place, entry: item.name, field: field, reason: .remark(.noCode)))
       case .refused(let index, var failure):
         let item = plan.steps[rows[index].step].item
         failure.text =

@@ -54,7 +54,7 @@ enum ImportWords {
     case .remark(.link): "not taken: it is a link, and what it leads to stands elsewhere"
     case .remark(.locked):
       "not taken: it is locked; unlock it where it is kept, and import once more"
-    case .noCode: "kept as it is: no codes can be made of it"
+    case .remark(.noCode): "kept as it is: no codes can be made of it"
     case .renamed(let name): "its name breaks a rule: it becomes " + harmless(name)
     case .skipped: "not taken: the vault has another one of that name"
     case .protectedThere: "not taken: the vault's takes the passcode"
