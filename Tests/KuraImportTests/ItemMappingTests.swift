@@ -54,6 +54,88 @@ import Testing
     #expect(items[0].history == [Array("o")])
     #expect(items[0].secret("otp")?.hasPrefix("otpauth://totp/") == true)
     #expect(items[1].value == [0])
+    #expect(
+      left == [
+        Leaving(place: 1, entry: name, field: "a=b", reason: .renamed("a-b")),
+        Leaving(
+          place: 1, entry: name, field: "..-key.pem",
+          reason: .renamed(name + "/attachments/..-key.pem")),
+      ])
+  }
+
+  @Test(
+    arguments: [
+      ("t", ["a", "b"], nil), ("b/c", ["a"], "a/b-c"), ("t", ["A/B"], "A-B/t"),
+      ("t", [" a "], "a/t"), (" t", [], "t"), ("..", ["."], "%2E/%2E%2E"),
+      ("t", ["a\u{1B}"], "a/t"), ("", [], nil), ("t", ["", "a"], nil),
+    ] as [(String, [String], String?)])
+  func `a name that is changed in any part is said`(
+    _ title: String, _ folders: [String], _ changed: String?
+  ) {
+    let (items, left) = map([entry(title) { $0.folders = folders.map { Array($0) } }])
+    #expect(left.map(\.reason) == (changed.map { [.renamed($0)] } ?? []))
+    if let changed { #expect(items.names == [changed]) }
+  }
+
+  @Test func `a user or host behind or in place of a title is a part of a name, too`() {
+    let (items, left) = map([
+      entry("a") { $0.user = Array("x/y") }, entry("a") { $0.user = Array("z") },
+      entry("") { $0.user = Array("p/q") },
+    ])
+    #expect(items.names == ["a/x-y", "a/z", "p-q"])
+    #expect(left.map(\.reason) == [.renamed("a/x-y"), .renamed("p-q")])
+    #expect(items[0]["user"] == "x/y")
+  }
+
+  @Test func `folders that a long name has no place for are said`() throws {
+    let folder = Array(String(repeating: "f", count: 150))
+    let (items, left) = map([entry("t") { $0.folders = Array(repeating: folder, count: 6) }])
+    let item = try #require(items.first)
+    #expect(item.name.utf8.count < 824 && left.map(\.reason) == [.renamed(item.name)])
+    #expect(left.map(\.entry) == [item.name])
+  }
+
+  @Test func `a key or a file that is called otherwise is said with its field`() {
+    let (items, left) = map([
+      entry("a") {
+        $0.fields = [
+          .init(key: Array("k=1"), value: Array("v"), isSecret: true),
+          .init(key: Array("x/y"), value: [0], isSecret: true),
+          .init(key: [], value: Array("v"), isSecret: true),
+        ]
+        $0.attachments = [.init(name: Array("ok.txt"), bytes: []), .init(name: [], bytes: [])]
+      }
+    ])
+    #expect(items.names == ["a", "a/x-y", "a/attachments/ok.txt", "a/attachments/file"])
+    #expect(left.map(\.field) == ["x-y", "k=1"])
+    #expect(left.map(\.reason) == [.renamed("a/x-y"), .renamed("k-1")])
+  }
+
+  @Test func `what lists could show is hidden, or stands beside, where an item has no more room`() {
+    let (items, left) = map([
+      entry("many") {
+        $0.fields = (0..<600).map {
+          .init(key: Array("k\($0)"), value: Array("\($0)"), isSecret: false)
+        }
+      },
+      entry("long") {
+        $0.fields = (0..<70).map {
+          .init(key: Array("k\($0)"), value: Array(repeating: 0x61, count: 1_000), isSecret: false)
+        }
+      },
+      entry("nul") { $0.fields = [.init(key: Array("k"), value: [0x61, 0], isSecret: false)] },
+      entry("same") {
+        $0.fields = ["\u{E9}", "e\u{301}"].map {
+          .init(key: Array($0), value: [0x61], isSecret: false)
+        }
+      },
+    ])
+    #expect(items[0].attributes.count == 256 && items[0].secrets.count == 256)
+    #expect(items[0].secret("k256") == "256" && items["many/k512"]?.value.text == "512")
+    let long = items["long"]
+    #expect(long?.attributes.count == 59 && long?.secrets.count == 11)
+    #expect(items["nul/k"]?.value == [0x61, 0])
+    #expect(items["same"]?.attributes.map(\.key.text).last == "e\u{301}-2")
     #expect(left.isEmpty)
   }
 

@@ -25,9 +25,11 @@ import Testing
     #expect(items["Inner-Group/Deep"]?.value == [])
     #expect(items["Recycle Bin/Old"] == nil)
     let left = try leavings(bytes, .keepassXML)
-    #expect(left.map(\.field) == ["passkey", "lost", ""])
+    #expect(left.map(\.field) == ["passkey", "lost", "", ""])
     #expect(
-      left.map(\.reason) == [.remark(.unsupported), .remark(.invalid), .remark(.trashed)])
+      left.map(\.reason) == [
+        .remark(.unsupported), .remark(.invalid), .renamed("Inner-Group/Deep"), .remark(.trashed),
+      ])
   }
 
   private static let bomb = """

@@ -38,6 +38,7 @@ import Testing
       "have \(ItemFields.mostHidden >> 10) KiB together",
       "of more than \(shown(ItemFields.longestOpen)) bytes is taken for a hidden one",
       "longer than \(ItemNaming.longestPart) bytes is cut",
+      "of more than \(ItemNaming.longestName) bytes together folders in the middle go",
       "first \(Recognition.most >> 10) KiB",
       "\(shown(Int(PasswordCost.mostRounds))) rounds of PBKDF2, or \(PasswordCost.mostPasses) passes",
       "over \(PasswordCost.mostMemory >> 10) GiB in \(PasswordCost.mostLanes) lanes",

@@ -36,16 +36,23 @@ struct ItemMapping {
   // MARK: - Names
 
   private func baseName(_ entry: SourceEntry) -> String {
-    ItemNaming.name([folder] + entry.folders.map { ItemNaming.part($0) } + [title(entry)])
+    ItemNaming.name(
+      [folder] + entry.folders.map { ItemNaming.part($0) } + [ItemNaming.part(title(entry))])
   }
 
-  private func title(_ entry: SourceEntry) -> String {
+  /// What an entry is called there, or else what it is about.
+  private func title(_ entry: SourceEntry) -> [UInt8] {
     let host = entry.urls.first.map { ItemNaming.host($0) } ?? []
-    for text in [entry.title, host, entry.user] {
-      let part = ItemNaming.part(text)
-      if !part.isEmpty { return part }
-    }
-    return "unnamed"
+    for text in [entry.title, host, entry.user] where !ItemNaming.part(text).isEmpty { return text }
+    return Array("unnamed".utf8)
+  }
+
+  /// Whether a name has other words than the source.
+  private func isChanged(_ name: String, of entry: SourceEntry) -> Bool {
+    let user = shared.contains(baseName(entry)) ? entry.user : []
+    let parts = [Array(folder.utf8)] + entry.folders + [title(entry), user]
+    return !name.utf8.elementsEqual(
+      parts.filter { !$0.isEmpty }.joined(separator: [UInt8(ascii: "/")]))
   }
 
   /// Entries of one name that have different users are told apart by those.
@@ -75,10 +82,7 @@ struct ItemMapping {
       leave(entry, name, ItemNaming.part(remark.field), .remark(remark.reason))
     }
     if entry.manner.contains(.unread) { return }
-    let written = entry.title.isEmpty ? [] : entry.title
-    if !written.isEmpty, ItemNaming.part(written) != String(decoding: written, as: UTF8.self) {
-      leave(entry, name, "", .renamed(name))
-    }
+    if isChanged(name, of: entry) { leave(entry, name, "", .renamed(name)) }
     store(parts(of: entry, name), of: entry, name)
   }
 
@@ -168,23 +172,15 @@ extension ItemMapping {
     main.isProtected = entry.manner.contains(.protected)
     var fields = ItemFields(of: entry)
     var beside: [ImportedItem] = []
-    var (notes, seed) = (entry.notes, entry.seed)
-    if let value = entry.value {
-      main.value = value
-    } else if !notes.isEmpty {
-      (main.value, main.field) = (notes, "notes")
-      notes = []
-    } else if !seed.isEmpty, let uri = SeedURI.make(seed, for: name) {
-      (main.value, main.field, main.isCode) = (uri, "otp", true)
-      seed = []
-    }
+    let (notes, seed) = setValue(of: &main, from: entry)
     func hide(_ label: [UInt8], _ value: [UInt8], isCode: Bool = false) {
       if fields.hide(label, value) { return }
       let part = ItemNaming.part(label)
-      beside.append(
-        ImportedItem(
-          name: ItemNaming.name([name, part.isEmpty ? "field" : part]), value: value,
-          isCode: isCode, isProtected: main.isProtected, place: entry.place, field: part))
+      let item = ImportedItem(
+        name: ItemNaming.name([name, part.isEmpty ? "field" : part]), value: value,
+        isCode: isCode, isProtected: main.isProtected, place: entry.place, field: part)
+      beside.append(item)
+      tell(of: item, [label], entry, name)
     }
     if !seed.isEmpty {
       let uri = SeedURI.make(seed, for: name)
@@ -196,13 +192,14 @@ extension ItemMapping {
     for field in entry.fields where !ItemFields.isPublic(field) && !field.value.isEmpty {
       hide(field.key, field.value)
     }
+    for field in fields.refused { hide(field.key, field.value) }
     (main.attributes, main.secrets) = (fields.open, fields.hidden)
+    for (label, key) in fields.changed {
+      leave(entry, name, ItemNaming.part(label), .renamed(String(decoding: key, as: UTF8.self)))
+    }
     for file in entry.attachments {
-      var item = ImportedItem(name: "", value: file.bytes, place: entry.place)
-      item.isProtected = main.isProtected
-      item.field = ItemNaming.part(file.name)
-      item.name = ItemNaming.name([name, "attachments", item.field.isEmpty ? "file" : item.field])
-      beside.append(item)
+      beside.append(attachment(file, of: main))
+      tell(of: beside[beside.count - 1], [Array("attachments".utf8), file.name], entry, name)
     }
     var kept: [ImportedItem] = []
     for var item in [main] + beside where keeps(item, of: entry, name) {
@@ -210,6 +207,46 @@ extension ItemMapping {
       kept.append(item)
     }
     return kept
+  }
+
+  /// Gives an item the value that its entry has: a password, else notes, else what makes codes.
+  ///
+  /// - Returns: What is left of notes and seed.
+  private func setValue(
+    of main: inout ImportedItem, from entry: SourceEntry
+  ) -> (notes: [UInt8], seed: [UInt8]) {
+    if let value = entry.value {
+      main.value = value
+    } else if !entry.notes.isEmpty {
+      (main.value, main.field) = (entry.notes, "notes")
+      return ([], entry.seed)
+    } else if !entry.seed.isEmpty, let uri = SeedURI.make(entry.seed, for: main.name) {
+      (main.value, main.field, main.isCode) = (uri, "otp", true)
+      return ([], [])
+    }
+    return (entry.notes, entry.seed)
+  }
+
+  private func attachment(
+    _ file: SourceEntry.Attachment, of main: ImportedItem
+  ) -> ImportedItem {
+    var item = ImportedItem(name: "", value: file.bytes, place: main.place)
+    item.isProtected = main.isProtected
+    item.field = ItemNaming.part(file.name)
+    item.name = ItemNaming.name(
+      [main.name, "attachments", item.field.isEmpty ? "file" : item.field])
+    return item
+  }
+
+  /// Says what is stored beside an entry under another name than that of the source.
+  private mutating func tell(
+    of item: ImportedItem, _ parts: [[UInt8]], _ entry: SourceEntry, _ name: String
+  ) {
+    let written = [Array(name.utf8)] + parts
+    guard parts.last?.isEmpty == false,
+      !item.name.utf8.elementsEqual(written.joined(separator: [UInt8(ascii: "/")]))
+    else { return }
+    leave(entry, name, item.field, .renamed(item.name))
   }
 
   /// Whether an item is short enough; it is told of where it is not.

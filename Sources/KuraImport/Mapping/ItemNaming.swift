@@ -4,7 +4,8 @@
 enum ItemNaming {
   /// The longest part of a name, in bytes.
   static let longestPart = 200
-  private static let longest = 1_024
+  /// The longest name of an entry, in bytes: what stands beside it has a longer one.
+  static let longestName = 824
 
   /// A part of a name.
   static func part(_ text: [UInt8]) -> String {
@@ -35,7 +36,7 @@ enum ItemNaming {
   static func name(_ parts: [String]) -> String {
     var parts = parts.filter { !$0.isEmpty }
     // The first and the last say most.
-    while parts.count > 2, parts.joined(separator: "/").utf8.count > longest - longestPart {
+    while parts.count > 2, parts.joined(separator: "/").utf8.count > longestName {
       parts.remove(at: parts.count / 2)
     }
     return parts.joined(separator: "/")
