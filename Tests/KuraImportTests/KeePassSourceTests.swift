@@ -25,11 +25,62 @@ import Testing
     #expect(items["Inner-Group/Deep"]?.value == [])
     #expect(items["Recycle Bin/Old"] == nil)
     let left = try leavings(bytes, .keepassXML)
-    #expect(left.map(\.field) == ["passkey", "lost", "", ""])
+    #expect(items[name]?.secret("OverrideURL") == "cmd://open {URL}")
+    #expect(
+      left.map(\.field) == [
+        "passkey", "lost", "AutoType", "CustomData", "earlier UserName", "", "",
+        "group Inner-Group: Notes", "icons",
+      ])
     #expect(
       left.map(\.reason) == [
-        .remark(.unsupported), .remark(.invalid), .renamed("Inner-Group/Deep"), .remark(.trashed),
+        .remark(.unsupported), .remark(.invalid), .remark(.foreign), .remark(.foreign),
+        .remark(.unsupported), .renamed("Inner-Group/Deep"), .remark(.trashed),
+        .remark(.unsupported), .remark(.foreign),
       ])
+  }
+
+  @Test(
+    arguments: [
+      (
+        "",
+        "<IconID>0</IconID><QualityCheck>True</QualityCheck><AutoType><Enabled>True</Enabled><DefaultSequence/></AutoType>",
+        []
+      ),
+      ("", "<AutoType><Association><Window>w</Window></Association></AutoType>", ["AutoType"]),
+      ("", "<AutoType><Enabled>False</Enabled></AutoType>", ["AutoType"]),
+      ("", "<CustomData><Item><Key>_LAST_MODIFIED</Key><Value>x</Value></Item></CustomData>", []),
+      ("", "<OfALaterOne><A/></OfALaterOne><Empty/>", ["OfALaterOne"]),
+      (
+        "", "<CustomIconUUID>x</CustomIconUUID><ForegroundColor>#000000</ForegroundColor>",
+        ["colours", "icons"]
+      ),
+      ("<IconID>48</IconID><Notes></Notes>", "", []),
+      (
+        "<DefaultAutoTypeSequence>x</DefaultAutoTypeSequence><CustomData><Item><Key>k</Key></Item></CustomData>",
+        "",
+        ["group g: AutoType", "group g: CustomData"]
+      ),
+      (
+        "",
+        "<String><Key>k</Key><Value>1</Value></String><History><Entry><String><Key>k</Key><Value>1</Value></String></Entry></History>",
+        []
+      ),
+      (
+        "",
+        "<History><Entry><String><Key>k</Key><Value>1</Value></String><Binary><Key>f</Key><Value Ref=\"0\"/></Binary></Entry><Entry><String><Key>k</Key><Value>2</Value></String></Entry></History>",
+        ["earlier k", "earlier f"]
+      ),
+    ])
+  func `what has no place is said`(_ group: String, _ entry: String, _ fields: [String]) throws {
+    let document =
+      "<KeePassFile><Root><Group><Name>g</Name>\(group)<Entry>\(entry)</Entry></Group></Root></KeePassFile>"
+    #expect(try leavings(Array(document), .keepassXML).map(\.field) == fields)
+  }
+
+  @Test func `what is said of the database is said`() throws {
+    let document =
+      "<KeePassFile><Meta><DatabaseDescription>d</DatabaseDescription></Meta><Root/></KeePassFile>"
+    #expect(try leavings(Array(document), .keepassXML).map(\.field) == ["DatabaseDescription"])
   }
 
   private static let bomb = """

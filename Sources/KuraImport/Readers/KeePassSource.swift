@@ -6,6 +6,8 @@ struct KeePassSource {
   private var files: [String: [UInt8]] = [:]
   private var bin: [UInt8] = []
   private var place: UInt64 = 0
+  /// What only KeePass and its like have a use for, and many an entry has: it is said once.
+  private var looks: Set<String> = []
 
   /// Reads all of it.
   static func read(_ bytes: [UInt8], _ sink: inout EntrySink) throws(ReadingFlaw) {
@@ -17,6 +19,10 @@ struct KeePassSource {
     if let meta = document["Meta"] { try source.take(meta) }
     // The outermost group is the database.
     for group in root.all("Group") { try source.read(group, [], isTrashed: false, &sink) }
+    for field in KeePassRest.ofDatabase(document["Meta"]) { sink.take(field) }
+    for look in source.looks.sorted() {
+      sink.take(Remark(reason: .foreign, field: Array(look.utf8)))
+    }
   }
 
   private mutating func take(_ meta: XMLNode) throws(ReadingFlaw) {
@@ -46,6 +52,8 @@ struct KeePassSource {
   private mutating func read(
     _ group: XMLNode, _ folders: [[UInt8]], isTrashed: Bool, _ sink: inout EntrySink
   ) throws(ReadingFlaw) {
+    for rest in KeePassRest.ofGroup(group) { sink.take(rest) }
+    looks.formUnion(KeePassRest.looks(of: group))
     for node in group.all("Entry") {
       var entry = try entry(node)
       entry.folders = folders
@@ -82,6 +90,8 @@ struct KeePassSource {
     codes.hand(to: &entry)
     for file in node.all("Binary") { try attach(file, &entry) }
     entry.history = try history(node)
+    KeePassRest.take(node, &entry)
+    looks.formUnion(KeePassRest.looks(of: node))
     return entry
   }
 
