@@ -148,7 +148,7 @@ func shown(
 
   @Test func `a value is shown when asked for, and hidden after ten seconds`() throws {
     let hand = open(shown("a"))
-    #expect(hand.press(.enter, now: 1_000) == [.reveal("a", revision: 0)])
+    #expect(hand.press(.enter, now: 1_000) == [.reveal("a", revision: 0, field: nil)])
     try hand.show("herons")
     #expect(hand.isShown)
     #expect(hand.nextTick(10_500) == 11_000)
@@ -173,6 +173,44 @@ func shown(
     #expect(hand.tick(12_999).isEmpty)
     #expect(hand.tick(13_000) == [.code("a")])
     #expect(hand.tick(13_001).isEmpty)
+  }
+
+  @Test func `secret attributes are shown one by one, a seed gives codes, and all is copied`()
+    throws
+  {
+    let hand = Hand(["a"])
+    let secrets = [("otp", UInt64(40)), ("pin", 4)].map { OpenItem.Secret(key: $0.0, size: $0.1) }
+    #expect(hand.open(shown("a"), secrets: secrets) == [.code("a")])
+    let page = try hand.drawn(24, 80)
+    for line in ["code", "pin            secret, 4 bytes", "user           ada"] {
+      #expect(page.contains(line), "\(line) in \(page)")
+    }
+    #expect(hand.press(.character("c")) == [.copy("a", .value, isProtected: false)])
+    #expect(hand.press(.character("o")) == [.copy("a", .code, isProtected: false)])
+    try hand.show("herons")
+    hand.press(.tab)
+    #expect(!hand.isShown)
+    #expect(hand.press(.enter) == [.reveal("a", revision: 0, field: "otp")])
+    hand.press(.tab)
+    #expect(hand.press(.enter) == [.reveal("a", revision: 0, field: "pin")])
+    #expect(hand.press(.character("c")) == [.copy("a", .field("pin"), isProtected: false)])
+    try hand.show("4711")
+    #expect(try hand.drawn(24, 80).contains("pin            4711"))
+    #expect(hand.press(.enter).isEmpty)
+    #expect(!hand.isShown)
+    hand.press(.tab)
+    #expect(hand.press(.enter) == [.reveal("a", revision: 0, field: nil)])
+  }
+
+  @Test func `a code that stands is not asked for twice with the owner's word`() throws {
+    let hand = Hand(["a"])
+    hand.open(shown("a", protection: .protected))
+    #expect(!hand.awaitsCode)
+    hand.model.item?.secrets = [OpenItem.Secret(key: "otp", size: 40)]
+    #expect(hand.awaitsCode)
+    // One of a counter is good until the next.
+    hand.model.coded(try SecretBytes(copying: "123456".utf8.span), left: 0, now: 1_000)
+    #expect(!hand.awaitsCode)
   }
 
   @Test func `deleting asks, and can be undone`() {

@@ -81,7 +81,9 @@ final class Hand {
   func nextTick(_ now: UInt64) -> UInt64? { model.nextTick(now: now) }
 
   @discardableResult
-  func open(_ item: ShownItem) -> [Effect] { model.opened(item) }
+  func open(_ item: ShownItem, secrets: [OpenItem.Secret] = []) -> [Effect] {
+    model.opened(item, secrets)
+  }
 
   func show(_ text: String, now: UInt64 = 1_000) throws {
     model.revealed(try SecretBytes(copying: text.utf8.span), revision: 0, now: now)
@@ -107,6 +109,7 @@ final class Hand {
   }
 
   var page: Page { model.page }
+  var awaitsCode: Bool { model.awaitsCode }
   var cover: Cover? { model.cover }
   var openName: String? { model.openName }
   var name: String? { model.list.name }

@@ -180,7 +180,7 @@ extension Linear {
   private mutating func act(_ effect: Effect) -> [Effect] {
     switch effect {
     case .quit: status = 0
-    case .copy(let name, let isCode, _): work(Companion.copying(name, isCode: isCode), then: "")
+    case .copy(let name, let copied, _): work(Companion.copying(name, copied), then: "")
     case .edit(let name): work(["edit", "--", name], then: "edited")
     case .save(let name, let path): work(["get", "-o", path, "--", name], then: "saved")
     case .unlock, .prove, .lock, .load, .show, .reveal, .code, .store, .attribute, .protect,

@@ -63,8 +63,10 @@ extension Linear {
       sayItem()
     case .reveal: reveal(name, typed.operand)
     case .copy:
-      let isCode = facts?.kind == .otp
-      perform([.copy(name, isCode: isCode, isProtected: facts?.protection == .protected)])
+      let key = typed.operand
+      let whole: Copied = facts?.kind == .otp ? .code : .value
+      let isProtected = facts?.protection == .protected
+      perform([.copy(name, key.isEmpty ? whole : .field(key), isProtected: isProtected)])
     case .code:
       perform([.code(name)])
       sayCode()
@@ -169,18 +171,23 @@ extension Linear {
       for attribute in open.item.attributes {
         say(attribute.key + ": " + String(decoding: attribute.value, as: UTF8.self))
       }
-      if facts.kind == .otp { say("it gives one-time codes: code says one") }
+      for secret in open.secrets { say(secret.key + ": secret, " + Amount.size(secret.size)) }
+      if open.givesCodes { say("it gives one-time codes: code says one") }
     case .none: break
     }
   }
 
   private mutating func reveal(_ name: String, _ operand: String) {
     let revision = UInt64(operand) ?? 0
-    guard operand.isEmpty || revision > 0 else { return say("reveal takes a revision, or nothing") }
+    let field = operand.isEmpty || revision > 0 ? nil : operand
+    // Of a protected item they are known when its owner was there.
+    guard model.choose(field) || facts?.protection == .protected else {
+      return say("reveal takes a revision, the key of a secret attribute, or nothing")
+    }
     if operand.isEmpty, let size = facts?.size, size > OpenItem.longest {
       return say("the value has \(Amount.size(size)) and is not said: save writes it to a file")
     }
-    perform([.reveal(name, revision: revision)])
+    perform([.reveal(name, revision: revision, field: field)])
     guard model.cover == nil else { return }
     switch model.item {
     case .some(let open):

@@ -30,8 +30,8 @@ enum ItemWord: String, CaseIterable {
   var help: String {
     switch self {
     case .show: "show: all of the item but its value"
-    case .reveal: "reveal, or reveal REVISION: says the value"
-    case .copy: "copy: copies the value, or the code, as kura copy does"
+    case .reveal: "reveal, reveal REVISION, or reveal KEY: says the value, or a secret attribute"
+    case .copy: "copy, or copy KEY: copies the value, the code, or an attribute, as kura copy does"
     case .code: "code: says the one-time code, and how long it is good for"
     case .edit: "edit: a new value, asked for unseen"
     case .generate: "generate: a new value, made by chance"

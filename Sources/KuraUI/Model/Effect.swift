@@ -3,6 +3,13 @@
 internal import KuraClient
 internal import KuraProtocol
 
+/// Says what of an item is copied.
+enum Copied: Equatable {
+  case value
+  case code
+  case field(String)
+}
+
 /// Names what a key asks of the world outside the model. Secrets do not travel in it: the model hands out
 /// one beside.
 indirect enum Effect: Equatable {
@@ -13,9 +20,10 @@ indirect enum Effect: Equatable {
   case lock
   case load
   case show(String)
-  case reveal(String, revision: UInt64)
+  /// Show the value, or a secret attribute of the current revision.
+  case reveal(String, revision: UInt64, field: String?)
   case code(String)
-  case copy(String, isCode: Bool, isProtected: Bool)
+  case copy(String, Copied, isProtected: Bool)
   /// Store what was typed; over a revision, 0: as a new item, nil: over whatever stands there.
   case store(String, over: UInt64?)
   case generate(String)

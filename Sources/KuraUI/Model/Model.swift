@@ -62,6 +62,14 @@ struct Model: ~Copyable {
     }
   }
 
+  /// Whether the open item gives a code that is not shown yet.
+  var awaitsCode: Bool {
+    switch item {
+    case .some(let item): item.givesCodes && !item.hasCode
+    case .none: false
+    }
+  }
+
   /// Whether an item is open.
   var hasItem: Bool {
     switch item {

@@ -21,12 +21,19 @@ extension Model {
   }
 
   /// An item is here, all but its value.
-  mutating func opened(_ shown: ShownItem) -> [Effect] {
-    item = OpenItem(shown)
+  mutating func opened(_ shown: ShownItem, _ secrets: [OpenItem.Secret]) -> [Effect] {
+    let opened = OpenItem(shown, secrets)
+    let givesCodes = opened.givesCodes
+    item = consume opened
     page = .item
     list.choose(shown.item.name)
-    return shown.item.facts.kind == .otp ? [.code(shown.item.name)] : []
+    return givesCodes ? [.code(shown.item.name)] : []
   }
+
+  /// Has what is shown of the open item be an attribute, or the value.
+  ///
+  /// - Returns: Whether it has that.
+  mutating func choose(_ key: String?) -> Bool { item?.choose(key) ?? false }
 
   /// A value is here.
   mutating func revealed(_ value: consuming SecretBytes, revision: UInt64, now: UInt64) {

@@ -70,7 +70,8 @@ extension Model {
     case .character("c"), .character("y"):
       guard let name = list.name else { return [] }
       let mark = list.names.mark(list.rows[list.selected].index)
-      return [.copy(name, isCode: mark.contains(.code), isProtected: mark.contains(.protected))]
+      let copied: Copied = mark.contains(.code) ? .code : .value
+      return [.copy(name, copied, isProtected: mark.contains(.protected))]
     default: break
     }
     list.show(height: listHeight)
@@ -112,7 +113,8 @@ extension Model {
       else {
         return []
       }
-      return [.reveal(versions[version].name, revision: versions[version].facts.revision)]
+      let old = versions[version]
+      return [.reveal(old.name, revision: old.facts.revision, field: nil)]
     case .character("R"):
       guard versions.indices.contains(version), version > 0 else { return [] }
       return [.restore(versions[version].name, revision: versions[version].facts.revision)]
@@ -130,7 +132,6 @@ extension Model {
       page = .list
       return []
     }
-    let isLong = facts.size > OpenItem.longest
     switch key {
     case .escape, .left, .backspace, .character("q"):
       item = nil
@@ -139,9 +140,10 @@ extension Model {
     case .down, .wheelDown: item?.scroll(by: 1)
     case .pageUp: item?.scroll(by: -rows)
     case .pageDown: item?.scroll(by: rows)
-    case .enter, .character("v"): return reveal(name, facts, isLong)
-    case .character("c"), .character("y"):
-      return [.copy(name, isCode: facts.kind == .otp, isProtected: facts.protection == .protected)]
+    case .enter, .character("v"): return reveal(name)
+    case .tab: item?.chooseNext()
+    case .character("c"), .character("y"): return [copy(name, facts, code: facts.kind == .otp)]
+    case .character("o"): return [copy(name, facts, code: true)]
     case .character("e"):
       item?.hide()
       field = try? Field(.value(name, over: facts.revision), "new value", isHidden: true)
@@ -172,16 +174,30 @@ extension Model {
     }
   }
 
-  private mutating func reveal(_ name: String, _ facts: ItemFacts, _ isLong: Bool) -> [Effect] {
+  private mutating func reveal(_ name: String) -> [Effect] {
     if isShown {
       item?.hide()
       return []
     }
-    guard !isLong else {
-      message = "the value has \(Amount.size(facts.size)) and is not shown; s saves it to a file"
+    let (field, size) = chosen
+    guard size <= OpenItem.longest else {
+      message = "the value has \(Amount.size(size)) and is not shown; s saves it to a file"
       return []
     }
-    return [.reveal(name, revision: 0)]
+    return [.reveal(name, revision: 0, field: field)]
+  }
+
+  private func copy(_ name: String, _ facts: ItemFacts, code: Bool) -> Effect {
+    let copied = chosen.field.map { .field($0) } ?? Copied.value
+    return .copy(name, code ? .code : copied, isProtected: facts.protection == .protected)
+  }
+
+  /// What Enter shows of the open item, and how many bytes that has.
+  private var chosen: (field: String?, size: UInt64) {
+    switch item {
+    case .some(let item): (item.field, item.size)
+    case .none: (nil, 0)
+    }
   }
 
   /// Whether a value is shown.

@@ -9,8 +9,19 @@ struct OpenItem: ~Copyable {
   /// A longer value is not shown.
   static let longest: UInt64 = 65_536
 
+  /// Names a secret attribute.
+  struct Secret: Equatable {
+    let key: String
+    /// How many bytes its value has.
+    let size: UInt64
+  }
+
   let item: Item
   let revisions: [UInt64]
+  /// Its secret attributes; of a protected item none are known before its owner was there.
+  var secrets: [Secret]
+  /// Which of them Enter shows; nil: the value.
+  private(set) var chosen: Int?
   /// The value that is shown; nil: none is.
   private(set) var value: SecretBytes?
   /// The revision that it is of; 0: the current one.
@@ -23,13 +34,54 @@ struct OpenItem: ~Copyable {
   private(set) var code: SecretBytes?
   private(set) var codeUntil: UInt64 = 0
 
-  init(_ shown: ShownItem) {
+  init(_ shown: ShownItem, _ secrets: [Secret]) {
     item = shown.item
     revisions = shown.revisions
+    self.secrets = secrets
+  }
+
+  /// The key of the attribute that Enter shows; nil: the value.
+  var field: String? {
+    guard let chosen, secrets.indices.contains(chosen) else { return nil }
+    return secrets[chosen].key
+  }
+
+  /// How many bytes Enter shows.
+  var size: UInt64 {
+    guard let chosen, secrets.indices.contains(chosen) else { return item.facts.size }
+    return secrets[chosen].size
+  }
+
+  /// Whether codes are made of its value, or of a secret attribute beside it.
+  var givesCodes: Bool { item.facts.kind == .otp || secrets.contains { $0.key == Self.seed } }
+
+  private static let seed = "otp"
+
+  /// Has Enter show what comes next: the value, and each secret attribute.
+  mutating func chooseNext() {
+    hide()
+    let next = (chosen ?? -1) + 1
+    chosen = next < secrets.count ? next : nil
+  }
+
+  /// Has Enter show an attribute.
+  ///
+  /// - Returns: Whether there is one of that key.
+  mutating func choose(_ key: String?) -> Bool {
+    hide()
+    chosen = secrets.firstIndex { $0.key == key }
+    return key == nil || chosen != nil
   }
 
   var isShown: Bool {
     switch value {
+    case .some: true
+    case .none: false
+    }
+  }
+
+  var hasCode: Bool {
+    switch code {
     case .some: true
     case .none: false
     }

@@ -24,9 +24,13 @@ enum Companion {
     return (status, said)
   }
 
-  /// The command that copies an item's value, or its one-time code.
-  static func copying(_ name: String, isCode: Bool) -> [String] {
-    ["copy"] + (isCode ? ["--otp"] : []) + ["--", name]
+  /// The command that copies something of an item.
+  static func copying(_ name: String, _ copied: Copied) -> [String] {
+    switch copied {
+    case .value: ["copy", "--", name]
+    case .code: ["copy", "--otp", "--", name]
+    case .field(let key): ["copy", "--attr", key, "--", name]
+    }
   }
 
   /// The command beside this program; never by PATH.

@@ -158,7 +158,7 @@ extension Loop {
     case .suspend: stop()
     case .redraw: renderer.redraw()
     case .pick(let name): (choice, status) = (Choice(name: name, verb: order.verb), 0)
-    case .copy(let name, let isCode, let isProtected): copy(name, isCode, isProtected)
+    case .copy(let name, let copied, let isProtected): copy(name, copied, isProtected)
     case .generate: generate()
     case .edit(let name): work(["edit", "--", name], then: "edited")
     case .save(let name, let path): work(["get", "-o", path, "--", name], then: "saved")
@@ -185,8 +185,8 @@ extension Loop {
     model.generated(value)
   }
 
-  private mutating func copy(_ name: String, _ isCode: Bool, _ isProtected: Bool) {
-    let (status, said) = run(Companion.copying(name, isCode: isCode), atTerminal: isProtected)
+  private mutating func copy(_ name: String, _ copied: Copied, _ isProtected: Bool) {
+    let (status, said) = run(Companion.copying(name, copied), atTerminal: isProtected)
     model.message = said.isEmpty ? (status == 0 ? "copied" : "nothing was copied") : said
   }
 

@@ -228,9 +228,13 @@ extension Runner {
     guard let secret = model.takeGiven() else { return [] }
     var connection = try connect()
     switch effect {
-    case .reveal, .code:
+    case .reveal(let name, _, _), .code(let name):
       _ = try connection.authorize(model.ways.owner, secret: secret)
-      return try ask(effect, &connection, by: nil, &model)
+      _ = try ask(effect, &connection, by: nil, &model)
+      // Now its secret attributes may be known, too, and a code that is made of one.
+      model.item?.secrets = try secrets(name, &connection)
+      if model.awaitsCode { _ = try ask(.code(name), &connection, by: nil, &model) }
+      return []
     case .unlock, .prove, .lock, .load, .show, .copy, .store, .generate, .attribute, .protect,
       .unprotect,
       .remove, .restore, .history, .settings, .set, .edit, .save, .byOwner, .suspend, .redraw,
@@ -243,9 +247,13 @@ extension Runner {
     _ effect: Effect, _ connection: inout Connection, by word: consuming Word?, _ model: inout Model
   ) throws(ClientError) -> [Effect] {
     switch effect {
-    case .show(let name): return model.opened(try connection.show(name))
-    case .reveal(let name, let revision):
-      model.revealed(try value(name, revision, &connection), revision: revision, now: Clock.boot())
+    case .show(let name):
+      let shown = try connection.show(name)
+      let isProtected = shown.item.facts.protection == .protected
+      return model.opened(shown, isProtected ? [] : try secrets(name, &connection))
+    case .reveal(let name, let revision, let field):
+      let shown = try value(name, revision, field, &connection)
+      model.revealed(shown, revision: revision, now: Clock.boot())
     case .code(let name):
       let code = try connection.oneTimeCode(of: name)
       let text = try copy(code.text.bytes)
@@ -291,6 +299,25 @@ extension Runner {
     do throws(SecureMemoryError) { return try SecretBytes(copying: bytes) } catch {
       throw .outOfMemory
     }
+  }
+
+  private func secrets(
+    _ name: String, _ connection: inout Connection
+  ) throws(ClientError) -> [OpenItem.Secret] {
+    try connection.secrets(of: name).map { OpenItem.Secret(key: $0.key, size: $0.size) }
+  }
+
+  private func value(
+    _ name: String, _ revision: UInt64, _ field: String?, _ connection: inout Connection
+  ) throws(ClientError) -> SecretBytes {
+    guard let field else { return try value(name, revision, &connection) }
+    var found: SecretBytes?
+    try connection.secretAttributes(of: name) { key, value throws(ClientError) in
+      if String(repairing: key) == field { found = try copy(value) }
+    }
+    // Somebody deleted it since.
+    guard let found = found.take() else { throw .refused(.attributeNotFound(.text(field))) }
+    return found
   }
 
   private func value(

@@ -18,10 +18,10 @@ extension View {
     drawHead(open.item.name, model.vault, into: &grid)
     let isTight = grid.rows < 14
     var row = isTight ? 1 : 2
-    label("value", row, into: &grid)
+    grid.put(open.field ?? "value", row, 1, width: 14, style: .dim)
     let bottom = drawValue(open, row, into: &grid)
     row = max(bottom, row + 1)
-    if facts.kind == .otp {
+    if open.givesCodes {
       label("code", row, into: &grid)
       drawCode(open, row, into: &grid)
       row += 1
@@ -32,13 +32,19 @@ extension View {
       grid.put(String(decoding: attribute.value, as: UTF8.self), row, 16)
       row += 1
     }
+    for secret in open.secrets where row < grid.rows - 3 {
+      let isChosen = secret.key == open.field
+      grid.put(secret.key, row, 1, width: 14, style: isChosen ? .bold : .dim)
+      grid.put("secret, " + Amount.size(secret.size), row, 16)
+      row += 1
+    }
     if !isTight { row += 1 }
     draw(facts, row, of: open, into: &grid)
     drawKeys(
       [
         ("Enter", open.isShown ? "hide" : "show"), ("c", "copy"), ("e", "edit"), ("a", "attribute"),
         ("h", "history"), ("d", "delete"), ("Esc", "back"), ("?", "help"),
-      ], into: &grid)
+      ] + (open.secrets.isEmpty ? [] : [("Tab", "next secret")]), into: &grid)
   }
 
   private func draw(
@@ -80,7 +86,7 @@ extension View {
       grid.put(words, end, 16, style: .dim)
       return end + 1
     case .none:
-      let size = open.item.facts.size
+      let size = open.size
       let words =
         size > OpenItem.longest
         ? "\(Amount.size(size)), not shown; s saves it to a file"
@@ -156,6 +162,7 @@ extension View {
 
   private static let keys = [
     ("Enter", "open; show or hide a value"), ("Esc", "back"), ("/", "search as you type"),
+    ("Tab", "the next secret of an item"), ("o", "copy the code"),
     ("t", "folders, or all names"), ("c", "copy the value or code"), ("n", "new item"),
     ("e", "edit the value"), ("E", "edit in your editor"), ("a", "set an attribute"),
     ("Ctrl-G", "while editing: make one by chance"), ("Tab", "while editing: show or hide"),
