@@ -7,7 +7,7 @@ import SecureMemory
 /// What this machine remembers. These files end in hashes, which an input has not: each of its records
 /// gets the right one, so that the fields are read and not only the hash.
 enum StateTargets {
-  static var all: [FuzzTarget] { [seen, tries, eraseRule, claims] }
+  static var all: [FuzzTarget] { [seen, tries, eraseRule, claims, backup] }
 
   private static let vault: VaultID = identifier(9)
   private static let slot: SlotID = identifier(4)
@@ -34,6 +34,16 @@ enum StateTargets {
         try hold(halves.contains(written), "the record is in neither half of the file")
         try hold(latest.vault == vault, "a record of another vault")
       }
+    }
+  }
+
+  private static var backup: FuzzTarget {
+    let paths = ["/media/stick/default-20261126.kura", ""]
+    let seeds = paths.map { BackupRecord(vault: vault, time: 7, path: Array($0.utf8)).encoded }
+    return FuzzTarget(name: "backup-file", seeds: seeds) { input throws(Flaw) in
+      guard let record = try? BackupRecord(decoding: input.span) else { return false }
+      try hold(record.encoded == input, "it is written in another way than it was read")
+      return true
     }
   }
 
