@@ -9,6 +9,7 @@ enum ItemNaming {
 
   /// A part of a name.
   static func part(_ text: [UInt8]) -> String {
+    if isPlain(text) { return String(decoding: text, as: UTF8.self) }
     var part = String.UnicodeScalarView()
     var count = 0
     for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
@@ -24,6 +25,15 @@ enum ItemNaming {
     case "..": return "%2E%2E"
     default: return trimmed
     }
+  }
+
+  /// Whether a part of a name is one as it stands, as most are.
+  private static func isPlain(_ text: [UInt8]) -> Bool {
+    guard text.count <= longestPart, text.first != UInt8(ascii: "."), text.last != 0x20 else {
+      return false
+    }
+    return text.first != 0x20
+      && text.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "/") }
   }
 
   /// The key of an attribute.
