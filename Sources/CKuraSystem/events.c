@@ -230,6 +230,12 @@ int kura_server_probe(int directory) {
   return result == ECONNREFUSED || result == ENOENT || result == ENOTSOCK ? 0 : -result;
 }
 
+/* The kernel notes of what is sent who sent it; of a listener, it does so of all that connect there. */
+static int note_senders(int fd) {
+  const int yes = 1;
+  return or_errno(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes));
+}
+
 int kura_server_listen(int directory) {
   if (unlinkat(directory, SOCKET_NAME, 0) != 0 && errno != ENOENT) return -errno;
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -239,6 +245,7 @@ int kura_server_listen(int directory) {
   /* bind(2) gives the file 0777 less the mask. The mask is every thread's, so it stays; nobody else gets as
      far as into the directory. */
   if (failure == 0 && fchmodat(directory, SOCKET_NAME, 0600, 0) != 0) failure = -errno;
+  if (failure == 0) failure = note_senders(listener);
   if (failure == 0 && listen(listener, 128) != 0) failure = -errno;
   if (failure == 0) return listener;
   close(listener);
@@ -282,7 +289,8 @@ int kura_server_inherit(int fd, int listens) {
   if (listens && !accepts) return -EINVAL;
   int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return -errno;
-  return or_errno(fcntl(fd, F_SETFD, FD_CLOEXEC));
+  if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return -errno;
+  return note_senders(fd);
 }
 
 int kura_server_adopt(int fd, uint32_t *user, int32_t *process) {
@@ -293,6 +301,34 @@ int kura_server_adopt(int fd, uint32_t *user, int32_t *process) {
 ptrdiff_t kura_server_receive(int fd, void *into, size_t capacity) {
   ssize_t count = recv(fd, into, capacity, MSG_DONTWAIT);
   return count < 0 ? -errno : count;
+}
+
+ptrdiff_t kura_server_receive_first(
+    int fd, void *into, size_t capacity, int32_t *sender, int *handed) {
+  struct iovec part = {.iov_base = into, .iov_len = capacity};
+  /* Room for one descriptor: the kernel closes what is handed beside it. Where alignment leaves room for a
+     second one, that is closed below. */
+  _Alignas(struct cmsghdr) char beside[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside};
+  message.msg_controllen = sizeof beside;
+  *sender = 0;
+  *handed = -1;
+  ssize_t count = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count < 0) return -errno;
+  for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET) continue;
+    struct ucred credentials;
+    if (one->cmsg_type == SCM_CREDENTIALS) {
+      memcpy(&credentials, CMSG_DATA(one), sizeof credentials);
+      *sender = credentials.pid;
+    }
+    if (one->cmsg_type != SCM_RIGHTS) continue;
+    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= one->cmsg_len; at += sizeof(int)) {
+      if (*handed >= 0) close(*handed);
+      memcpy(handed, CMSG_DATA(one) + at, sizeof(int));
+    }
+  }
+  return count;
 }
 
 ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count) {
@@ -318,7 +354,8 @@ int kura_server_has_hung_up(int fd) {
 int kura_server_peer_is_there(int fd) {
   struct pollfd one = {.fd = -1, .events = POLLIN};
   socklen_t size = sizeof one.fd;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &one.fd, &size) != 0) return errno == ENOPROTOOPT;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &one.fd, &size) != 0)
+    return errno == ENOPROTOOPT ? -ENOPROTOOPT : 0;
   int has_ended = poll(&one, 1, 0) != 0;
   close(one.fd);
   return !has_ended;

@@ -88,14 +88,18 @@ int kura_server_adopt(int fd, uint32_t *user, int32_t *process);
 int kura_server_inherit(int fd, int listens);
 /* Bytes taken; 0 at the end of the stream. */
 ptrdiff_t kura_server_receive(int fd, void *into, size_t capacity);
+/* The same of a client's first bytes, with the process that sent them, as the kernel noted it, 0 where it did
+   not, and the descriptor that was handed over with them, or -1. */
+ptrdiff_t kura_server_receive_first(
+    int fd, void *into, size_t capacity, int32_t *sender, int *handed);
 /* Bytes sent; never raises SIGPIPE. */
 ptrdiff_t kura_server_send(int fd, const void *bytes, size_t count);
 
 /* Whether the client has closed its end: not one that only sends no more. */
 int kura_server_has_hung_up(int fd);
 
-/* Whether the process that connected has not ended, so that its number is still its own; 1, too, where
-   the kernel does not tell. */
+/* Whether the process that connected has not ended, so that its number is still its own: 1 or 0;
+   -ENOPROTOOPT where the kernel does not tell. */
 int kura_server_peer_is_there(int fd);
 
 /* Opens a descriptor that is readable once a process has ended; no other gets its number before that is seen.

@@ -26,6 +26,11 @@ int kura_agent_process(const char *_Nonnull directory, int *_Nonnull stopped);
 ptrdiff_t kura_socket_send(
     int fd, const void *_Nonnull bytes, size_t count, int milliseconds);
 
+/* The same of a connection's first bytes: with them goes a pidfd_open(2) of this process, by which the agent knows
+   that its number is no other's. */
+ptrdiff_t kura_socket_send_first(
+    int fd, const void *_Nonnull bytes, size_t count, int milliseconds);
+
 /* Receives some bytes, waiting at most `milliseconds` for the first; 0 at the end. */
 ptrdiff_t kura_socket_receive(int fd, void *_Nonnull into, size_t capacity, int milliseconds);
 

@@ -36,7 +36,7 @@ extension Agent {
     guard user == owner, let (place, tenant) = connections.free else { return nil }
     let connection = try Connection(descriptor, place: place, tenant: tenant)
     connection.process = process
-    connection.depth = depth(of: connection)
+    look(at: connection)
     try poller.add(connection.raw, for: .readable, as: connection.source)
     connection.frameDeadline = configuration.clock().monotonic + configuration.limits.frame
     noteHeard(connection)
@@ -105,9 +105,7 @@ extension Agent {
     // What was received is served first, after the events of others.
     if connection.isUnfinished { return }
     if ready.contains(.readable), connection.isReading {
-      guard connection.inbox.receive(from: connection.raw) != .ended else {
-        return close(connection)
-      }
+      guard receive(connection) != .ended else { return close(connection) }
     } else if ready.contains(.hungUp) {
       // A request dies with its client, an unlock under way, too.
       return close(connection)

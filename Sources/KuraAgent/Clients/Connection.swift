@@ -19,6 +19,10 @@ final class Connection {
   var process: Int32 = 0
   /// When it was there: what has its number now and is younger is another one.
   let began = ProcessLink.latestStart
+  /// What that process has shown itself by, where the kernel does not tell whether it lives.
+  var held: Descriptor?
+  /// Whether it may show itself by what it sends next.
+  var mayShow = false
   /// In how many namespaces of process ids that is, as the client came; nil where it was not seen.
   var depth: Int?
   /// What it may have, where it comes from a room.

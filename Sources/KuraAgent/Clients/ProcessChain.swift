@@ -148,6 +148,14 @@ extension ProcessLink {
     text("/proc/\(process)/status", 8_192).flatMap { words("NSpid:", in: $0)?.count }
   }
 
+  /// The process that a descriptor of pidfd_open(2) holds; nil for any other one, and where it has ended.
+  static func process(heldBy descriptor: Int32) -> UInt32? {
+    let line = text("/proc/self/fdinfo/\(descriptor)", 1_024).flatMap {
+      words("Pid:", in: $0)?.first
+    }
+    return line.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// When a process that is there now can have started at the latest, by the same clock.
   static var latestStart: UInt64 {
     var time = timespec()

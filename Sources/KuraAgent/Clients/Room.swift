@@ -84,12 +84,14 @@ extension Agent {
     guard connection.depth == nil, request.verb == .lock else { throw .confined(.otherNamespace) }
   }
 
-  /// In how many namespaces of process ids a client's process is; nil where it is not seen, or has ended.
-  func depth(of connection: Connection) -> Int? {
-    guard connection.process > 0,
-      let depth = configuration.depths(UInt32(clamping: connection.process)),
-      configuration.livesAtEnd(connection.raw)
-    else { return nil }
-    return depth
+  /// Notes in how many namespaces of process ids the process of a client that came is, unless that is not seen, or has
+  /// ended.
+  func look(at connection: Connection) {
+    guard connection.process > 0 else { return }
+    let depth = configuration.depths(UInt32(clamping: connection.process))
+    // Until it ends, its number is no other's.
+    let life = lives(connection)
+    connection.mayShow = life == nil
+    if life != false { connection.depth = depth }
   }
 }

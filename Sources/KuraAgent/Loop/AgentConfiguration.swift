@@ -32,8 +32,11 @@ public struct AgentConfiguration: Sendable {
   /// Tells in how many namespaces of process ids a process is; a test's own does.
   var depths: @Sendable (UInt32) -> Int? = ProcessLink.depth
 
-  /// Tells whether the process at the other end of a socket lives; a test's own does.
-  var livesAtEnd: @Sendable (Int32) -> Bool = { kura_server_peer_is_there($0) == 1 }
+  /// Tells whether the process at the other end of a socket lives; nil where the kernel does not. A test's own does.
+  var livesAtEnd: @Sendable (Int32) -> Bool? = {
+    let answer = kura_server_peer_is_there($0)
+    return answer < 0 ? nil : answer == 1
+  }
 
   /// A configuration with all else at its standard.
   public init(stateDirectory: String) { self.stateDirectory = stateDirectory }

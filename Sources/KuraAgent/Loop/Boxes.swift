@@ -37,12 +37,26 @@ struct Inbox: ~Copyable {
 
   /// Takes what has arrived, as far as there is room for the frame it belongs to.
   mutating func receive(from socket: Int32) -> Transfer {
+    unsafe receive { unsafe kura_server_receive(socket, $0, $1) }
+  }
+
+  /// The same of a client's first bytes, with what came beside them.
+  mutating func receive(from socket: Int32, _ showing: inout Showing) -> Transfer {
+    var (sender, handed) = (Int32(0), Int32(-1))
+    let transfer = unsafe receive {
+      unsafe kura_server_receive_first(socket, $0, $1, &sender, &handed)
+    }
+    showing = Showing(sender: sender, handed: handed)
+    return transfer
+  }
+
+  private mutating func receive(_ take: (UnsafeMutableRawPointer, Int) -> Int) -> Transfer {
     guard let room = makeRoom() else { return .ended }
     var result = 0
     buffer.append(upTo: room) { tail in
       unsafe tail.withUnsafeMutableBytes { bytes in
         guard let start = bytes.baseAddress else { return 0 }
-        result = unsafe kura_server_receive(socket, start, bytes.count)
+        result = unsafe take(start, bytes.count)
         return max(result, 0)
       }
     }

@@ -83,7 +83,7 @@ extension Agent {
       of: UInt32(clamping: connection.process), startedBefore: connection.began,
       configuration.processes)
     // Until it ends, its number is no other's.
-    return configuration.livesAtEnd(connection.raw) ? chain : nil
+    return lives(connection) == true ? chain : nil
   }
 
   /// Notes that a protected value, or an attribute beside it, was read by what its client proved: for as long as its

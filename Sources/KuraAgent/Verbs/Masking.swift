@@ -10,7 +10,7 @@ extension Agent {
   /// Has a client told of each value that the programs below its process are handed, before they are.
   func mask(_ connection: Connection) throws(Refusal) {
     guard let own = configuration.processes(UInt32(clamping: connection.process)),
-      own.start <= connection.began, configuration.livesAtEnd(connection.raw)
+      own.start <= connection.began, lives(connection) == true
     else { throw .unsupported(.text("masking for a process that the agent cannot see")) }
     forgetMasks()
     let run = try run(of: ProcessTree(process: own.process, start: own.start))
@@ -96,7 +96,7 @@ extension Agent {
       let chain = ProcessChain(
         of: UInt32(clamping: connection.process), startedBefore: connection.began,
         configuration.processes)
-      guard let chain, chain.isWhole, configuration.livesAtEnd(connection.raw) else { continue }
+      guard let chain, chain.isWhole, lives(connection) ?? true else { continue }
       return chain
     }
     return nil

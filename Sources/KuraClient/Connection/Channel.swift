@@ -18,6 +18,8 @@ struct Channel: ~Copyable {
   private var taken = 0
   /// The agent does not listen any more, but may have said why.
   private var isCut = false
+  /// Whether nothing was sent yet.
+  private var isNew = true
   /// How long the agent may keep this client waiting.
   var patience: Patience
 
@@ -90,16 +92,24 @@ extension Channel {
     }
     var sent = 0
     while sent < output.count, !isCut {
-      let count = System.send(
-        output.bytes.extracting(droppingFirst: sent), to: descriptor, patience: patience.stream)
+      let count = sendOutput(from: sent)
       switch count {
-      case 0...: sent += count
+      case 0...:
+        sent += count
+        isNew = false
       case Int(-EPIPE), Int(-ECONNRESET): isCut = true
       case Int(-ETIMEDOUT): throw .timedOut
       default: throw .system(Int32(-count))
       }
     }
     output.removeAll()
+  }
+
+  private func sendOutput(from start: Int) -> Int {
+    let left = output.bytes.extracting(droppingFirst: start)
+    return isNew
+      ? System.sendFirst(left, to: descriptor, patience: patience.stream)
+      : System.send(left, to: descriptor, patience: patience.stream)
   }
 }
 

@@ -28,6 +28,11 @@ extension System {
     unsafe lend(bytes) { unsafe kura_socket_send(descriptor, $0, $1, patience) }
   }
 
+  /// Sends some of a connection's first bytes.
+  static func sendFirst(_ bytes: Span<UInt8>, to descriptor: Int32, patience: Int32) -> Int {
+    unsafe lend(bytes) { unsafe kura_socket_send_first(descriptor, $0, $1, patience) }
+  }
+
   /// Receives some bytes from a socket.
   static func receive(
     _ descriptor: Int32, into room: inout MutableSpan<UInt8>, patience: Int32
