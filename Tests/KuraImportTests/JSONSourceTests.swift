@@ -23,8 +23,12 @@ import Testing
     #expect(items[name]?.secret("notes") == "the\nnotes")
     let left = try leavings(bytes, .bitwardenJSON)
     #expect(
-      left.map(\.field) == ["passkey", "shown", ""] && left[0].place == 1 && left[2].entry == "Old")
-    #expect(left[0].reason == .remark(.unsupported) && left[2].reason == .remark(.trashed))
+      left.map(\.field) == ["match", "passkey", "shown", ""] && left[0].place == 1
+        && left[3].entry == "Old")
+    #expect(
+      left.map(\.reason) == [
+        .remark(.foreign), .remark(.unsupported), .remark(.foreign), .remark(.trashed),
+      ])
   }
 
   @Test func `Bitwarden's other kinds`() throws {
@@ -54,7 +58,8 @@ import Testing
     #expect(items["Work/Net"]?.value.text == "wifi-pass" && items["Work/Net"]?["ssid"] == "home")
     #expect(items["Work/Net"]?.secret("admin") == "adm")
     let left = try leavings(bytes, .protonJSON)
-    #expect(left.map(\.field) == ["passkey", ""] && left[1].reason == .remark(.trashed))
+    #expect(left.map(\.field) == ["passkey", "", "title of the section s"])
+    #expect(left[1].reason == .remark(.trashed))
   }
 
   @Test func `a document of the exchange format, kind by kind`() throws {
@@ -83,13 +88,54 @@ import Testing
     #expect(items["Me"]?.secret("passportNumber") == "P0785120")
     #expect(items["Service"]?.value.text == "k-1" && items["Service"]?["user"] == "bot")
     let left = try leavings(bytes, .cxf)
-    #expect(left.map(\.field) == ["passkey", "broken", "scan.pdf", "item-reference", "new-kind"])
+    #expect(
+      left.map(\.field) == [
+        "passkey", "title of the section More", "broken", "scan.pdf", "item-reference", "new-kind",
+      ])
     #expect(left[0].place == 1 && left[0].entry == name)
     #expect(
       left.map(\.reason) == [
-        .remark(.unsupported), .remark(.invalid), .remark(.unsupported), .remark(.foreign),
-        .remark(.unsupported),
+        .remark(.unsupported), .remark(.unsupported), .remark(.invalid), .remark(.unsupported),
+        .remark(.foreign), .remark(.unsupported),
       ])
+  }
+
+  @Test(
+    arguments: [
+      (
+        .bitwardenJSON,
+        "{\"folders\":[{\"id\":\"f\",\"name\":\"a\"}],\"collections\":[{\"id\":\"c\",\"name\":\"b/c\"}],\"items\":[{\"name\":\"n\",\"type\":2,\"folderId\":\"f\",\"collectionIds\":[\"c\",\"gone\"],\"secureNote\":{\"type\":0},\"sort\":7,\"data\":{\"x\":[null,\"\"]}}]}",
+        "a/n", ["collection b-c", "folder", "sort"]
+      ),
+      (
+        .bitwardenJSON,
+        "{\"items\":[{\"name\":\"n\",\"type\":1,\"login\":{\"uris\":[{\"uri\":\"u\",\"match\":null},{\"uri\":\"v\",\"match\":0},{\"uri\":\"w\",\"match\":3}],\"autofillOnPageLoad\":true}}]}",
+        "n", ["match", "autofillOnPageLoad"]
+      ),
+      (
+        .protonJSON,
+        "{\"vaults\":{\"v\":{\"name\":\"w\",\"description\":\"d\",\"items\":[{\"data\":{\"metadata\":{\"name\":\"n\"},\"type\":\"login\",\"later\":1,\"content\":{\"hint\":\"h\"},\"platformSpecific\":{\"android\":{\"allowedApps\":[{\"packageName\":\"org.example\",\"hashes\":[\"x\"]}],\"more\":1},\"ios\":{}}}}]}}}",
+        "w/n", ["hint", "more", "later", "description of w"]
+      ),
+      (
+        .cxf,
+        "{\"version\":{\"major\":1},\"accounts\":[{\"items\":[{\"id\":\"i\",\"title\":\"n\",\"credentials\":[],\"scope\":{\"urls\":[],\"apps\":[1]},\"later\":true}],\"collections\":[{\"title\":\"a\",\"items\":[{\"item\":\"i\"}],\"subCollections\":[{\"title\":\"b\",\"items\":[{\"item\":\"i\"}]}]}]}]}",
+        "a/n", ["collection a-b", "later", "apps"]
+      ),
+      (
+        .jsonLines,
+        "{\"name\":\"n\",\"value\":\"v\",\"schema\":1,\"revision\":3,\"size\":1,\"protect\":true,\"tags\":[\"x\"],\"more\":true}\n{\"name\":\"n\",\"value\":\"w\",\"attributes\":{\"k\":\"v\"}}",
+        "n", ["tags", "attributes"]
+      ),
+    ] as [(ImportFormat, String, String, [String])])
+  func `what has no place, and what nobody knows, is said`(
+    _ format: ImportFormat, _ text: String, _ name: String, _ fields: [String]
+  ) throws {
+    let items = try items(Array(text), format)
+    #expect(items.names == [name])
+    #expect(try leavings(Array(text), format).map(\.field) == fields)
+    #expect(items[0]["android-app"] == (format == .protonJSON ? "org.example" : nil))
+    #expect(items[0].isProtected == (format == .jsonLines))
   }
 
   @Test func `of several accounts each has a folder`() throws {

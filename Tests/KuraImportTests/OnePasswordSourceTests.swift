@@ -44,10 +44,14 @@ import Testing
 
   @Test func `what is not taken is told by its field`() throws {
     let left = try leavings(try fixture("onepassword.1pux"), .onePUX)
-    #expect(left.map(\.field) == ["lost.bin", "see", "odd", "htmlMethod"])
+    #expect(
+      left.map(\.field) == [
+        "title of the section More", "lost.bin", "see", "odd", "htmlMethod",
+      ])
     #expect(
       left.map(\.reason) == [
-        .remark(.invalid), .remark(.foreign), .remark(.unsupported), .remark(.foreign),
+        .remark(.unsupported), .remark(.invalid), .remark(.foreign), .remark(.unsupported),
+        .remark(.foreign),
       ])
   }
 

@@ -141,6 +141,9 @@ struct ItemMapping {
     item.isDeleted = entry.manner.contains(.deleted)
     (item.created, item.modified) = (entry.created, entry.modified)
     item.field = "value"
+    for remark in entry.left {
+      leave(entry, name, ItemNaming.part(remark.field), .remark(remark.reason))
+    }
     guard item.value.count <= ImportedItem.longest else {
       return leave(entry, name, "value", .remark(.tooLong))
     }

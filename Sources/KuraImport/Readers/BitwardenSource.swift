@@ -74,12 +74,11 @@ struct BitwardenSource {
     guard let name = item["name"]?.text else { throw ReadingFlaw(.member, at: place, "name") }
     entry.title = name
     entry.notes = entry.text("notes", of: item)
-    let collections = item["collectionIds"]?.elements ?? []
-    let homes = ([item["folderId"]] + collections.map { $0 }).compactMap { $0?.text }
-    entry.folders = homes.compactMap { names[$0] }.first ?? []
+    setFolders(of: item, &entry)
     entry.created = Timestamp.parse(item["creationDate"]?.text ?? [])
     entry.modified = Timestamp.parse(item["revisionDate"]?.text ?? [])
     if item["favorite"]?.isTrue == true { entry.tags.append(Array("favorite".utf8)) }
+    if let date = item["archivedDate"], date != .null { entry.tags.append(Array("archived".utf8)) }
     if let deleted = item["deletedDate"], deleted != .null { entry.manner.insert(.trashed) }
     if item["reprompt"]?.whole == 1 { entry.manner.insert(.protected) }
     takeKind(of: item, &entry)
@@ -91,7 +90,35 @@ struct BitwardenSource {
     } else if areNamed {
       entry.left.append(Remark(reason: .unsupported, field: Array("attachments".utf8)))
     }
+    entry.leave(membersOf: item, but: Self.members)
     return entry
+  }
+
+  /// Those of an item that are taken, or tell of the export alone.
+  private static let members: Set<String> = [
+    "id", "organizationId", "folderId", "collectionIds", "type", "reprompt", "name", "notes",
+    "favorite", "creationDate", "revisionDate", "deletedDate", "archivedDate", "fields", "login",
+    "secureNote", "card", "identity", "sshKey", "passwordHistory", "attachments", "object",
+    "passwordRevisionDate", "edit", "viewPassword", "organizationUseTotp", "permissions", "key",
+  ]
+
+  /// Puts an entry into the first of its folder and collections; of the others it is said.
+  private func setFolders(of item: JSONValue, _ entry: inout SourceEntry) {
+    let ids = [item["folderId"]?.text] + entry.texts("collectionIds", of: item)
+    var isPlaced = false
+    for id in ids.compactMap({ $0 }) {
+      guard let path = names[id] else {
+        entry.left.append(Remark(reason: .invalid, field: Array("folder".utf8)))
+        continue
+      }
+      if isPlaced {
+        let name = path.joined(separator: [UInt8(ascii: "/")])
+        entry.left.append(
+          Remark(reason: .unsupported, field: Array("collection ".utf8) + name))
+      } else {
+        (entry.folders, isPlaced) = (path, true)
+      }
+    }
   }
 
   /// What is of a kind of item: a login, a note, a card, an identity, a key.
@@ -122,10 +149,16 @@ struct BitwardenSource {
     for uri in entry.elements("uris", of: login) {
       let url = entry.text("uri", of: uri)
       if !url.isEmpty { entry.urls.append(url) }
+      entry.leave(membersOf: uri, but: ["uri", "uriChecksum"], .foreign)
     }
     for _ in entry.elements("fido2Credentials", of: login) {
       entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
     }
+    entry.leave(
+      membersOf: login,
+      but: [
+        "username", "password", "totp", "uris", "fido2Credentials", "passwordRevisionDate", "uri",
+      ], .foreign)
   }
 
   private func takeFields(of item: JSONValue, _ entry: inout SourceEntry) {

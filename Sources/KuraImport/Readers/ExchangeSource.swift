@@ -3,7 +3,7 @@
 /// Turns a document of FIDO's Credential Exchange Format, version 1.0, into entries.
 struct ExchangeSource {
   /// Folders by the ids of what stands in them.
-  private var folders: [[UInt8]: [[UInt8]]] = [:]
+  private var folders: [[UInt8]: [[[UInt8]]]] = [:]
   private var place: UInt64 = 0
 
   /// Reads all of it.
@@ -32,13 +32,12 @@ struct ExchangeSource {
     }
   }
 
-  /// Notes what stands in collections; what is in more than one stays in the first.
+  /// Notes what stands in collections; what is in more than one comes into the first.
   private mutating func place(_ collections: JSONValue?, in outer: [[UInt8]]) {
     for collection in collections?.elements ?? [] {
       let path = outer + [collection["title"]?.text ?? []]
       for linked in collection["items"]?.elements ?? [] {
-        guard let id = linked["item"]?.text, folders[id] == nil else { continue }
-        folders[id] = path
+        if let id = linked["item"]?.text { folders[id, default: []].append(path) }
       }
       place(collection["subCollections"], in: path)
     }
@@ -51,7 +50,12 @@ struct ExchangeSource {
     }
     var entry = SourceEntry()
     (entry.place, entry.title) = (place, title)
-    entry.folders = item["id"]?.text.flatMap { folders[$0] } ?? folder
+    let places = item["id"]?.text.flatMap { folders[$0] } ?? [folder]
+    entry.folders = places[0]
+    for place in places.dropFirst() {
+      let name = Array(place.joined(separator: [UInt8(ascii: "/")]))
+      entry.left.append(Remark(reason: .unsupported, field: Array("collection ".utf8) + name))
+    }
     entry.created = Self.time(item["creationAt"])
     entry.modified = Self.time(item["modifiedAt"])
     let scope = entry.object("scope", of: item)
@@ -66,6 +70,13 @@ struct ExchangeSource {
     if let extensions = item["extensions"]?.elements, !extensions.isEmpty {
       entry.left.append(Remark(reason: .foreign, field: Array("extensions".utf8)))
     }
+    entry.leave(
+      membersOf: item,
+      but: [
+        "id", "creationAt", "modifiedAt", "title", "subtitle", "favorite", "scope", "credentials",
+        "tags", "extensions",
+      ])
+    if let scope { entry.leave(membersOf: scope, but: ["urls", "androidApps"]) }
     return entry
   }
 
@@ -94,6 +105,7 @@ extension ExchangeSource {
     case "totp": takeSeed(credential, &entry)
     case "note": takeNote(entry.field("content", of: credential), &entry)
     case "custom-fields":
+      entry.leave(sectionTitle: credential["label"])
       for field in entry.elements("fields", of: credential) {
         take(field, as: entry.text("label", of: field), &entry)
       }

@@ -57,6 +57,23 @@ extension SourceEntry {
     return nil
   }
 
+  /// Says of an object's members, but for some, that they are not taken, each once.
+  mutating func leave(
+    membersOf object: JSONValue, but known: Set<String>, _ reason: Remark.Reason = .unsupported
+  ) {
+    for (key, value) in object.members ?? []
+    where !known.contains(String(decoding: key, as: UTF8.self)) && value.holdsAnything {
+      let remark = Remark(reason: reason, field: key)
+      if !left.contains(remark) { left.append(remark) }
+    }
+  }
+
+  /// Says that the title of a section is not taken; its fields are.
+  mutating func leave(sectionTitle title: JSONValue?) {
+    guard let text = title?.text, !text.isEmpty else { return }
+    left.append(Remark(reason: .unsupported, field: Array("title of the section ".utf8) + text))
+  }
+
   /// Says that a field is not as it must be.
   mutating func leave(_ name: String) {
     left.append(Remark(reason: .invalid, field: Array(name.utf8)))

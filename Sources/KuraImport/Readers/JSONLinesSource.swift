@@ -44,6 +44,7 @@ enum JSONLinesSource {
     entry.value = nil
     value += piece
     entry.value = value
+    entry.leave(membersOf: document, but: ["name", "value", "more", "schema"])
   }
 
   private static func entry(
@@ -57,6 +58,9 @@ enum JSONLinesSource {
     entry.title = name
     entry.created = try time(document["created"], "created", line)
     entry.modified = try time(document["modified"], "modified", line)
+    guard entry.modified != 0 || entry.created == 0 else {
+      throw ReadingFlaw(.member, at: line, "modified")
+    }
     if document["kind"]?.text == Array("deleted".utf8), entry.modified != 0 {
       entry.manner.insert(.deleted)
       if let value = document["value"], content(value) != [] {
@@ -71,6 +75,16 @@ enum JSONLinesSource {
     if try isWord("protected", document["class"], of: ["standard"], "class", line) {
       entry.manner.insert(.protected)
     }
+    if let schema = document["schema"], schema.whole != 1 {
+      throw ReadingFlaw(.member, at: line, "schema")
+    }
+    if let protect = document["protect"] {
+      guard case .boolean(let isProtected) = protect else {
+        throw ReadingFlaw(.member, at: line, "protect")
+      }
+      if isProtected { entry.manner.insert(.protected) }
+    }
+    entry.leave(membersOf: document, but: members)
     if !entry.manner.contains(.deleted),
       try isWord("otp", document["kind"], of: ["value"], "kind", line)
     {
@@ -84,6 +98,12 @@ enum JSONLinesSource {
     }
     return entry
   }
+
+  /// Those that are taken, and what `kura get --json` tells beside them.
+  private static let members: Set<String> = [
+    "name", "value", "more", "attributes", "secret-attributes", "protect", "class", "kind",
+    "created", "modified", "schema", "revision", "size",
+  ]
 
   private static func take(
     _ document: JSONValue, _ name: String, isSecret: Bool, _ line: UInt64,

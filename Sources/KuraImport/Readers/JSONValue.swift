@@ -38,6 +38,17 @@ indirect enum JSONValue: Equatable, Sendable {
     return number
   }
 
+  /// Whether there is something in it: no null, no false, nothing that is empty or has but such members.
+  var holdsAnything: Bool {
+    switch self {
+    case .null, .boolean(false): false
+    case .boolean(true), .number: true
+    case .string(let text): !text.isEmpty
+    case .array(let elements): elements.contains { $0.holdsAnything }
+    case .object(let members): members.contains { $0.value.holdsAnything }
+    }
+  }
+
   /// Whether it is `true`.
   var isTrue: Bool { self == .boolean(true) }
 

@@ -21,7 +21,11 @@ struct OnePasswordSource {
       let outer = accounts.count > 1 ? [account["attrs"]?["accountName"]?.text ?? []] : []
       for vault in vaults {
         guard let items = vault["items"]?.elements else { throw ReadingFlaw(.member, "items") }
-        let folders = outer + [vault["attrs"]?["name"]?.text ?? []]
+        let name = vault["attrs"]?["name"]?.text ?? []
+        if vault["attrs"]?["desc"]?.holdsAnything == true {
+          sink.take(Remark(reason: .unsupported, field: Array("description of ".utf8) + name))
+        }
+        let folders = outer + [name]
         for item in items { try sink.take(try source.entry(item, folders)) }
       }
     }
@@ -86,6 +90,7 @@ struct OnePasswordSource {
       case "password": setValue(entry.text("password", of: details), &entry)
       case "sections":
         for section in entry.elements("sections", of: details) {
+          entry.leave(sectionTitle: section["title"])
           for field in entry.elements("fields", of: section) {
             OnePasswordField.take(field, category, files, &entry)
           }

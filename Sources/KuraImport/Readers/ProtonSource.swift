@@ -31,6 +31,9 @@ struct ProtonSource {
     for (_, vault) in vaults {
       guard let items = vault["items"]?.elements else { throw ReadingFlaw(.member, "items") }
       let folder = vault["name"]?.text ?? []
+      if vault["description"]?.holdsAnything == true {
+        sink.take(Remark(reason: .unsupported, field: Array("description of ".utf8) + folder))
+      }
       for item in items { try sink.take(try source.entry(item, folder)) }
     }
   }
@@ -54,8 +57,24 @@ struct ProtonSource {
     if item["state"]?.whole == 2 { entry.manner.insert(.trashed) }
     take(data, item, &entry)
     for field in entry.elements("extraFields", of: data) { Self.take(field, &entry) }
+    takeApps(entry.object("platformSpecific", of: data), &entry)
     for file in entry.elements("files", of: item) { attach(file.text ?? [], &entry) }
+    entry.leave(
+      membersOf: data, but: ["metadata", "extraFields", "type", "content", "platformSpecific"])
     return entry
+  }
+
+  /// The programs of Android in which an entry is filled in.
+  private func takeApps(_ object: JSONValue?, _ entry: inout SourceEntry) {
+    guard let object else { return }
+    let android = entry.object("android", of: object)
+    for app in entry.elements("allowedApps", of: android) {
+      let name = entry.text("packageName", of: app)
+      guard !name.isEmpty else { continue }
+      entry.fields.append(.init(key: Array("android-app".utf8), value: name, isSecret: false))
+    }
+    if let android { entry.leave(membersOf: android, but: ["allowedApps"], .foreign) }
+    entry.leave(membersOf: object, but: ["android"], .foreign)
   }
 
   /// A file of the archive. In the document alone there is its name.
@@ -128,10 +147,14 @@ struct ProtonSource {
     for _ in entry.elements("passkeys", of: content) {
       entry.left.append(Remark(reason: .unsupported, field: Array("passkey".utf8)))
     }
+    entry.leave(
+      membersOf: content,
+      but: ["itemEmail", "itemUsername", "username", "password", "totpUri", "urls", "passkeys"])
   }
 
   private func takeSections(_ content: JSONValue, _ name: String, _ entry: inout SourceEntry) {
     for section in entry.elements(name, of: content) {
+      entry.leave(sectionTitle: section["sectionName"])
       for field in entry.elements("sectionFields", of: section) { Self.take(field, &entry) }
     }
   }
