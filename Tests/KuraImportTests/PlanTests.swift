@@ -19,6 +19,12 @@ import Testing
     }
 
     var hidden: [String: [ImportedItem.Pair]] = [:]
+    var pasts: [String: [String]] = [:]
+    var depth = 10
+
+    func earlier(_ name: String) throws(ImportFailure) -> [[UInt8]] {
+      (pasts[name] ?? []).map { Array($0) }
+    }
 
     func item(_ name: String) -> KnownItem? { items[name]?.known }
 
@@ -67,8 +73,10 @@ import Testing
     #expect(rows.map(\.secrets) == [[user]])
     vault.hidden["a"] = [.init(key: user.key, value: Array("eve"))]
     #expect(try actions([wanted], .skip, vault) == [.skip])
-    // The vault's stays.
-    #expect(try Row.rows(of: plan.steps, known: &vault).map(\.secrets) == [[]])
+    // The vault's stays, and that is said.
+    let other = try Plan([wanted], .merge, known: &vault)
+    #expect(other.steps.map(\.action) == [.same])
+    #expect(other.lost.map(\.field) == ["user"] && other.lost[0].reason == .vaultsStays)
     vault.hidden["a"] = [user]
     #expect(try actions([wanted], .skip, vault) == [.same])
   }
@@ -107,8 +115,9 @@ import Testing
     var vault = Vault(("a", "old", KnownItem(attributes: [user], modified: 100)))
     let url = ImportedItem.Pair(key: Array("url"), value: Array("u"))
     let other = ImportedItem.Pair(key: Array("user"), value: Array("bob"))
-    for (modified, values, attributes) in [
-      (UInt64(200), ["new"], [[other, url]]), (50, ["new", "old"], [[], [url]]),
+    for (modified, values, attributes, left) in [
+      (UInt64(200), ["new"], [[other, url]], []),
+      (50, ["new", "old"], [[], [url]], [Leaving.Reason.vaultsStays]),
     ] {
       let plan = try Plan(
         [item("a", "new", attributes: [other, url], modified: modified)], .merge, known: &vault)
@@ -116,7 +125,77 @@ import Testing
       #expect(rows.map(\.value.text) == values)
       #expect(rows.map(\.attributes) == attributes)
       #expect(rows.allSatisfy { $0.flags == .replace })
+      #expect(plan.lost.map(\.reason) == left)
     }
+  }
+
+  @Test func `a merge adds the earlier values that the vault lacks, and the same once`() throws {
+    var vault = Vault(("a", "2", KnownItem(modified: 100)))
+    vault.pasts["a"] = ["0", "1"]
+    var same = item("a", "2")
+    same.history = ["1", "x", "x", "2", "y"].map { Array($0) }
+    var older = item("a", "z", modified: 50)
+    older.history = [Array("w")]
+    var newer = item("a", "3", modified: 200)
+    newer.history = [Array("1"), Array("w")]
+    for (item, values) in [
+      (same, ["x", "y", "2"]), (older, ["w", "z", "2"]), (newer, ["w", "3"]),
+    ] {
+      let plan = try Plan([item], .merge, known: &vault)
+      let rows = try Row.rows(of: plan.steps, known: &vault)
+      #expect(rows.map(\.value.text) == values)
+      #expect(rows.allSatisfy { $0.flags == .replace && $0.times == nil } && plan.lost.isEmpty)
+      var after = vault
+      after.pasts["a"] = ["0", "1", "2"] + values.dropLast()
+      after.items["a"]?.value = values[values.count - 1]
+      #expect(try actions([item], .merge, after) == [.same])
+    }
+  }
+
+  @Test func `what the vault's history has no room for is said, and pushes nothing out`() throws {
+    var vault = Vault(("a", "v", KnownItem(modified: 100)))
+    vault.pasts["a"] = (0..<6).map { "\($0)" }
+    var many = item("a", "v")
+    many.history = (0..<12).map { Array("h\($0)") }
+    func rows(
+      _ item: ImportedItem, _ policy: DuplicatePolicy
+    ) throws -> ([String], [Leaving.Reason]) {
+      let plan = try Plan([item], policy, known: &vault)
+      #expect(plan.lost.allSatisfy { $0.field == "earlier values" && $0.place == 1 })
+      return (
+        try Row.rows(of: plan.steps, known: &vault).map(\.value.text), plan.lost.map(\.reason)
+      )
+    }
+    #expect(try rows(many, .skip) == ([], [.pastOfSame(12)]))
+    #expect(try rows(many, .merge) == (["h9", "h10", "h11", "v"], [.pastBeyond(9)]))
+    many.value = Array("w")
+    // Of two values the one that is not on top is below it in any case.
+    #expect(try rows(many, .merge) == (["h10", "h11", "w", "v"], [.pastBeyond(10)]))
+    #expect(try rows(many, .replace) == (["h9", "h10", "h11", "w"], [.pastBeyond(9)]))
+    vault.pasts["a"] = (0..<10).map { "\($0)" }
+    #expect(try rows(many, .merge) == (["w", "v"], [.pastBeyond(12)]))
+    many.name = "new"
+    #expect(try rows(many, .skip).0.count == 11)
+    #expect(try rows(many, .skip).1 == [.pastBeyond(2)])
+    many.isProtected = true
+    #expect(try rows(many, .skip).1 == [])
+    many.isProtected = false
+    vault.depth = 0
+    #expect(try rows(many, .skip) == (["w"], [.pastBeyond(12)]))
+  }
+
+  @Test func `a merge takes the values alone of Kura's own history`() throws {
+    var vault = Vault(("a", "2", KnownItem(attributes: [user], modified: .max)))
+    vault.pasts["a"] = ["0"]
+    let lines = """
+      {"name":"a","value":"1","modified":"2025-01-01T00:00:00Z","attributes":{"user":"eve"}}
+      {"name":"a","kind":"deleted","modified":"2025-02-01T00:00:00Z"}
+      {"name":"a","value":"2","modified":"2025-03-01T00:00:00Z","attributes":{"user":"ada"}}
+      """
+    let plan = try Plan(try items(Array(lines), .jsonLines), .merge, known: &vault)
+    let rows = try Row.rows(of: plan.steps, known: &vault)
+    #expect(rows.map(\.value.text) == ["1", "2"] && rows.allSatisfy { $0.attributes.isEmpty })
+    #expect(plan.lost.map(\.reason) == [.pastAttributes])
   }
 
   @Test func `what takes the passcode is neither read nor touched by a merge`() throws {

@@ -25,6 +25,8 @@ struct ImportedItem: Equatable, Sendable {
   var isDeleted = false
   /// All of its earlier revisions, the oldest first, where the source has them.
   var earlier: [ImportedItem] = []
+  /// Whether those are known, so that it has no attributes but its own.
+  var isWhole = false
   /// Where its entry stands in the source.
   var place: UInt64 = 0
   /// What it is of its entry: `password`, `notes`, or as the source has it.
@@ -48,6 +50,14 @@ struct Leaving: Equatable, Sendable {
     case skipped
     /// The same, and the passcode is asked for it.
     case protectedThere
+    /// So many earlier values, the oldest, are more than the vault keeps of an item.
+    case pastBeyond(Int)
+    /// So many are not in the history of the vault's item, which stays as it is.
+    case pastOfSame(Int)
+    /// The vault's item has another one of that key, which stays.
+    case vaultsStays
+    /// Earlier values come into the vault's history without their attributes.
+    case pastAttributes
   }
 
   var place: UInt64

@@ -155,6 +155,7 @@ struct ItemMapping {
     item.earlier = before.earlier
     before.earlier = []
     item.earlier.append(before)
+    item.isWhole = true
     items[index] = item
   }
 

@@ -12,12 +12,16 @@ struct KnownItem: Equatable, Sendable {
 
 /// Answers what a plan asks of the vault.
 protocol KnownItems {
+  /// How many earlier revisions it keeps of an item that does not take the passcode.
+  var depth: Int { get }
   /// What there is of that name; nil: nothing.
   func item(_ name: String) -> KnownItem?
   /// Its value; nil where it takes the passcode, or is longer than any that is imported.
   mutating func value(_ name: String) throws(ImportFailure) -> [UInt8]?
   /// Its secret attributes; none where it takes the passcode.
   mutating func secrets(_ name: String) throws(ImportFailure) -> [ImportedItem.Pair]
+  /// Its earlier values, the oldest first; none where it takes the passcode.
+  mutating func earlier(_ name: String) throws(ImportFailure) -> [[UInt8]]
 }
 
 /// Says what becomes of an item whose name the vault has with another content.

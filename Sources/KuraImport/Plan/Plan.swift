@@ -20,12 +20,21 @@ struct Plan: Equatable, Sendable {
 
   /// Says what is done with one item.
   struct Step: Equatable, Sendable {
+    /// What of it is to be stored.
     var item: ImportedItem
     var action: Action
+    /// What is not.
+    var lost: [Loss] = []
+  }
+
+  /// Says what of an item is not stored though the item is.
+  struct Loss: Equatable, Sendable {
+    var field: String
+    var reason: Leaving.Reason
   }
 
   private(set) var steps: [Step] = []
-  private let policy: DuplicatePolicy
+  let policy: DuplicatePolicy
 
   /// Plans for all items.
   init(
@@ -57,13 +66,23 @@ struct Plan: Equatable, Sendable {
     }
   }
 
+  /// What of items that are stored, or are there, is not.
+  var lost: [Leaving] {
+    steps.flatMap { step in
+      step.lost.map { loss in
+        Leaving(
+          place: step.item.place, entry: step.item.name, field: loss.field, reason: loss.reason)
+      }
+    }
+  }
+
   private mutating func add(
     _ group: [ImportedItem], _ names: Set<String>, _ known: inout some KnownItems
   ) throws(ImportFailure) {
     var actions: [Action] = []
     for item in group { actions.append(try action(for: item, &known)) }
     guard policy == .rename, actions.contains(where: { $0 == .skip || $0 == .protected }) else {
-      steps += zip(group, actions).map { Step(item: $0, action: $1) }
+      for (item, action) in zip(group, actions) { try append(item, action, &known) }
       return
     }
     let base = group[0].name
@@ -75,11 +94,19 @@ struct Plan: Equatable, Sendable {
       var again: [Action] = []
       for item in renamed { again.append(try action(for: item, &known)) }
       if again.contains(where: { $0 == .skip || $0 == .protected }) { continue }
-      steps += zip(zip(renamed, group), again).map { pair, action in
-        Step(item: pair.0, action: action == .new ? .rename(pair.1.name) : action)
+      for ((item, first), action) in zip(zip(renamed, group), again) {
+        try append(item, action == .new ? .rename(first.name) : action, &known)
       }
       return
     }
+  }
+
+  private mutating func append(
+    _ item: ImportedItem, _ action: Action, _ known: inout some KnownItems
+  ) throws(ImportFailure) {
+    var step = Step(item: item, action: action)
+    try fit(&step, &known)
+    steps.append(step)
   }
 
   private static func renamed(

@@ -24,7 +24,8 @@ struct Row: Equatable, Sendable {
       switch step.action {
       case .new, .rename: rows += all(of: step.item, index, isOver: false)
       case .replace: rows += all(of: step.item, index, isOver: true)
-      case .merge(let isNewer): rows += try Row(step.item, index).merged(isNewer, &known)
+      case .merge(let isNewer):
+        rows += try Row(step.item, index).merged(isNewer, past: step.item.history, &known)
       case .same, .skip, .protected: break
       }
     }
@@ -63,7 +64,7 @@ struct Row: Equatable, Sendable {
       rows.append(row)
     }
     var last = Row(item, step)
-    if !item.earlier.isEmpty { last.flags.insert(.replaceAttributes) }
+    if item.isWhole { last.flags.insert(.replaceAttributes) }
     rows.append(last)
     for index in rows.indices where isOver || index > 0 { rows[index].flags.insert(.replace) }
     return rows
@@ -84,25 +85,26 @@ struct Row: Equatable, Sendable {
   /// The key of what codes are made of.
   private static let code = Array("otp".utf8)
 
-  /// Over, or below, what the vault has; what that lacks of attributes is added.
+  /// Over, or below, what the vault has.
+  ///
+  /// - Parameter past: Values that go to the history.
   private func merged(
-    _ isNewer: Bool, _ known: inout some KnownItems
+    _ isNewer: Bool, past: [[UInt8]], _ known: inout some KnownItems
   ) throws(ImportFailure) -> [Row] {
     guard let there = known.item(name), let value = try known.value(name) else { return [] }
-    var over = self
-    over.flags.insert(.replace)
-    over.times = nil
-    if isNewer { return [over] }
-    over.attributes = attributes.filter { pair in !there.attributes.contains { $0.key == pair.key }
+    var rows = past.map { value in
+      var row = Row(name: name, value: value, attributes: [], step: step)
+      row.flags = flags.intersection(.protect)
+      return row
     }
-    if !secrets.isEmpty {
-      let hidden = try known.secrets(name)
-      over.secrets = secrets.filter { pair in !hidden.contains { $0.key == pair.key } }
+    var last = self
+    last.times = nil
+    if !isNewer {
+      last.value = value
+      last.flags = there.isCode ? .otp : []
     }
-    var kept = over
-    kept.value = value
-    kept.flags = there.isCode ? [.replace, .otp] : .replace
-    (over.attributes, over.secrets) = ([], [])
-    return value == self.value ? [kept] : [over, kept]
+    rows.append(last)
+    for index in rows.indices { rows[index].flags.insert(.replace) }
+    return rows
   }
 }

@@ -43,13 +43,14 @@ public enum ImportProgram {
     }
     let side = Held(try VaultSide(vault))
     var look = VaultLook(
-      try side.vault.known(),
+      try side.vault.known(), depth: try side.vault.depth(),
       read: { name throws(ImportFailure) in try side.vault.value(name) },
-      readSecrets: { name throws(ImportFailure) in try side.vault.secrets(name) })
+      readSecrets: { name throws(ImportFailure) in try side.vault.secrets(name) },
+      readEarlier: { name throws(ImportFailure) in try side.vault.earlier(name) })
     let plan = try Plan(items, order.policy, known: &look)
     items = []
     var rows = try Row.rows(of: plan.steps, known: &look)
-    leavings += try store(&rows, of: plan, side, order)
+    leavings += try store(&rows, of: plan, side, order) + plan.lost
     if order.isDry {
       let codes = Set(rows.filter { $0.flags.contains(.otp) }.map { $0.step })
       for (index, step) in plan.steps.enumerated() {

@@ -58,6 +58,13 @@ enum ImportWords {
     case .renamed(let name): "its name breaks a rule: it becomes " + harmless(name)
     case .skipped: "not taken: the vault has another one of that name"
     case .protectedThere: "not taken: the vault's takes the passcode"
+    case .pastBeyond(let count):
+      "the oldest \(count) not taken: the vault keeps no more, by its setting history-depth"
+    case .pastOfSame(let count):
+      "\(count) not taken: the vault's item stays as it is; --on-duplicate merge adds them"
+    case .vaultsStays: "not taken: the vault's item has another one, which stays"
+    case .pastAttributes:
+      "their attributes are not taken: the values alone join the vault's history"
     case .twice: "not taken again: the same stands before it"
     }
   }

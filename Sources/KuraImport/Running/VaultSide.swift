@@ -2,6 +2,7 @@
 
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraTerms
 internal import SecureMemory
 
 /// Speaks to the agent for an import: asks what the vault has, and has it store all or nothing.
@@ -29,10 +30,12 @@ struct VaultSide: ~Copyable {
   }
 
   /// An item's value.
-  mutating func value(_ name: String) throws(ImportFailure) -> [UInt8] {
+  ///
+  /// - Parameter revision: An earlier one; 0 for the current.
+  mutating func value(_ name: String, revision: UInt64 = 0) throws(ImportFailure) -> [UInt8] {
     var value: [UInt8] = []
     do throws(ClientError) {
-      try connection.get(name) { part throws(ClientError) in
+      try connection.get(name, revision: revision) { part throws(ClientError) in
         value.reserveCapacity(value.count + part.count)
         for index in part.indices { value.append(part[index]) }
       }
@@ -50,6 +53,29 @@ struct VaultSide: ~Copyable {
       }
     } catch { throw ImportFailure(error) }
     return pairs
+  }
+
+  /// How many earlier revisions the vault keeps of an item.
+  mutating func depth() throws(ImportFailure) -> Int {
+    do throws(ClientError) { return Int(try connection.setting(.historyDepth)) } catch {
+      throw ImportFailure(error)
+    }
+  }
+
+  /// An item's earlier values, but for those that are longer than any that is imported.
+  mutating func earlier(_ name: String) throws(ImportFailure) -> [[UInt8]] {
+    var revisions: [(number: UInt64, kind: ItemKind, size: UInt64)] = []
+    do throws(ClientError) {
+      try connection.history(name) { item throws(ClientError) in
+        revisions.append((item.facts.revision, item.facts.kind, item.facts.size))
+      }
+    } catch { throw ImportFailure(error) }
+    var values: [[UInt8]] = []
+    for (number, kind, size) in revisions.dropLast()
+    where (kind == .value || kind == .otp) && size <= UInt64(ImportedItem.longest) {
+      values.append(try value(name, revision: number))
+    }
+    return values
   }
 
   private static func array(_ bytes: Span<UInt8>) -> [UInt8] {
