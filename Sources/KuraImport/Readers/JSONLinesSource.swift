@@ -55,6 +55,9 @@ enum JSONLinesSource {
     entry.place = line
     entry.manner = .own
     guard let name = document["name"]?.text else { throw ReadingFlaw(.member, at: line, "name") }
+    if let schema = document["schema"], schema.whole != 1 {
+      throw ReadingFlaw(.member, at: line, "schema")
+    }
     entry.title = name
     entry.created = try time(document["created"], "created", line)
     entry.modified = try time(document["modified"], "modified", line)
@@ -72,18 +75,7 @@ enum JSONLinesSource {
       }
       entry.value = value
     }
-    if try isWord("protected", document["class"], of: ["standard"], "class", line) {
-      entry.manner.insert(.protected)
-    }
-    if let schema = document["schema"], schema.whole != 1 {
-      throw ReadingFlaw(.member, at: line, "schema")
-    }
-    if let protect = document["protect"] {
-      guard case .boolean(let isProtected) = protect else {
-        throw ReadingFlaw(.member, at: line, "protect")
-      }
-      if isProtected { entry.manner.insert(.protected) }
-    }
+    if try isProtected(document, line) { entry.manner.insert(.protected) }
     entry.leave(membersOf: document, but: members)
     if !entry.manner.contains(.deleted),
       try isWord("otp", document["kind"], of: ["value"], "kind", line)
@@ -97,6 +89,17 @@ enum JSONLinesSource {
       throw ReadingFlaw(.member, at: line, "secret-attributes")
     }
     return entry
+  }
+
+  private static func isProtected(
+    _ document: JSONValue, _ line: UInt64
+  ) throws(ReadingFlaw) -> Bool {
+    if try isWord("protected", document["class"], of: ["standard"], "class", line) { return true }
+    guard let protect = document["protect"] else { return false }
+    guard case .boolean(let isTrue) = protect else {
+      throw ReadingFlaw(.member, at: line, "protect")
+    }
+    return isTrue
   }
 
   /// Those that are taken, and what `kura get --json` tells beside them.
