@@ -128,18 +128,26 @@ struct BitwardenSource {
     case 2: break
     case 3:
       let card = entry.object("card", of: item)
-      JSONFields.take(card, value: "number", secret: ["code"], into: &entry)
+      JSONFields.take(
+        card, value: "number", open: ["cardholderName", "brand", "expMonth", "expYear"],
+        into: &entry)
     case 4:
       let identity = entry.object("identity", of: item)
-      JSONFields.take(
-        identity, value: nil, secret: ["ssn", "passportNumber", "licenseNumber"], into: &entry)
+      JSONFields.take(identity, value: nil, open: Self.personal, into: &entry)
       if let user = identity?["username"]?.text { entry.user = user }
     case 5:
       let key = entry.object("sshKey", of: item)
-      JSONFields.take(key, value: "privateKey", secret: [], into: &entry)
+      JSONFields.take(
+        key, value: "privateKey", open: ["publicKey", "keyFingerprint"], into: &entry)
     default: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
     }
   }
+
+  /// What lists may show of an identity: its numbers are not among it.
+  private static let personal: Set<String> = [
+    "title", "firstName", "middleName", "lastName", "username", "company", "email", "phone",
+    "address1", "address2", "address3", "city", "state", "postalCode", "country",
+  ]
 
   private func takeLogin(_ login: JSONValue, _ entry: inout SourceEntry) {
     entry.user = entry.text("username", of: login)

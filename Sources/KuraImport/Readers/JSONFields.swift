@@ -6,10 +6,10 @@ enum JSONFields {
   ///
   /// - Parameters:
   ///   - main: The member that is what the entry is about.
-  ///   - secret: Those that are hidden.
+  ///   - open: Those that lists may show; nobody knows whether another one is secret.
   ///   - other: Those that are taken elsewhere.
   static func take(
-    _ object: JSONValue?, value main: String?, secret: Set<String>, besides other: Set<String> = [],
+    _ object: JSONValue?, value main: String?, open: Set<String>, besides other: Set<String> = [],
     into entry: inout SourceEntry
   ) {
     for (key, value) in object?.members ?? [] {
@@ -20,7 +20,7 @@ enum JSONFields {
       if name == main {
         entry.value = text
       } else {
-        entry.fields.append(.init(key: key, value: text, isSecret: secret.contains(name)))
+        entry.fields.append(.init(key: key, value: text, isSecret: !open.contains(name)))
       }
     }
   }

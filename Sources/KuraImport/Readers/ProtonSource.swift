@@ -104,11 +104,12 @@ struct ProtonSource {
       }
     case "creditCard":
       JSONFields.take(
-        content, value: "number", secret: ["verificationNumber", "pin"], into: &entry)
+        content, value: "number", open: ["cardholderName", "cardType", "expirationDate"],
+        into: &entry)
     case "identity":
       JSONFields.take(
         content, value: nil,
-        secret: ["socialSecurityNumber", "passportNumber", "licenseNumber"],
+        open: Self.personal,
         besides: Set(Self.extras + ["sections"]), into: &entry)
       takeSections(content, "sections", &entry)
       for group in Self.extras {
@@ -116,16 +117,26 @@ struct ProtonSource {
       }
     case "sshKey":
       JSONFields.take(
-        content, value: "privateKey", secret: [], besides: ["sections"], into: &entry)
+        content, value: "privateKey", open: ["publicKey"], besides: ["sections"], into: &entry)
       takeSections(content, "sections", &entry)
     case "wifi":
       JSONFields.take(
-        content, value: "password", secret: [], besides: ["sections"], into: &entry)
+        content, value: "password", open: ["ssid", "security"], besides: ["sections"],
+        into: &entry)
       takeSections(content, "sections", &entry)
     case "custom": takeSections(content, "sections", &entry)
     case .some, nil: entry.left.append(Remark(reason: .unsupported, field: Array("type".utf8)))
     }
   }
+
+  /// What lists may show of an identity: its numbers are not among it.
+  private static let personal: Set<String> = [
+    "fullName", "firstName", "middleName", "lastName", "birthdate", "gender", "email",
+    "phoneNumber", "secondPhoneNumber", "organization", "streetAddress", "floor", "city", "county",
+    "zipOrPostalCode", "stateOrProvince", "countryOrRegion", "website", "personalWebsite",
+    "xHandle", "linkedin", "reddit", "facebook", "yahoo", "instagram", "company", "jobTitle",
+    "workPhoneNumber", "workEmail",
+  ]
 
   /// Fields of an identity that a person has added.
   private static let extras = [
