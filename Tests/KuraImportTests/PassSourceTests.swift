@@ -39,6 +39,7 @@ import Testing
       ("p\nnotes\nmore\n\n", "p", "notes\nmore\n"),
       ("-----BEGIN KEY-----\nx\n", "-----BEGIN KEY-----\nx\n", nil),
       ("p\n: no\nkey:value\n", "p", ": no\nkey:value\n"),
+      ("p\r\n\r\n", "p", nil), ("\r\n", "", nil), ("p\r\nn\r\nm\r\n", "p", "n\r\nm\r\n"),
     ] as [(String, String, String?)])
   func `what is no field is notes, and a key is whole`(
     _ text: String, _ value: String, _ notes: String?
@@ -46,6 +47,13 @@ import Testing
     let item = try #require(try items(store(("a", text)), .pass).first)
     #expect(item.value.text == value)
     #expect(item.secret("notes") == notes)
+  }
+
+  @Test func `lines may end in CR and LF`() throws {
+    let text = "p\r\nuser: ada\r\nPIN: 1\r\notpauth://totp/x?secret=AAAAAAAA\r\n"
+    let item = try #require(try items(store(("a", text)), .pass).first)
+    #expect(item.value.text == "p" && item["user"] == "ada" && item.secret("PIN") == "1")
+    #expect(item.secret("otp") == "otpauth://totp/x?secret=AAAAAAAA" && item.secrets.count == 2)
   }
 
   @Test func `a file, bytes and a code alone are what they are`() throws {

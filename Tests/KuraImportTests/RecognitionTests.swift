@@ -22,6 +22,20 @@ import Testing
 
   @Test(
     arguments: [
+      "chrome.csv", "firefox.csv", "lastpass.csv", "keepassxc.csv", "app.env",
+      "bitwarden.json", "proton.json", "exchange.json", "keepass.xml", "items.jsonl",
+    ])
+  func `a byte order mark, which Apple's has, says nothing`(_ file: String) throws {
+    let bytes = try fixture(file)
+    let format = try #require(Recognition.format(of: bytes))
+    let plain = try read(bytes, format)
+    #expect(Recognition.format(of: [0xEF, 0xBB, 0xBF] + bytes) == format)
+    #expect(try read([0xEF, 0xBB, 0xBF] + bytes, format).entries == plain.entries)
+    #expect(!plain.entries.isEmpty)
+  }
+
+  @Test(
+    arguments: [
       ("{\"name\":\"a\",\"value\":\"b\"}\n", .jsonLines),
       ("\u{FEFF}\n# c\nexport A_1=b\n", .dotenv),
       ("{\"encrypted\":true,\"passwordProtected\":true,\"data\":\"x\"}", .bitwardenJSON),

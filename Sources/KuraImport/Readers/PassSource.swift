@@ -47,26 +47,32 @@ enum PassSource {
 
   private static func fill(_ entry: inout SourceEntry, _ content: [UInt8]) {
     var lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    let first = lines.isEmpty ? [] : Array(lines.removeFirst())
+    let first = lines.isEmpty ? [] : Array(text(of: lines.removeFirst()))
     if isURI(first) {
       entry.seed = first
-    } else if !first.isEmpty || lines.allSatisfy(\.isEmpty) {
+    } else if !first.isEmpty || lines.allSatisfy({ text(of: $0).isEmpty }) {
       entry.value = first
     }
     var notes: [ArraySlice<UInt8>] = []
     for line in lines {
-      if entry.seed.isEmpty, isURI(Array(line)) {
-        entry.seed = Array(line)
-      } else if notes.isEmpty, let field = field(line) {
+      let text = text(of: line)
+      if entry.seed.isEmpty, isURI(Array(text)) {
+        entry.seed = Array(text)
+      } else if notes.isEmpty, let field = field(text) {
         take(field.key, field.value, &entry)
       } else {
         notes.append(line)
       }
     }
-    while let last = notes.last, last.isEmpty { notes.removeLast() }
+    while let last = notes.last, text(of: last).isEmpty { notes.removeLast() }
     if !notes.isEmpty {
       entry.notes = Array(notes.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
     }
+  }
+
+  /// A line without the CR that an editor may have put at its end.
+  private static func text(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    line.last == UInt8(ascii: "\r") ? line.dropLast() : line
   }
 
   private static func isURI(_ line: [UInt8]) -> Bool {
