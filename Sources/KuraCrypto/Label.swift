@@ -40,6 +40,13 @@ public enum Label: Sendable {
   case oldSlots
   /// A machine, as one vault knows it; followed by the vault id.
   case machine
+  /// From the vault key, followed by the vault id: seals what stands in a store for other devices, and proves to them
+  /// that who began an epoch had the key of the one before.
+  case remote, epoch
+  /// From a device's seed, followed by vault and device id: seals what it says to itself.
+  case own
+  /// The id and the seed of a device that finds that another one has its id.
+  case twin
 
   /// The label's ASCII bytes.
   public var text: StaticString {
@@ -57,6 +64,10 @@ public enum Label: Sendable {
     case .oldSlot: "kura1/old-slot"
     case .oldSlots: "kura1/old-slots"
     case .machine: "kura1/machine"
+    case .remote: "kura1/remote"
+    case .epoch: "kura1/epoch"
+    case .own: "kura1/own"
+    case .twin: "kura1/twin"
     case .keyEncryptionKey: "kura1/kek"
     case .protectedKeyEncryptionKey: "kura1/kek-protected"
     case .recoveryKey: "kura1/recovery"
@@ -90,6 +101,10 @@ public enum KeyPurpose: CaseIterable, Sendable {
   case log
   /// Seals what copies of a vault know of each other.
   case sync
+  /// Seals what stands in a store for other devices.
+  case remote
+  /// Proves to them that who began an epoch had this key.
+  case epoch
 
   var label: Label {
     switch self {
@@ -100,6 +115,8 @@ public enum KeyPurpose: CaseIterable, Sendable {
     case .seen: .seen
     case .log: .log
     case .sync: .sync
+    case .remote: .remote
+    case .epoch: .epoch
     }
   }
 }

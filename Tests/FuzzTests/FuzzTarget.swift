@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
   let read: @Sendable ([UInt8]) throws(Flaw) -> Bool
 
   static let all =
-    FormatTargets.all + CopyTargets.all + StateTargets.all + LogTargets.all + ProtocolTargets.all
+    FormatTargets.all + CopyTargets.all + RemoteTargets.all + StateTargets.all + LogTargets.all
+    + ProtocolTargets.all
     + ClientTargets.all + ScreenTargets.all + ImportTargets.all
 }
 

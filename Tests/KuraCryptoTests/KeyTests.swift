@@ -41,7 +41,7 @@ import Testing
     let labels: [Label] = [
       .seal, .name, .ring, .tree, .root, .seen, .log, .keyEncryptionKey,
       .protectedKeyEncryptionKey, .recoveryKey, .keyFile, .deviceSecret, .protectedValue,
-      .draft,
+      .draft, .sync, .remote, .epoch, .own, .twin,
     ]
     #expect(Set(labels.map { "\($0.text)" }).count == labels.count)
   }

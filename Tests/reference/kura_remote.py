@@ -8,7 +8,8 @@ from typing import NamedTuple
 from nacl import bindings as sodium
 from nacl.exceptions import BadSignatureError
 
-from kura_format import Damaged, Reader, check_stored_text, keyed_hash, pad, seal, u8, u16, u32, u64, unpad, unseal
+from kura_format import (Damaged, Reader, Refused, SlotHeader, check_stored_text, keyed_hash, pad, seal, u8, u16, u32, u64,
+                         unpad, unseal)
 from kura_second import TOP, Lineage, ascending, need, read_vector, vector_bytes
 
 PACK, PIECE, RECORD, HEADER, JOURNAL, CHAIN = range(1, 7)
@@ -265,7 +266,7 @@ def row_bytes(row):
 def read_slot_side(reader):
     side = Lineage.read(reader), many(reader.u8(), lambda: (reader.take(16), reader.u8(), read_entry(reader)), "slots",
                                       lambda x: x[0])
-    need(1 <= len(side[1]) <= 64 and all(kind in (1, 2, 3, 6) for _, kind, _ in side[1]), "slots")
+    need(1 <= len(side[1]) <= 64 and all(kind in (1, 2, 3) for _, kind, _ in side[1]), "slots")
     return side
 
 
@@ -382,13 +383,58 @@ def is_proved(epoch, parent, vault_key):
     return parent in epoch.parents and epoch.proofs[epoch.parents.index(parent)] == proof
 
 
+def check_slot(header, key, half):
+    """A slot that may stand elsewhere too; of kind 6 no more is known here than that it has an id."""
+    need(len(header) >= 48 and header[0] in (1, 2, 3, 6), "a slot that stays")
+    if header[0] != 6:
+        try:
+            SlotHeader.decode(header)
+        except Refused as reason:
+            raise Damaged(str(reason)) from None
+        need(len(key) == 328 and len(half) in ((0, 104) if header[0] == 3 else (104,)), "slot")
+
+
 def read_header_object(data):
     """(header, [(slot header, key, protected half)])"""
     reader = Reader(data)
     header = reader.take(24)
+    need(header[:8] == b"KURA\2\0\0\0", "header")
     slots = many(reader.u8(), lambda: tuple(reader.take(reader.u16()) for _ in range(3)))
-    need(header[:4] == b"KURA" and 1 <= len(slots) <= 64 and all(len(x[0]) >= 48 and x[0][0] in (1, 2, 3, 6) for x in slots),
-         "header")
+    for slot in slots:
+        check_slot(*slot)
     ascending([x[0][32:48] for x in slots], "slots")
+    need(1 <= len(slots) <= 64, "slots")
     reader.end()
     return header, slots
+
+
+def header_object_bytes(found):
+    return found[0] + listed(found[1], lambda slot: b"".join(u16(len(x)) + x for x in slot), u8)
+
+
+# --- Pieces, chains, journals, seeds ----------------------------------------------------------------------------
+
+def read_piece(data):
+    reader = Reader(data)
+    chunks = many(reader.u8(), lambda: reader.take(reader.u32()))
+    need(1 <= len(chunks) <= 16 and all(73 <= len(x) <= 65_608 for x in chunks), "piece")
+    reader.end()
+    return chunks
+
+
+def piece_bytes(chunks):
+    return listed(chunks, lambda x: u32(len(x)) + x, u8)
+
+
+def read_block(data):
+    need(len(data) == 16 * BLOCK, "block")
+    return [data[at:at + 16] for at in range(0, len(data), 16)]
+
+
+def seed_file(vault, device, seed, sync_key, nonce):
+    return b"KURASYNC" + vault + device + seal(sync_key, b"\x18" + vault + device, seed, nonce)
+
+
+def read_seed_file(data, vault, device, sync_key):
+    need(len(data) == 144 and data[:40] == b"KURASYNC" + vault + device, "seed")
+    return unseal(sync_key, b"\x18" + vault + device, data[40:])

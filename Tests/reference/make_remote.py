@@ -5,7 +5,7 @@ from pathlib import Path
 
 import kura_remote as R
 import make_records
-from kura_format import Source, u16, u32
+from kura_format import Damaged, SlotHeader, Source, WrongKey, pad, seal, u16, u32, unpad, unseal
 
 TARGET = Path(__file__).resolve().parents[2] / "Fixtures/vectors/records/remote-1.txt"
 RECORDS = {
@@ -13,10 +13,48 @@ RECORDS = {
     "inner": lambda data: R.inner_bytes(R.read_inner(data)),
     "pack": lambda data: R.pack_bytes(R.read_pack(data)),
     "cut": lambda data: R.cut_bytes(R.read_cut(data)),
+    "object": lambda data: R.object_bytes(data[8], EPOCH, R.object_body(data, R.name_of(data), data[8], EPOCH)),
+    "piece": lambda data: R.piece_bytes(R.read_piece(data)),
+    "chain": lambda data: b"".join(R.read_block(data)),
+    "header": lambda data: R.header_object_bytes(R.read_header_object(data)),
+    "seed": lambda data: seed_again(data),
+    "keys": lambda data: data[:80] + keys_bytes(data[:80]),
+    "sealed": lambda data: sealed_bytes(data),
     "epoch": lambda data: R.epoch_bytes(R.read_epoch(data)) + b"".join(R.read_epoch(data).proofs) + data[-64:],
 }
 SEED = bytes(range(32))
 VAULT_KEY = bytes(range(32, 64))
+VAULT, DEVICE, EPOCH, VALUE = (bytes([n]) * 16 for n in (1, 2, 3, 4))
+
+
+def keys_bytes(data):
+    """All keys and ids that come of `VK 32 || seed 32 || revision id 16`."""
+    key, seed, revision = data[:32], data[32:64], data[64:]
+    return (R.remote_key(key, VAULT) + R.proof_key(key, VAULT) + R.own_key(seed, VAULT, DEVICE) + R.public_half(seed)
+            + b"".join(R.twin(DEVICE, revision, seed)))
+
+
+def place_of(kind):
+    return {R.PIECE: R.piece_place(VAULT, DEVICE, EPOCH, VALUE, 16),
+            R.JOURNAL: R.journal_place(VAULT, DEVICE, 2 * R.BLOCK)}.get(kind, R.place(VAULT, DEVICE, EPOCH, kind))
+
+
+def seed_again(data):
+    try:
+        return R.seed_file(VAULT, DEVICE, R.read_seed_file(data, VAULT, DEVICE, VAULT_KEY), VAULT_KEY, data[40:64])
+    except WrongKey:
+        raise Damaged("another key") from None
+
+
+def sealed_bytes(data):
+    """`u8 kind || seal(...)` as it stands in an object of that kind, or in a head; sealed again."""
+    kind, sealed = data[0], data[1:]
+    key = R.own_key(SEED, VAULT, DEVICE) if kind == R.JOURNAL else R.remote_key(VAULT_KEY, VAULT)
+    try:
+        plain = unpad(unseal(key, place_of(kind), sealed))
+    except WrongKey:
+        raise Damaged("another place") from None
+    return bytes([kind]) + seal(key, place_of(kind), pad(plain), sealed[:24])
 
 
 def sample_inner(make):
@@ -88,8 +126,11 @@ def packs(make):
         "a setting of one machine": lambda p: (p[0], [(2, 7, [], settings[0][3])]),
         "sides descend": lambda p: (p[0], [(2, 1, [], settings[0][3][::-1])]),
         "slots descend": lambda p: (p[0], [(3, 0, [], [(sides[0], slots[::-1])])]),
+        "no side of slots": lambda p: (p[0], [(3, 0, [], [])]),
+        "sides of slots descend": lambda p: (p[0], [(3, 0, [], [(side, slots) for side in sides[::-1]])]),
         "no slot": lambda p: (p[0], [(3, 0, [], [(sides[0], [])])]),
         "a slot of one machine": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 4, (low, 1))])])]),
+        "a slot of kind 6": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 6, (low, 1))])])]),
         "purged descend": lambda p: (p[0], [(1, low, purged[::-1], rows)]),
         "class 2": lambda p: (p[0], [(1, low, [], [rows[0]._replace(cls=2)])]),
         "kind 4": lambda p: (p[0], [(1, low, [], [rows[0]._replace(kind=4)])]),
@@ -128,11 +169,66 @@ def epochs(make):
     make.bad("epoch", whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:], "a proof that was changed")
 
 
+def objects(make):
+    for kind in range(1, 7):
+        make.good("object", R.object_bytes(kind, EPOCH, b"body"))
+    whole = R.object_bytes(R.PACK, EPOCH, b"body")
+    for at, what in ((0, "magic"), (7, "version"), (9, "reserved"), (15, "reserved"), (16, "another epoch"), (31, "another epoch")):
+        make.bad("object", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:], what)
+    make.bad("object", whole[:31], "cut")
+    make.good("object", whole[:32])
+    make.bad("object", whole[:8] + bytes([R.CHAIN]) + whole[9:32] + bytes(16_385), "more than a chain has")
+
+
+def pieces(make):
+    make.bent("piece", [b"c" * 73, b"d" * 500], R.piece_bytes, {
+        "no chunk": lambda p: p.clear(), "17 chunks": lambda p: p[:1] * 17, "an empty chunk": lambda p: [b"c" * 72],
+        "a chunk too long": lambda p: [b"c" * 65_609],
+    })
+    make.good("chain", make.source.bytes(16 * R.BLOCK))
+    make.bad("chain", bytes(16 * R.BLOCK - 16), "an id too few")
+    make.bad("chain", bytes(16 * R.BLOCK + 16), "an id too many")
+
+
+def headers(make):
+    def slot(kind, id, key=328, half=104, kdf=(0, 0)):
+        front = SlotHeader(kind, int(kdf[0] > 0), *kdf, make.source.bytes(16), bytes([id]) * 16).encode()
+        return front, make.source.bytes(key), make.source.bytes(half)
+    sample = (b"KURA\2\0\0\0" + VAULT, [slot(1, 1, kdf=(3, 1 << 26)), slot(2, 2), slot(3, 3, half=0), slot(6, 4, 9, 1)])
+    change = lambda n, new: lambda h: (h[0], h[1][:n] + [new] + h[1][n + 1:])
+    make.bent("header", sample, R.header_object_bytes, {
+        "no slot": lambda h: (h[0], []), "slots descend": lambda h: (h[0], h[1][::-1]), "a slot twice": lambda h: (h[0], h[1][:1] * 2),
+        "65 slots": lambda h: (h[0], [slot(2, n) for n in range(65)]),
+        "format 1": lambda h: (b"KURA\1\0\0\0" + VAULT, h[1]), "reserved": lambda h: (b"KURA\2\0\1\0" + VAULT, h[1]),
+        "no vault": lambda h: (b"KURB\2\0\0\0" + VAULT, h[1]),
+        "a slot of a machine": change(2, slot(4, 3, kdf=(3, 1 << 26))), "a slot of kind 5": change(2, slot(5, 3)),
+        "a slot out of use": change(2, (b"\7" + bytes(31) + b"\3" * 16, b"k", b"")),
+        "a slot of kind 8": change(2, slot(8, 3)),
+        "a passcode that costs nothing": change(0, slot(1, 1)), "no protected half": change(1, slot(2, 2, half=0)),
+        "a longer half": change(2, slot(3, 3, half=105)), "a shorter key": change(1, slot(2, 2, key=327)),
+        "a shorter header": change(3, (slot(6, 4)[0][:47], b"", b"")),
+    })
+
+
+def secrets(make):
+    make.good("keys", VAULT_KEY + SEED + VALUE + keys_bytes(VAULT_KEY + SEED + VALUE))
+    make.bent("seed", SEED, lambda seed: R.seed_file(VAULT, DEVICE, seed, VAULT_KEY, bytes(24)), {
+        "longer inside": lambda seed: seed + b"x"})
+    whole = R.seed_file(VAULT, DEVICE, SEED, VAULT_KEY, bytes(24))
+    for at in (0, 8, 24, 70, 143):
+        make.bad("seed", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:], f"byte {at}")
+    for kind in (R.HEAD, R.PACK, R.PIECE, R.RECORD, R.JOURNAL):
+        key = R.own_key(SEED, VAULT, DEVICE) if kind == R.JOURNAL else R.remote_key(VAULT_KEY, VAULT)
+        sealed = seal(key, place_of(kind), pad(b"sealed"), make.source.bytes(24))
+        make.good("sealed", bytes([kind]) + sealed)
+        make.bad("sealed", bytes([R.PACK if kind == R.HEAD else R.HEAD]) + sealed, f"kind {kind} elsewhere")
+
+
 def text():
     make_records.RECORDS.update(RECORDS)
     make = make_records.Maker()
     make.source = Source("remote")
-    for part in (fronts, inners, packs, epochs):
+    for part in (fronts, inners, packs, epochs, objects, pieces, headers, secrets):
         part(make)
     return "\n".join(make.lines) + "\n"
 

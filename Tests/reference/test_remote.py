@@ -65,15 +65,6 @@ class Objects(unittest.TestCase):
         with self.assertRaises(WrongKey):
             unseal(key, R.piece_place(VAULT, DEVICE, EPOCH, bytes(16), 0), sealed)
 
-    def test_a_header_has_the_slots_that_may_travel(self):
-        slot = lambda kind, id: (bytes([kind]) + bytes(31) + bytes([id]) * 16, b"key", b"half")
-        encode = lambda slots: b"KURA" + bytes(20) + R.listed(
-            slots, lambda s: b"".join(len(x).to_bytes(2, "little") + x for x in s), R.u8)
-        self.assertEqual(R.read_header_object(encode([slot(1, 1), slot(6, 2)]))[1][1][1], b"key")
-        for slots in ([], [slot(4, 1)], [slot(5, 1)], [slot(1, 2), slot(1, 1)]):
-            with self.assertRaises(Damaged):
-                R.read_header_object(encode(slots))
-
 
 class Epochs(unittest.TestCase):
     def test_who_had_a_parents_key_is_proved_by_it_alone(self):

@@ -54,3 +54,8 @@ extension ByteReader {
     return hash
   }
 }
+
+/// Whether each stands before the next.
+func ascend<Element>(_ list: [Element], by isBefore: (Element, Element) -> Bool) -> Bool {
+  zip(list, list.dropFirst()).allSatisfy(isBefore)
+}

@@ -136,11 +136,6 @@ extension HeadReport.Was {
   }
 }
 
-/// Whether each stands before the next.
-private func ascend<Element>(_ list: [Element], by isBefore: (Element, Element) -> Bool) -> Bool {
-  zip(list, list.dropFirst()).allSatisfy(isBefore)
-}
-
 // MARK: - Writing
 
 extension HeadReport {

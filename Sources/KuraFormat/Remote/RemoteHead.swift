@@ -6,8 +6,6 @@ public import KuraCrypto
 public struct RemoteHead: Equatable, Sendable {
   /// The longest head, in bytes.
   public static let longest = 262_144
-  /// How many heads stand in a chain, and how many revisions in a journal.
-  public static let block = 1_024
 
   private static let magic: [UInt8] = [0x4B, 0x55, 0x52, 0x41, 0x48, 0x45, 0x41, 0x44]
   private static let layout: UInt16 = 1
@@ -58,17 +56,17 @@ public struct RemoteHead: Equatable, Sendable {
     (vault, device) = (try reader.identifier(), try reader.identifier())
     (key, number) = (try reader.hash(), try reader.integer())
     (epoch, record, header) = (try reader.identifier(), try reader.hash(), try reader.hash())
-    chains = try reader.list(most: RemoteHead.block, byteCount: 32) { reader throws(FormatError) in
+    chains = try reader.list(most: RemoteBlock.count, byteCount: 32) { reader throws(FormatError) in
       try reader.hash()
     }
-    former = try reader.list(most: RemoteHead.block - 1, byteCount: 16) {
+    former = try reader.list(most: RemoteBlock.count - 1, byteCount: 16) {
       reader throws(FormatError) in try reader.identifier()
     }
     journals = try reader.list(most: Int(UInt16.max), byteCount: 32) {
       reader throws(FormatError) in try reader.hash()
     }
     (own, sealed) = (try RemoteHead.counted(&reader), try RemoteHead.counted(&reader))
-    guard number == UInt64(RemoteHead.block * chains.count + former.count + 1)
+    guard number == UInt64(RemoteBlock.count * chains.count + former.count + 1)
     else { throw .damaged }
     var signature: [UInt8] = []
     signature.append(span: try reader.take(SigningPair.signatureByteCount))

@@ -6,6 +6,27 @@ extension SlotKind {
     guard byte > 0 else { return nil }
     self = SlotKind(rawValue: byte) ?? .later
   }
+
+  /// The vault key, sealed and padded to 256 bytes.
+  private static let keyByteCount = 328
+  /// The protected pair's secret half, sealed.
+  private static let halfByteCount = 104
+
+  /// Whether the sealed parts of a slot of this kind are as long as they have to be.
+  ///
+  /// - Parameters:
+  ///   - key: The bytes of the sealed vault key.
+  ///   - protected: Those of the sealed protected half.
+  public func hasShape(key: Int, protected: Int) -> Bool {
+    switch self {
+    case .passcode, .recoveryKey: key == Self.keyByteCount && protected == Self.halfByteCount
+    case .keyFile, .local:
+      key == Self.keyByteCount && [0, Self.halfByteCount].contains(protected)
+    case .disabled: protected == 0 && key > 0
+    // What a later release keeps there is its own affair.
+    case .tpm2, .fido2, .later: true
+    }
+  }
 }
 
 extension KDFParameters {

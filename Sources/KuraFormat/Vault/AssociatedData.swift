@@ -24,6 +24,10 @@ public struct AssociatedData: Sendable {
     case journal = 16
     case devices = 17
     case formerHalf = 18
+    case remotePart = 21
+    case piece = 22
+    case ownChanges = 23
+    case deviceSeed = 24
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -226,5 +230,72 @@ extension AssociatedData {
     append(integer: facts.generation)
     append(integer: facts.protection.rawValue)
     append(integer: facts.kind.rawValue)
+  }
+}
+
+// MARK: - What stands in a store
+
+extension AssociatedData {
+  /// What a device says to the others: a head, with no kind of object, a pack or the cut of an epoch.
+  ///
+  /// - Parameters:
+  ///   - kind: That of the object; nil for a head.
+  ///   - vault: The vault.
+  ///   - device: Who wrote it.
+  ///   - epoch: The one under whose key it is sealed.
+  public static func remote(
+    _ kind: RemoteObject.Kind?, vault: VaultID, device: DeviceID, epoch: DeviceTable.Epoch
+  ) -> AssociatedData {
+    var data = beginning(.remotePart, vault, device)
+    data.append(epoch)
+    data.append(integer: kind?.rawValue ?? 0)
+    return data
+  }
+
+  /// Chunks of a long value.
+  ///
+  /// - Parameters:
+  ///   - value: Whose chunks they are.
+  ///   - first: The number of the first of them.
+  ///   - vault: The vault.
+  ///   - device: Who wrote them.
+  ///   - epoch: The one under whose key they are sealed once more.
+  public static func piece(
+    of value: ValueID, from first: UInt64, vault: VaultID, device: DeviceID,
+    epoch: DeviceTable.Epoch
+  ) -> AssociatedData {
+    var data = beginning(.piece, vault, device)
+    data.append(epoch)
+    data.append(value)
+    data.append(integer: first)
+    return data
+  }
+
+  /// What a device says to itself of its own changes.
+  ///
+  /// - Parameters:
+  ///   - after: The counter of the change before the first of them.
+  ///   - vault: The vault.
+  ///   - device: Whose changes they are.
+  public static func ownChanges(
+    after: UInt64, vault: VaultID, device: DeviceID
+  ) -> AssociatedData {
+    var data = beginning(.ownChanges, vault, device)
+    data.append(integer: after)
+    return data
+  }
+
+  /// The secret half of a device's pair, which stands in no vault.
+  public static func deviceSeed(vault: VaultID, device: DeviceID) -> AssociatedData {
+    beginning(.deviceSeed, vault, device)
+  }
+
+  private static func beginning(
+    _ kind: Kind, _ vault: VaultID, _ device: DeviceID
+  ) -> AssociatedData {
+    var data = AssociatedData(kind)
+    data.append(vault)
+    data.append(device)
+    return data
   }
 }

@@ -8,11 +8,6 @@ internal import KuraStorage
 /// None of it is authentic then, but what no honest writer made is told as damage, and not as a credential
 /// that opens nothing.
 enum SlotTable {
-  /// The vault key, sealed and padded to 256 bytes.
-  private static let keyByteCount = 328
-  /// The protected pair's secret half, sealed.
-  private static let halfByteCount = 104
-
   /// Checks that there are slots, not too many, and that each has the shape of its kind.
   ///
   /// - Returns: Their headers, in the same order.
@@ -33,14 +28,6 @@ enum SlotTable {
   }
 
   private static func hasShape(_ row: SlotRow, of kind: SlotKind) -> Bool {
-    let halves: [Int]
-    switch kind {
-    case .passcode, .recoveryKey: halves = [halfByteCount]
-    case .keyFile, .local: halves = [0, halfByteCount]
-    case .disabled: return row.protected.isEmpty && !row.key.isEmpty
-    // What a later release keeps there is its own affair.
-    case .tpm2, .fido2, .later: return true
-    }
-    return row.key.count == keyByteCount && halves.contains(row.protected.count)
+    kind.hasShape(key: row.key.count, protected: row.protected.count)
   }
 }

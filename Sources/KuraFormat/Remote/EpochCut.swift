@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+/// Says what an epoch takes over from those before it: the sealed part of its record.
+public struct EpochCut: Equatable, Sendable {
+  /// Names a device that was removed, and how far its changes count.
+  public struct Removed: Equatable, Sendable {
+    let device: DeviceID
+    let counter: UInt64
+  }
+
+  /// Says of a device which head of it the maker had taken last, and up to which counter all of its changes.
+  public struct Taken: Equatable, Sendable {
+    let device: DeviceID
+    let head: HeadPlace
+    let counter: UInt64
+  }
+
+  private static let mostDevices = 256
+
+  let removed: [Removed]
+  let taken: [Taken]
+  /// The number of the maker's first head in the epoch.
+  let first: UInt64
+
+  /// Reads an opened cut.
+  ///
+  /// - Throws: ``FormatError/damaged``.
+  public init(decoding plaintext: Span<UInt8>) throws(FormatError) {
+    var reader = ByteReader(plaintext)
+    removed = try reader.list(most: EpochCut.mostDevices, byteCount: 24) {
+      reader throws(FormatError) in
+      Removed(device: try reader.identifier(), counter: try reader.counter())
+    }
+    taken = try reader.list(most: EpochCut.mostDevices, byteCount: 48) {
+      reader throws(FormatError) in
+      Taken(
+        device: try reader.identifier(), head: try HeadPlace(&reader),
+        counter: try reader.counter())
+    }
+    first = try reader.counter()
+    try reader.finish()
+    guard first > 0, ascend(removed, by: { $0.device < $1.device }),
+      ascend(taken, by: { $0.device < $1.device })
+    else { throw .damaged }
+  }
+
+  /// The bytes to seal.
+  public var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: UInt16(removed.count))
+    for device in removed {
+      bytes.append(device.device)
+      bytes.append(integer: device.counter)
+    }
+    bytes.append(integer: UInt16(taken.count))
+    for device in taken {
+      bytes.append(device.device)
+      device.head.append(to: &bytes)
+      bytes.append(integer: device.counter)
+    }
+    bytes.append(integer: first)
+    return bytes
+  }
+}
+
+extension ByteReader {
+  /// A number of changes or heads, 0 for none.
+  fileprivate mutating func counter() throws(FormatError) -> UInt64 {
+    let counter = try integer(UInt64.self)
+    guard counter <= RevisionEntry.counters.upperBound else { throw .damaged }
+    return counter
+  }
+}
