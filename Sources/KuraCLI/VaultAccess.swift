@@ -15,6 +15,8 @@ struct VaultAccess {
   /// How long to wait for somebody to unlock the vault, in ms; nil: not at all.
   let patience: UInt64?
   let messages: Messages
+  /// What a proof of the passcode opens for the command.
+  var opening = Opening.all
 
   init(
     _ arguments: Arguments, _ variables: Variables, _ messages: Messages, vault: VaultPath
@@ -221,7 +223,7 @@ extension VaultAccess {
       var connection = try existing.orConnect(self)
       note(
         try running { () throws(ClientError) in
-          try connection.unlock(kind, secret: secret, authorizing: authorizing)
+          try unlock(&connection, kind, secret, authorizing)
         }, after: kind)
       kept.keep(secret, isTyped: false)
       return connection
@@ -238,10 +240,19 @@ extension VaultAccess {
     }
     let connection = try existing.orConnect(self)
     return try ask(&questioner, kind, connection) { kind, secret, engine throws(ClientError) in
-      let notices = try engine.unlock(kind, secret: secret, authorizing: authorizing)
+      let notices = try unlock(&engine, kind, secret, authorizing)
       kept.keep(secret, isTyped: true)
       return notices
     }
+  }
+
+  private func unlock(
+    _ connection: inout Connection, _ kind: Credential, _ secret: borrowing SecretBytes,
+    _ authorizing: Bool
+  ) throws(ClientError) -> Notice {
+    try connection.unlock(
+      kind, secret: secret, authorizing: authorizing, for: opening.names,
+      revision: opening.revision)
   }
 
   /// What is no vault, or a damaged one, is not said to be a locked one: no unlock would help.

@@ -134,6 +134,83 @@ import Testing
   }
 }
 
+@Suite struct `A proof that names items` {
+  private let bench: Bench
+  private let wire: Wire
+
+  /// Two protected items, of which one has an earlier value and a secret attribute.
+  init() throws {
+    bench = try Bench()
+    wire = try bench.unlocked()
+    for name in ["a", "b"] {
+      #expect(try bench.ask(wire) { try $0.put(name, "1", flags: .protect) }.isOK)
+    }
+    #expect(try bench.ask(wire) { try $0.put("a", "2", flags: .replace) }.isOK)
+    #expect(try bench.ask(wire) { try $0.setSecret("pin", "0815", of: "a") }.isOK)
+  }
+
+  private func failure(_ name: String, _ revision: UInt64 = 0, _ wire: Wire) throws -> Failure? {
+    try bench.ask(wire) { try $0.get(name, revision: revision) }.failure
+  }
+
+  @Test func `opens these, with what stands beside them, and no others`() throws {
+    #expect(try bench.authorize(wire, for: ["a"]).isOK)
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "2")
+    #expect(try bench.ask(wire) { try $0.attribute("pin", of: "a") }.isOK)
+    #expect(try failure("a", 1, wire) == .protected)
+    #expect(try failure("b", 0, wire) == .protected)
+    // Nor what comes later.
+    #expect(try bench.ask(wire) { try $0.put("a", "3", flags: .replace) }.isOK)
+    #expect(try failure("a", 0, wire) == .protected)
+  }
+
+  @Test func `opens the revision that it names beside the current one`() throws {
+    #expect(try bench.authorize(wire, for: ["a"], revision: 1).isOK)
+    #expect(try bench.ask(wire) { try $0.get("a", revision: 1) }.value == "1")
+    #expect(try bench.ask(wire) { try $0.get("a") }.value == "2")
+    #expect(try failure("b", 1, wire) == .protected)
+  }
+
+  @Test func `takes the place of the one before, and passes over what is not there`() throws {
+    #expect(try bench.authorize(wire, for: ["b", "none", "a//b"], revision: 7).isOK)
+    #expect(try failure("b", 0, wire) == nil)
+    #expect(try failure("none", 0, wire) == .notFound)
+    #expect(try bench.authorize(wire, for: ["a"]).isOK)
+    #expect(try failure("a", 0, wire) == nil)
+    #expect(try failure("b", 0, wire) == .protected)
+    #expect(try bench.authorize(wire).isOK)
+    #expect(try failure("b", 0, wire) == nil)
+  }
+
+  @Test(arguments: [true, false]) func `may be an unlock`(ofLocked isLocked: Bool) throws {
+    if isLocked {
+      #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    }
+    let fresh = try bench.client()
+    let names = try Bench.names(["a"])
+    let reply = try bench.ask(fresh) {
+      try $0.putRequest(
+        .unlock(
+          .init(
+            .passcode, secret: Bench.passcode.utf8.span, flags: .authorize,
+            scope: ProofScope(KeyFields(names.bytes, count: 1)))))
+    }
+    #expect(reply.isOK)
+    #expect(try failure("a", 0, fresh) == nil)
+    #expect(try failure("b", 0, fresh) == .protected)
+  }
+
+  @Test func `begins the window of what is read by it`() throws {
+    try bench.set(.reuseWindow, 300_000, wire)
+    let other = try bench.client()
+    #expect(try bench.authorize(wire, for: ["a", "b"]).isOK)
+    #expect(try failure("a", 0, wire) == nil)
+    #expect(try failure("a", 0, other) == nil)
+    #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.isOK)
+    #expect(try failure("b", 0, other) == .protected)
+  }
+}
+
 @Suite struct `The window of protected values` {
   /// A bench with a window, and two clients of which the first has read in it.
   private func bench() throws -> (Bench, Wire, Wire) {
@@ -249,9 +326,21 @@ import Testing
 
 extension Bench {
   fileprivate func authorize(
-    _ wire: Wire, _ secret: String = Bench.passcode, _ kind: Credential = .passcode
+    _ wire: Wire, _ secret: String = Bench.passcode, _ kind: Credential = .passcode,
+    for names: [String] = [], revision: UInt64 = 0
   ) throws -> Received {
-    try ask(wire) { try $0.putRequest(.authorize(.init(kind, secret: secret.utf8.span))) }
+    let list = try Self.names(names)
+    return try ask(wire) {
+      let scope = ProofScope(KeyFields(list.bytes, count: names.count), revision: revision)
+      try $0.putRequest(.authorize(.init(kind, secret: secret.utf8.span, for: scope)))
+    }
+  }
+
+  /// Names as a request has them.
+  fileprivate static func names(_ names: [String]) throws -> SecretBuffer {
+    var list = try SecretBuffer(capacity: 64)
+    for name in names { try list.put16(text: name) }
+    return list
   }
 
   fileprivate func set(_ key: Setting, _ value: UInt64, _ wire: Wire) throws {

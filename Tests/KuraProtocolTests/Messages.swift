@@ -130,6 +130,14 @@ enum Examples {
                 .passcode, secret: "secret".utf8.span, idleTimeout: 3_000, maxSession: 0, flags: [])
             ))
         },
+        request("unlock, to read") { buffer in
+          let names = try keys("a/b")
+          try buffer.putRequest(
+            .unlock(
+              .init(
+                .passcode, secret: "secret".utf8.span, flags: .authorize,
+                scope: ProofScope(KeyFields(names.bytes, count: 1)))))
+        },
         request("lock") { try $0.putRequest(.lock(.init(.asked, scope: .all))) },
         request("passcode") {
           try $0.putRequest(
@@ -203,8 +211,13 @@ enum Examples {
           try $0.putRequest(
             .slotEnable(.init(SlotAuthority(.passcode, secret: "secret".utf8.span), number: 2)))
         },
-        request("authorize") {
-          try $0.putRequest(.authorize(.init(.passcode, secret: "secret".utf8.span)))
+        request("authorize") { buffer in
+          let names = try keys("a/b")
+          try buffer.putRequest(
+            .authorize(
+              .init(
+                .passcode, secret: "secret".utf8.span,
+                for: ProofScope(KeyFields(names.bytes, count: 1), revision: 2))))
         },
         request("grant") { buffer in
           let names = try keys("a/b")

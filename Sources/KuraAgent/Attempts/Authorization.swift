@@ -8,9 +8,13 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Authorization: Act, @unchecked Sendable {
   private let session: Session
+  private let scope: ProvedScope
   private var key: VaultKey?
 
-  init(_ session: Session) { self.session = session }
+  init(_ scope: ProvedScope, _ session: Session) {
+    self.scope = scope
+    self.session = session
+  }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
     key = try job.prove(secret)
@@ -23,7 +27,9 @@ final class Authorization: Act, @unchecked Sendable {
       let half = try agent.work(on: session) { vault throws(VaultError) in
         try vault.protectedKey(from: key)
       }
-      client.grant = Grant(half, of: session, since: agent.configuration.clock().boot)
+      client.grant = Grant(
+        try scope.key(from: half, on: session, in: agent), of: session,
+        since: agent.configuration.clock().boot)
     } catch {
       // The key is gone: the client may ask again.
       throw error.final(when: true)
@@ -36,11 +42,12 @@ final class Authorization: Act, @unchecked Sendable {
 
 extension Agent {
   func authorize(
-    _ request: SlotAuthority, _ connection: Connection
+    _ request: AuthorizeRequest, _ connection: Connection
   ) throws(Refusal) {
     let session = try unlocked(connection)
     try begin(
-      Authorization(session), by: request.credential, request.secret.bytes,
-      codes: .taken, at: try openForAttempt(connection), of: session, for: connection)
+      Authorization(try ProvedScope(request.scope), session), by: request.authority.credential,
+      request.authority.secret.bytes, codes: .taken, at: try openForAttempt(connection),
+      of: session, for: connection)
   }
 }

@@ -11,13 +11,16 @@ final class Unlock: Act, @unchecked Sendable {
   private let credential: Credential
   private let asked: AskedTimes
   private let flags: UnlockRequest.Flags
+  /// Which protected values it is to open besides.
+  private let scope: ProvedScope
   private var key: VaultKey?
   /// A passcode that was right, in case its slot is to be wrapped anew.
   private var passcode: SecretBytes?
   /// What opens protected values, where the client asked for that, too.
   private var half: ProtectedKey?
 
-  init(_ request: UnlockRequest, _ session: Session) {
+  init(_ request: UnlockRequest, _ session: Session) throws(Refusal) {
+    scope = try ProvedScope(request.scope)
     credential = request.credential
     asked = AskedTimes(idleTimeout: request.idleTimeout, maxSession: request.maxSession)
     flags = request.flags
@@ -39,7 +42,10 @@ final class Unlock: Act, @unchecked Sendable {
       throw Refusal(error, at: client.vaultPath).final(when: true)
     }
     agent.noteUnlock(of: session, by: client, credential, notices)
-    if let half = half.take() { client.grant = Grant(half, of: session, since: now.boot) }
+    // What cannot be opened now is asked for when it is read.
+    if let half = half.take(), let key = try? scope.key(from: half, on: session, in: agent) {
+      client.grant = Grant(key, of: session, since: now.boot)
+    }
     agent.answerWaiting(session)
     // Another file may stand at the path than when its client began to ask.
     agent.endPrompt(of: client)
@@ -113,7 +119,7 @@ extension Agent {
     let vault = try openLocked(connection)
     let session = session(of: vault, at: connection.vaultPath)
     try begin(
-      Unlock(request, session), by: request.credential, request.secret.bytes,
+      try Unlock(request, session), by: request.credential, request.secret.bytes,
       codes: .taken, at: vault, of: session, for: connection)
   }
 }

@@ -33,7 +33,7 @@ final class GrantAct: Act, @unchecked Sendable {
       }
     } catch {
       guard !error.isWorthAnotherTry else { throw error }
-      try refuse(error, of: order.names, client)
+      try refuse(error, of: order.names.encoded, client)
     }
   }
 
@@ -56,30 +56,14 @@ final class GrantOrder {
   let uses: UInt32?
   let reason: [UInt8]
   /// As they stood in the request.
-  let names: SecretBytes
-  private let count: Int
+  let names: KeptNames
 
   init(_ request: GrantRequest) throws(Refusal) {
     (scope, process, lifetime) = (request.scope, request.process, request.lifetime)
     uses = request.uses == GrantRequest.anyUses ? nil : request.uses
     let words = request.reason.bytes
     reason = words.indices.map { words[$0] }
-    count = request.names.count
-    do throws(SecureMemoryError) {
-      names = try SecretBytes(copying: request.names.encoded)
-    } catch { throw .outOfMemory }
-  }
-
-  func forEachName(_ body: (borrowing Field) throws(Refusal) -> Void) throws(Refusal) {
-    try Self.each(of: names, count, body)
-  }
-
-  private static func each(
-    of names: borrowing SecretBytes, _ count: Int,
-    _ body: (borrowing Field) throws(Refusal) -> Void
-  ) throws(Refusal) {
-    let fields = KeyFields(names.bytes, count: count)
-    try fields.forEach(body)
+    names = try KeptNames(request.names)
   }
 }
 
@@ -212,7 +196,7 @@ extension Agent {
   ) throws(Refusal) -> [StandingGrant.Item] {
     let half = try half(by: key, on: session)
     var items: [StandingGrant.Item] = []
-    try order.forEachName { name throws(Refusal) in
+    try order.names.forEach { name throws(Refusal) in
       if let item = try granted(name, by: half, on: session) { items.append(item) }
     }
     return items

@@ -48,7 +48,8 @@ extension VaultAccess {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
       let notices = try running { () throws(ClientError) in
-        try connection.authorize(kind, secret: secret)
+        try connection.authorize(
+          kind, secret: secret, for: opening.names(after: item), revision: opening.revision)
       }
       note(notices, after: kind)
       return true
@@ -66,7 +67,7 @@ extension VaultAccess {
     let notices = try questioner.attempts(question, watch: &watch) {
       kind, secret, watch throws(ClientError) in
       let (notices, granted) = try connection.open(
-        item.text, watch.choice.term, kind, secret, asking.reason ?? [])
+        item, opening, watch.choice.term, kind, secret, asking.reason ?? [])
       reply = granted
       return notices
     }
@@ -91,24 +92,33 @@ extension VaultAccess {
 extension Connection {
   /// Has the passcode proved for an item: for this connection alone, or for the program that asks, as it was chosen.
   fileprivate mutating func open(
-    _ name: String, _ term: ApprovedTerm, _ kind: Credential, _ secret: borrowing SecretBytes,
-    _ reason: [UInt8]
+    _ item: Refusal.Subject, _ opening: Opening, _ term: ApprovedTerm, _ kind: Credential,
+    _ secret: borrowing SecretBytes, _ reason: [UInt8]
   ) throws(ClientError) -> (Notice, GrantReply?) {
-    do throws(ClientError) { return try opened(name, term, kind, secret, reason) } catch {
+    do throws(ClientError) {
+      return try opened(item, opening, term, kind, secret, reason)
+    } catch {
       // Locked while the prompt stood: what was typed is what unlocks it, too.
       guard LockFacts(error) != nil else { throw error }
-      let notices = try unlock(kind, secret: secret, authorizing: true)
-      return term.lifetime == nil ? (notices, nil) : try opened(name, term, kind, secret, reason)
+      let notices = try unlock(
+        kind, secret: secret, authorizing: true, for: opening.names(after: item),
+        revision: opening.revision)
+      guard term.lifetime != nil else { return (notices, nil) }
+      return try opened(item, opening, term, kind, secret, reason)
     }
   }
 
   private mutating func opened(
-    _ name: String, _ term: ApprovedTerm, _ kind: Credential, _ secret: borrowing SecretBytes,
-    _ reason: [UInt8]
+    _ item: Refusal.Subject, _ opening: Opening, _ term: ApprovedTerm, _ kind: Credential,
+    _ secret: borrowing SecretBytes, _ reason: [UInt8]
   ) throws(ClientError) -> (Notice, GrantReply?) {
-    guard let lifetime = term.lifetime else { return (try authorize(kind, secret: secret), nil) }
+    guard let lifetime = term.lifetime else {
+      let notices = try authorize(
+        kind, secret: secret, for: opening.names(after: item), revision: opening.revision)
+      return (notices, nil)
+    }
     let terms = GrantTerms(to: .program, lifetime: lifetime, reason: reason)
-    let reply = try grant([name], terms, kind, secret: secret)
+    let reply = try grant([item.text], terms, kind, secret: secret)
     return (reply.notices, reply)
   }
 }

@@ -97,8 +97,11 @@ extension Get {
 
     /// The vault it is in.
     func access(_ invocation: borrowing Invocation) throws(CommandError) -> VaultAccess {
-      guard let reference else { return try invocation.access() }
-      return try invocation.access(of: reference)
+      let access =
+        if let reference { try invocation.access(of: reference) } else {
+          try invocation.access()
+        }
+      return access.reading(.items([name], revision: revision))
     }
 
     /// Fetches it, part by part.

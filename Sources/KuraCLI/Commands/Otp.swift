@@ -27,7 +27,7 @@ enum Otp {
     }
     let isJSON = invocation.arguments.has(.json)
     var left: UInt64 = 0
-    try invocation.access(vault: vault).unlocked(authorizing: true) {
+    try invocation.access(vault: vault).reading(name).unlocked(authorizing: true) {
       connection throws(ClientError) in
       let code = try connection.oneTimeCode(of: name)
       left = code.left

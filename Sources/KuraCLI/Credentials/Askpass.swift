@@ -53,7 +53,7 @@ extension Askpass {
     _ name: String, _ invocation: inout Invocation
   ) throws(CommandError) -> Miss? {
     var value = try CredentialValue()
-    let isThere = try invocation.access().unlocked(authorizing: true) {
+    let isThere = try invocation.access().reading(name).unlocked(authorizing: true) {
       connection throws(ClientError) in
       try connection.read(name, into: &value)
     }
@@ -71,7 +71,7 @@ extension Askpass {
     _ place: GitPlace, wantsUser: Bool, _ invocation: inout Invocation
   ) throws(CommandError) -> Miss? {
     var value = try CredentialValue()
-    let found = try invocation.access().unlocked(authorizing: !wantsUser) {
+    let found = try invocation.access().reading(.refused).unlocked(authorizing: !wantsUser) {
       connection throws(ClientError) -> GitCandidate? in
       guard let best = try place.candidates(&connection).first, !best.isExpired else { return nil }
       if !wantsUser {

@@ -63,7 +63,7 @@ extension CargoCredential {
   ) throws(CommandError) -> Refusal? {
     guard let name = try name(request) else { return .otherURL }
     var token = try CredentialValue()
-    let isThere = try invocation.access().unlocked(authorizing: true) {
+    let isThere = try invocation.access().reading(.refused).unlocked(authorizing: true) {
       connection throws(ClientError) in
       try connection.read(name, into: &token)
     }

@@ -91,7 +91,8 @@ extension Invocation {
       throw .usage(.operandMissing("the NAME of one item", verb: verb))
     }
     let (name, access) = try itemMeant()
-    let item = try access.unlocked(authorizing: true) { connection throws(ClientError) in
+    let item = try access.reading(name).unlocked(authorizing: true) {
+      connection throws(ClientError) in
       let item = try connection.show(name).item
       value.removeAll()
       try connection.get(name, for: .helper) { part throws(ClientError) in try value.take(part) }

@@ -58,7 +58,7 @@ extension DockerCredential {
     guard !server.isEmpty else { return noServer }
     let name = name(of: server)
     var secret = try CredentialValue()
-    let item = try invocation.access().unlocked(authorizing: true) {
+    let item = try invocation.access().reading(.refused).unlocked(authorizing: true) {
       connection throws(ClientError) -> Item? in
       guard let item = try connection.found(name), try connection.read(name, into: &secret) else {
         return nil

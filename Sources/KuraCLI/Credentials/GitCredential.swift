@@ -41,7 +41,7 @@ extension GitCredential {
     guard let place = try request.place() else { return }
     var password = try CredentialValue()
     var refreshToken = try CredentialValue()
-    let found = try invocation.access().unlocked(authorizing: true) {
+    let found = try invocation.access().reading(.refused).unlocked(authorizing: true) {
       connection throws(ClientError) in
       refreshToken.removeAll()
       return try find(place, &connection, &password, &refreshToken)

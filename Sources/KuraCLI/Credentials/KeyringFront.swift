@@ -49,7 +49,7 @@ extension KeyringFront {
     _ place: KeyringPlace, _ words: KeyringWords, _ invocation: inout Invocation
   ) throws(CommandError) -> ExitStatus {
     var password = try CredentialValue()
-    let found = try invocation.access().unlocked(authorizing: true) {
+    let found = try invocation.access().reading(.refused).unlocked(authorizing: true) {
       connection throws(ClientError) -> [UInt8]? in
       var user = place.user
       if user == nil { user = try place.lastUser(&connection) }

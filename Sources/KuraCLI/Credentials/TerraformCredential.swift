@@ -37,7 +37,7 @@ enum TerraformCredential {
     _ name: String, _ invocation: inout Invocation
   ) throws(CommandError) {
     var token = try CredentialValue()
-    let isThere = try invocation.access().unlocked(authorizing: true) {
+    let isThere = try invocation.access().reading(.refused).unlocked(authorizing: true) {
       connection throws(ClientError) in
       try connection.read(name, into: &token)
     }

@@ -64,7 +64,8 @@ extension EditedItem {
     var isLong = false
     let facts: ItemFacts
     do throws(CommandError) {
-      facts = try access.unlocked(authorizing: true) { connection throws(ClientError) in
+      facts = try access.reading(name).unlocked(authorizing: true) {
+        connection throws(ClientError) in
         value.removeAll()
         return try connection.get(name, for: .edit) { part throws(ClientError) in
           isLong = isLong || value.count + part.count > limit

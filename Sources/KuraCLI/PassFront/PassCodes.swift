@@ -57,9 +57,11 @@ extension PassCodes {
     let name = try PassStore.path(operand, invocation)
     var text = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 16) }
     do throws(CommandError) {
-      try store.access.unlocked(authorizing: true) { connection throws(ClientError) in
+      let item = store.prefix + name
+      try store.access.reading(item).unlocked(authorizing: true) {
+        connection throws(ClientError) in
         text.removeAll()
-        try connection.appendOneTimeCode(of: store.prefix + name, to: &text)
+        try connection.appendOneTimeCode(of: item, to: &text)
       }
     } catch {
       if error.isMissingItem { throw store.missing(name, invocation) }

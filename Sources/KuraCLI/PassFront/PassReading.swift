@@ -46,7 +46,7 @@ enum PassReading {
   static func fetch(_ item: String, _ store: PassStore) throws(CommandError) -> SecretBuffer? {
     var value = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 256) }
     do throws(CommandError) {
-      try store.access.unlocked(authorizing: true) { connection throws(ClientError) in
+      try store.access.reading(item).unlocked(authorizing: true) { connection throws(ClientError) in
         value.removeAll()
         _ = try connection.get(item, for: .helper) { part throws(ClientError) in
           do throws(SecureMemoryError) { try value.append(part) } catch { throw .outOfMemory }

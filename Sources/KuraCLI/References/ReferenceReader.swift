@@ -49,7 +49,9 @@ struct ReferenceReader {
     for group in groups {
       var current = group.indices[0]
       do throws(CommandError) {
-        try group.access.unlocked(authorizing: true) { connection throws(ClientError) in
+        let names = group.indices.map { placeholders[$0].source.reference.name }
+        let access = group.access.reading(.items(names, revision: 0))
+        try access.unlocked(authorizing: true) { connection throws(ClientError) in
           for index in group.indices {
             current = index
             try read(

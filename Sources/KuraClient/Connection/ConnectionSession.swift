@@ -20,13 +20,17 @@ extension Connection {
   ///   - maxSession: In ms; 0 = the vault's policy.
   ///   - acceptRollback: Take the vault although it is older than one seen before.
   ///   - acceptExchange: Take the vault although another one was last unlocked at its path.
-  ///   - authorizing: Whether this serves as ``authorize(_:secret:)``, too, where the slot holds what
+  ///   - authorizing: Whether this serves as ``authorize(_:secret:for:revision:)``, too, where the slot holds what
   ///     that takes.
+  ///   - names: As there.
+  ///   - revision: As there.
   public mutating func unlock(
     _ kind: Credential, secret: borrowing SecretBytes, idleTimeout: UInt64 = 0,
     maxSession: UInt64 = 0, acceptRollback: Bool = false,
-    acceptExchange: Bool = false, authorizing: Bool = false
+    acceptExchange: Bool = false, authorizing: Bool = false, for names: [String] = [],
+    revision: UInt64 = 0
   ) throws(ClientError) -> Notice {
+    let list = try Self.list(names)
     var flags: UnlockRequest.Flags = acceptRollback ? .acceptRollback : []
     if acceptExchange { flags.insert(.acceptExchange) }
     if authorizing { flags.insert(.authorize) }
@@ -34,7 +38,8 @@ extension Connection {
       .unlock(
         UnlockRequest(
           kind, secret: secret.bytes, idleTimeout: idleTimeout, maxSession: maxSession,
-          flags: flags)), patience: patience.derivation)
+          flags: flags, scope: Self.scope(list.bytes, names.count, revision))),
+      patience: patience.derivation)
     return reply.notices
   }
 
@@ -44,13 +49,26 @@ extension Connection {
   /// - Parameters:
   ///   - kind: What the secret is.
   ///   - secret: As for an unlock.
+  ///   - names: The items whose values are to be read, with what stands beside them: of all others the agent keeps
+  ///     nothing. Without names all are.
+  ///   - revision: One of these items that is read beside the current one; 0 for none.
   /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.opensNoProtected`.
   public mutating func authorize(
-    _ kind: Credential, secret: borrowing SecretBytes
+    _ kind: Credential, secret: borrowing SecretBytes, for names: [String] = [],
+    revision: UInt64 = 0
   ) throws(ClientError) -> Notice {
+    let list = try Self.list(names)
     let reply: UnlockReply = try ask(
-      .authorize(SlotAuthority(kind, secret: secret.bytes)), patience: patience.derivation)
+      .authorize(
+        AuthorizeRequest(
+          kind, secret: secret.bytes, for: Self.scope(list.bytes, names.count, revision))),
+      patience: patience.derivation)
     return reply.notices
+  }
+
+  @_lifetime(copy names)
+  private static func scope(_ names: Span<UInt8>, _ count: Int, _ revision: UInt64) -> ProofScope {
+    ProofScope(KeyFields(names, count: count), revision: count == 0 ? 0 : revision)
   }
 
   /// Locks this vault, or all of the agent's; when this returns, their files are whole: a copy is the vault.

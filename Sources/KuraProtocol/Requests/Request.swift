@@ -29,7 +29,7 @@ public enum Request: ~Escapable {
   case slotTest(SlotRequest)
   case slotDisable(SlotRequest)
   case slotEnable(SlotRequest)
-  case authorize(SlotAuthority)
+  case authorize(AuthorizeRequest)
   case protect(NameRequest)
   case unprotect(OwnedNameRequest)
   case prompt(PromptRequest)

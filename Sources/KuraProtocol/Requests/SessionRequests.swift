@@ -76,25 +76,32 @@ public struct UnlockRequest: Message, ~Escapable {
   public private(set) var maxSession: UInt64
   /// What the unlock puts up with, and serves as beside.
   public private(set) var flags: Flags
+  /// With ``Flags/authorize``, which values it opens.
+  public private(set) var scope: ProofScope
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() { self.init(.passcode, secret: Span(), idleTimeout: 0, maxSession: 0, flags: []) }
+  public init() {
+    (credential, idleTimeout, maxSession, flags) = (.passcode, 0, 0, [])
+    (secret, scope) = (Field(), ProofScope())
+  }
 
   /// A vault that is to be unlocked; times in ms, 0 = the vault's policy.
-  @_lifetime(copy secret)
+  @_lifetime(copy secret, copy scope)
   public init(
     _ credential: Credential, secret: Span<UInt8>, idleTimeout: UInt64 = 0,
-    maxSession: UInt64 = 0, flags: Flags = []
+    maxSession: UInt64 = 0, flags: Flags = [], scope: ProofScope = ProofScope()
   ) {
     self.credential = credential
     self.secret = Field(secret)
     self.idleTimeout = idleTimeout
     self.maxSession = maxSession
     self.flags = flags
+    self.scope = scope
   }
 
-  /// Goes over `credential u8, secret b16, idleTimeout u64, maxSession u64, flags u8`.
+  /// Goes over `credential u8, secret b16, idleTimeout u64, maxSession u64, flags u8`, and the scope where it serves
+  /// as beside.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.choice(&credential)
@@ -102,6 +109,7 @@ public struct UnlockRequest: Message, ~Escapable {
     try coder.number(&idleTimeout)
     try coder.number(&maxSession)
     try coder.flags(&flags, allowed: .all)
+    if flags.contains(.authorize) { try scope.code(&coder) }
   }
 }
 

@@ -124,8 +124,7 @@ public struct SlotRequest: Message, ~Escapable {
   }
 }
 
-/// Carries a secret that opens a slot now. Alone it is `authorize`: protected values can be read on this
-/// connection for a while.
+/// Carries a secret that opens a slot now.
 public struct SlotAuthority: Message, ~Escapable {
   /// How long `authorize` serves the connection it was made on, in ms on the clock that counts sleep.
   public static let lifetime: UInt64 = 60_000

@@ -228,19 +228,28 @@ extension Runner {
     guard let secret = model.takeGiven() else { return [] }
     var connection = try connect()
     switch effect {
-    case .reveal(let name, _, _), .code(let name):
-      _ = try connection.authorize(model.ways.owner, secret: secret)
-      _ = try ask(effect, &connection, by: nil, &model)
-      // Now its secret attributes may be known, too, and a code that is made of one.
-      model.item?.secrets = try secrets(name, &connection)
-      if model.awaitsCode { _ = try ask(.code(name), &connection, by: nil, &model) }
-      return []
+    case .reveal(let name, let revision, _):
+      return try reveal(effect, of: name, revision, secret, &connection, &model)
+    case .code(let name): return try reveal(effect, of: name, 0, secret, &connection, &model)
     case .unlock, .prove, .lock, .load, .show, .copy, .store, .generate, .attribute, .protect,
       .unprotect,
       .remove, .restore, .history, .settings, .set, .edit, .save, .byOwner, .suspend, .redraw,
       .pick, .quit:
       return try ask(effect, &connection, by: Word(model.ways.owner, secret), &model)
     }
+  }
+
+  private func reveal(
+    _ effect: Effect, of name: String, _ revision: UInt64, _ secret: borrowing SecretBytes,
+    _ connection: inout Connection, _ model: inout Model
+  ) throws(ClientError) -> [Effect] {
+    _ = try connection.authorize(
+      model.ways.owner, secret: secret, for: [name], revision: revision)
+    _ = try ask(effect, &connection, by: nil, &model)
+    // Now its secret attributes may be known, too, and a code that is made of one.
+    model.item?.secrets = try secrets(name, &connection)
+    if model.awaitsCode { _ = try ask(.code(name), &connection, by: nil, &model) }
+    return []
   }
 
   private func ask(

@@ -32,7 +32,7 @@ public final class BodyKey: Sendable {
   }
 
   /// Whether it opens the value beside that ephemeral half.
-  fileprivate func opensValue(beside ephemeral: Span<UInt8>, of item: ItemID) -> Bool {
+  func opensValue(beside ephemeral: Span<UInt8>, of item: ItemID) -> Bool {
     seals.first?.opens(item == self.item, ephemeral) ?? false
   }
 }

@@ -97,7 +97,7 @@ extension ProtectedKey {
     return nil
   }
 
-  /// The keys of one body alone; nil where this is not the secret half that it was sealed for.
+  /// The keys of one body alone; nil where this opens others.
   fileprivate borrowing func key(
     of body: borrowing ProtectedBody, _ secrets: borrowing SecretContent?, _ item: ItemID,
     half: [UInt8]
@@ -117,7 +117,9 @@ extension ProtectedKey {
       case .none: break
       }
       return BodyKey(of: item, seals)
-    case .none: return nil
+    case .none:
+      let ephemeral = body.ephemeral
+      return bodies.first { $0.opensValue(beside: ephemeral, of: item) }
     }
   }
 }
@@ -129,8 +131,8 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - name: The name as given; normalised here.
   ///   - revision: An earlier one; nil for the current one.
-  ///   - key: The secret half.
-  /// - Returns: nil for a value that is not protected, and without the half.
+  ///   - key: The secret half, or what opens single values.
+  /// - Returns: nil for a value that is not protected, and for one that the key does not open.
   /// - Throws: As ``value(_:revision:with:)`` does.
   public mutating func bodyKey(
     _ name: Span<UInt8>, revision: UInt64? = nil, from key: borrowing ProtectedKey?
