@@ -16,7 +16,7 @@ extension Connection {
   /// Asks for the turn to ask a person: a vault has one prompt at a time.
   ///
   /// Until ``PromptTurn/unlocked`` the connection takes only ``say(_:)-(PromptWord)``, ``nextTurn()``, ``status()`` and
-  /// ``unlock(_:secret:idleTimeout:maxSession:acceptRollback:acceptExchange:authorizing:)``; ``watched`` has
+  /// ``unlock(_:secret:idleTimeout:maxSession:acceptRollback:acceptExchange:authorizing:for:revision:)``; ``watched`` has
   /// something to read when the turn has changed. An unlock ends it, a refused one does not. The
   /// connection's end gives the turn away.
   ///
