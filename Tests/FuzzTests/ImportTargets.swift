@@ -7,7 +7,7 @@ import TestGround
 
 /// What other programs exported, and what the process that reads it answers.
 enum ImportTargets {
-  static var all: [FuzzTarget] { sources + [answer, packed, sealed] }
+  static var all: [FuzzTarget] { sources + [recognition, answer, packed, sealed] }
 
   private static var sources: [FuzzTarget] {
     ImportFormat.allCases.map { format in
@@ -38,7 +38,7 @@ enum ImportTargets {
       )
     case .keepassXML:
       bytes(
-        "<KeePassFile><Meta><RecycleBinUUID>b</RecycleBinUUID><Binaries><Binary ID=\"0\">AAEC</Binary></Binaries></Meta><Root><Group><Name>r</Name><Entry><Tags>a;b</Tags><Times><CreationTime>2025-01-02T03:04:05Z</CreationTime></Times><String><Key>Title</Key><Value>t</Value></String><String><Key>Password</Key><Value ProtectInMemory=\"True\">p</Value></String><String><Key>k</Key><Value>v</Value></String><Binary><Key>f</Key><Value Ref=\"0\"/></Binary><History><Entry><String><Key>Password</Key><Value>o</Value></String></Entry></History></Entry><Group><UUID>b</UUID><Entry/></Group></Group></Root></KeePassFile>"
+        "<KeePassFile><Meta><RecycleBinUUID>b</RecycleBinUUID><Binaries><Binary ID=\"0\">AAEC</Binary><Binary ID=\"1\" Compressed=\"True\">H4sIAAAAAAACA9PVBQInV3dPPwVv10gQR5erggsA5eUVhxYAAAA=</Binary></Binaries></Meta><Root><Group><Name>r</Name><Entry><Tags>a;b</Tags><Times><CreationTime>2025-01-02T03:04:05Z</CreationTime></Times><String><Key>Title</Key><Value>t</Value></String><String><Key>Password</Key><Value ProtectInMemory=\"True\">p</Value></String><String><Key>k</Key><Value>v</Value></String><Binary><Key>f</Key><Value Ref=\"0\"/></Binary><Binary><Key>g</Key><Value Ref=\"1\"/></Binary><History><Entry><String><Key>Password</Key><Value>o</Value></String></Entry></History></Entry><Group><UUID>b</UUID><Entry/></Group></Group></Root></KeePassFile>"
       )
     case .bitwardenJSON:
       [
@@ -55,7 +55,7 @@ enum ImportTargets {
         onePassword(
           Array(
             "{\"accounts\":[{\"vaults\":[{\"attrs\":{\"name\":\"v\"},\"items\":[{\"overview\":{\"title\":\"t\"},\"details\":{}}]}]}]}"
-              .utf8))
+              .utf8)), deflated,
       ]
     case .protonJSON:
       [ZipFile.bytes([.init("Proton Pass/data.json", Array("{\"vaults\":{}}".utf8))])]
@@ -139,6 +139,35 @@ enum ImportTargets {
           $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value)
         },
         "a name has control characters")
+    }
+  }
+
+  /// An archive of 1Password's whose files are packed by deflate.
+  private static let deflated =
+    Armour.decode(
+      Array(
+        ("UEsDBBQAAAAIAABgd12x+AZDDwAAAA0AAAARAAAAZXhwb3J0LmF0dHJpYnV0ZXOrVipLLSrOzM9TsjKuBQBQSwMEFAAA"
+          + "AAgAAGB3XW/irjF5AAAAuAAAAAsAAABleHBvcnQuZGF0YV2NOw7DMAxD78K5J8jWsUsvUHRQbQUQ4E9gy84Q+O61nQ5B"
+          + "xYUAH8UDZEwsQTOW14FKxf0sqabuDgTyjAUV7QZR9mccK6cqvA9CRd1AdCCWlcTN5kY57zHZHm1/hw5GUzwHvfch+RTl"
+          + "2VnF8fNcXC/QYzyxaK29p75QSwMEFAAAAAgAAGB3XTZjjXUGAAAAQAAAAAoAAABmaWxlcy9kX19mY2CgDAAAUEsBAhQD"
+          + "FAAAAAgAAGB3XbH4BkMPAAAADQAAABEAAAAAAAAAAAAAAIABAAAAAGV4cG9ydC5hdHRyaWJ1dGVzUEsBAhQDFAAAAAgA"
+          + "AGB3XW/irjF5AAAAuAAAAAsAAAAAAAAAAAAAAIABPgAAAGV4cG9ydC5kYXRhUEsBAhQDFAAAAAgAAGB3XTZjjXUGAAAA"
+          + "QAAAAAoAAAAAAAAAAAAAAIAB4AAAAGZpbGVzL2RfX2ZQSwUGAAAAAAMAAwCwAAAADgEAAAAA")
+          .utf8)) ?? []
+
+  /// What tells by its beginning which form a source has.
+  private static var recognition: FuzzTarget {
+    let begins = ImportFormat.allCases.flatMap { seeds($0).prefix(1) }
+    return FuzzTarget(
+      name: "import-recognition", seeds: begins.filter { Recognition.format(of: $0) != nil },
+      words: bytes("PK\u{3}\u{4}", "{", "<", "\"", ",", "=", "export ", "\u{FEFF}", "\n")
+    ) { input throws(Flaw) in
+      let format = Recognition.format(of: input)
+      if Archive.isOne(input) { return format != nil }
+      try hold(
+        Recognition.format(of: [0xEF, 0xBB, 0xBF] + input) == format,
+        "a mark in front tells the form")
+      return format != nil
     }
   }
 
