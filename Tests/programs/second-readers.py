@@ -70,9 +70,49 @@ def expected(entry):
 
 
 def seed_of(text):
-    """What codes are made of, whatever stands around it."""
+    """What codes are made of, and how; whatever stands around it."""
     found = re.search(r"[?&]secret=([^&]*)", text)
-    return (found[1] if found else text).replace(" ", "").upper()
+    rest = {key: re.search(rf"[?&]{key}=(\w+)", text) for key in ("period", "digits", "algorithm")}
+    usual = {"period": "30", "digits": "6", "algorithm": "SHA1"}
+    how = [rest[key][1].upper() if rest[key] else usual[key] for key in usual]
+    return [(found[1] if found else text).replace(" ", "").upper(), *how]
+
+
+def keyed(pairs):
+    """Fields by the keys that they have in an item: one that is taken gets a number."""
+    found = {}
+    for key, text in pairs:
+        key, number = part(key).replace("=", "-") or "field", 1
+        wanted = key
+        while wanted in found:
+            number += 1
+            wanted = f"{key}-{number}"
+        found[wanted] = text
+    return found
+
+
+def misplaced(entry, item):
+    """Says what of an entry has another key, or is listed and should not be, or the other way round; where the reader tells."""
+    if "open" not in entry:
+        return None
+    shown = [*(("url", url) for url in entry["urls"]), ("user", entry["user"]), ("tags", ", ".join(entry["tags"])), *entry["open"]]
+    # Without a password the notes are the value, and without these what makes codes.
+    notes = entry["notes"] if entry["password"] else ""
+    seed = entry["otp"] if entry["password"] or entry["notes"] else ""
+    hidden = [("otp", seed), ("notes", notes), *entry["hidden"]]
+    long = [pair for pair in shown if len(pair[1].encode()) > 1024]
+    shown = [pair for pair in shown if pair[1] and pair not in long]
+    every = keyed([*shown, *(pair for pair in [*hidden, *long] if pair[1])])
+    listed = set(list(every)[: len(shown)])
+    if listed != set(item.get("attributes", {})):
+        return f"listed: {sorted(listed ^ set(item.get('attributes', {})))}"
+    if set(every) - listed != set(item.get("secret-attributes", {})):
+        return f"hidden: {sorted((set(every) - listed) ^ set(item.get('secret-attributes', {})))}"
+    for key, text in every.items():
+        there = item.get("attributes", {}).get(key) or item.get("secret-attributes", {}).get(key)
+        if key != "otp" and content(there).decode() != text:
+            return f"another text: {key}"
+    return None
 
 
 def difference(entry, item):
@@ -80,7 +120,8 @@ def difference(entry, item):
     value, texts, seed = expected(entry)
     attributes = dict(item.get("attributes", {}))
     secrets = {key: content(text).decode() for key, text in item.get("secret-attributes", {}).items()}
-    codes = secrets.pop("otp", "")
+    # What makes no codes has another key.
+    codes = secrets.pop("otp", "") or secrets.pop("otp-2", "")
     if seed and not codes and seed_of(item["value"].decode()) == seed_of(seed):
         seed = ""
     if seed_of(item["value"].decode(errors="replace")) != seed_of(value) and item["value"] != value.encode():
@@ -91,10 +132,13 @@ def difference(entry, item):
     if "files" not in entry:
         # pass-import reads neither.
         attributes.pop("expires", None)
+        secrets.pop("OverrideURL", None)
     if "tags" in entry and tags != ", ".join(entry["tags"]):
         return "tags"
     if sorted([*attributes.values(), *secrets.values()]) != texts:
         return f"texts: {sorted([*attributes, *secrets])}"
+    if misplaced(entry, item):
+        return misplaced(entry, item)
     if entry.get("history") is not None and [text.encode() for text in entry["history"]] != item["before"]:
         return "history"
     for key in ("created", "modified"):
@@ -144,9 +188,14 @@ def keepass(path, password):
             continue
         fields = dict(found.custom_properties)
         urls = [found.url or ""] + [fields.pop(key) or "" for key in sorted(fields) if key.startswith("KP2A_URL")]
-        seed = found.otp or ""
-        for key in ("otp", "TimeOtp-Secret-Base32", "TOTP Seed"):
-            seed = fields.pop(key, None) or seed
+        seed = fields.pop("otp", None) or found.otp or ""
+        if not seed and "TOTP Seed" in fields:
+            period, digits = fields.pop("TOTP Settings", "30;6").split(";")[:2]
+            seed = f"otpauth://totp/x?secret={fields.pop('TOTP Seed')}&period={period}&digits={digits}"
+        hidden = [(key, text) for key, text in fields.items() if found.is_custom_property_protected(key)]
+        listed = [pair for pair in fields.items() if pair not in hidden]
+        override = found._element.findtext("OverrideURL") or ""
+        expires = [("expires", time(found.expiry_time) + "Z")] if found.expires else []
         earlier = []
         for before in found.history:
             if before.password and before.password != (earlier or [None])[-1]:
@@ -156,7 +205,8 @@ def keepass(path, password):
         entries.append({
             "title": found.title or "", "user": found.username or "", "password": found.password or "",
             "urls": [url for url in urls if url], "notes": found.notes or "", "otp": seed, "folders": folders,
-            "fields": [text for text in fields.values() if text] + ([time(found.expiry_time) + "Z"] if found.expires else []),
+            "fields": [text for _, text in [*fields.items(), *expires, ("", override)] if text],
+            "open": expires + listed, "hidden": [*hidden, ("OverrideURL", override)],
             "tags": found.tags or [], "history": earlier, "created": time(found.ctime), "modified": time(found.mtime),
             # Of KDBX 4 KeePassXC exports their names alone.
             "files": [(file.filename, file.data) for file in found.attachments if database.version < (4, 0)]})
