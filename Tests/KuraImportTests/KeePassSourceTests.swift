@@ -55,6 +55,7 @@ import Testing
         ["colours", "icons"]
       ),
       ("<IconID>48</IconID><Notes></Notes>", "", []),
+      ("<Notes>n</Notes><Tags>t</Tags>", "", ["group g: Notes", "group g: Tags"]),
       (
         "<DefaultAutoTypeSequence>x</DefaultAutoTypeSequence><CustomData><Item><Key>k</Key></Item></CustomData>",
         "",

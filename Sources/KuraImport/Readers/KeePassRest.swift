@@ -70,8 +70,8 @@ enum KeePassRest {
   static func ofGroup(_ group: XMLNode) -> [Remark] {
     let head = Array("group ".utf8) + (group["Name"]?.text ?? []) + Array(": ".utf8)
     var left: [Remark] = []
-    if group["Notes"]?.text.isEmpty == false {
-      left.append(Remark(reason: .unsupported, field: head + Array("Notes".utf8)))
+    for name in ["Notes", "Tags"] where group[name]?.text.isEmpty == false {
+      left.append(Remark(reason: .unsupported, field: head + Array(name.utf8)))
     }
     if group["DefaultAutoTypeSequence"]?.text.isEmpty == false {
       left.append(Remark(reason: .foreign, field: head + Array("AutoType".utf8)))
