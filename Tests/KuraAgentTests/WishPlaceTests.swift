@@ -74,7 +74,40 @@ extension WishTests {
     bench.clock.pass(milliseconds: WishWatch.pause)
     let third = try client(111)
     try wish(["b"], by: third, flags: .ifAwaited)
-    #expect(try answer(third).failure == .protected)
+    for wire in [asker, second, third] { #expect(try answer(wire).failure == .protected) }
+    #expect(try wishes().isEmpty)
+  }
+
+  @Test func `who asks only where somebody answers waits for none who is stopped or gone`() throws {
+    let asker = try client(110)
+    var answerer: Wire? = try client(21)
+    func rest() throws {
+      let answerer = try #require(answerer)
+      let state = try wishes(of: wire).state
+      try answerer.send { try $0.putRequest(.wishes(.init(seen: state, patience: 60_000))) }
+      try bench.turn(3)
+    }
+    try rest()
+    processes.stop(21)
+    try wish(["a"], by: asker, flags: .ifAwaited)
+    #expect(try answer(asker).failure == .protected)
+    processes.goOn(21)
+    for isStop in [true, false] {
+      try wish(["a"], by: asker, flags: .ifAwaited)
+      #expect(try told(try bench.reply(on: try #require(answerer))).all.count == 1)
+      try rest()
+      bench.clock.pass(milliseconds: WishWatch.pause)
+      #expect(try isSilent(asker))
+      if isStop { processes.stop(21) } else { answerer = nil }
+      try bench.turn(3)
+      bench.clock.pass(milliseconds: WishWatch.pause)
+      #expect(try answer(asker).failure == .protected)
+      #expect(try wishes().isEmpty)
+      processes.goOn(21)
+      guard isStop else { continue }
+      #expect(try told(try bench.reply(on: try #require(answerer))).all.isEmpty)
+      try rest()
+    }
   }
 }
 

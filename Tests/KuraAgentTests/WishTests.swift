@@ -39,6 +39,7 @@ struct ToldWish {
     bench = try Bench { configuration in
       configuration.processes = processes.look
       configuration.livesAtEnd = { _ in true }
+      configuration.isStopped = processes.isStopped
       configuration.holdProcess = holder.hold
     }
     wire = try bench.unlocked()

@@ -20,7 +20,7 @@ private struct FakePinentry: ~Copyable {
         case $line in
         GETPIN) \(answer) ;;
         BYE) echo OK; exit ;;
-        SETERROR*) echo "ERR 536871187 Unknown IPC command <User defined source 1>" ;;
+        SETERROR* | *untold*) echo "ERR 536871187 Unknown IPC command <User defined source 1>" ;;
         *) echo '# a remark'; echo 'S PROGRESS x'; echo OK ;;
         esac
       done
@@ -34,11 +34,12 @@ private struct FakePinentry: ~Copyable {
     try #require(writer.terminationStatus == 0)
   }
 
-  func ask(_ complaint: String = "") throws -> String {
+  func ask(_ complaint: String = "", remark: String? = nil) throws -> String {
     let surface = AskingProgram.Surface(terminal: nil, terminalType: "vt100", locale: "C.UTF-8")
     let program = AskingProgram(path: path, kind: .pinentry(surface))
     var pinentry = try Pinentry.start(program, on: surface)
-    let secret = try pinentry.ask("passcode for x: ", complaint: complaint, other: -1)
+    let secret = try pinentry.ask(
+      "passcode for x: ", remark: remark, complaint: complaint, other: -1)
     pinentry.end()
     return secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
@@ -55,6 +56,17 @@ private struct FakePinentry: ~Copyable {
   @Test func `an order that is not known is no reason not to ask`() throws {
     let pinentry = try FakePinentry("echo 'D open'; echo OK")
     #expect(try pinentry.ask("Wrong passcode, try again.") == "open")
+  }
+
+  @Test func `nobody is asked what is not shown`() throws {
+    let pinentry = try FakePinentry("echo 'D open'; echo OK")
+    let path = pinentry.path
+    #expect(try pinentry.ask(remark: String(repeating: "n", count: 900)) == "open")
+    for remark in ["untold", String(repeating: "n", count: 1_000)] {
+      #expect(throws: CommandError.program(.unshown, path)) {
+        _ = try pinentry.ask(remark: remark)
+      }
+    }
   }
 
   @Test func `lines of data are put together, and their escapes undone`() throws {

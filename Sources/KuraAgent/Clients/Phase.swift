@@ -103,7 +103,7 @@ enum Phase {
     case .awaitingClosings(let wait): wait.deadline
     case .backingUp(let run): run.due
     case .awaitingMasks(let wait): wait.deadline
-    case .awaitingOwner(let wait): wait.deadline
+    case .awaitingOwner(let wait): min(wait.deadline, wait.look)
     case .awaitingWishes(let watch): watch.deadline
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
       .awaitingLock, .awaitingRotation, .masking, .closing:

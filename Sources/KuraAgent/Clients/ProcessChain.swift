@@ -156,6 +156,13 @@ extension ProcessLink {
     return line.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
+  /// Whether a process does nothing until it is told to go on.
+  static func isStopped(_ process: UInt32) -> Bool {
+    let state = text("/proc/\(process)/status", 8_192).flatMap { words("State:", in: $0)?.first }
+    guard let state = state?.first else { return false }
+    return state == UInt8(ascii: "T") || state == UInt8(ascii: "t")
+  }
+
   /// When a process that is there now can have started at the latest, by the same clock.
   static var latestStart: UInt64 {
     var time = timespec()

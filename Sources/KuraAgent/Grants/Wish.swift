@@ -227,6 +227,10 @@ struct WishWait {
   let session: Session
   /// Until when, on the monotonic clock.
   let deadline: UInt64
+  /// Where it asks, if only where somebody answers for the owner.
+  let place: WishPlace?
+  /// When it is to be seen next whether somebody does, on the same clock.
+  var look: UInt64
 }
 
 /// Waits until the owner is asked for something else than a client was told.

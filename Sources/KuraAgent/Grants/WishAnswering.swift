@@ -161,8 +161,15 @@ extension Agent {
     }
   }
 
-  /// Nobody has answered in time.
+  /// Nobody has answered in time, or nobody answers any more: who asked asks elsewhere.
   func giveUpWish(_ connection: Connection) {
+    guard case .awaitingOwner(var wait) = connection.phase else { return }
+    let now = configuration.clock().monotonic
+    if let place = wait.place, now < wait.deadline, isAwaited(at: place, of: wait.session) {
+      wait.look = now &+ WishWatch.pause
+      connection.phase = .awaitingOwner(wait)
+      return
+    }
     noteUnanswered(connection)
     leaveWish(connection)
     connection.phase = .ready

@@ -19,9 +19,8 @@ extension Agent {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
     let place = WishPlace(link, chain)
-    if request.flags.contains(.ifAwaited), !isAwaited(at: place, of: session) {
-      throw .protected(.none)
-    }
+    let isBound = request.flags.contains(.ifAwaited)
+    guard !isBound || isAwaited(at: place, of: session) else { throw .protected(.none) }
     guard hasRoomToWait else { throw .tooBusy }
     let words = request.reason.bytes
     let uses = request.uses == GrantRequest.anyUses ? nil : request.uses
@@ -37,7 +36,9 @@ extension Agent {
       try connection.outbox.frames.putProgress(done: 0, total: 0)
     }
     connection.phase = .awaitingOwner(
-      WishWait(session: session, deadline: overflow ? .max : deadline))
+      WishWait(
+        session: session, deadline: overflow ? .max : deadline, place: isBound ? place : nil,
+        look: isBound ? now &+ WishWatch.pause : .max))
     tellWishes(of: session)
   }
 
@@ -78,12 +79,13 @@ extension Agent {
   }
 
   /// Whether somebody waits to be asked who may answer who asks there, or answers something just now.
-  private func isAwaited(at place: WishPlace, of session: Session) -> Bool {
+  func isAwaited(at place: WishPlace, of session: Session) -> Bool {
     let now = configuration.clock().monotonic
     return connections.contains { connection in
       if case .attempting(let attempt) = connection.phase, attempt.verb == .approve {
         return attempt.session === session && place.admits(chain(of: connection))
       }
+      guard !configuration.isStopped(UInt32(clamping: connection.process)) else { return false }
       let watch: WishWatch
       if case .awaitingWishes(let own) = connection.phase {
         watch = own

@@ -38,6 +38,9 @@ public struct AgentConfiguration: Sendable {
     return answer < 0 ? nil : answer == 1
   }
 
+  /// Tells whether a process does nothing until it is told to go on; a test's own does.
+  var isStopped: @Sendable (UInt32) -> Bool = ProcessLink.isStopped
+
   /// A configuration with all else at its standard.
   public init(stateDirectory: String) { self.stateDirectory = stateDirectory }
 }

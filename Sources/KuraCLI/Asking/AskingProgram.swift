@@ -68,6 +68,8 @@ enum ProgramFault: Equatable, Sendable {
   case silent
   /// It does not speak as a pinentry does.
   case notUnderstood
+  /// It does not show all that a person would have to see.
+  case unshown
   /// It could not ask, in its own words.
   case said(String)
 }

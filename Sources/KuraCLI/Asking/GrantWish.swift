@@ -52,7 +52,7 @@ struct GrantWish {
   func words(_ names: [String]) -> String {
     let head =
       reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses) + ":"
-    return names.reduce(head) { $0 + "\n  " + Diagnostic.shown($1) }
+    return names.reduce(head) { $0 + "\n  " + Diagnostic.plain(Array($1.utf8)) }
   }
 
   /// For how long, where that is said, and how often: `, for 15 min, 3 times`.

@@ -20,15 +20,20 @@ extension VaultAccess {
       guard questioner.canAsk else { return false }
     }
     let (told, words) = (messages, Self.words(names))
+    var isAsked = false
     do throws(ClientError) {
       try connection.wish(
         names, terms, patience: patience ?? .max, ifAwaited: patience == nil
-      ) { told.note("the owner is asked for " + words + " by 'kura approve'") }
+      ) {
+        isAsked = true
+        told.note("the owner is asked for " + words + " by 'kura approve'")
+      }
       return true
     } catch {
       guard case .refused(let refused) = error,
         refused.failure == .protected || refused.failure == .unsupported
       else { throw .client(error) }
+      if isAsked, patience == nil { told.note("nobody answers at 'kura approve' any more") }
       return false
     }
   }

@@ -11,6 +11,8 @@ struct Pinentry: ~Copyable {
   private static let patience: Int32 = 20_000
   /// The longest line of Assuan, with room to spare.
   private static let longestLine = 4_096
+  /// The longest one that it takes, without its end.
+  private static let longestOrder = 1_000
   /// GPG_ERR_CANCELED and GPG_ERR_FULLY_CANCELED (libgpg-error, err-codes.h.in).
   private static let cancels: [UInt64] = [99, 198]
 
@@ -76,7 +78,10 @@ extension Pinentry {
   mutating func ask(
     _ question: String, remark: String? = nil, complaint: String, other: Int32
   ) throws(CommandError) -> SecretBytes {
-    try tell("SETDESC ", "Kura: " + Self.description(question) + (remark.map { "\n" + $0 } ?? ""))
+    let isShown = try tell(
+      "SETDESC ", "Kura: " + Self.description(question) + (remark.map { "\n" + $0 } ?? ""))
+    // Nobody agrees to what he is not shown.
+    guard isShown || remark == nil else { throw fault(.unshown) }
     try tell("SETPROMPT ", Self.prompt(question))
     if !complaint.utf8.isEmpty { try tell("SETERROR ", complaint) }
     entered.removeAll()
@@ -119,9 +124,14 @@ extension Pinentry {
 extension Pinentry {
   /// Gives an order. What an option or a text means is the pinentry's business: one that it does not
   /// know is no reason not to ask.
-  private mutating func tell(_ order: String, _ text: String) throws(CommandError) {
-    child.tell(Array(order.utf8) + Self.encoded(text) + [0x0A])
-    _ = try answer(Self.patience, other: -1)
+  ///
+  /// - Returns: Whether it was taken.
+  @discardableResult
+  private mutating func tell(_ order: String, _ text: String) throws(CommandError) -> Bool {
+    let line = Array(order.utf8) + Self.encoded(text)
+    guard line.count <= Self.longestOrder else { throw fault(.unshown) }
+    child.tell(line + [0x0A])
+    return try answer(Self.patience, other: -1) == .ok
   }
 
   /// Percent-encodes what may not stand in a line.

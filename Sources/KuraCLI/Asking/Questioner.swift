@@ -221,6 +221,7 @@ extension Questioner {
 
   /// Rings, and drops what is typed until nobody types: it was meant for a question that is gone.
   mutating func dropTyped() throws(CommandError) {
+    guard prompt?.isTaken == false else { return }
     do throws(PromptError) { _ = try prompt?.begin() } catch { throw .prompt(error) }
     prompt?.show("\u{7}")
     prompt?.dropTyped()

@@ -124,15 +124,22 @@ enum Approve {
       access.messages.note("refused")
       return true
     }
-    guard case .client(.refused(let refusal)) = error, refusal.failure != .locked else {
-      throw error
-    }
-    if refusal.failure == .changedMeanwhile {
+    guard error.isOfWish else { throw error }
+    if case .client(.refused(.changedMeanwhile)) = error {
       access.messages.note("something else is asked for now; look at it again")
       return true
     }
     access.messages.report(Diagnostic(error))
     return false
+  }
+}
+
+extension CommandError {
+  /// Whether what is asked for, and nothing else, cannot be answered here.
+  fileprivate var isOfWish: Bool {
+    if case .program(.unshown, _) = self { return true }
+    guard case .client(.refused(let refusal)) = self else { return false }
+    return refusal.failure != .locked
   }
 }
 

@@ -35,7 +35,8 @@ extension Questioner {
     guard hasTerminal else {
       while Clock.boot() < end {
         let left = Int32(min(end - Clock.boot(), 1_000))
-        if kura_terminal_await(watch.descriptor, left) { throw .prompt(.answeredElsewhere) }
+        guard kura_terminal_await(watch.descriptor, left), !watch.stands() else { continue }
+        throw .prompt(.answeredElsewhere)
       }
       return
     }
@@ -51,7 +52,7 @@ extension Prompt {
   mutating func countDown<Watch: PromptWatch & ~Copyable>(
     until end: UInt64, _ watch: inout Watch
   ) throws(PromptError) {
-    try takeTerminal(other: watch.descriptor)
+    try takeTerminal(other: watch.descriptor) { watch.stands() }
     let keys = try begin()
     var shown = ""
     while true {
@@ -68,6 +69,7 @@ extension Prompt {
       switch receive(patience: left, other: watch.descriptor) {
       case 1...: if try isLeft(keys, &watch) { shown = "" }
       case Int(KURA_TERMINAL_OTHER):
+        guard !watch.stands() else { continue }
         clearLine()
         throw .answeredElsewhere
       case Int(KURA_TERMINAL_CONTINUED): shown = ""

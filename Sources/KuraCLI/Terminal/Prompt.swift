@@ -113,7 +113,7 @@ extension Prompt {
     _ label: String, isHidden: Bool = true, allowsEmpty: Bool = false, submitsAt length: Int = 0,
     watch: inout Watch
   ) throws(PromptError) -> SecretBytes {
-    try takeTerminal(other: watch.descriptor)
+    try takeTerminal(other: watch.descriptor) { watch.stands() }
     var editor = try editor(label, isHidden: isHidden)
     var isWarned = false
     wantsOther = false
@@ -214,13 +214,22 @@ extension Prompt {
 extension Prompt {
   /// Waits until no other command asks on this terminal: `kura get a | kura put b` would else
   /// share its keys among both.
-  mutating func takeTerminal(other: Int32) throws(PromptError) {
+  ///
+  /// - Parameters:
+  ///   - other: A descriptor that has something to read when that may be of no use any more.
+  ///   - stands: Reads it, and says whether it is.
+  mutating func takeTerminal(
+    other: Int32, stands: () -> Bool = { false }
+  ) throws(PromptError) {
     while lock < 0 {
       lock = kura_terminal_lock(descriptor)
-      guard lock == -EWOULDBLOCK else { return }
-      if kura_terminal_await(other, 100) { throw .answeredElsewhere }
+      guard isTaken else { return }
+      if kura_terminal_await(other, 100), !stands() { throw .answeredElsewhere }
     }
   }
+
+  /// Whether another command asks on this terminal, as far as was seen last.
+  var isTaken: Bool { lock == -EWOULDBLOCK }
 
   /// Gives the terminal back as it was, for others to ask on.
   mutating func giveBack() {

@@ -151,11 +151,14 @@ extension Diagnostic {
       case .ended: program + " ended before it gave a passcode"
       case .silent: program + " did not answer in time"
       case .notUnderstood: program + " does not speak as a pinentry does"
+      case .unshown: program + " has no room for all that is asked"
       case .said(let words): program + " could not ask: " + Self.shown(words)
       }
-    self.init(
-      message,
-      hint: "KURA_ASKPASS or KURA_PINENTRY names another; --passcode-file needs none", .failure)
+    let hint =
+      fault == .unshown
+      ? "at a terminal all of it is shown"
+      : "KURA_ASKPASS or KURA_PINENTRY names another; --passcode-file needs none"
+    self.init(message, hint: hint, .failure)
   }
 
   init(locked facts: LockFacts) {

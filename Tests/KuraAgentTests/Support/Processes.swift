@@ -14,6 +14,14 @@ final class Processes: Sendable {
     table = Mutex(Dictionary(uniqueKeysWithValues: links.map { ($0.process, $0) }))
   }
 
+  private let stopped = Mutex<Set<UInt32>>([])
+
+  func stop(_ process: UInt32) { stopped.withLock { _ = $0.insert(process) } }
+
+  func goOn(_ process: UInt32) { stopped.withLock { _ = $0.remove(process) } }
+
+  func isStopped(_ process: UInt32) -> Bool { stopped.withLock { $0.contains(process) } }
+
   func look(_ process: UInt32) -> ProcessLink? { table.withLock { $0[process] } }
 
   func end(_ process: UInt32) { table.withLock { $0[process] = nil } }
