@@ -58,6 +58,8 @@ import Testing
     try pair.first.fill { vault throws in
       var purged: Set<String> = []
       for step in 0..<40 { _ = try vault.change(step, &dice, &purged) }
+      // However much of that chance has purged.
+      for number in 0..<20 { try vault.put("kept/\(number)", "\(number)") }
       let long = Array("long".utf8)
       try vault.upload("long", pattern(200_000))
       try vault.upload("long", pattern(70_000, seed: 11))
