@@ -110,6 +110,24 @@ import Testing
     #expect(changing == nil)
   }
 
+  @Test func `are looked for no further up than they matter`() throws {
+    let processes = Processes([
+      link(40, below: 30, at: 90, "kura"), link(30, below: 20, at: 80), link(20, below: 10, at: 60),
+      link(10, below: 5, at: 50), link(5, below: 1, at: 0),
+    ])
+    func numbers(upTo roots: [ProcessTree]) -> [UInt32]? {
+      ProcessChain(of: 40, startedBefore: 100, upTo: roots, processes.look)?.links.map(\.process)
+    }
+    let (near, far) = (ProcessTree(process: 30, start: 80), ProcessTree(process: 10, start: 50))
+    #expect(numbers(upTo: [near]) == [40, 30])
+    #expect(numbers(upTo: [near, near]) == [40, 30])
+    #expect(numbers(upTo: [near, far]) == [40, 30, 20, 10])
+    #expect(numbers(upTo: [far, near]) == [40, 30, 20, 10])
+    // What is none of them, though by its number, and where there are none.
+    #expect(numbers(upTo: [ProcessTree(process: 30, start: 79)]) == [40, 30, 20, 10, 5])
+    #expect(numbers(upTo: []) == [40, 30, 20, 10, 5])
+  }
+
   @Test func `are told by the kernel`() throws {
     let own = try #require(ProcessLink.read(UInt32(getpid())))
     #expect(own.parent == UInt32(getppid()) && own.depth >= 1)

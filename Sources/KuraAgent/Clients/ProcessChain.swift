@@ -36,27 +36,32 @@ struct ProcessChain: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - latest: When it was there already; nil when a younger process has its number.
+  ///   - roots: What is above the last of these is not looked at; none for all that is above.
   ///   - look: Tells of a process; nil where there is none.
   init?(
-    of process: UInt32, startedBefore latest: UInt64, _ look: (UInt32) -> ProcessLink?
+    of process: UInt32, startedBefore latest: UInt64, upTo roots: [ProcessTree] = [],
+    _ look: (UInt32) -> ProcessLink?
   ) {
-    guard let links = Self.walk(process, look), links == Self.walk(process, look),
+    guard let links = Self.walk(process, roots, look), links == Self.walk(process, roots, look),
       let own = links.first, own.start <= latest
     else { return nil }
     self.links = links
   }
 
   private static func walk(
-    _ process: UInt32, _ look: (UInt32) -> ProcessLink?
+    _ process: UInt32, _ roots: [ProcessTree], _ look: (UInt32) -> ProcessLink?
   ) -> [ProcessLink]? {
     var links: [ProcessLink] = []
     var next = process
+    var missing = roots
     while next > 1, links.count < longest {
       // Of other users' processes some systems tell nothing: what is below them is known all the same.
       guard let link = look(next) else { break }
       // A parent that is younger than its child is another process with the number of the parent.
       if let below = links.last, link.start > below.start { return nil }
       links.append(link)
+      missing.removeAll { $0.process == link.process && $0.start == link.start }
+      if missing.isEmpty, !roots.isEmpty { break }
       next = link.parent
     }
     return links.isEmpty ? nil : links

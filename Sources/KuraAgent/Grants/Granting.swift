@@ -233,7 +233,8 @@ extension Agent {
     _ connection: Connection, on session: Session, _ error: Refusal,
     _ body: (Grant?) throws(Refusal) -> Result
   ) throws(Refusal) -> Result {
-    guard !session.grants.isEmpty, let chain = chain(of: connection) else { throw error }
+    let roots = session.grants.all.map { $0.root.tree }
+    guard !roots.isEmpty, let chain = chain(of: connection, upTo: roots) else { throw error }
     for grant in session.grants.serving(chain) {
       let opened = OpenedSeals()
       let key = Grant(grant.key(counting: opened), of: session, since: 0)

@@ -72,15 +72,19 @@ extension Agent {
   private func grant(byWindowsOf session: Session, for connection: Connection) -> Grant? {
     // Another engine may have shortened the windows, which showed with the look at the vault just now.
     expireGrants()
-    guard !session.windows.isEmpty, let chain = chain(of: connection) else { return nil }
+    let trees = session.windows.map(\.tree)
+    guard !trees.isEmpty, let chain = chain(of: connection, upTo: trees) else { return nil }
     let windows = session.windows.filter { chain.isWithin($0.tree) }
     guard let since = windows.map(\.since).min() else { return nil }
     return Grant(ProtectedKey(of: windows.map(\.body)), of: session, since: since)
   }
 
-  func chain(of connection: Connection) -> ProcessChain? {
+  /// A client's process and those above it; nil where that may be another one by its number.
+  ///
+  /// - Parameter roots: What is above the last of these does not matter; none for all that is above.
+  func chain(of connection: Connection, upTo roots: [ProcessTree] = []) -> ProcessChain? {
     let chain = ProcessChain(
-      of: UInt32(clamping: connection.process), startedBefore: connection.began,
+      of: UInt32(clamping: connection.process), startedBefore: connection.began, upTo: roots,
       configuration.processes)
     // Until it ends, its number is no other's.
     return lives(connection) == true ? chain : nil
