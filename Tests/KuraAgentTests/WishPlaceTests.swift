@@ -203,6 +203,29 @@ extension WishTests {
     #expect(try approve(shown, .once, by: try client(31)).isOK)
   }
 
+  @Test func `what asks from without a terminal sees those of the programs that started it`() throws
+  {
+    let (outer, inner, desktop) = (UInt32(136 << 8 | 1), UInt32(136 << 8 | 2), UInt32(4 << 8 | 1))
+    let window = UInt32(136 << 8 | 3)
+    // A shell at a terminal starts what has none, and a program that draws a terminal for another shell.
+    processes.set(link(5, below: 1, at: 1, "desk", terminal: desktop))
+    processes.set(link(100, below: 5, at: 2, terminal: outer))
+    processes.set(link(110, below: 100, at: 3, "sh"))
+    processes.set(link(111, below: 110, at: 4, "kura"))
+    processes.set(link(120, below: 5, at: 2, "script", terminal: outer))
+    processes.set(link(121, below: 120, at: 3, "kura", terminal: inner))
+    processes.set(link(30, below: 5, at: 2, terminal: window))
+    processes.set(link(31, below: 30, at: 3, "kura", terminal: window))
+    processes.set(link(40, below: 5, at: 2, "kura", terminal: outer))
+    let asker = try client(111)
+    try wish(["a"], by: asker)
+    for process: Int32 in [121, 40] {
+      #expect(try wishes(of: try client(process)).untold == 1, "\(process)")
+    }
+    // The terminal that the desktop was started at is no window's.
+    #expect(try wishes(of: try client(31)).untold == 0)
+  }
+
   @Test func `what starts a run does not answer for it`() throws {
     let run = try client(110)
     try wish(["a"], by: run, to: .client, lifetime: 5_000)
@@ -228,6 +251,25 @@ extension WishTests {
         #expect(try answer(next).failure == .cancelled, "\(form.utf8.count) \(scope)")
       }
     }
+  }
+
+  @Test func `a no holds in trees that who asked stands in, and comes from who may answer`() throws
+  {
+    // The process is named, and its own programs ask nothing.
+    let stranger = try client(121)
+    try wish(["a"], by: stranger, to: .process, process: 100, lifetime: 5_000)
+    let number = try wishes()[0].number
+    #expect(try decline(number, by: try client(121)).failure == .changedMeanwhile)
+    #expect(try decline(number, by: wire).isOK)
+    let own = try client(110)
+    try wish(["a"], by: own)
+    #expect(try isSilent(own))
+    // Where nobody waits to answer, who asks its owner itself hears of no refusal.
+    #expect(try decline(try wishes()[0].number, by: wire).isOK)
+    #expect(try answer(own).failure == .cancelled)
+    let next = try client(110)
+    try wish(["a"], by: next, flags: .ifAwaited)
+    #expect(try answer(next).failure == .protected)
   }
 
   @Test func `a lock forgets what was refused`() throws {

@@ -96,7 +96,7 @@ struct WishPlace {
   private let chain: ProcessChain
   /// What is below these could answer what it asks itself.
   let trees: [ProcessTree]
-  /// What has one of these could read there what is typed.
+  /// Those of all the processes that it is below: what has one of these could read there what is typed.
   private let terminals: [UInt32]
 
   /// - Parameters:
@@ -107,17 +107,24 @@ struct WishPlace {
     let links = chain.links
     let own = chain.tree.flatMap { tree in links.firstIndex { $0.process == tree.process } } ?? 0
     trees = [link, links[own]].map { ProcessTree(process: $0.process, start: $0.start) }
-    terminals = (links[...own] + [link]).map(\.terminal).filter { $0 != 0 }
+    terminals = (links + [link]).map(\.terminal).filter { $0 != 0 }
   }
 
   /// Whether who asks is below a process.
   func isWithin(_ tree: ProcessTree) -> Bool { chain.isWithin(tree) }
 
+  /// The process trees that it stands in itself, in which a no is to hold.
+  var ownTrees: [ProcessTree] { trees.filter { chain.isWithin($0) } }
+
   /// Whether somebody may answer: one whose processes are all known, and who is not one of those that ask, nor where
   /// these can see what is typed.
+  ///
+  /// A pseudo-terminal may stand within another one, whose programs see all that is typed in it. On a console a whole
+  /// desktop may have been started.
   func admits(_ approver: ProcessChain?) -> Bool {
     guard let approver, approver.isWhole, let own = approver.links.first else { return false }
-    return !terminals.contains(own.terminal)
+    let places = [own.terminal] + approver.links.filter(\.isAtPseudoTerminal).map(\.terminal)
+    return !places.contains { terminals.contains($0) }
       && !approver.links.contains { link in
         trees.contains(ProcessTree(process: link.process, start: link.start))
       }
@@ -204,7 +211,8 @@ struct WishDesk {
   /// Remembers what was refused.
   mutating func decline(_ wish: Wish, at now: UInt64) {
     var trees: [ProcessTree] = []
-    for tree in wish.askers.flatMap(\.place.trees) where !trees.contains(tree) {
+    // Whoever names a process has nothing of that one's refused.
+    for tree in wish.askers.flatMap(\.place.ownTrees) where !trees.contains(tree) {
       trees.append(tree)
     }
     declined.removeAll { $0.end <= now }
@@ -259,6 +267,9 @@ extension ProcessChain {
 }
 
 extension ProcessLink {
+  /// Whether its terminal is one that another program draws: by its number, as the kernel's devices.txt has it.
+  fileprivate var isAtPseudoTerminal: Bool { (136...143).contains(terminal >> 8 & 0xFFF) }
+
   /// What it calls itself, cut, and without what stands between names and numbers where they are shown: whoever
   /// starts a program names it.
   var plainName: [UInt8] {

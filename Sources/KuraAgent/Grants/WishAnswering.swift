@@ -137,7 +137,9 @@ extension Agent {
   /// Refuses what was asked for, and has it not asked for again at once.
   func decline(_ request: DeclineRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    guard let wish = session.wishes.wish(request.number) else { throw .changedMeanwhile }
+    guard let wish = session.wishes.wish(request.number), wish.admits(chain(of: connection)) else {
+      throw .changedMeanwhile
+    }
     session.wishes.decline(wish, at: configuration.clock().monotonic)
     for name in wish.names {
       note(.decline, name.bytes, 0, wish.reason(of: [name]), in: session, by: connection)

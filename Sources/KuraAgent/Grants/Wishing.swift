@@ -14,13 +14,14 @@ extension Agent {
     guard let chain = chain(of: connection) else {
       throw .processGone(UInt32(clamping: connection.process))
     }
+    let place = WishPlace(link, chain)
+    // Where nobody answers for the owner, a no from there is none to who asks him itself.
+    let isBound = request.flags.contains(.ifAwaited)
+    guard !isBound || isAwaited(at: place, of: session) else { throw .protected(.none) }
     let names = try wished(request, chain, session, connection, at: now)
     guard !names.isEmpty else {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
     }
-    let place = WishPlace(link, chain)
-    let isBound = request.flags.contains(.ifAwaited)
-    guard !isBound || isAwaited(at: place, of: session) else { throw .protected(.none) }
     guard hasRoomToWait else { throw .tooBusy }
     let words = request.reason.bytes
     let uses = request.uses == GrantRequest.anyUses ? nil : request.uses
