@@ -122,6 +122,11 @@ static int apply(const struct termios *settings, int when) {
   return result;
 }
 
+/* After a stop. In the background the terminal is somebody else's, who may keep what is set there for good. */
+static void apply_again(int when) {
+  if (tcgetpgrp(prompt.fd) == getpgrp()) apply(prompt.now, when);
+}
+
 // MARK: - Signals
 
 /* From the last cell back to the first: what is erased forwards, some terminals keep in their scrollback. */
@@ -203,7 +208,7 @@ static void stop(void (*send)(void)) {
   sigprocmask(SIG_UNBLOCK, &only, &old);
   sigprocmask(SIG_SETMASK, &old, NULL);
   catch(SIGTSTP, give_back_and_stop, NULL);
-  apply(prompt.now, TCSAFLUSH);
+  apply_again(TCSAFLUSH);
   prompt.continued = 1;
   errno = kept;
 }
@@ -219,7 +224,7 @@ static void give_back_and_stop(int number) {
 static void set_up_again(int number) {
   (void)number;
   int kept = errno;
-  if (prompt.active) apply(prompt.now, TCSADRAIN);
+  if (prompt.active) apply_again(TCSADRAIN);
   prompt.continued = 1;
   errno = kept;
 }

@@ -165,7 +165,7 @@ import Testing
     try bench.turn(3)
     try wish(by: asker, patience: 5_000)
     try bench.turn(3)
-    #expect(try bench.ask(wire) { try $0.putRequest(.decline(.init(2))) }.isOK)
+    #expect(try bench.ask(try client(20)) { try $0.putRequest(.decline(.init(2))) }.isOK)
     try wish(by: asker, patience: 5_000)
     #expect(
       try lines() == [

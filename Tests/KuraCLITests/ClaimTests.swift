@@ -24,7 +24,7 @@ import Testing
   }
 
   /// 40 of them are 80 columns: what follows would stand at the beginning of a line, as Kura's own words do.
-  @Test(arguments: ["\u{3000}", "\u{2003}", "\u{5B57}"])
+  @Test(arguments: ["\u{3000}", "\u{2003}", "\u{3164}", "\u{2800}", "\u{5B57}"])
   func `takes no more columns than it may have characters`(_ character: String) {
     let words = Array((String(repeating: character, count: 38) + "passcode for default: ").utf8)
     let text = Claim(words, of: Array("x".utf8)).text

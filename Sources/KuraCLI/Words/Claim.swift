@@ -72,10 +72,12 @@ struct Claim {
     return text
   }
 
-  /// Whether Unicode has it as a blank that is none of ASCII.
+  /// Whether it is a blank that is none of ASCII: what Unicode calls a space, and letters that show none.
   static func isBlank(_ scalar: UInt32) -> Bool {
     switch scalar {
-    case 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x3000: true
+    case 0xA0, 0x1680, 0x2000...0x200A, 0x202F, 0x205F, 0x2800, 0x3000,
+      0x115F, 0x1160, 0x3164, 0xFFA0:
+      true
     default: false
     }
   }
