@@ -90,6 +90,11 @@ public struct PackedValue: Equatable, Sendable {
     else { throw .damaged }
   }
 
+  /// How many bytes it takes in a pack.
+  public var byteCount: Int {
+    PackedValue.leastByteCount + PackedValue.pieceByteCount * pieces.count
+  }
+
   func append(to bytes: inout [UInt8]) {
     bytes.append(value)
     bytes.append(device)

@@ -18,8 +18,7 @@ public struct PackWriter: ~Copyable {
 
   /// How many bytes the pack will have, before it is padded.
   public var byteCount: Int {
-    2 + values.reduce(0) { $0 + PackedValue.leastByteCount + 36 * $1.pieces.count } + 4
-      + records.count
+    2 + values.reduce(0) { $0 + $1.byteCount } + 4 + records.count
   }
 
   /// Whether there is nothing in it.

@@ -76,7 +76,18 @@ extension Keyring {
     body sealed: Span<UInt8>, _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
     do throws(VaultError) {
-      let body = try openBody(sealed, facts)
+      return try check(opened: try openBody(sealed, facts), meta, facts)
+    } catch {
+      guard error.isDamage else { throw error }
+      return (false, nil)
+    }
+  }
+
+  /// Holds an opened body against its meta.
+  borrowing func check(
+    opened body: consuming SecretBytes, _ meta: borrowing ItemMeta, _ facts: RowFacts
+  ) throws(VaultError) -> (isSound: Bool, value: PieceCheck?) {
+    do throws(VaultError) {
       if facts.kind == .purged {
         _ = try fromFormat(.item, PurgeRecord(decoding: body.bytes))
         return (true, nil)

@@ -20,6 +20,8 @@ struct Keyring: ~Copyable {
   let seen: Key
   /// For the access log.
   let log: LogKeys
+  /// For what stands in a store for other devices.
+  let remote: Key
   /// For the integrity tree.
   let tree: TreeHash
   /// The data keys and the policy.
@@ -37,6 +39,7 @@ struct Keyring: ~Copyable {
       vault: vault, format: format, name: try vaultKey.subkey(.name, of: vault), ringKey: ringKey,
       root: try vaultKey.subkey(.root, of: vault), seen: try vaultKey.subkey(.seen, of: vault),
       log: try fromFormat(.ring, LogKeys(log, vault: vault)),
+      remote: try vaultKey.subkey(.remote, of: vault),
       tree: TreeHash(key: try vaultKey.subkey(.tree, of: vault), vault: vault), ring: ring)
   }
 
@@ -53,7 +56,7 @@ struct Keyring: ~Copyable {
     Keyring(
       vault: vault, format: format, name: try name.copied(), ringKey: try ringKey.copied(),
       root: try root.copied(), seen: try seen.copied(),
-      log: try fromFormat(.ring, self.log.copy()),
+      log: try fromFormat(.ring, self.log.copy()), remote: try remote.copied(),
       tree: try fromFormat(.ring, self.tree.copy()),
       ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault, format))
   }

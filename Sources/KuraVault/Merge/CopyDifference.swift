@@ -23,7 +23,7 @@ struct CopyDifference {
   /// - Parameters:
   ///   - ours: The state of this copy.
   ///   - theirs: The other one.
-  init(_ ours: RootRecord, _ theirs: borrowing OtherCopy) {
+  init(_ ours: RootRecord, _ theirs: CopyFile) {
     guard ours.depth == theirs.root.depth, !theirs.isUnderOtherKey else {
       open = []
       left = (1 << (6 * UInt32(ours.depth)), 1 << (6 * UInt32(theirs.root.depth)))
@@ -31,16 +31,28 @@ struct CopyDifference {
     }
   }
 
+  /// The rows of the items of a pack, which has no tree: all of them, and those of the same items here.
+  ///
+  /// - Parameters:
+  ///   - items: Those of the pack.
+  ///   - places: Where they stand here, and what the tree has there.
+  init(of items: some Sequence<ItemID>, at places: [(tag: ItemTag, leaf: Digest)]) {
+    open = []
+    for place in places { set(place.tag, place.leaf, isOurs: true) }
+    for item in items { set(ItemTag(of: item), .zero, isOurs: false) }
+  }
+
   /// Compares some of both.
   ///
   /// - Returns: Whether there is more to compare.
   mutating func step(
     _ ours: inout VaultRows, under root: RootRecord, _ keys: borrowing Keyring,
-    _ theirs: inout OtherCopy, _ slice: inout Slice
+    _ theirs: borrowing OtherCopy, _ slice: inout Slice
   ) throws(VaultError) -> Bool {
+    guard let theirs = theirs.file else { return false }
     while !slice.isSpent {
       if let place = open.popLast() {
-        try compare(place.level, place.index, &ours, root, keys, &theirs, &slice)
+        try compare(place.level, place.index, &ours, root, keys, theirs, &slice)
       } else if left.ours > 0 {
         left.ours -= 1
         let bytes = try ours.tree.leaves(ofBucket: left.ours, under: root, in: &ours.storage, keys)
@@ -59,7 +71,7 @@ struct CopyDifference {
   /// Looks at a node, or at the level of the tree's depth at a bucket.
   private mutating func compare(
     _ level: UInt8, _ index: UInt32, _ ours: inout VaultRows, _ root: RootRecord,
-    _ keys: borrowing Keyring, _ theirs: inout OtherCopy, _ slice: inout Slice
+    _ keys: borrowing Keyring, _ theirs: CopyFile, _ slice: inout Slice
   ) throws(VaultError) {
     slice.countLook()
     let below = root.depth - level

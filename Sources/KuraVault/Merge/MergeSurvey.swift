@@ -53,7 +53,7 @@ extension MergeSurvey {
     _ engine: inout UnlockedVault, _ copy: inout OtherCopy, _ slice: inout Slice
   ) throws(VaultError) -> Bool {
     try difference.step(
-      &engine.rows, under: engine.trust.root, engine.keys, &copy, &slice)
+      &engine.rows, under: engine.trust.root, engine.keys, copy, &slice)
   }
 
   /// Finds out whose the rows are that are not the same.

@@ -39,8 +39,8 @@ public struct MergeWork: ~Copyable {
 
   fileprivate init(
     _ engine: consuming UnlockedVault, _ copy: consuming OtherCopy, _ draft: Draft, isTrial: Bool
-  ) {
-    survey = MergeSurvey(CopyDifference(engine.trust.root, copy))
+  ) throws(VaultError) {
+    survey = MergeSurvey(try copy.difference(from: &engine))
     self.engine = engine
     self.copy = copy
     self.draft = draft
@@ -115,7 +115,7 @@ public struct MergeWork: ~Copyable {
       if survey.takeNews() { beginNaming() } else { part = .listing }
     case .listing:
       if !copy.isUnderOtherKey {
-        try engine.planSettings(&plan, copy.keys.ring.ledger)
+        try engine.planSettings(&plan, copy.ledger)
         try engine.planSlots(&plan, copy)
       }
       part = isNothing ? .done : .writing
@@ -268,7 +268,7 @@ extension UnlockedVault {
       writer: writer, slot: unlockSlot)
     (engine.isProved, engine.provedDevice) = (isProved, provedDevice)
     let draft = try Draft(after: trust, by: writer, at: options.now())
-    return MergeWork(engine, copy, draft, isTrial: isTrial)
+    return try MergeWork(engine, copy, draft, isTrial: isTrial)
   }
 
   /// Commits a merge that has nothing left to do.

@@ -40,10 +40,25 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let bytes = value.value.bytes
     if number == 0 { try fromStorage(rows.storage.unmarkOrphan(bytes.span)) }
-    let data = try copy.chunk(number, of: value)
+    guard let data = try copy.chunk(number, of: value) else {
+      return try checkChunk(number, of: value)
+    }
     if try rows.storage.chunk(number, of: value.value) == nil {
       try fromStorage(rows.storage.storeChunk(bytes.span, number, data.span))
     }
+  }
+}
+
+extension UnlockedVault {
+  /// Looks at a piece that was put into the vault before the rows that name it.
+  private mutating func checkChunk(
+    _ number: UInt64, of value: PieceCheck
+  ) throws(VaultError) {
+    do throws(VaultError) {
+      guard let data = try rows.storage.chunk(number, of: value.value),
+        try value.isSound(data, number)
+      else { throw .damaged(.chunk) }
+    } catch { throw error.ofCopy }
   }
 }
 

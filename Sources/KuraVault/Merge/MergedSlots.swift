@@ -74,7 +74,7 @@ extension UnlockedVault {
   /// Looks at what another copy says of the slots. What stood there when it was taken over, and is not known here,
   /// does not come: nobody can tell whether it was ended here before.
   func planSlots(_ plan: inout MergePlan, _ copy: borrowing OtherCopy) throws(VaultError) {
-    guard var ledger = plan.ledger ?? keys.ring.ledger, let other = copy.keys.ring.ledger,
+    guard var ledger = plan.ledger ?? keys.ring.ledger, let other = copy.ledger,
       !other.slots.isEmpty
     else { return }
     let mine = try slotSides(ledger)
@@ -116,7 +116,7 @@ extension UnlockedVault {
       }
       rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
       added.append(row)
-      if let note = copy.keys.ring.notes[slot.id] { notes.set(note) }
+      if let note = copy.notes[slot.id] { notes.set(note) }
     }
     // A way in for a person has to be left, whatever the copies say.
     if !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {

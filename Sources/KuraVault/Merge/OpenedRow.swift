@@ -35,6 +35,16 @@ final class OpenedRow {
     return OpenedRow(facts, meta, trail, body)
   }
 
+  /// A row whose parts were opened elsewhere, and held against each other.
+  static func make(
+    _ facts: RowFacts, _ meta: borrowing ItemMeta, _ body: Span<UInt8>
+  ) throws(VaultError) -> OpenedRow {
+    let trail = try fromFormat(.item, meta.view.trail(orOldOf: facts))
+    let body = try PartedBody.part(
+      try fromMemory(SecretBytes(copying: body)), facts.protection, of: .second)
+    return OpenedRow(facts, try copy(meta), trail, body)
+  }
+
   /// Whether it is a revision, and not what several of them come to here.
   var isRevision: Bool { trail.sides.isEmpty }
 

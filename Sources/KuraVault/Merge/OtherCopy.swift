@@ -5,90 +5,111 @@ internal import KuraFormat
 internal import KuraStorage
 
 /// Reads another copy of a vault that is unlocked, to bring both together. Drop it before the vault is locked.
+///
+/// It is a whole file, or a pack of items that changed elsewhere: for a merge a pack is a copy that has just these items.
 public struct OtherCopy: ~Copyable {
-  var rows: VaultRows
-  let keys: Keyring
-  let root: RootRecord
-  let slots: [SlotRow]
-  /// What opens its protected values, which are sealed to another pair than this vault's; nil where nothing has to.
-  let pair: ProtectedKey?
-  /// Whether it stands under another vault key, so that no row of it is one of this vault's.
-  let isUnderOtherKey: Bool
-
-  /// Reads something of it, with errors that say that it is not the vault which is damaged.
-  private mutating func reading<Value>(
-    _ body: (inout OtherCopy) throws(VaultError) -> Value
-  ) throws(VaultError) -> Value {
-    do throws(VaultError) { return try body(&self) } catch { throw error.ofCopy }
+  private enum Source {
+    case file(CopyFile)
+    case pack(CopyPack)
   }
 
-  /// What the tree has of a node or bucket.
-  mutating func digest(atLevel level: UInt8, above number: UInt32) throws(VaultError) -> Digest {
-    try reading { copy throws(VaultError) in
-      try copy.rows.tree.digest(
-        atLevel: level, above: number, under: copy.root, in: &copy.rows.storage, copy.keys)
+  private let source: Source
+  let slots: [SlotRow]
+  /// What it knows of settings and slots; nil in format 1.
+  let ledger: CopyLedger?
+  let notes: SlotNotes
+
+  init(_ file: CopyFile, slots: [SlotRow]) {
+    source = .file(file)
+    self.slots = slots
+    ledger = file.keys.ring.ledger
+    notes = file.keys.ring.notes
+  }
+
+  init(_ pack: CopyPack) {
+    source = .pack(pack)
+    slots = []
+    ledger = pack.ledger
+    notes = SlotNotes()
+  }
+
+  /// Whether it stands under another vault key, so that no row of it is one of this vault's.
+  var isUnderOtherKey: Bool {
+    switch source {
+    case .file(let file): file.isUnderOtherKey
+    case .pack: false
     }
   }
 
-  /// The entries of a bucket.
-  mutating func leaves(ofBucket number: UInt32) throws(VaultError) -> [UInt8] {
-    try reading { copy throws(VaultError) in
-      try copy.rows.tree.leaves(
-        ofBucket: number, under: copy.root, in: &copy.rows.storage, copy.keys)
+  /// The rows in which a vault and the copy may differ, as far as that is known before both are walked through.
+  func difference(from vault: inout UnlockedVault) throws(VaultError) -> CopyDifference {
+    switch source {
+    case .file(let file): CopyDifference(vault.trust.root, file)
+    case .pack(let pack):
+      CopyDifference(of: pack.items.keys, at: try vault.places(of: pack))
+    }
+  }
+
+  /// The file that has a tree to compare; nil for a pack, which has none.
+  var file: CopyFile? {
+    switch source {
+    case .file(let file): file
+    case .pack: nil
     }
   }
 
   /// What it knows of an item that was purged.
-  mutating func trace(of item: ItemID) throws(VaultError) -> PurgeTrace? {
-    guard keys.format > .first else { return nil }
-    return try reading { copy throws(VaultError) in
-      try copy.rows.purgeTrace(of: item, under: copy.root, copy.keys)
+  func trace(of item: ItemID) throws(VaultError) -> PurgeTrace? {
+    switch source {
+    case .file(let file): try file.trace(of: item)
+    case .pack(let pack): pack.items[item]?.trace
     }
   }
 
   /// All rows of an item, as this vault's pair opens them.
-  mutating func item(
+  func item(
     _ tag: ItemTag, leaf: Digest, for keys: borrowing Keyring
   ) throws(VaultError) -> ItemCopy {
-    try reading { copy throws(VaultError) in
-      var found = try copy.rows.itemCopy(tag, leaf: leaf, copy.keys)
-      if copy.isUnderOtherKey { found.rows = try copy.resealed(found.rows, for: keys) }
-      return found
+    switch source {
+    case .file(let file): return try file.item(tag, leaf: leaf, for: keys)
+    case .pack(let pack):
+      guard let item = pack.items[tag.item] else { throw .copyDamaged }
+      return item
     }
-  }
-
-  private borrowing func resealed(
-    _ rows: [OpenedRow], for keys: borrowing Keyring
-  ) throws(VaultError) -> [OpenedRow] {
-    var moved: [OpenedRow] = []
-    for row in rows {
-      switch pair {
-      case .some(let pair): moved.append(try row.resealed(from: self.keys, pair, for: keys))
-      case .none:
-        guard row.facts.protection == .standard else { throw .noProtectedHalf }
-        moved.append(row)
-      }
-    }
-    return moved
   }
 
   /// Which item stands under a tag, and at which revision.
-  mutating func look(at tag: ItemTag, leaf: Digest) throws(VaultError) -> RowLook {
-    try reading { copy throws(VaultError) in
-      try copy.rows.look(at: tag, leaf: leaf, copy.keys)
+  func look(at tag: ItemTag, leaf: Digest) throws(VaultError) -> RowLook {
+    switch source {
+    case .file(let file): return try file.look(at: tag, leaf: leaf)
+    case .pack(let pack):
+      let hasRows = pack.items[tag.item]?.rows.isEmpty == false
+      return RowLook(id: tag.item, kind: hasRows ? .value : .purged, revision: nil)
     }
   }
 
   /// A piece of a long value as it is sealed, which was found to be whole as far as that can be told.
-  mutating func chunk(
-    _ number: UInt64, of value: PieceCheck
-  ) throws(VaultError) -> [UInt8] {
-    try reading { copy throws(VaultError) in
-      guard let data = try copy.rows.storage.chunk(number, of: value.value),
-        try value.isSound(data, number)
-      else { throw .damaged(.chunk) }
-      return [UInt8](copying: data)
+  ///
+  /// - Returns: Nil where it has to stand in the vault already, since it came before the rows.
+  func chunk(_ number: UInt64, of value: PieceCheck) throws(VaultError) -> [UInt8]? {
+    switch source {
+    case .file(let file): try file.chunk(number, of: value)
+    case .pack: nil
     }
+  }
+}
+
+extension ItemTag {
+  /// Stands for an item of a pack, which has no place of its own.
+  init(of item: ItemID) {
+    let bytes = item.bytes
+    self.init(bytes.span)
+  }
+
+  /// The item that it stands for in a pack.
+  fileprivate var item: ItemID {
+    let bytes = self.bytes
+    return ItemID(bytes.span)
   }
 }
 
@@ -104,9 +125,10 @@ extension UnlockedVault {
       guard header.vault == id else { throw .copyRefused(.otherKey) }
       let keys = try otherKeys(front, header.format)
       let trust = try Trust(front, keys, checks: options.checks)
-      return OtherCopy(
-        rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
-        slots: trust.slots, pair: nil, isUnderOtherKey: false)
+      let file = CopyFile(
+        VaultRows(storage, checks: options.checks), keys, trust.root, pair: nil,
+        isUnderOtherKey: false)
+      return OtherCopy(file, slots: trust.slots)
     } catch { throw error.ofCopy }
   }
 
@@ -143,11 +165,11 @@ extension UnlockedVault {
       let keys = try Keyring.derive(
         from: key.payload.vaultKey, of: header, sealedRing: front.ring)
       let trust = try Trust(front, keys, checks: options.checks)
-      return OtherCopy(
-        rows: VaultRows(storage, checks: options.checks), keys: keys, root: trust.root,
-        slots: trust.slots,
+      let file = CopyFile(
+        VaultRows(storage, checks: options.checks), keys, trust.root,
         pair: key.holdsProtectedHalf ? try key.protectedKey(of: header.vault) : nil,
         isUnderOtherKey: true)
+      return OtherCopy(file, slots: trust.slots)
     } catch { throw error.ofCopy }
   }
 
@@ -209,7 +231,7 @@ extension Storage {
 
 extension VaultError {
   /// What an error means that another copy gave.
-  fileprivate var ofCopy: VaultError {
+  var ofCopy: VaultError {
     if isDamage { return .copyDamaged }
     if case .copyRefused = self { return self }
     if case .newerFormat = self { return .copyRefused(.newerFormat) }

@@ -65,26 +65,44 @@ extension PurgeTrace {
   ) throws(VaultError) -> PurgeTrace {
     guard found.facts.kind == .purged else { throw .damaged(.item) }
     let meta = try keys.openMeta(found.row.meta, found.facts)
-    guard let trail = try fromFormat(.item, meta.view.trail()) else { throw .damaged(.item) }
     let body = try keys.openBody(found.row.body, found.facts)
-    let record = try fromFormat(.item, PurgeRecord(decoding: body.bytes))
-    return PurgeTrace(
-      found.facts.id, record,
-      PurgeRecord.Side(trail.lineage, protection: found.facts.protection))
+    return try read(found.facts.id, found.facts.protection, meta, body.bytes)
+  }
+
+  /// Reads what such a row has, opened.
+  static func read(
+    _ item: ItemID, _ protection: ProtectionClass, _ meta: borrowing ItemMeta, _ body: Span<UInt8>
+  ) throws(VaultError) -> PurgeTrace {
+    guard let trail = try fromFormat(.item, meta.view.trail()) else { throw .damaged(.item) }
+    let record = try fromFormat(.item, PurgeRecord(decoding: body))
+    return PurgeTrace(item, record, PurgeRecord.Side(trail.lineage, protection: protection))
+  }
+
+  /// The revision whose row it is.
+  var stamp: RevisionStamp? { purges.last?.lineage.stamp }
+
+  /// Lends what its row has, not sealed.
+  func lend(
+    to body: (ProtectionClass, borrowing ItemMeta, Span<UInt8>) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    guard let last = purges.last, !covered.entries.isEmpty else { throw .damaged(.item) }
+    let record = PurgeRecord(covering: covered, sides: Array(purges.dropLast()))
+    let bytes = try fromFormat(.item, record.encode())
+    try body(last.protection, try PurgeTrace.meta(last.lineage), bytes.bytes)
   }
 
   /// The row that is to stand for it.
   func sealed(by keys: borrowing Keyring) throws(VaultError) -> ResealedRow {
-    guard let last = purges.last, !covered.entries.isEmpty else { throw .damaged(.item) }
-    let facts = RowFacts(
-      tag: try keys.tag(ofPurged: item), id: item, revision: 1, generation: keys.ring.active,
-      protection: last.protection, kind: .purged)
-    let record = PurgeRecord(covering: covered, sides: Array(purges.dropLast()))
-    let body = try fromFormat(.item, record.encode())
-    let meta = try PurgeTrace.meta(last.lineage)
-    return ResealedRow(
-      facts: facts, meta: try keys.seal(meta, facts),
-      body: try keys.seal(body: body.bytes, facts))
+    var sealed: ResealedRow?
+    try lend { protection, meta, body throws(VaultError) in
+      let facts = RowFacts(
+        tag: try keys.tag(ofPurged: item), id: item, revision: 1, generation: keys.ring.active,
+        protection: protection, kind: .purged)
+      sealed = ResealedRow(
+        facts: facts, meta: try keys.seal(meta, facts), body: try keys.seal(body: body, facts))
+    }
+    guard let sealed else { throw .damaged(.item) }
+    return sealed
   }
 
   private static func meta(_ lineage: Lineage) throws(VaultError) -> ItemMeta {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// Names an item that has something for other copies, and where it stands.
+public struct PackableItem: Sendable {
+  let id: ItemID
+  /// Where it stands; nil where all of it was purged.
+  let tag: ItemTag?
+}
+
+/// Says how much of a vault other copies have already.
+public struct PackCoverage: Sendable {
+  /// The changes that they have; nil for none at all, so that everything goes out, what format 1 left too.
+  public let covered: RevisionVector?
+
+  /// Nothing is there yet.
+  public static let nothing = PackCoverage(covered: nil)
+
+  /// - Parameter covered: The changes that others have.
+  public init(covered: RevisionVector?) { self.covered = covered }
+
+  /// Whether a revision of an item is news.
+  ///
+  /// What was written in format 1 has no device that counts: it goes out with everything, or beside what is news.
+  func lacks(_ stamp: RevisionStamp, of item: ItemID) throws(VaultError) -> Bool {
+    guard let covered else { return true }
+    let device = stamp.entry.device
+    guard try device != fromFormat(.item, DeviceID.ofOldRevisions(of: item)),
+      device.bytes != stamp.id.bytes
+    else { return false }
+    return !covered.covers(stamp.entry)
+  }
+}
+
+/// Says what came of putting an item into a pack.
+public enum PackStep: Equatable, Sendable {
+  /// It is in the pack, or has nothing that is news.
+  case isIn
+  /// There is no room for it: it goes into the next one.
+  case isFull
+  /// Nobody could find these values of it: their pieces come first.
+  case lacksPieces([ValueID])
+}
+
+// MARK: - What has changed
+
+extension UnlockedVault {
+  /// The items that have something which other copies have not, ascending by their ids.
+  ///
+  /// - Throws: ``VaultError/takesNewFormat`` for a vault of format 1, which tells of no change; ``VaultError/damaged(_:)``.
+  public mutating func packableItems(
+    beyond coverage: PackCoverage
+  ) throws(VaultError) -> [PackableItem] {
+    guard format > .first else { throw .takesNewFormat }
+    return try reading { vault throws(VaultError) in
+      var found: [ItemID: PackableItem] = [:]
+      for bucket in 0..<(1 << (6 * UInt32(vault.trust.root.depth))) {
+        let bytes = try vault.rows.tree.leaves(
+          ofBucket: UInt32(bucket), under: vault.trust.root, in: &vault.rows.storage, vault.keys)
+        let leaves = BucketLeaves(bytes.span)
+        for place in 0..<leaves.count {
+          let (tag, leaf) = (leaves.tag(place), leaves.leaf(place))
+          guard let id = try vault.news(at: tag, leaf: leaf, coverage) else { continue }
+          let isTrace = try vault.keys.tag(ofPurged: id) == tag
+          if isTrace, found[id] != nil { continue }
+          found[id] = PackableItem(id: id, tag: isTrace ? nil : tag)
+        }
+      }
+      return found.values.sorted { $0.id < $1.id }
+    }
+  }
+
+  /// The item whose row under a tag is news, or shows revisions of which one may be.
+  private mutating func news(
+    at tag: ItemTag, leaf: Digest, _ coverage: PackCoverage
+  ) throws(VaultError) -> ItemID? {
+    let found = try rows.withCurrent(tag, leaf: leaf, keys) {
+      found, keys throws(VaultError) -> ItemID? in
+      let meta = try keys.openMeta(found.row.meta, found.facts)
+      let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
+      guard trail.sides.isEmpty, found.facts.kind != .purged else { return found.facts.id }
+      return try coverage.lacks(trail.lineage.stamp, of: found.facts.id) ? found.facts.id : nil
+    }
+    return found ?? nil
+  }
+}
+
+// MARK: - What goes out
+
+extension UnlockedVault {
+  /// Adds an item to a pack: its rows that are news, and those without which a content would stand that no row has.
+  ///
+  /// - Parameters:
+  ///   - item: One that was found in this state of the vault, the next one by its id.
+  ///   - coverage: As it was found.
+  ///   - writer: Gets it.
+  ///   - limit: How many bytes the pack may have with it.
+  ///   - known: Says where others find long values.
+  /// - Returns: Whether it is in the pack; where nothing of it is news, nothing is added.
+  /// - Throws: ``VaultError/damaged(_:)``, ``VaultError/notFound`` when it is gone.
+  public mutating func pack(
+    _ item: PackableItem, beyond coverage: PackCoverage, into writer: inout PackWriter,
+    upTo limit: Int, at known: [ValueID: PackedValue]
+  ) throws(VaultError) -> PackStep {
+    let copy = try reading { vault throws(VaultError) in
+      try vault.item(item.id, item.tag, CopyDifference(of: [], at: []))
+    }
+    guard let copy else { throw .notFound }
+    let rows = try PackedItemRows(copy, of: item.id, beyond: coverage)
+    guard rows.count > 0 else { return .isIn }
+    let values = try rows.longValues()
+    let unknown = values.filter { known[$0] == nil }
+    guard unknown.isEmpty else { return .lacksPieces(unknown) }
+    let named = values.compactMap { known[$0] }
+    let count = rows.byteCount + named.reduce(0) { $0 + $1.byteCount }
+    guard writer.byteCount + count <= limit else { return .isFull }
+    for value in named { writer.add(value) }
+    try rows.append(to: &writer)
+    return .isIn
+  }
+
+  /// Adds the settings that have changes, and the slot table, to a pack behind its items.
+  ///
+  /// - Throws: ``VaultError/outOfMemory``.
+  public func packLedger(
+    beyond coverage: PackCoverage, into writer: inout PackWriter
+  ) throws(VaultError) {
+    guard let ledger = keys.ring.ledger else { return }
+    func isNews(_ lineages: [Lineage]) -> Bool {
+      guard let covered = coverage.covered else { return true }
+      return lineages.contains { !covered.covers($0.stamp.entry) }
+    }
+    for setting in ledger.settings where !SettingSides.stays(setting.key) {
+      guard isNews(setting.sides.map(\.lineage)) else { continue }
+      try fromFormat(.ring, writer.add(setting))
+    }
+    guard !ledger.slots.isEmpty, isNews(ledger.slots.map(\.lineage)) else { return }
+    try fromFormat(.ring, writer.add(ledger.slots))
+  }
+}
+
+/// Holds the rows of an item that go into a pack.
+struct PackedItemRows {
+  let item: ItemID
+  /// Ascending by their stamps.
+  let revisions: [OpenedRow]
+  private let trace: PurgeTrace?
+
+  init(_ copy: ItemCopy, of item: ItemID, beyond coverage: PackCoverage) throws(VaultError) {
+    self.item = item
+    let all = copy.rows.filter(\.isRevision)
+    var table = try ContentTable()
+    for row in all { try table.add(row) }
+    let history = try table.history(of: copy.rows, copy.trace)
+    var wanted: Set<RevisionID> = []
+    for revision in history.revisions where try coverage.lacks(revision.stamp, of: item) {
+      wanted.insert(revision.stamp.id)
+    }
+    guard !wanted.isEmpty else {
+      (revisions, trace) = ([], nil)
+      return
+    }
+    let needed = history.pruned(to: 0).revisions
+    wanted.formUnion(needed.map(\.stamp.id))
+    revisions = all.filter { wanted.contains($0.stamp.id) }.sorted { $0.stamp < $1.stamp }
+    trace = copy.trace
+  }
+
+  var count: Int { revisions.count + (trace == nil ? 0 : 1) }
+
+  /// How many bytes they have at the most.
+  var byteCount: Int {
+    let rows = revisions.reduce(0) { $0 + 32 + $1.byteCount }
+    // A trace knows of at most 512 devices and 64 purges.
+    return 64 + rows + (trace == nil ? 0 : 2 * RevisionVector.mostEntries * 24 * 66)
+  }
+
+  /// The long values of its rows, each once.
+  func longValues() throws(VaultError) -> [ValueID] {
+    var values: Set<ValueID> = []
+    for row in revisions {
+      if let value = try row.valueID() { values.insert(value) }
+    }
+    return values.sorted()
+  }
+
+  func append(to writer: inout PackWriter) throws(VaultError) {
+    try fromFormat(
+      .item, writer.add(item: item, purged: trace?.covered ?? RevisionVector(), rows: count))
+    var isTraceLeft = trace != nil
+    for row in revisions {
+      if isTraceLeft, let stamp = trace?.stamp, stamp < row.stamp {
+        try appendTrace(to: &writer)
+        isTraceLeft = false
+      }
+      try row.lend { facts, meta, body throws(VaultError) in
+        try fromFormat(
+          .item,
+          writer.add(
+            row: meta.view.hasTrail ? 0 : facts.revision, facts.protection, facts.kind,
+            meta: meta.encoded, body: body))
+      }
+    }
+    if isTraceLeft { try appendTrace(to: &writer) }
+  }
+
+  private func appendTrace(to writer: inout PackWriter) throws(VaultError) {
+    try trace?.lend { protection, meta, body throws(VaultError) in
+      try fromFormat(
+        .item, writer.add(row: 0, protection, .purged, meta: meta.encoded, body: body))
+    }
+  }
+}
+
+extension OpenedRow {
+  /// How many bytes meta and body have, at the most.
+  fileprivate var byteCount: Int { OpenedRow.byteCount(meta, body) }
+
+  private static func byteCount(_ meta: borrowing ItemMeta, _ body: borrowing PartedBody) -> Int {
+    var count = meta.encoded.count + 5 + body.value.count
+    switch body.secrets {
+    case .some(let secrets): count += secrets.encoded.count
+    case .none: break
+    }
+    return count
+  }
+
+  /// Lends meta and body as they are sealed in a vault.
+  fileprivate func lend(
+    to look: (RowFacts, borrowing ItemMeta, Span<UInt8>) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try OpenedRow.lend(facts, meta, body, to: look)
+  }
+
+  private static func lend(
+    _ facts: RowFacts, _ meta: borrowing ItemMeta, _ body: borrowing PartedBody,
+    to look: (RowFacts, borrowing ItemMeta, Span<UInt8>) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    switch body.secrets {
+    case .some(let secrets):
+      let joined = try fromFormat(.item, BodyParts.join(body.value.bytes, secrets.encoded.bytes))
+      try look(facts, meta, joined.bytes)
+    case .none: try look(facts, meta, body.value.bytes)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+extension UnlockedVault {
+  /// The object of some chunks of a long value: as many as a piece has, or as there are.
+  ///
+  /// - Parameters:
+  ///   - value: A value that a row names.
+  ///   - first: The number of the first chunk.
+  ///   - place: Where the object is going to stand.
+  /// - Returns: Nil behind the last chunk.
+  /// - Throws: Errors of the file.
+  public mutating func piece(
+    of value: ValueID, from first: UInt64, at place: ObjectPlace
+  ) throws(VaultError) -> [UInt8]? {
+    let chunks = try reading { vault throws(VaultError) in
+      var chunks: [[UInt8]] = []
+      for number in first..<(first + UInt64(PieceView.mostChunks)) {
+        guard let data = try vault.rows.storage.chunk(number, of: value) else { break }
+        chunks.append([UInt8](copying: data))
+      }
+      return chunks
+    }
+    guard !chunks.isEmpty else { return nil }
+    let plain = PieceView.encode(chunks)
+    let seal = AssociatedData.piece(
+      of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
+    let body = try seal.sealPadded(plain.span, under: keys.remote, .chunk)
+    return try fromFormat(.chunk, RemoteObject.encode(.piece, in: place.epoch, body: body.span))
+  }
+
+  /// Puts the chunks of a piece into the vault, for a pack that comes later: until then they are an orphan's, which
+  /// nothing names, and are swept with others.
+  ///
+  /// - Parameters:
+  ///   - object: All bytes that were found.
+  ///   - name: The hash under which they were looked for.
+  ///   - value: The value that the chunks have to be of.
+  ///   - first: The number that the first of them has to have.
+  ///   - place: Where they were found.
+  /// - Throws: ``VaultError/copyDamaged`` for what no device wrote there; errors of the file.
+  public mutating func takePiece(
+    _ object: Span<UInt8>, named name: [UInt8], of value: ValueID, from first: UInt64,
+    at place: ObjectPlace
+  ) throws(VaultError) {
+    let plain: SecretBytes
+    do throws(VaultError) {
+      let seal = AssociatedData.piece(
+        of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
+      plain = try seal.openPadded(
+        try RemoteObject.checked(object, .piece, in: place, named: name), under: keys.remote,
+        .chunk)
+    } catch { throw error.ofCopy }
+    try take(plain.bytes, of: value, from: first)
+  }
+
+  private mutating func take(
+    _ plain: Span<UInt8>, of value: ValueID, from first: UInt64
+  ) throws(VaultError) {
+    let piece: PieceView
+    do throws(FormatError) { piece = try PieceView(decoding: plain) } catch { throw .copyDamaged }
+    try checkInPlace()
+    // The commit of the rows syncs what came before them, too.
+    try fromStorage(rows.storage.beginWrite(durable: false))
+    defer { rows.storage.end() }
+    let bytes = value.bytes
+    let isMarked = try fromStorage(rows.storage.isOrphan(bytes.span))
+    // What a row names is all here.
+    if !isMarked, try rows.storage.chunk(0, of: value) != nil { return }
+    if !isMarked { try fromStorage(rows.storage.markOrphan(bytes.span)) }
+    for index in 0..<piece.count {
+      let number = first + UInt64(index)
+      if try rows.storage.chunk(number, of: value) != nil { continue }
+      try fromStorage(rows.storage.storeChunk(bytes.span, number, piece.chunk(index)))
+    }
+    try fromStorage(rows.storage.commit())
+  }
+}
