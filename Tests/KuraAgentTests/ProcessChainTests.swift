@@ -156,13 +156,15 @@ import Testing
   /// A bench with a window, whose clients are below shell 10, and who has read `a` there.
   private func bench(
     _ livesAtEnd: @escaping @Sendable (Int32) -> Bool = { _ in true }
-  ) throws -> (Bench, Processes) {
+  ) throws -> (Bench, Processes, Holder) {
     let processes = Processes([
       link(Self.own, below: 10, at: 0, "kura"), link(10, below: 5, at: 0),
       link(20, below: 5, at: 0), link(5, below: 1, at: 0, "foot"),
     ])
+    let holder = Holder(processes)
     let bench = try Bench { configuration in
       configuration.processes = processes.look
+      configuration.holdProcess = holder.hold
       configuration.livesAtEnd = livesAtEnd
     }
     let wire = try bench.unlocked()
@@ -175,11 +177,11 @@ import Testing
     #expect(
       try bench.ask(asker) { try $0.putRequest(.authorize(.init(.passcode, secret: word))) }.isOK)
     #expect(try bench.ask(asker) { try $0.get("a") }.isOK)
-    return (bench, processes)
+    return (bench, processes, holder)
   }
 
   @Test func `covers the item that was answered for, and no other`() throws {
-    let (bench, _) = try bench()
+    let (bench, _, _) = try bench()
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.value == "1")
     #expect(try bench.ask(wire) { try $0.get("b") }.failure == .protected)
@@ -190,7 +192,7 @@ import Testing
   }
 
   @Test func `covers the programs that were answered for, and no others`() throws {
-    let (bench, processes) = try bench()
+    let (bench, processes, _) = try bench()
     processes.set(link(Self.own, below: 20, at: 0, "kura"))
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.failure == .protected)
@@ -203,7 +205,7 @@ import Testing
   }
 
   @Test func `is none where it would cover a whole login`() throws {
-    let (bench, processes) = try bench()
+    let (bench, processes, _) = try bench()
     processes.set(link(5, below: 1, at: 0, "systemd"))
     processes.set(link(Self.own, below: 5, at: 0, "kura"))
     let wire = try bench.client()
@@ -217,7 +219,7 @@ import Testing
 
   @Test func `covers nobody whose process has ended, and may be another by its number`() throws {
     let lives = Mutex(true)
-    let (bench, _) = try bench { _ in lives.withLock { $0 } }
+    let (bench, _, _) = try bench { _ in lives.withLock { $0 } }
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
     lives.withLock { $0 = false }
@@ -247,8 +249,17 @@ import Testing
     #expect(looks.withLock { $0 } > 0)
   }
 
+  @Test func `ends with the process that it is for, without a request`() throws {
+    let (bench, _, holder) = try bench()
+    let session = try #require(bench.agent.sessions.first)
+    #expect(session.windows.count == 1)
+    holder.end(10)
+    try bench.turn()
+    #expect(session.windows.isEmpty)
+  }
+
   @Test func `ends with the passcode that it began with`() throws {
-    let (bench, _) = try bench()
+    let (bench, _, _) = try bench()
     let wire = try bench.client()
     #expect(try bench.ask(wire) { try $0.get("a") }.isOK)
     #expect(try bench.ask(wire) { try $0.changePasscode(Bench.passcode, to: "another horse") }.isOK)
@@ -256,7 +267,7 @@ import Testing
   }
 
   @Test func `has its place taken by the newest, where there are too many`() throws {
-    let (bench, _) = try bench()
+    let (bench, _, _) = try bench()
     let session = try #require(bench.agent.sessions.first)
     let wire = try bench.client()
     let word = Bench.passcode.utf8.span
@@ -273,7 +284,7 @@ import Testing
   }
 
   @Test func `keeps the key of a value alone`() throws {
-    let (bench, _) = try bench()
+    let (bench, _, _) = try bench()
     let session = try #require(bench.agent.sessions.first)
     #expect(session.windows.count == 1)
     bench.clock.pass(milliseconds: 60_000)

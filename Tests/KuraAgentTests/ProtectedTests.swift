@@ -208,6 +208,10 @@ import Testing
     #expect(try failure("a", 0, other) == nil)
     #expect(try bench.ask(other) { try $0.attribute("pin", of: "a") }.isOK)
     #expect(try failure("b", 0, other) == .protected)
+    #expect(try bench.authorize(wire, for: ["a"], revision: 1).isOK)
+    #expect(try failure("a", 1, other) == .protected)
+    #expect(try failure("a", 1, wire) == nil)
+    #expect(try failure("a", 1, other) == nil)
   }
 }
 

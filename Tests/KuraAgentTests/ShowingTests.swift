@@ -56,8 +56,10 @@ import Testing
     let processes = Processes([
       link(own, below: 10, at: 0, "kura"), link(10, below: 5, at: 0), link(5, below: 1, at: 0),
     ])
+    let holder = Holder(processes)
     bench = try Bench { configuration in
       configuration.processes = processes.look
+      configuration.holdProcess = holder.hold
       configuration.livesAtEnd = { _ in nil }
     }
     let wire = try bench.unlocked()

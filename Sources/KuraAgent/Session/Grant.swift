@@ -37,13 +37,23 @@ struct Window {
   static let mostKeys = 4_096
 
   let body: BodyKey
-  let tree: ProcessTree
+  /// Shared by those of one process.
+  let below: SharedRoot
   /// When the passcode was proved, in milliseconds since boot.
   let since: UInt64
+
+  var tree: ProcessTree { below.root.tree }
 
   func isFresh(for lifetime: UInt64, at now: UInt64) -> Bool {
     now >= since && now - since < lifetime
   }
+}
+
+/// Holds the process that windows are for, until the last of them ends.
+final class SharedRoot {
+  let root: GrantRoot
+
+  init(_ root: consuming GrantRoot) { self.root = root }
 }
 
 extension Agent {
@@ -99,22 +109,35 @@ extension Agent {
   ) {
     guard let grant = connection.grant, grant.session === session, session.isUnlocked,
       grant.isFresh(for: session.reuseWindow, at: configuration.clock().boot),
-      let tree = chain(of: connection)?.tree
+      let below = root(of: chain(of: connection), in: session)
     else { return }
+    let tree = below.root.tree
     // What cannot be noted is asked for again.
     let found = try? session.withVault { vault throws(VaultError) in
       try vault.bodyKey(name, revision: revision, from: grant.key)
     }
     guard let body = found else { return }
     session.windows.removeAll { $0.tree == tree && body.covers($0.body) }
-    session.windows.append(Window(body: body, tree: tree, since: grant.since))
+    session.windows.append(Window(body: body, below: below, since: grant.since))
     var keys = session.windows.reduce(0) { $0 + $1.body.count }
     while session.windows.count > Window.most || keys > Window.mostKeys {
       keys -= session.windows.removeFirst().body.count
     }
   }
 
-  /// Lets go of what is too old; asked before each use, and at each timer.
+  /// What is answered for where a client asks, held until it ends; nil where it cannot be.
+  private func root(of chain: ProcessChain?, in session: Session) -> SharedRoot? {
+    guard let chain, let tree = chain.tree else { return nil }
+    let known = session.windows.first { $0.tree == tree && !$0.below.root.hasEnded }
+    if let known { return known.below }
+    guard let link = chain.links.first(where: { $0.process == tree.process }),
+      let root = try? GrantRoot(link, configuration),
+      (try? poller.add(root.watched, for: .readable, as: .processEnd)) != nil
+    else { return nil }
+    return SharedRoot(root)
+  }
+
+  /// Lets go of what is too old, or has nobody left to be for; asked before each use, and at each timer.
   func expireGrants() {
     guard hasGrants else { return }
     let now = configuration.clock().boot
@@ -124,7 +147,9 @@ extension Agent {
       }
     }
     for session in sessions {
-      session.windows.removeAll { !$0.isFresh(for: session.reuseWindow, at: now) }
+      session.windows.removeAll {
+        !$0.isFresh(for: session.reuseWindow, at: now) || $0.below.root.hasEnded
+      }
       expireStanding(in: session, at: now)
     }
   }
