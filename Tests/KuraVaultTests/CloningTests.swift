@@ -58,7 +58,6 @@ import Testing
     try pair.first.fill { vault throws in
       var purged: Set<String> = []
       for step in 0..<40 { _ = try vault.change(step, &dice, &purged) }
-      // However much of that chance has purged.
       for number in 0..<20 { try vault.put("kept/\(number)", "\(number)") }
       let long = Array("long".utf8)
       try vault.upload("long", pattern(200_000))
@@ -91,8 +90,7 @@ import Testing
   @Test(arguments: [false, true])
   func `has every item in all respects, and shares no key, id or ciphertext`(isOld: Bool) throws {
     for _ in 0..<Copies.runs {
-      var seeds = SystemRandomNumberGenerator()
-      let seed = seeds.next()
+      let seed = UInt64.random(in: 0...UInt64.max)
       var dice = SystemDice(seed: seed)
       let file = try filled(isOld, &dice)
       let before = try file.content()
