@@ -24,7 +24,7 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - pack: What is in it.
   ///   - place: Where it is going to stand.
-  /// - Throws: ``VaultError/valueTooLarge`` for more than a pack may have.
+  /// - Throws: ``VaultError/tooLarge`` for more than a pack may have.
   public func sealed(
     _ pack: consuming PackWriter, at place: ObjectPlace
   ) throws(VaultError) -> [UInt8] {
