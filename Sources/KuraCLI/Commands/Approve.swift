@@ -41,7 +41,10 @@ enum Approve {
   private static func person(_ access: VaultAccess) throws(CommandError) -> Questioner {
     let questioner = try access.asking.questioner()
     guard questioner.showsRemarks else {
-      throw .noInteraction(.owner("answer for what is asked for"))
+      // A file answers nothing: it sees no question.
+      throw .failure(
+        "it takes the passcode to answer for what is asked for, and nobody can be asked",
+        hint: "run it at a terminal of your own", .needsInteraction)
     }
     return questioner
   }
