@@ -3,6 +3,7 @@
 import Glibc
 import KuraProtocol
 import SecureMemory
+import Synchronization
 import Testing
 
 @testable import KuraAgent
@@ -60,14 +61,34 @@ import Testing
     #expect(try bench.ask(second) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
+  @Test func `leaves the names in it to a lock, though the worker is not done`() throws {
+    let bench = try Bench()
+    _ = try bench.unlocked()
+    let gate = Gate()
+    defer { gate.open() }
+    let act = Occupation(gate)
+    let session = try #require(bench.agent.sessions.first)
+    let client = try #require(bench.agent.connections.first { _ in true })
+    bench.agent.start(
+      Attempt(act, try SecretBytes(count: 1), of: session, for: client), for: client)
+    gate.awaitBegin()
+    #expect(!act.isForgotten)
+    bench.agent.lock(session, .asked)
+    #expect(act.isForgotten)
+  }
+
   private func close(_ wire: Wire) { _ = shutdown(wire.raw, Int32(SHUT_RDWR)) }
 }
 
 /// Occupies the worker for a client.
 private final class Occupation: Act {
   private let gate: Gate
+  private let mark = Atomic(false)
+  var isForgotten: Bool { mark.load(ordering: .relaxed) }
 
   init(_ gate: Gate) { self.gate = gate }
+
+  func forget() { mark.store(true, ordering: .relaxed) }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) { gate.run() }
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {}

@@ -16,12 +16,17 @@ protocol Act: AnyObject, Sendable {
   /// - Returns: Whether there is one, so that the client's word is waited for.
   func showKey(to client: Connection) throws(Refusal) -> Bool
 
+  /// Lets go of the names in it: the vault was locked. The worker may prepare it meanwhile, which touches none of them.
+  func forget()
+
   /// Does it, and answers; done again when it finds the vault busy.
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal)
 }
 
 extension Act {
   func showKey(to client: Connection) throws(Refusal) -> Bool { false }
+
+  func forget() {}
 }
 
 /// Has the worker prepare an act.

@@ -56,6 +56,9 @@ final class Attempt {
     try perform(in: agent, for: client)
   }
 
+  /// Lets go of names that a lock is to leave nothing of, before the worker is done.
+  func forget() { act.forget() }
+
   func perform(in agent: Agent, for client: Connection) throws(Refusal) {
     try act.perform(self, in: agent, for: client)
   }

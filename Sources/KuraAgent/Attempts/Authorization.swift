@@ -8,7 +8,7 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Authorization: Act, @unchecked Sendable {
   private let session: Session
-  private let scope: ProvedScope
+  private var scope: ProvedScope?
   private var key: VaultKey?
 
   init(_ scope: ProvedScope, _ session: Session) {
@@ -20,8 +20,10 @@ final class Authorization: Act, @unchecked Sendable {
     key = try job.prove(secret)
   }
 
+  func forget() { scope = nil }
+
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
-    guard session.isUnlocked else { throw session.lockedRefusal() }
+    guard session.isUnlocked, let scope else { throw session.lockedRefusal() }
     guard let key = key.take() else { throw .outOfMemory }
     do throws(Refusal) {
       let half = try agent.work(on: session) { vault throws(VaultError) in

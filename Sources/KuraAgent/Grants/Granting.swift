@@ -9,7 +9,7 @@ internal import SecureMemory
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class GrantAct: Act, @unchecked Sendable {
   private let session: Session
-  private let order: GrantOrder
+  private var order: GrantOrder?
   /// Kept while the vault is busy; it goes with the act.
   private var key: VaultKey?
 
@@ -22,8 +22,10 @@ final class GrantAct: Act, @unchecked Sendable {
     key = try job.prove(secret)
   }
 
+  func forget() { order = nil }
+
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
-    guard session.isUnlocked else { throw session.lockedRefusal() }
+    guard session.isUnlocked, let order else { throw session.lockedRefusal() }
     do throws(Refusal) {
       let grant = try agent.grant(order, by: key, on: session, for: client)
       try wire { () throws(ProtocolError) in

@@ -55,6 +55,8 @@ extension Agent {
       connection.busyDeadline = nil
       interrupted.append(Interrupted(connection: connection, wasStream: isStream))
     }
+    // Also of those whose client has gone.
+    for attempt in attempts where attempt.session === session { attempt.forget() }
     return interrupted
   }
 
