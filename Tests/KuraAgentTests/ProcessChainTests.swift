@@ -132,7 +132,8 @@ import Testing
     let own = try #require(ProcessLink.read(UInt32(getpid())))
     #expect(own.parent == UInt32(getppid()) && own.depth >= 1)
     #expect(own.start <= ProcessLink.latestStart && !own.name.isEmpty)
-    #expect(own.user == geteuid())
+    #expect(own.user == geteuid() && own.isLeader == (getsid(0) == getpid()))
+    #expect(getsid(0) == 0 || ProcessLink.read(UInt32(getsid(0)))?.isLeader == true)
     let chain = ProcessChain(
       of: own.process, startedBefore: ProcessLink.latestStart, ProcessLink.read)
     #expect(chain?.links.first == own)

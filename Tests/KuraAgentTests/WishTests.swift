@@ -22,8 +22,9 @@ struct ToldWish {
 @Suite struct WishTests {
   /// 100 is a build below shell 10, 110 and 111 ask below it; 20 is another shell, where the owner answers by 21.
   private static let links = [
-    link(5, below: 1, at: 0, "foot"), link(10, below: 5, at: 1), link(20, below: 5, at: 1),
-    link(21, below: 20, at: 2, "kura"), link(100, below: 10, at: 2, "make"),
+    link(5, below: 1, at: 0, "foot"), link(10, below: 5, at: 1, terminal: 9, isLeader: true),
+    link(20, below: 5, at: 1), link(21, below: 20, at: 2, "kura"),
+    link(100, below: 10, at: 2, "make"),
     link(110, below: 100, at: 3, "kura"), link(111, below: 100, at: 4, "kura"),
     link(120, below: 10, at: 3, "npm"), link(121, below: 120, at: 4, "kura"),
   ]

@@ -15,6 +15,8 @@ struct ProcessLink: Equatable, Sendable {
   let depth: Int
   /// The device number of its terminal; 0 for none.
   let terminal: UInt32
+  /// Whether it leads its session, as the shell of a terminal does.
+  let isLeader: Bool
   /// The file name of its program, or what it calls itself where that is not to be had.
   let name: [UInt8]
 }
@@ -84,6 +86,15 @@ struct ProcessChain: Equatable, Sendable {
     return ProcessTree(process: root.process, start: root.start)
   }
 
+  /// Those that started it within its terminal, up to the shell there, and it: who starts a shell for each thing that it
+  /// does is among them, and its owner's own shell is not.
+  var starters: [ProcessTree] {
+    let all = links.prefix { link in
+      !link.isOfSession && !(link.isLeader && link.terminal != 0)
+    }
+    return all.map { ProcessTree(process: $0.process, start: $0.start) }.filter { isWithin($0) }
+  }
+
   /// Whether it is within a tree.
   func isWithin(_ tree: ProcessTree) -> Bool {
     guard let root = links.first(where: { $0.process == tree.process && $0.start == tree.start })
@@ -136,7 +147,8 @@ extension ProcessLink {
     else { return nil }
     // The name may hold anything, brackets and spaces, too.
     let fields = stat[(last + 1)...].split(separator: 32)
-    guard fields.count > 19, let parent = number(fields[1]), let ticks = number(fields[19]),
+    guard fields.count > 19, let parent = number(fields[1]), let session = number(fields[3]),
+      let ticks = number(fields[19]),
       let users = words("Uid:", in: status), users.count == 4, let user = number(users[1]),
       let depth = words("NSpid:", in: status)?.count
     else { return nil }
@@ -145,6 +157,7 @@ extension ProcessLink {
     return ProcessLink(
       process: process, parent: UInt32(clamping: parent), start: ticks * 1_000 / second,
       user: UInt32(clamping: user), depth: depth, terminal: terminal,
+      isLeader: session == UInt64(process),
       name: program(process) ?? Array(stat[(first + 1)..<last]))
   }
 

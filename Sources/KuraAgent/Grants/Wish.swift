@@ -43,6 +43,8 @@ final class Wish {
   let started: UInt64
   private(set) var names: [Name] = []
   private(set) var askers: [Asker] = []
+  /// Counts those who came and went: as long as that stays, it is what was shown.
+  private(set) var changes = 0
 
   init(
     _ number: UInt64, below link: ProcessLink, mayLast: Bool, _ terms: Terms, at now: Moment
@@ -78,6 +80,7 @@ final class Wish {
       return new
     }
     askers.append(asker)
+    changes += 1
   }
 
   /// Lets one go, and the names that nobody else wants.
@@ -85,6 +88,7 @@ final class Wish {
   /// - Returns: Whether it was there.
   func leave(_ connection: Connection) -> Bool {
     guard askers.contains(where: { $0.connection === connection }) else { return false }
+    changes += 1
     askers.removeAll { $0.connection == nil || $0.connection === connection }
     names.removeAll { name in !askers.contains { $0.names.contains { $0 === name } } }
     return true
@@ -113,8 +117,9 @@ struct WishPlace {
   /// Whether who asks is below a process.
   func isWithin(_ tree: ProcessTree) -> Bool { chain.isWithin(tree) }
 
-  /// The process trees that it stands in itself, in which a no is to hold.
-  var ownTrees: [ProcessTree] { trees.filter { chain.isWithin($0) } }
+  /// The process trees that it stands in itself, in which a no is to hold: who starts a shell for each question would
+  /// ask on and on else.
+  var ownTrees: [ProcessTree] { trees.filter { chain.isWithin($0) } + chain.starters }
 
   /// Whether somebody may answer: one whose processes are all known, and who is not one of those that ask, nor where
   /// these can see what is typed.
@@ -250,19 +255,17 @@ struct WishWatch {
   let seen: UInt64
   /// Until when, on the monotonic clock.
   let deadline: UInt64
-  /// Who it is, so that it is not told to answer for itself.
-  let chain: ProcessChain?
 }
 
 extension ProcessChain {
-  /// What each process calls itself, with its number, from who asks up.
+  /// What each process calls itself, with its number, from who asks up; what is left out is marked.
   var words: [UInt8] {
     var words: [UInt8] = []
     for link in links.prefix(8) {
       if !words.isEmpty { words += Array(" < ".utf8) }
       words += link.plainName + Array(" \(link.process)".utf8)
     }
-    return words
+    return links.count > 8 ? words + Array(" < ...".utf8) : words
   }
 }
 

@@ -8,14 +8,14 @@ extension Agent {
   /// Has the passcode proved for what was shown.
   func approve(_ request: ApproveRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    _ = try wish(as: request.shown.bytes, request.term, in: session, by: connection)
-    let act = WishAct(try secret(request.shown.bytes), request.term, session)
+    let wish = try wish(as: request.shown.bytes, request.term, in: session, by: connection)
+    let act = WishAct(wish, request.term, session)
     try begin(
       act, by: request.authority.credential, request.authority.secret.bytes, codes: .taken,
       at: try openForAttempt(connection), of: session, for: connection)
   }
 
-  /// The wish that was shown, if it is still that, and can be answered so, there.
+  /// The wish that was shown, if it is that now, and can be answered so, there.
   fileprivate func wish(
     as shown: Span<UInt8>, _ term: ApprovedTerm, in session: Session, by client: Connection
   ) throws(Refusal) -> Wish {
@@ -38,10 +38,9 @@ extension Agent {
 
   /// - Returns: Nil where nobody's passcode gives what is asked for, and all were answered that.
   fileprivate func approve(
-    _ shown: Span<UInt8>, _ term: ApprovedTerm, by key: borrowing VaultKey?, on session: Session,
+    _ wish: Wish, _ term: ApprovedTerm, by key: borrowing VaultKey?, on session: Session,
     for client: Connection
   ) throws(Refusal) -> GrantReply? {
-    let wish = try wish(as: shown, term, in: session, by: client)
     var last: Wish.Name?
     do throws(Refusal) {
       let items = try opened(wish, by: key, on: session, &last)
@@ -199,13 +198,15 @@ extension Wish {
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class WishAct: Act, @unchecked Sendable {
   private let session: Session
-  private let shown: SecretBytes
+  /// What was shown, as long as it is asked for: a lock leaves nothing of its names.
+  private weak var wish: Wish?
+  private let changes: Int
   private let term: ApprovedTerm
   /// Kept while the vault is busy; it goes with the act.
   private var key: VaultKey?
 
-  init(_ shown: consuming SecretBytes, _ term: ApprovedTerm, _ session: Session) {
-    self.shown = shown
+  init(_ wish: Wish, _ term: ApprovedTerm, _ session: Session) {
+    (self.wish, changes) = (wish, wish.changes)
     self.term = term
     self.session = session
   }
@@ -216,17 +217,16 @@ final class WishAct: Act, @unchecked Sendable {
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
     guard session.isUnlocked else { throw session.lockedRefusal() }
-    guard let reply = try approve(shown, in: agent, for: client) else { return }
+    guard let wish, wish.changes == changes, session.wishes.wish(wish.number) === wish else {
+      throw .changedMeanwhile
+    }
+    guard let reply = try agent.approve(wish, term, by: key, on: session, for: client) else {
+      return
+    }
     try wire { () throws(ProtocolError) in
       try client.outbox.frames.putReply(
         GrantReply(attempt.notices, number: reply.number, granted: reply.granted))
     }
-  }
-
-  private func approve(
-    _ shown: borrowing SecretBytes, in agent: Agent, for client: Connection
-  ) throws(Refusal) -> GrantReply? {
-    try agent.approve(shown.bytes, term, by: key, on: session, for: client)
   }
 }
 

@@ -94,7 +94,7 @@ extension Agent {
         guard let last = connection.lastWatch, last.deadline > now else { return false }
         watch = last
       }
-      return watch.session === session && place.admits(watch.chain)
+      return watch.session === session && place.admits(chain(of: connection))
     }
   }
 
@@ -102,15 +102,14 @@ extension Agent {
   func wishes(_ request: WishesRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     let now = configuration.clock().monotonic
-    let chain = chain(of: connection)
     guard request.seen == session.wishes.state, request.patience > 0 else {
-      return try tellWishes(of: session, to: connection, chain)
+      return try tellWishes(of: session, to: connection)
     }
     guard hasRoomToWait else { throw .tooBusy }
     let (deadline, overflow) = now.addingReportingOverflow(request.patience)
     connection.phase = .awaitingWishes(
       WishWatch(
-        session: session, seen: request.seen, deadline: overflow ? .max : deadline, chain: chain))
+        session: session, seen: request.seen, deadline: overflow ? .max : deadline))
   }
 
   /// Tells those who wait to be asked.
@@ -130,16 +129,15 @@ extension Agent {
     // Who is told of something waits again in a moment.
     connection.lastWatch = WishWatch(
       session: watch.session, seen: watch.seen,
-      deadline: configuration.clock().monotonic &+ WishWatch.pause, chain: watch.chain)
-    do throws(Refusal) { try tellWishes(of: watch.session, to: connection, watch.chain) } catch {
+      deadline: configuration.clock().monotonic &+ WishWatch.pause)
+    do throws(Refusal) { try tellWishes(of: watch.session, to: connection) } catch {
       refuse(connection, error)
     }
     resumed.append(connection)
   }
 
-  private func tellWishes(
-    of session: Session, to connection: Connection, _ chain: ProcessChain?
-  ) throws(Refusal) {
+  private func tellWishes(of session: Session, to connection: Connection) throws(Refusal) {
+    let chain = chain(of: connection)
     let told = session.wishes.all.filter { $0.admits(chain) }
     try wire { () throws(ProtocolError) in
       var list = try SecretBuffer.begun()

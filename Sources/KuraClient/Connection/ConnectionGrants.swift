@@ -98,7 +98,7 @@ extension Connection {
 
 /// Tells of a program that asks the owner for something.
 public struct WishAsker: Equatable, Sendable {
-  /// It and the programs above it up to the login, each with its number.
+  /// It and the programs above it, each with its number; what is left out is marked.
   public let chain: [UInt8]
   /// Why, in its own words; empty for none.
   public let reason: [UInt8]

@@ -126,7 +126,7 @@ public struct WishAskers: Message, ~Escapable {
   /// Writes one.
   ///
   /// - Parameters:
-  ///   - chain: The programs from it up to the login, each with its number.
+  ///   - chain: The programs from it up, each with its number; what is left out is marked.
   ///   - reason: Why, in its own words.
   public static func put(
     chain: Span<UInt8>, reason: Span<UInt8>, into buffer: inout SecretBuffer

@@ -31,11 +31,12 @@ final class Processes: Sendable {
 
 func link(
   _ process: UInt32, below parent: UInt32, at start: UInt64, _ name: String = "bash",
-  depth: Int = 1, user: UInt32 = 1_000, terminal: UInt32 = 0
+  depth: Int = 1, user: UInt32 = 1_000, terminal: UInt32 = 0,
+  isLeader: Bool = false
 ) -> ProcessLink {
   ProcessLink(
     process: process, parent: parent, start: start, user: user, depth: depth,
-    terminal: terminal, name: Array(name.utf8))
+    terminal: terminal, isLeader: isLeader, name: Array(name.utf8))
 }
 
 /// Holds processes that a test makes up: a notice of each is its end.
