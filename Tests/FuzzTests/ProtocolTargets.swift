@@ -30,6 +30,7 @@ enum ProtocolTargets {
           try inside(try? FindingBatch(payload), payload.count)
           try inside(try? PromptNews(payload), payload.count)
           try needleAgainAsIs(payload)
+          try meetingAgainAsIs(payload)
         default: return
         }
       },
@@ -63,6 +64,9 @@ enum ProtocolTargets {
         entry.askers.forEach { _, _ in }
       }
     }
+    if let shared = try? SyncStatusReply(reply: payload) {
+      try asIs(payload) { try $0.putReply(shared) }
+    }
     if let shown = try? ShowReply(reply: payload) {
       try hold(shown.revisionNumbers.count == shown.revisionCount, "a revision is missing")
     }
@@ -80,10 +84,24 @@ enum ProtocolTargets {
   /// A value to be masked that is read is written as it stood.
   private static func needleAgainAsIs(_ payload: Span<UInt8>) throws {
     guard let needle = try? Needle(payload) else { return }
+    try asIs(payload) { try $0.putNeedle(needle) }
+  }
+
+  /// What is said of a store that is read is written as it stood.
+  private static func meetingAgainAsIs(_ payload: Span<UInt8>) throws {
+    if let errand = try? StoreErrand(data: payload) {
+      try asIs(payload) { try $0.putErrand(errand) }
+    }
+    if let reply = try? SyncReply(data: payload) { try asIs(payload) { try $0.putSync(reply) } }
+  }
+
+  private static func asIs(
+    _ payload: Span<UInt8>, _ write: (inout SecretBuffer) throws -> Void
+  ) throws {
     var buffer = try SecretBuffer(capacity: 16)
-    do { try buffer.putNeedle(needle) } catch { throw Flaw(text: "\(error) when written again") }
+    do { try write(&buffer) } catch { throw Flaw(text: "\(error) when written again") }
     let again = buffer.bytes.extracting(droppingFirst: Frame.headByteCount)
-    try hold(copy(again) == copy(payload), "written again it is another value")
+    try hold(copy(again) == copy(payload), "written again it is another message")
   }
 
   /// Complains of a range in what was read that is not in what it was read from.
@@ -232,10 +250,37 @@ extension ProtocolTargets {
           .approve(
             .init(SlotAuthority(.passcode, secret: "secret".utf8.span), of: shown.bytes, .once)))
       },
+      written { buffer in
+        var names = try SecretBuffer(capacity: 64)
+        try names.put16(text: StorePlace.heads)
+        try buffer.putRequest(.sync(.init()))
+        try buffer.putRequest(
+          .syncGiven(.init(names: KeyFields(names.bytes, count: 1), hasMore: false)))
+        try buffer.putRequest(.syncGiven(.init(bytes: "hello".utf8.span, hasMore: true)))
+        try buffer.putRequest(.syncStart(.init(label: "desk".utf8.span)))
+        try buffer.putRequest(
+          .syncJoin(
+            .init(
+              label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
+              header: "h".utf8.span, record: "r".utf8.span)))
+      },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },
       written { try $0.putNeedleWord(NeedleWord(7, isTaken: true)) },
     ]
+  }
+
+  private static var met: SyncReply {
+    var reply = SyncReply()
+    reply.news = [SyncNews(.late, of: [1, 2], label: [0x61], heard: 3)]
+    return reply
+  }
+
+  private static var shared: SyncStatusReply {
+    var reply = SyncStatusReply()
+    reply.devices = [SyncDevice()]
+    reply.news = met.news
+    return reply
   }
 
   private static var replies: [[UInt8]] {
@@ -258,6 +303,9 @@ extension ProtocolTargets {
         try buffer.closeBatch(batch, count: 1)
       },
       written { try $0.putPromptNews(elsewhere: "pts/3".utf8.span) },
+      written { try $0.putErrand(StoreErrand(.fetch, StorePlace.heads, size: 9)) },
+      written { try $0.putSync(met) },
+      written { try $0.putReply(shared) },
       written {
         try $0.putNeedle(
           Needle(

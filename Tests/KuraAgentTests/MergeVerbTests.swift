@@ -211,11 +211,11 @@ extension Bench {
     agent.connections.contains { $0.phase.stream is VaultMerge }
   }
 
-  fileprivate func lock(_ wire: Wire) throws {
+  func lock(_ wire: Wire) throws {
     #expect(try ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
   }
 
-  fileprivate func unlock(_ wire: Wire) throws {
+  func unlock(_ wire: Wire) throws {
     #expect(try ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
   }
 
@@ -235,7 +235,7 @@ extension Bench {
 extension Bench {
   fileprivate static let attributes = 100
 
-  fileprivate func value(_ name: String, _ wire: Wire) throws -> String? {
+  func value(_ name: String, _ wire: Wire) throws -> String? {
     try ask(wire) { try $0.get(name) }.value
   }
 

@@ -80,7 +80,9 @@ enum Examples {
   }
 
   static var requests: [Example] {
-    get throws { try [hello] + plainRequests + sessionRequests + itemRequests + uploadFrames }
+    get throws {
+      try [hello] + plainRequests + sessionRequests + itemRequests + syncRequests + uploadFrames
+    }
   }
 
   private static var hello: Example {

@@ -28,7 +28,7 @@ extension Examples {
   }
 
   static var replies: [Example] {
-    get throws { try answers + itemReplies + vaultReplies + streams }
+    get throws { try answers + itemReplies + vaultReplies + streams + syncReplies }
   }
 
   private static var answers: [Example] {

@@ -54,6 +54,7 @@ extension Agent {
     connection.phase = .closing
     connection.grant = nil
     connection.gathered = nil
+    connection.meeting = nil
     connection.wait = nil
     abandonAttempts(of: connection)
     noteRest(of: connection)

@@ -85,6 +85,7 @@ extension Agent {
 
   private func deny(_ refusal: Refusal, _ frame: Frame, on connection: Connection) {
     connection.gathered = nil
+    connection.meeting = nil
     if refusal == .malformed { return end(connection, with: refusal) }
     noteDenied(refusal, frame, connection)
     let hasRest = connection.phase.upload != nil && frame.type == .clientData
@@ -125,6 +126,7 @@ extension Agent {
     connection.verb = request.verb
     connection.usedGrant = 0
     if request.verb != .putBatch { connection.gathered = nil }
+    if request.verb != .syncGiven { connection.meeting = nil }
     let word = request.word
     if let credential = word.credential {
       return try vouch(credential, word.secret, in: payload, connection)

@@ -49,6 +49,8 @@ final class Connection {
   var wait: MaskWait?
   /// Items that it will have stored as a whole, once all of them have come.
   var gathered: GatheredItems?
+  /// What it does in a store for its vault.
+  var meeting: StoreMeeting?
 
   /// Whether the next slice of a stream waits for room in the socket. Where that holds a slice, it is
   /// sent whole or not at all, so that nothing of it is left here when the vault is locked.

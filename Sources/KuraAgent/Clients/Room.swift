@@ -37,7 +37,8 @@ final class Room {
       .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .prompt, .rotate, .agentFacts,
       .rekey, .move, .history, .restore, .purge, .touch, .watch, .log, .putBatch, .draftKey,
       .compact, .backup, .setSecret, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
-      .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
+      .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine, .sync,
+      .syncGiven, .syncStatus, .syncStart, .syncJoin:
       return false
     }
   }

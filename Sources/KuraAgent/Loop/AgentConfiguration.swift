@@ -2,6 +2,7 @@
 
 internal import CKuraSystem
 public import KuraFormat
+internal import KuraProtocol
 internal import KuraVault
 
 /// Tells an agent at its start what it may do and where its files are.
@@ -40,6 +41,16 @@ public struct AgentConfiguration: Sendable {
 
   /// Tells whether a process does nothing until it is told to go on; a test's own does.
   var isStopped: @Sendable (UInt32) -> Bool = ProcessLink.isStopped
+
+  /// Begins what a vault has to do in a store; nil where it cannot be shared. A test's own does.
+  var beginSync: @Sendable (inout UnlockedVault) throws(VaultError) -> (any StoreDialog)? = { _ in
+    nil
+  }
+
+  /// Tells who shares a vault; nil where it cannot be shared. A test's own does.
+  var readSync: @Sendable (inout UnlockedVault) throws(VaultError) -> SyncStatusReply? = { _ in
+    nil
+  }
 
   /// A configuration with all else at its standard.
   public init(stateDirectory: String) { self.stateDirectory = stateDirectory }

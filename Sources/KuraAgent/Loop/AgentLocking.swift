@@ -44,6 +44,7 @@ extension Agent {
     for connection in connections {
       connection.mustBeServed = true
       if connection.gathered?.session === session { connection.gathered = nil }
+      if connection.meeting?.session === session { connection.meeting = nil }
       let isStream = connection.phase.stream != nil
       guard connection.phase.session === session else {
         connection.mustBeTaken = connection.hasPending && !isStream

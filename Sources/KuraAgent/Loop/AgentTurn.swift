@@ -57,6 +57,7 @@ extension Agent {
       guard connection.phase.stream === stream else { return }
       connection.outbox.frames.removeLast(connection.outbox.frames.count - written)
       refuse(connection, error, as: .end)
+      connection.meeting = nil
       connection.phase = .ready
     }
     pump(connection)

@@ -81,6 +81,11 @@ extension Agent {
     case .wishes(let request): try wishes(request, connection)
     case .approve(let request): try approve(request, connection)
     case .decline(let request): try decline(request, connection)
+    case .sync: try sync(connection)
+    case .syncGiven(let request): try syncGiven(request, connection)
+    case .syncStatus: try syncStatus(connection)
+    case .syncStart(let request): try startSync(request, connection)
+    case .syncJoin(let request): try joinSync(request, connection)
     }
   }
 }
@@ -108,11 +113,12 @@ extension Verb {
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grants, .grantRevoke, .confine: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts, .getSecrets, .wish, .wishes:
+      .secrets, .conflicts, .getSecrets, .wish, .wishes, .syncStatus:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
-      .setSecret, .merge, .takeOver, .grant, .approve, .decline:
+      .setSecret, .merge, .takeOver, .grant, .approve, .decline, .sync,
+      .syncGiven, .syncStart, .syncJoin:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
       .clone:
@@ -149,7 +155,7 @@ extension Request {
       case .purge(let request): LogSubject(request.name.bytes, detail: request.revision)
       case .config(let request):
         request.operation == .set ? LogSubject(Span(), detail: UInt64(request.key)) : nil
-      case .list, .rotate, .compact, .backup, .takeOver: LogSubject(Span())
+      case .list, .rotate, .compact, .backup, .takeOver, .sync, .syncStart: LogSubject(Span())
       case .merge(let request): request.key.credential == nil ? LogSubject(Span()) : nil
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
@@ -157,7 +163,8 @@ extension Request {
         .decline:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
-        .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine:
+        .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine, .syncGiven,
+        .syncStatus, .syncJoin:
         nil
       }
     }

@@ -70,6 +70,24 @@ public enum ProtocolLimit {
   /// The most bytes of them.
   public static let wholeBatchBytes = 67_108_864
 
+  /// The most bytes of a file of a store in one frame.
+  public static let storePiece = 262_144
+
+  /// The longest file of a store.
+  public static let storeFile = 4_194_304
+
+  /// The longest name of a file of a store.
+  public static let storeName = 128
+
+  /// The most names that are listed below one in a store.
+  public static let storeNames = 131_072
+
+  /// The most devices that share a vault, and that did.
+  public static let devices = 1_024
+
+  /// The most of what is told of one meeting with a store.
+  public static let news = 4_096
+
   /// The longest text that items are searched for.
   public static let searchText = 1_024
 }

@@ -68,6 +68,12 @@ public enum Request: ~Escapable {
   case approve(ApproveRequest)
   case decline(DeclineRequest)
   case confine(ConfineRequest)
+  case sync(SyncRequest)
+  case syncGiven(SyncGivenRequest)
+  /// Who shares the vault, and how it was when a store was last met.
+  case syncStatus
+  case syncStart(SyncStartRequest)
+  case syncJoin(SyncJoinRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -134,8 +140,12 @@ public enum Request: ~Escapable {
     case .approve: self = .approve(try reader.message())
     case .decline: self = .decline(try reader.message())
     case .confine: self = .confine(try reader.message())
+    case .sync: self = .sync(try reader.message())
+    case .syncGiven: self = .syncGiven(try reader.message())
+    case .syncStart: self = .syncStart(try reader.message())
+    case .syncJoin: self = .syncJoin(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants:
+      .compact, .takeOver, .mask, .grants, .syncStatus:
       // Read above.
       throw .unknownVerb(verb.rawValue)
     }
@@ -158,11 +168,13 @@ public enum Request: ~Escapable {
     case .takeOver: self = .takeOver
     case .mask: self = .mask
     case .grants: self = .grants
+    case .syncStatus: self = .syncStatus
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
-      .clone, .grant, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
+      .clone, .grant, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
+      .sync, .syncGiven, .syncStart, .syncJoin:
       return nil
     }
   }
@@ -228,6 +240,11 @@ public enum Request: ~Escapable {
     case .approve: .approve
     case .decline: .decline
     case .confine: .confine
+    case .sync: .sync
+    case .syncGiven: .syncGiven
+    case .syncStatus: .syncStatus
+    case .syncStart: .syncStart
+    case .syncJoin: .syncJoin
     }
   }
 }
@@ -248,7 +265,8 @@ extension Request {
         .agentFacts, .otp, .rekey,
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
-        .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine:
+        .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
+        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin:
         return OwnerWord()
       }
     }
@@ -307,8 +325,12 @@ extension SecretBuffer {
     case .approve(var message): try message.code(&self)
     case .decline(var message): try message.code(&self)
     case .confine(var message): try message.code(&self)
+    case .sync(var message): try message.code(&self)
+    case .syncGiven(var message): try message.code(&self)
+    case .syncStart(var message): try message.code(&self)
+    case .syncJoin(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants:
+      .compact, .takeOver, .mask, .grants, .syncStatus:
       break
     }
   }

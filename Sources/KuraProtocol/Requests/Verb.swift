@@ -60,6 +60,11 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case approve = 86
   case decline = 87
   case confine = 89
+  case sync = 90
+  case syncGiven = 91
+  case syncStatus = 92
+  case syncStart = 93
+  case syncJoin = 94
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -122,6 +127,11 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .wishes: "wishes"
     case .approve: "approve"
     case .decline: "decline"
+    case .sync: "sync"
+    case .syncGiven: "sync-given"
+    case .syncStatus: "sync-status"
+    case .syncStart: "sync-start"
+    case .syncJoin: "sync-join"
     }
   }
 }
@@ -165,7 +175,8 @@ extension Verb {
       .slotTest, .slotDisable, .slotEnable, .authorize, .protect, .unprotect, .rotate, .rekey,
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
-      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine:
+      .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine,
+      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin:
       .name
     }
   }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import SecureMemory
+
+/// What is said of a store.
+extension Examples {
+  static let device = [UInt8](repeating: 0x2A, count: 16)
+
+  static var syncRequests: [Example] {
+    get throws {
+      try [
+        request("sync") { try $0.putRequest(.sync(.init())) },
+        request("sync-given") { buffer in
+          let names = try keys(StorePlace.head(device: device).text)
+          try buffer.putRequest(
+            .syncGiven(.init(names: KeyFields(names.bytes, count: 1), hasMore: false)))
+        },
+        request("sync-given, in part") {
+          try $0.putRequest(.syncGiven(.init(bytes: "hello".utf8.span, hasMore: true)))
+        },
+        request("sync-given, done") { try $0.putRequest(.syncGiven(.init(.done))) },
+        request("sync-start") {
+          try $0.putRequest(.syncStart(.init(label: "desk".utf8.span)))
+        },
+        request("sync-join") {
+          try $0.putRequest(
+            .syncJoin(
+              .init(
+                label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
+                header: "header".utf8.span, record: "record".utf8.span)))
+        },
+      ]
+    }
+  }
+
+  static var syncReplies: [Example] {
+    get throws {
+      let errand = StoreErrand(.list, StorePlace.objects(of: device), size: 0)
+      return try [
+        reply("data: what is to be done in a store") {
+          try $0.putErrand(errand)
+        } reading: { payload throws(ProtocolError) in
+          guard try StoreErrand(data: payload) == errand else { throw .fieldValue }
+        },
+        reply("data: what came of a meeting with a store") {
+          try $0.putSync(met)
+        } reading: { payload throws(ProtocolError) in
+          guard try SyncReply(data: payload) == met else { throw .fieldValue }
+        },
+        reply("reply to sync-status") {
+          try $0.putReply(status(of: device))
+        } reading: { payload throws(ProtocolError) in
+          guard try SyncStatusReply(reply: payload) == status(of: device) else {
+            throw .fieldValue
+          }
+        },
+      ]
+    }
+  }
+
+  private static var met: SyncReply {
+    var reply = SyncReply()
+    (reply.came.added, reply.came.conflicting) = (2, 1)
+    (reply.sent, reply.objects, reply.bytes, reply.waiting) = (3, 1, 4_096, 4)
+    reply.news = [SyncNews(.late, of: device, label: bytes("desk"), heard: 1_700_000_000_000)]
+    return reply
+  }
+
+  private static func status(of device: [UInt8]) -> SyncStatusReply {
+    var reply = SyncStatusReply()
+    (reply.isShared, reply.met, reply.waiting) = (true, 1_700_000_000_000, 4)
+    reply.epoch = [UInt8](repeating: 7, count: 16)
+    reply.fingerprint = [UInt8](repeating: 8, count: 32)
+    var one = SyncDevice()
+    (one.device, one.label, one.number) = (device, bytes("desk"), 9)
+    (one.heard, one.isThis) = (1_700_000_001_000, true)
+    reply.devices = [one]
+    return reply
+  }
+}
