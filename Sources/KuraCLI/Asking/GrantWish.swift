@@ -13,6 +13,10 @@ struct GrantWish {
   var terms: GrantTerms
   /// Who is to read it, in words for people.
   let reader: String
+  /// Whether a file has the names, which no person has seen yet.
+  var isDeclared = false
+  /// Where it is remembered what was agreed to; nil: nowhere.
+  var set: GrantedSet?
 
   /// Takes the time, the uses and the reason from the options.
   init(
@@ -49,10 +53,16 @@ struct GrantWish {
   }
 
   /// What is asked for: every name on a line of its own.
-  func words(_ names: [String]) -> String {
-    let head =
-      reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses) + ":"
-    return names.reduce(head) { $0 + "\n  " + Diagnostic.plain(Array($1.utf8)) }
+  func words(_ items: [Item]) -> String {
+    let now = Clock.unix()
+    var text =
+      reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses)
+    text += (set?.head(now: now) ?? "") + ":"
+    for (index, item) in items.enumerated() {
+      text += "\n  " + (set?.words(index, now: now) ?? "")
+      text += Diagnostic.plain(Array(item.name.utf8))
+    }
+    return text
   }
 
   /// For how long, where that is said, and how often: `, for 15 min, 3 times`.
@@ -81,35 +91,51 @@ extension VaultAccess {
     agreed agree: (inout Questioner) throws(CommandError) -> Void = { _ throws(CommandError) in }
   ) throws(CommandError) -> GrantOutcome {
     var held = Held(keepsSecret: true)
-    let names = try unlocked(holding: &held) { connection throws(ClientError) in
-      var names: [String] = []
+    let items = try unlocked(holding: &held) { connection throws(ClientError) in
+      var items: [Item] = []
       for name in wish.names {
         let item = try connection.show(name).item
-        if item.facts.protection == .protected { names.append(item.name) }
+        if item.facts.protection == .protected { items.append(item) }
       }
-      return names
+      return items
     }
-    guard !names.isEmpty, var connection = held.connection.take() else { return .unneeded }
+    guard !items.isEmpty, var connection = held.connection.take() else { return .unneeded }
     var questioner = try asking.questioner()
     try agree(&questioner)
     let kind = asking.authority
     var secret = held.secret.take()
+    // What was typed to unlock the vault was no answer to this.
+    if wish.isDeclared, held.secret.isTyped { secret = nil }
     if secret == nil { secret = try asking.givenCredential(as: kind) }
-    let reply: GrantReply
+    let names = items.map { $0.name }
     if let secret = consume secret {
-      reply = try running { () throws(ClientError) in
+      let reply = try running { () throws(ClientError) in
         try connection.grant(names, wish.terms, kind, secret: secret)
       }
-    } else {
-      if try answered(names, wish.terms, &connection) { return .elsewhere }
-      reply = try askToGrant(wish, names, &questioner, &connection)
+      note(reply.notices, after: kind)
+      return .here(reply)
     }
-    note(reply.notices, after: kind)
-    return .here(reply)
+    return try ask(wish, items, &questioner, &connection)
+  }
+
+  /// Asks the owner, elsewhere or here, and remembers what he agreed to.
+  private func ask(
+    _ wish: GrantWish, _ items: [Item], _ questioner: inout Questioner,
+    _ connection: inout Connection
+  ) throws(CommandError) -> GrantOutcome {
+    var (wish, outcome) = (wish, GrantOutcome.elsewhere)
+    try running { () throws(ClientError) in try wish.set?.compare(items, &connection) }
+    if try !answered(items.map { $0.name }, wish.terms, &connection) {
+      outcome = .here(try askToGrant(wish, items, &questioner, &connection))
+    }
+    do throws(CommandError) { try wish.set?.keep(items, &connection) } catch {
+      messages.note("it is not remembered what was granted: " + Diagnostic(error).message)
+    }
+    return outcome
   }
 
   private func askToGrant(
-    _ wish: GrantWish, _ names: [String], _ questioner: inout Questioner,
+    _ wish: GrantWish, _ items: [Item], _ questioner: inout Questioner,
     _ connection: inout Connection
   ) throws(CommandError) -> GrantReply {
     // Nobody gives what he is not shown.
@@ -119,9 +145,11 @@ extension VaultAccess {
     let report = try running { () throws(ClientError) in try connection.status() }
     let kind = report.lacksPasscode ? .recoveryKey : asking.authority
     var question = try question(kind, &connection, to: Purpose("grant this"))
-    question.remark = wish.words(names) + (question.remark.map { "\n" + $0 } ?? "")
-    return try questioner.attempts(question) { kind, secret throws(ClientError) in
-      try connection.grant(names, wish.terms, kind, secret: secret)
+    question.remark = wish.words(items) + (question.remark.map { "\n" + $0 } ?? "")
+    let reply = try questioner.attempts(question) { kind, secret throws(ClientError) in
+      try connection.grant(items.map { $0.name }, wish.terms, kind, secret: secret)
     }
+    note(reply.notices, after: kind)
+    return reply
   }
 }

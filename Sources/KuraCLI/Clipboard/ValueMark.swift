@@ -29,6 +29,12 @@ struct ValueMark {
 
   /// Begins under a new key.
   init() throws(CommandError) {
+    let (low, high) = try Self.key()
+    self.init(low: low, high: high)
+  }
+
+  /// A new key, by chance.
+  static func key() throws(CommandError) -> (low: UInt64, high: UInt64) {
     var key = [16 of UInt8](repeating: 0)
     var room = key.mutableSpan
     let failed = System.random(into: &room)
@@ -36,7 +42,7 @@ struct ValueMark {
     let number = { (start: Int) in
       (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(key[start + $1]) }
     }
-    self.init(low: number(0), high: number(8))
+    return (number(0), number(8))
   }
 }
 

@@ -53,9 +53,12 @@ enum Run {
       }
       return
     }
-    let wish = try GrantWish(
+    var wish = try GrantWish(
       names, to: .client, lasting: ProtocolLimit.grantTime,
       reader: Diagnostic.shown(arguments.operands[0]), arguments)
+    if arguments.has(.grantFrom) {
+      (wish.isDeclared, wish.set) = (true, GrantedSet(of: arguments.operands))
+    }
     _ = try invocation.agentAccess(verb: "run --grant").grant(wish)
   }
 
