@@ -24,6 +24,11 @@ package enum Machine {
   /// What the system calls this installation of it (machine-id(5)); empty when it does not say.
   package static func machineID() -> [UInt8] { Array(text("/etc/machine-id").utf8.prefix(32)) }
 
+  /// What this machine calls itself; empty when the kernel does not say.
+  package static func hostName() -> [UInt8] {
+    Array(text("/proc/sys/kernel/hostname").utf8.prefix { $0 != UInt8(ascii: "\n") })
+  }
+
   /// The inode of the time namespace that this process runs in; zero when the kernel has none.
   package static func timeNamespace() -> UInt64 {
     var status = stat()

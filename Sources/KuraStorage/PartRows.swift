@@ -10,6 +10,8 @@ package enum Part: Int64, Equatable, Sendable {
   case root = 2
   /// What copies know of each other, sealed; in the newest layout alone, and there not always.
   case devices = 3
+  /// What a shared vault remembers of its store, sealed; likewise.
+  case remote = 4
 }
 
 extension Storage {
@@ -25,39 +27,12 @@ extension Storage {
   /// Whether the tables have the newest layout.
   package var isNewest: Bool { version == Schema.newest }
 
-  /// A row of the journal; nil behind the last.
-  ///
-  /// - Parameter number: From 1; the next one there is from here on.
-  package mutating func journalRow(
-    from number: Int64
-  ) throws(StorageError) -> (number: Int64, data: [UInt8])? {
-    let statement = unsafe try start(.journalScan)
-    defer { finish(.journalScan) }
-    unsafe bind(statement, 1, number)
-    guard try step(.journalScan) else { return nil }
-    return (
-      try integer(.journalScan, 0, 1...Int64.max, in: .part),
-      try [UInt8](copying: blob(.journalScan, 1, Bounds.journal, in: .part))
-    )
-  }
-
   /// Writes a record in place of what stands there.
   package mutating func storePart(_ part: Part, _ data: Span<UInt8>) throws(StorageError) {
     let statement = unsafe try start(.storePart)
     unsafe bind(statement, 1, part.rawValue)
     unsafe bind(statement, 2, borrowing: data)
     _ = try step(.storePart)
-  }
-}
-
-extension Storage {
-  /// Deletes what a copy of the newest layout knows of others, and what it keeps to tell them.
-  package mutating func forgetCopies() throws(StorageError) {
-    let statement = unsafe try start(.deletePart)
-    unsafe bind(statement, 1, Part.devices.rawValue)
-    _ = try step(.deletePart)
-    _ = unsafe try start(.clearJournal)
-    _ = try step(.clearJournal)
   }
 }
 

@@ -13,7 +13,9 @@ enum Query: Int, CaseIterable {
   case loose, nextLoose, storeLoose, deleteLoose
   case bucket, bucketKeys, storeBucket, deleteBucket
   case node, nodeKeys, storeNode, deleteNode
-  case journalScan, clearJournal
+  case journalScan, storeJournal, deleteJournal
+  case head, heads, storeHead, deleteHead
+  case place, nextPlace, storePlace, deletePlace
 
   /// The text, with numbered parameters.
   var sql: String {
@@ -98,7 +100,18 @@ enum Query: Int, CaseIterable {
     case .deleteNode: "DELETE FROM node WHERE id = ?1"
 
     case .journalScan: "SELECT number, data FROM journal WHERE number >= ?1 ORDER BY number LIMIT 1"
-    case .clearJournal: "DELETE FROM journal"
+    case .storeJournal: "REPLACE INTO journal (number, data) VALUES (?1, ?2)"
+    case .deleteJournal: "DELETE FROM journal WHERE number >= ?1"
+
+    case .head: "SELECT data FROM head WHERE device = ?1"
+    case .heads: "SELECT device FROM head ORDER BY device LIMIT ?1"
+    case .storeHead: "REPLACE INTO head (device, data) VALUES (?1, ?2)"
+    case .deleteHead: "DELETE FROM head WHERE device = ?1"
+
+    case .place: "SELECT data FROM place WHERE value = ?1"
+    case .nextPlace: "SELECT value FROM place WHERE value > ?1 ORDER BY value LIMIT 1"
+    case .storePlace: "REPLACE INTO place (value, data) VALUES (?1, ?2)"
+    case .deletePlace: "DELETE FROM place WHERE value = ?1"
     }
   }
 

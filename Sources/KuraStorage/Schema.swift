@@ -18,6 +18,8 @@ package enum Schema {
     var earlier: StaticString?
     /// The index that SQLite makes for the primary key of a table that is not the index itself.
     var index: StaticString?
+    /// Whether only a shared vault has it.
+    var isOfSharing = false
   }
 
   /// All that may stand in `sqlite_schema` of a file.
@@ -29,6 +31,18 @@ package enum Schema {
   static let journal = Definition(
     name: "journal",
     sql: "CREATE TABLE journal (number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT")
+
+  /// What a shared vault of the newest layout has besides, all or none of it.
+  static let sharing: [Definition] = [
+    Definition(
+      name: "head",
+      sql: "CREATE TABLE head (device BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT",
+      index: "sqlite_autoindex_head_1", isOfSharing: true),
+    Definition(
+      name: "place",
+      sql: "CREATE TABLE place (value BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT",
+      index: "sqlite_autoindex_place_1", isOfSharing: true),
+  ]
 
   /// What each layout has, in the order of creation.
   static let tables: [Definition] = [
@@ -100,6 +114,10 @@ package enum Bounds {
   package static let longBody = 328...270_408
   /// Up to 64 sealed entries of the journal.
   package static let journal = 328...4_168
+  /// The head of a device, as it stood in a store.
+  package static let head = 1...262_144
+  /// In which objects of a store a value stands.
+  package static let place = 328...901_192
   /// A sealed chunk of 1 to 65,536 bytes.
   package static let chunk = 73...65_608
   /// Tags and leaves, 48 bytes each.

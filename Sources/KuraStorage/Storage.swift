@@ -21,8 +21,10 @@ package struct Storage: ~Copyable, @unchecked Sendable {
   private var started: UInt64 = 0
   /// The layout of the file's tables, as it was when they were looked at last.
   var version = Schema.version
-  /// What it was before a change that is not committed.
-  var versionBefore: Int32?
+  /// Whether it has the tables of a shared vault, likewise.
+  var hasSharing = false
+  /// What both were before a change that is not committed.
+  var before: (version: Int32, hasSharing: Bool)?
 
   /// Takes over an open connection.
   init(owning db: OpaquePointer) {
@@ -69,7 +71,7 @@ extension Storage {
     resetStarted()
     do throws(StorageError) {
       try run(.commit)
-      versionBefore = nil
+      before = nil
     } catch {
       end()
       throw error
@@ -81,7 +83,7 @@ extension Storage {
     resetStarted()
     // After some errors SQLite has rolled back by itself.
     if isInTransaction { try? run(.rollback) }
-    if let before = versionBefore.take() { version = before }
+    if let before = before.take() { (version, hasSharing) = before }
   }
 }
 

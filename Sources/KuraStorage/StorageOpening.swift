@@ -228,8 +228,17 @@ extension Storage {
     precondition(isInTransaction && version < Schema.newest, "it is changed over once")
     try execute("\(Schema.journal.sql)")
     try execute("PRAGMA user_version=\(Schema.newest)")
-    versionBefore = version
+    before = before ?? (version, hasSharing)
     version = Schema.newest
+  }
+
+  /// Adds what a shared vault has besides, within a write transaction.
+  package mutating func beginSharing() throws(StorageError) {
+    precondition(isInTransaction && isNewest, "what is shared is of the newest layout")
+    guard !hasSharing else { return }
+    for table in Schema.sharing { try execute("\(table.sql)") }
+    before = before ?? (version, hasSharing)
+    hasSharing = true
   }
 
   /// Compares everything that stands in the schema with what may stand there.
@@ -241,7 +250,7 @@ extension Storage {
     _ = unsafe try start(.schema)
     defer { finish(.schema) }
     // Who copied the tables with a program of SQLite's may have made them in another order.
-    var tables = Schema.tables(of: version)
+    var tables = Schema.tables(of: version) + (isNewest ? Schema.sharing : [])
     var indexes = tables.filter { $0.index != nil }
     var owedIndexes = 0
     var pages: [Int64] = []
@@ -263,7 +272,10 @@ extension Storage {
         throw .schema
       }
     }
-    guard tables.isEmpty, owedIndexes == 0 else { throw .schema }
+    let missing = tables.count(where: \.isOfSharing)
+    guard tables.count == missing, [0, Schema.sharing.count].contains(missing), owedIndexes == 0
+    else { throw .schema }
+    hasSharing = isNewest && missing == 0
   }
 
   /// Whether the schema's row at hand is of this type and name, and belongs to this table.

@@ -65,13 +65,12 @@ extension UnlockedVault {
   mutating func sweepSlice(_ value: ValueID) throws(VaultError) -> Bool {
     try checkInPlace()
     let bytes = value.bytes
-    do {
-      try rows.storage.beginWrite(durable: false)
-      defer { rows.storage.end() }
-      let isGone = try rows.storage.sweep(bytes.span, limit: Self.sliceCount)
-      try rows.storage.commit()
-      return isGone
-    } catch { throw VaultError(error) }
+    try fromStorage(rows.storage.beginWrite(durable: false))
+    defer { rows.storage.end() }
+    let isGone = try fromStorage(rows.storage.sweep(bytes.span, limit: Self.sliceCount))
+    if isGone, rows.storage.isShared { try forgetPlace(of: value) }
+    try fromStorage(rows.storage.commit())
+    return isGone
   }
 
   /// The lock that every upload of this machine shares.

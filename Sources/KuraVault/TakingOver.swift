@@ -44,7 +44,7 @@ extension UnlockedVault {
     try fromStorage(rows.storage.changeOver())
     let header = VaultHeader(vault: id, format: .second).encoded
     try fromStorage(rows.storage.storePart(.header, header.span))
-    draft.header = header
+    (draft.header, draft.copies) = (header, CopyParts())
     draft.root.copy = CopyState(device: try DeviceID.fresh())
     draft.root.logHead = .zero
     keys.format = .second
@@ -101,7 +101,13 @@ extension UnlockedVault {
   /// Makes this file a copy of its own, if nothing proves that this machine wrote it last: no two copies may count
   /// changes under one name.
   mutating func claim(_ draft: inout Draft) throws(VaultError) {
-    guard let machine = try claimed(&draft) else { return }
+    guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return }
+    let machine = try machine()
+    guard isUnproved(copy) || ledger.machine != machine else { return }
+    try draft.root.copy?.becomeAnother()
+    try fromStorage(rows.storage.deleteJournal(from: 1))
+    try noteForeign(&draft)
+    guard ledger.machine != machine else { return }
     keys.ring.ledger?.machine = machine
     try storeRing(&draft)
   }
@@ -112,15 +118,6 @@ extension UnlockedVault {
     defer { keys.ring.ledger = kept }
     try claim(&draft)
     if keys.ring.ledger != kept { draft.ledger = keys.ring.ledger }
-  }
-
-  /// - Returns: This machine, where the ring has another.
-  private func claimed(_ draft: inout Draft) throws(VaultError) -> CopyLedger.MachineID? {
-    guard let copy = draft.root.copy, let ledger = keys.ring.ledger else { return nil }
-    let machine = try machine()
-    guard isUnproved(copy) || ledger.machine != machine else { return nil }
-    try draft.root.copy?.becomeAnother()
-    return ledger.machine != machine ? machine : nil
   }
 }
 

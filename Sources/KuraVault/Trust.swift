@@ -17,7 +17,7 @@ struct Trust {
   /// The ring as it stands in the file.
   private(set) var sealedRing: [UInt8]
   /// What copies know of each other, as it stands in the file; nil in format 1.
-  private(set) var devices: [UInt8]?
+  private(set) var copies: CopyParts?
   /// The key slots.
   private(set) var slots: [SlotRow]
 
@@ -27,7 +27,8 @@ struct Trust {
     sealedRoot = sealed
     self.fingerprint = fingerprint
     if let ring = draft.sealedRing { sealedRing = ring }
-    if let header = draft.header { (self.header, devices) = (header, []) }
+    if let header = draft.header { self.header = header }
+    if let copies = draft.copies { self.copies = copies }
     if let slots = draft.slots { self.slots = slots }
   }
 
@@ -45,6 +46,8 @@ struct Draft {
   var sealedRing: [UInt8]?
   /// What the ring keeps for copies of the vault, where only the commit is to change it here.
   var ledger: CopyLedger?
+  /// What copies know of each other, when it changes.
+  var copies: CopyParts?
   /// The slots, when they change.
   var slots: [SlotRow]?
   /// Values that nothing refers to any more.
@@ -77,13 +80,21 @@ struct Draft {
   }
 }
 
+/// Holds what copies of a vault of format 2 know of each other, sealed, as a file has it.
+struct CopyParts: Equatable {
+  /// Part 3; nothing where there is none.
+  var devices: [UInt8] = []
+  /// Part 4; nil where the vault is not shared.
+  var remote: [UInt8]?
+}
+
 /// Holds the records in front of the items, as a file has them.
 struct FrontRecords {
   let header: [UInt8]
   let ring: [UInt8]
   let root: [UInt8]
-  /// nil in format 1, nothing where there are none.
-  let devices: [UInt8]?
+  /// nil in format 1.
+  let copies: CopyParts?
   let slots: [SlotRow]
 
   /// Reads them within a transaction.
@@ -91,17 +102,22 @@ struct FrontRecords {
     header = [UInt8](copying: try storage.record(.header, .header))
     ring = [UInt8](copying: try storage.record(.ring, .ring))
     root = [UInt8](copying: try storage.record(.root, .root))
-    devices = try fromStorage(storage.devices())
+    copies = try fromStorage(storage.copies())
+    guard copies?.remote == nil || storage.isShared else { throw .damaged(.schema) }
     slots = try fromStorage(storage.slots())
     try SlotTable.check(slots)
   }
 }
 
 extension Storage {
-  /// What copies know of each other; nil in format 1, nothing where there are none.
-  fileprivate mutating func devices() throws(StorageError) -> [UInt8]? {
+  /// What copies know of each other; nil in format 1.
+  fileprivate mutating func copies() throws(StorageError) -> CopyParts? {
     guard isNewest else { return nil }
-    guard let data = try part(.devices) else { return [] }
+    return CopyParts(devices: try copied(.devices) ?? [], remote: try copied(.remote))
+  }
+
+  private mutating func copied(_ part: Part) throws(StorageError) -> [UInt8]? {
+    guard let data = try self.part(part) else { return nil }
     return [UInt8](copying: data)
   }
 }
@@ -134,10 +150,10 @@ extension Trust {
     fingerprint = try keys.fingerprint(of: root)
     header = front.header
     sealedRing = front.ring
-    devices = front.devices
+    copies = front.copies
     slots = front.slots
     let digest = try keys.headerDigest(
-      header: front.header, ring: front.ring, devices: front.devices, slots: front.slots)
+      header: front.header, ring: front.ring, copies: front.copies, slots: front.slots)
     guard digest == root.headerDigest || !checks.contains(.header) else {
       throw .damaged(.header)
     }

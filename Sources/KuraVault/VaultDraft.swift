@@ -169,7 +169,7 @@ private struct FirstSlots: ~Copyable {
     let root = RootRecord(
       epoch: 1, itemCount: 0, deletedCount: 0, depth: 1, treeRoot: .zero,
       headerDigest: try keys.headerDigest(
-        header: header.encoded, ring: sealedRing, devices: nil, slots: slots),
+        header: header.encoded, ring: sealedRing, copies: nil, slots: slots),
       previous: .zero, writer: try WriterID.fresh(), time: now)
     try store(header.encoded, sealedRing, try keys.seal(root), slots, in: place)
     return try FirstSight(root, at: target, keys, in: options.stateDirectory)

@@ -76,6 +76,12 @@ import Testing
       subject: "entries of the access log", words: "in N bytes",
       file: "KuraVault/AccessLog/AccessLog", code: "static let mostWaitingBytes = N"),
     Limit(
+      subject: "a store", words: "at most N bytes",
+      file: "KuraFormat/Remote/RemoteMemory", code: "static let longest = N"),
+    Limit(
+      subject: "a store", words: "at most N devices",
+      file: "KuraFormat/Vault/DeviceTable", code: "static let most = N"),
+    Limit(
       subject: "what is to be swept", words: "for N at a time",
       file: "KuraVault/Check/OrphanSearch", code: "static let candidateLimit = N"),
     Limit(

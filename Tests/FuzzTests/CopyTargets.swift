@@ -92,8 +92,8 @@ enum CopyTargets {
     let waiting = [1] + little(UInt16(48)) + filled(1, 48) + little(UInt16(0)) + little(UInt16(0))
     let ledger = filled(1) + filled(2) + slots + settings + waiting + [1] + filled(7, 168)
     let device =
-      filled(1) + [7] + little(UInt64(5)) + little(UInt64(5)) + filled(5, 48) + half
-      + counted("desk")
+      filled(1) + [3] + little(UInt64(5)) + filled(2) + at + at + little(UInt64(9))
+      + little(UInt64(4)) + filled(6) + half + counted("desk")
     let record = little(UInt64(4)) + filled(1, 32)
     return [
       FuzzTarget(name: "key-ring-2", seeds: [ring + ledger]) { input throws(Flaw) in
@@ -108,6 +108,15 @@ enum CopyTargets {
           return copy(secret.bytes)
         }
       },
+      FuzzTarget(name: "remote-memory", seeds: [memory]) { input throws(Flaw) in
+        try same(input) {
+          let secret = try RemoteMemory(decoding: input.span).encode()
+          return copy(secret.bytes)
+        }
+      },
+      FuzzTarget(name: "value-place", seeds: [place]) { input throws(Flaw) in
+        try same(input) { try ValuePlace(decoding: input.span, of: identifier(4)).encoded }
+      },
       FuzzTarget(name: "journal", seeds: [record]) { input throws(Flaw) in
         try same(input) { try JournalRecord.decode(input.span).flatMap(\.encoded) }
       },
@@ -116,6 +125,25 @@ enum CopyTargets {
       },
     ]
   }
+
+  /// A head of a device.
+  private static let at = little(UInt64(3)) + filled(7)
+
+  private static var memory: [UInt8] {
+    let covered = little(UInt16(1)) + filled(3) + little(UInt64(9))
+    let was =
+      little(UInt16(1)) + filled(4) + filled(5) + little(UInt64(6)) + at + little(UInt16(1))
+      + little(UInt64(4)) + filled(8)
+    let runs = [1, 2, 4, 9].flatMap { little(UInt64($0)) }
+    let vouched = little(UInt16(1)) + filled(6) + little(UInt16(2)) + runs
+    let standing = at + little(UInt16(2)) + [1] + filled(9) + vouched
+    return [1] + filled(1) + [3] + little(UInt32(2)) + [0, 1] + covered + was + standing + [1]
+      + standing
+  }
+
+  private static let place =
+    little(UInt64(17)) + filled(2) + little(UInt16(2)) + filled(3, 32) + little(UInt32(1_000))
+    + filled(4, 32) + little(UInt32(2_000))
 
   private static var root: [UInt8] {
     let copy = CopyState(

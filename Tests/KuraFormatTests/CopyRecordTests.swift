@@ -74,6 +74,15 @@ import Testing
         [0, 0],
       ], key: secret)
     #expect(digest.finalize().bytes == expected)
+    let shared = try HeaderDigest(
+      key: secret, header: encoded.span, ring: ring.span, devices: devices, remote: [4, 5],
+      slotCount: 0)
+    let other = try hash(
+      [
+        [7], little(UInt32(24)), encoded, little(UInt32(2)), ring, little(UInt32(1)), devices,
+        little(UInt32(2)), [4, 5], [0, 0],
+      ], key: secret)
+    #expect(shared.finalize().bytes == other)
   }
 
   // MARK: - The ring
@@ -176,10 +185,13 @@ import Testing
   // MARK: - Devices, journal, purged items
 
   private func device(
-    _ id: UInt8, flags: UInt8 = 7, head: UInt8 = 5, key: UInt8 = 6, label: String = "desk"
+    _ id: UInt8, flags: UInt8 = 3, head: UInt8 = 5, complete: UInt64 = 9, removed: UInt64 = 4,
+    key: UInt8 = 6, label: String = "desk"
   ) -> [UInt8] {
-    filled(id) + [flags] + little(UInt64(head)) + little(UInt64(head)) + filled(head)
-      + filled(head, 32) + filled(key, 32) + little(UInt16(label.utf8.count)) + label.utf8
+    let place = little(UInt64(head)) + filled(head)
+    let front = filled(id) + [flags] + little(UInt64(7)) + filled(8) + place + place
+    return front + little(complete) + little(removed) + filled(11) + filled(key, 32)
+      + little(UInt16(label.utf8.count)) + label.utf8
   }
 
   private func devices(_ notes: [[UInt8]], layout: UInt8 = 1) -> [UInt8] {
@@ -188,12 +200,17 @@ import Testing
 
   @Test func `the devices are read as they were written`() throws {
     let encoded = devices([
-      device(1), device(2, flags: 0, head: 0, key: 0, label: ""), device(3, flags: 2, key: 0),
+      device(1), device(2, flags: 0, head: 0, removed: 0, key: 0, label: ""),
+      device(3, flags: 1, removed: 0), device(4, flags: 2, removed: 0, key: 0),
     ])
     let table = try DeviceTable(decoding: encoded.span)
-    #expect(table.notes.map(\.isRemoved) == [true, false, false])
-    #expect(table[identifier(1)]?.head?.counter == 5 && table[identifier(2)]?.head == nil)
-    #expect(table[identifier(3)]?.key == nil && table[identifier(4)] == nil)
+    #expect(table.notes.map(\.removedAt) == [4, nil, nil, 0])
+    let note = try #require(table[identifier(1)])
+    #expect(note.heard == HeadPlace(number: 5, id: identifier(5)) && note.taken == note.heard)
+    #expect(note.heardTime == 7 && note.epoch == identifier(8) && note.complete == 9)
+    #expect(note.kept == identifier(11) && note.key == filled(6, 32))
+    #expect(table[identifier(2)]?.heard == HeadPlace.none && table[identifier(2)]?.key == nil)
+    #expect(table[identifier(5)] == nil)
     #expect(bytes(of: try table.encode()) == encoded)
     var grown = DeviceTable(try DeviceNote(device: identifier(3)))
     for note in table.notes {
@@ -202,9 +219,11 @@ import Testing
     }
     #expect(grown == table)
     let broken = [
-      devices([]), devices([device(1)], layout: 2), devices([device(2), device(1)]),
-      devices([device(1), device(1)]), devices([device(1, flags: 8)]),
-      devices([device(1, flags: 5)]), devices([device(1, flags: 6)]),
+      devices([]), devices([device(1)], layout: 2), devices([device(1, flags: 4)]),
+      devices([device(2), device(1)]),
+      devices([device(1), device(1)]), devices([device(1, flags: 7)]),
+      devices([device(1, flags: 1)]), devices([device(1, flags: 2)]),
+      devices([device(1, complete: 1 << 63)]), devices([device(1, removed: 1 << 63)]),
       devices([device(1, label: "a\u{7}")]),
       devices([device(1, label: String(repeating: "a", count: 65))]),
       little(UInt8(1)) + little(UInt16(1025)) + device(1),
@@ -212,6 +231,10 @@ import Testing
     for encoded in broken + cuts(encoded) {
       #expect(failure { _ = try DeviceTable(decoding: encoded.span) } == .damaged)
     }
+    // What nobody could read is not written either.
+    var bent = note
+    bent.label = Array("a\u{7}".utf8)
+    #expect(failure { _ = try DeviceTable(bent).encode() } == .damaged)
   }
 
   @Test func `the journal is a chain of counter, revision and item`() throws {

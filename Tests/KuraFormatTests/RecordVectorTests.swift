@@ -13,7 +13,9 @@ import Testing
   @Test func `there are good and bad ones of each kind`() {
     let good = Set(Self.lines.filter(\.isGood).map(\.kind))
     let bad = Set(Self.lines.filter { !$0.isGood }.map(\.kind))
-    let kinds: Set = ["meta", "body", "protected", "purge", "ring", "devices", "journal", "root"]
+    let kinds: Set = [
+      "meta", "body", "protected", "purge", "ring", "devices", "remote", "place", "journal", "root",
+    ]
     #expect(good == kinds && bad == kinds)
     #expect(Self.lines.count > 90)
   }
@@ -39,6 +41,8 @@ import Testing
     case "purge": return bytes(of: try PurgeRecord(decoding: record.span).encode())
     case "ring": return bytes(of: try Ring.decode(record.span, of: .second).encode())
     case "devices": return bytes(of: try DeviceTable(decoding: record.span).encode())
+    case "remote": return bytes(of: try RemoteMemory(decoding: record.span).encode())
+    case "place": return try ValuePlace(decoding: record.span, of: identifier(4)).encoded
     case "journal": return try JournalRecord.decode(record.span).flatMap(\.encoded)
     case "root": return try RootRecord(decoding: record.span, of: .second).encoded
     default: throw FormatError.notAVault

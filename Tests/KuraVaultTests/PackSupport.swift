@@ -15,7 +15,7 @@ struct Cargo {
 
   static let place = ObjectPlace(device: mark(2), epoch: mark(3))
   /// Small enough for several packs.
-  static let limit = 3_000
+  static let limit = 1_000
 
   private(set) var packs: [[UInt8]] = []
   var pieces: [Piece] = []

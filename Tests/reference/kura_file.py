@@ -25,6 +25,8 @@ SCHEMA = [
     "CREATE TABLE node (id INTEGER PRIMARY KEY, digests BLOB NOT NULL) STRICT",
 ]
 JOURNAL = "CREATE TABLE journal (number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT"
+SHARING = ["CREATE TABLE head (device BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT",
+           "CREATE TABLE place (value BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT"]
 EARLIER_CHUNK = SCHEMA[4] + ", WITHOUT ROWID"
 ITEM_COLUMNS = "tag, id, revision, generation, class, kind, history, meta, body"
 HISTORY_COLUMNS = "tag, item, revision, generation, class, kind, x'', meta, body"
@@ -34,7 +36,7 @@ class File:
     """An open vault file; every read checks types, since a hostile file keeps no promises."""
 
     def __init__(self, connection, version=1):
-        self.db, self.version = connection, version
+        self.db, self.version, self.is_shared = connection, version, False
 
     @staticmethod
     def build(path, page_size=16384, is_earlier=False):
@@ -79,8 +81,11 @@ class File:
         self.version = version
         found = self.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema")
         expected = []
-        for statement in SCHEMA + ([JOURNAL] if version == 2 else []):
+        self.is_shared = version == 2 and any(row[1] in ("head", "place") for row in found)
+        for statement in SCHEMA + ([JOURNAL] if version == 2 else []) + (SHARING if self.is_shared else []):
             name = statement.split()[2]
+            if statement in SHARING:
+                expected.append(("index", f"sqlite_autoindex_{name}_1", name, None))
             if name == "chunk" and ("table", name, name, EARLIER_CHUNK) in found:
                 statement = EARLIER_CHUNK
             elif name == "chunk":

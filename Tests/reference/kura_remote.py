@@ -10,7 +10,7 @@ from nacl.exceptions import BadSignatureError
 
 from kura_format import (Damaged, Reader, Refused, SlotHeader, check_stored_text, keyed_hash, pad, seal, u8, u16, u32, u64,
                          unpad, unseal)
-from kura_second import TOP, Lineage, ascending, need, read_vector, vector_bytes
+from kura_second import TOP, Lineage, ascending, at_bytes, need, read_at, read_vector, vector_bytes
 
 PACK, PIECE, RECORD, HEADER, JOURNAL, CHAIN = range(1, 7)
 HEAD = 0
@@ -115,16 +115,6 @@ def listed(items, encode, count=u16):
     return count(len(items)) + b"".join(map(encode, items))
 
 
-def read_at(reader):
-    number, id = reader.u64(), reader.take(16)
-    need(number <= TOP and (number == 0) == (id == bytes(16)), "at")
-    return number, id
-
-
-def at_bytes(at):
-    return u64(at[0]) + at[1]
-
-
 def read_entry(reader):
     entry = reader.take(16), reader.u64()
     need(1 <= entry[1] <= TOP, "counter")
@@ -194,7 +184,11 @@ def inner_bytes(inner):
             + listed(inner.seen, lambda x: x[0] + at_bytes(x[1]) + at_bytes(x[2]) + x[3])
             + listed(inner.covered, entry_bytes) + listed(inner.condemned, entry_bytes)
             + listed(inner.evidence, lambda x: x[0] + x[1])
-            + listed(inner.was, lambda x: x[0] + x[1] + u64(x[2]) + at_bytes(x[3]) + listed(x[4], at_bytes)))
+            + listed(inner.was, was_bytes))
+
+
+def was_bytes(was):
+    return was[0] + was[1] + u64(was[2]) + at_bytes(was[3]) + listed(was[4], at_bytes)
 
 
 def read_was(reader):

@@ -323,29 +323,42 @@ def ring_bytes(ring, ledger):
     return b"\x03" + front[1:] + (b"" if ring.notes else b"\0") + ledger.encode()
 
 
+def read_at(reader):
+    """Which head of a device: (number, id), 0 and zeros for none."""
+    number, id = reader.u64(), reader.take(16)
+    need(number <= TOP and (number == 0) == (id == bytes(16)), "at")
+    return number, id
+
+
+def at_bytes(at):
+    return u64(at[0]) + at[1]
+
+
 def read_devices(data):
-    """[(id, flags, counter, heard, epoch id, head hash, key, label)]"""
+    """[(id, flags, time, epoch id, heard, taken, complete, removed at, kept, key, label)]"""
     reader = Reader(data)
     need(reader.u8() == 1, "layout")
-    devices = [(reader.take(16), reader.u8(), reader.u64(), reader.u64(), reader.take(16),
-                reader.take(32), reader.take(32), reader.take(reader.u16()))
+    devices = [(reader.take(16), reader.u8(), reader.u64(), reader.take(16), read_at(reader),
+                read_at(reader), reader.u64(), reader.u64(), reader.take(16), reader.take(32),
+                reader.take(reader.u16()))
                for _ in range(reader.u16())]
     reader.end()
     need(1 <= len(devices) <= 1024, "count")
     ascending([device[0] for device in devices], "devices")
-    for _, flags, counter, heard, epoch, head, key, label in devices:
-        need(flags < 8, "flags")
+    for _, flags, _, _, _, _, complete, removed, _, key, label in devices:
+        need(flags < 4, "flags")
         need(flags & 1 or not any(key), "a key that is not known")
-        need(flags & 2 or not any((counter, heard, *epoch, *head)), "a head that is not known")
+        need(flags & 2 or not removed, "a device that was not removed")
+        need(max(complete, removed) <= TOP, "counter")
         check_stored_text(label, 0, 64)
     return devices
 
 
 def devices_bytes(devices):
     out = u8(1) + u16(len(devices))
-    for device, flags, counter, heard, epoch, head, key, label in devices:
-        out += device + u8(flags) + u64(counter) + u64(heard) + epoch + head + key
-        out += u16(len(label)) + label
+    for device, flags, time, epoch, heard, taken, complete, removed, kept, key, label in devices:
+        out += device + u8(flags) + u64(time) + epoch + at_bytes(heard) + at_bytes(taken)
+        out += u64(complete) + u64(removed) + kept + key + u16(len(label)) + label
     return out
 
 

@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from nacl import bindings as sodium
 
 import kura_format as fmt
-from kura_file import JOURNAL
+from kura_file import JOURNAL, SHARING
 from kura_format import (CHUNK_SIZE, HEADER, RING, ROOT, Damaged, Reader, Refused, keyed_hash, pad,
                          seal, u16, u32, unseal)
 from kura_protected import CHUNKED_BY_ID, Protected, protect, shared_key
 from kura_record import Manifest, Root, Row
-from kura_second import (Ledger, Lineage, Trail, journal_bytes, journal_head, old_revision,
+from kura_remote import head_id
+from kura_second import (Ledger, Lineage, Trail, devices_bytes, journal_bytes, journal_head, old_revision,
                          parts_bytes, purge_bytes, read_devices, read_journal, read_parts,
                          read_purge, read_ring, read_root, ring_bytes, root_bytes)
+from kura_shared import memory_bytes, read_memory, read_value_place, value_place_bytes
 from kura_vault import Vault, decoded, opened
 
-DEVICES = 3
+DEVICES, REMOTE = 3, 4
 
 
 @dataclass
@@ -100,11 +102,63 @@ class TakenVault(Vault):
         plain = opened("devices", "damaged", self.sync_key, b"\x11" + self.vault_id, sealed)
         return decoded("devices", "damaged", read_devices, plain)
 
+    # --- What a shared one remembers ------------------------------------------------------------
+
+    def share(self, devices, memory, heads=(), places=()):
+        """`heads` are (device, bytes), `places` (value id, place)."""
+        with self.change():
+            for statement in SHARING if not self.file.is_shared else []:
+                self.db.execute(statement)
+            self.file.is_shared = True
+            for part, place, plain in ((DEVICES, b"\x11", devices_bytes(devices)),
+                                       (REMOTE, b"\x19", memory_bytes(memory))):
+                self.file.store_part(part, seal(self.sync_key, place + self.vault_id, pad(plain), self.source.bytes(24)))
+            for device, head in heads:
+                self.db.execute("INSERT OR REPLACE INTO head VALUES (?, ?)", (device, head))
+            for value, place in places:
+                self.db.execute("INSERT OR REPLACE INTO place VALUES (?, ?)", (value, seal(
+                    self.sync_key, b"\x1a" + self.vault_id + value, pad(value_place_bytes(place)), self.source.bytes(24))))
+            self.store_root()
+
+    def remote_part(self):
+        """None where the vault is not shared."""
+        rows = self.file.rows("SELECT data FROM part WHERE id = 4", shape="b")
+        return rows[0][0] if rows else None
+
+    def remote(self):
+        sealed = self.remote_part()
+        if sealed is None:
+            return None
+        if not self.devices_part() or not self.file.is_shared:
+            raise Refused("remote", "damaged", "alone")
+        plain = opened("remote", "damaged", self.sync_key, b"\x19" + self.vault_id, sealed)
+        return decoded("remote", "damaged", read_memory, plain)
+
+    def heads(self):
+        """The heads that are kept, each held against the id that vouches for it."""
+        memory = self.remote()
+        expected = {device: kept for device, *_, kept, _, _ in self.devices() if any(kept)}
+        for standing in memory.pending if memory else []:
+            expected[bytes(16)] = standing.at[1]
+        rows = self.file.rows("SELECT device, data FROM head", shape="bb") if self.file.is_shared else []
+        if {device: head_id(head) for device, head in rows} != expected:
+            raise Refused("head", "damaged")
+        return dict(rows)
+
+    def places(self):
+        """Where long values stand; nobody vouches for it."""
+        found = {}
+        for value, sealed in self.file.rows("SELECT value, data FROM place", shape="bb") if self.file.is_shared else []:
+            plain = opened("place", "damaged", self.sync_key, b"\x1a" + self.vault_id + value, sealed)
+            found[value] = decoded("place", "damaged", read_value_place, plain)
+        return found
+
     def header_digest(self):
         header, ring, devices = self.file.part(HEADER, "header"), self.file.part(RING, "ring"), \
             self.devices_part()
-        parts = [b"\x04"]
-        for part in (header, ring, devices):
+        remote = self.remote_part()
+        parts = [b"\x04" if remote is None else b"\x07"]
+        for part in (header, ring, devices) + (() if remote is None else (remote,)):
             parts += [u32(len(part)), part]
         slots = self.file.rows("SELECT number, header, key, protected FROM slot ORDER BY number")
         parts.append(u16(len(slots)))

@@ -11,16 +11,16 @@ def findings(vault):
     yield from check.tree()
     yield from check.items()
     yield from check.strays()
-    for part in ("journal", "devices") if vault.file.version == 2 else ():
+    for part in ("journal", "devices", "remote", "heads", "places") if vault.file.version == 2 else ():
         try:
             getattr(vault, part)()
         except Refused as finding:
             yield finding
 
 
-def vault_has_devices(vault):
-    """Whether part 3 is one that the format knows: only a vault of format 2 has it."""
-    return vault.file.version == 2
+def last_part(vault):
+    """The last number of a part that the format knows."""
+    return 4 if vault.file.version == 2 else 2
 
 
 class _Check:
@@ -126,8 +126,7 @@ class _Check:
             old = file.rows("SELECT item, revision FROM history", shape="bi")
             chunks = file.rows("SELECT value, number FROM chunk", shape="bi")
             loose = {value for (value,) in file.rows("SELECT value FROM loose", shape="b")}
-            parts = file.rows("SELECT id FROM part WHERE id NOT IN (0, 1, 2) "
-                              f"AND id != {3 if vault_has_devices(self.vault) else 0}")
+            parts = file.rows(f"SELECT id FROM part WHERE id NOT BETWEEN 0 AND {last_part(self.vault)}")
         except Refused as finding:
             yield finding
             return

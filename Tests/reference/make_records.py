@@ -9,10 +9,13 @@ was written; Swift's reads the same file.
 import copy
 from pathlib import Path
 
+import kura_second
+import kura_shared
 from kura_format import Damaged, Ring, Source, u16, u32, u64
-from kura_second import (RECORDS, Ledger, Lineage, Trail, devices_bytes, journal_bytes, parts_bytes,
+from kura_second import (Ledger, Lineage, Trail, devices_bytes, journal_bytes, parts_bytes,
                          purge_bytes, ring_bytes, root_bytes)
 
+RECORDS = kura_second.RECORDS | kura_shared.RECORDS
 TARGET = Path(__file__).resolve().parents[2] / "Fixtures/vectors/records/format-2.txt"
 
 
@@ -183,15 +186,7 @@ def copies(make):
 
 
 def others(make):
-    device = (make.id(), 7, 5, 6, make.id(), make.source.bytes(32), make.source.bytes(32), b"desk")
-    unknown = (b"\xff" * 16, 0, 0, 0, bytes(16), bytes(32), bytes(32), b"")
-    make.bent("devices", [device, unknown], devices_bytes, {
-        "none": lambda d: d.clear(), "descend": lambda d: d.reverse(),
-        "flags": lambda d: d.__setitem__(0, (device[0], 8, *device[2:])),
-        "a key that is not known": lambda d: d.__setitem__(0, (device[0], 6, *device[2:])),
-        "a head that is not known": lambda d: d.__setitem__(0, (device[0], 5, *device[2:])),
-        "label": lambda d: d.__setitem__(0, (*device[:7], b"a\x07")),
-    })
+    shared(make)
     records = [(n, make.id(), make.id()) for n in (1, 5, 9)]
     make.bent("journal", records, journal_bytes, {
         "none": lambda r: r.clear(), "descend": lambda r: r.reverse(),
@@ -209,6 +204,51 @@ def others(make):
         "a head without records": lambda r: r.update(count=0),
     })
     make.bad("root", root_bytes(root)[:152] + b"\1" + root_bytes(root)[153:], "reserved")
+
+
+def shared(make):
+    device = (make.id(), 3, 5, make.id(), (6, make.id()), (5, make.id()), 7, 8, make.id(), make.source.bytes(32), b"desk")
+    unknown = (b"\xff" * 16, 0, 0, bytes(16), (0, bytes(16)), (0, bytes(16)), 0, 0, bytes(16), bytes(32), b"")
+
+    def put(at, value):
+        return lambda devices: devices.__setitem__(0, (*device[:at], value, *device[at + 1:]))
+
+    make.bent("devices", [device, unknown], devices_bytes, {
+        "none": lambda d: d.clear(), "descend": lambda d: d.reverse(), "flags": put(1, 7),
+        "a key that is not known": put(1, 2), "a device that was not removed": put(1, 1),
+        "a head without a number": put(4, (0, device[0])), "a number without a head": put(5, (4, bytes(16))),
+        "a counter with a sign": put(6, 1 << 63), "a removed counter with a sign": put(7, 1 << 63),
+        "label": put(10, b"a\x07"),
+    })
+    low, high = sorted((make.id(), make.id()))
+    standing = kura_shared.Standing((3, make.id()), 2, [low, high], [(low, [(1, 4), (6, 6)]), (high, [(9, 12)])])
+    was = (low, high, 6, (3, make.id()), [(4, make.id()), (7, make.id())])
+    memory = kura_shared.Memory(make.id(), 3, b"record", [(low, 5), (high, 6)], [was], standing, [standing])
+    fresh = kura_shared.Standing((0, bytes(16)), 0, [], [])
+    make.good("remote", kura_shared.memory_bytes(kura_shared.Memory(low, 0, b"", [], [], fresh, [])))
+
+    def stand(**fields):
+        return lambda m: m._replace(standing=standing._replace(**fields))
+
+    make.bent("remote", memory, kura_shared.memory_bytes, {
+        "no device": lambda m: m._replace(device=bytes(16)), "flags": lambda m: m._replace(flags=4),
+        "devices descend": lambda m: m._replace(covered=memory.covered[::-1]),
+        "a device that was another twice": lambda m: m._replace(was=[was, was]),
+        "void heads descend": lambda m: m._replace(was=[(*was[:4], was[4][::-1])]),
+        "two that are being written": lambda m: m._replace(pending=[standing, standing]),
+        "none that is being written": lambda m: m._replace(pending=[fresh]),
+        "slots descend": stand(slots=[high, low]), "65 slots": stand(slots=[bytes([n]) * 16 for n in range(65)]),
+        "runs touch": stand(vouched=[(low, [(1, 4), (5, 6)])]), "runs descend": stand(vouched=[(low, [(6, 6), (1, 4)])]),
+        "counter 0": stand(vouched=[(low, [(0, 4)])]), "a run that ends before it begins": stand(vouched=[(low, [(4, 1)])]),
+        "no run": stand(vouched=[(low, [])]), "runs of devices descend": stand(vouched=standing.vouched[::-1]),
+    })
+    make.bad("remote", b"\2" + kura_shared.memory_bytes(memory)[1:], "layout 2")
+    pieces = [(make.source.bytes(32), 1_000), (make.source.bytes(32), 900)]
+    make.bent("place", (17, make.id(), pieces), kura_shared.value_place_bytes, {
+        "no chunk": lambda p: (0, *p[1:]), "more pieces than chunks": lambda p: (1, *p[1:]),
+        "more chunks than a value has": lambda p: ((1 << 24) + 1, *p[1:]), "no piece": lambda p: (*p[:2], []),
+        "a piece too long": lambda p: (*p[:2], [(pieces[0][0], 1_114_113)]),
+    })
 
 
 def text():

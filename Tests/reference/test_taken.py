@@ -7,6 +7,8 @@ import unittest
 from dataclasses import replace
 
 from kura_format import Refused, Source
+from kura_remote import head_id
+from kura_shared import Memory, Standing
 from kura_taken import TakenVault
 from kura_vault import Vault
 from kura_verify import findings
@@ -109,6 +111,33 @@ class Taken(unittest.TestCase):
         self.assertEqual(list(findings(vault)), [])
         vault.db.execute("DELETE FROM journal WHERE number = 3")
         self.assertEqual([f.code for f in findings(vault)], ["journal/damaged"])
+
+    def test_what_a_shared_vault_remembers_is_vouched_for(self):
+        device, other, value = self.vault.root.device, b"\xee" * 16, b"v" * 16
+        head, own = b"a head", b"the head that is being written"
+        note = (0, 1, bytes(16), (4, head_id(head)), (0, bytes(16)), 3, 0, head_id(head), bytes(32), b"")
+        notes = sorted([(other, *note), (device, *note[:7], bytes(16), *note[8:])])
+        standing = Standing((5, head_id(own)), 0, [], [(other, [(1, 3)])])
+        memory = Memory(device, 1, b"record", [], [], standing, [standing])
+        place = (17, other, [(bytes(32), 1_000), (bytes(32), 900)])
+        self.vault.share(notes, memory, [(other, head), (bytes(16), own)], [(value, place)])
+        vault = self.reopened()
+        self.assertEqual((vault.devices(), vault.remote()), (notes, memory))
+        self.assertEqual(vault.heads(), {other: head, bytes(16): own})
+        self.assertEqual(vault.places(), {value: place})
+        self.assertEqual(list(findings(vault)), [])
+        for change, found in (("UPDATE head SET data = x'00'", "head/damaged"), ("DELETE FROM head", "head/damaged"),
+                              ("UPDATE place SET value = x'0000000000000000000000000000000000'", "place/damaged")):
+            vault.db.execute("BEGIN")
+            vault.db.execute(change)
+            self.assertEqual([f.code for f in findings(vault)], [found])
+            vault.db.execute("ROLLBACK")
+        vault.db.execute("DELETE FROM part WHERE id = 4")
+        vault.close()
+        with self.assertRaises(Refused) as refused:
+            TakenVault.open(self.path, b"p")
+        self.assertEqual(refused.exception.code, "root/header-digest")
+        self.vault = Vault.create(self.path + "2", b"p")
 
     def test_a_device_id_put_back_is_another_root(self):
         before = self.vault.fingerprint()

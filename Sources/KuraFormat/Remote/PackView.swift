@@ -80,7 +80,13 @@ public struct PackedValue: Equatable, Sendable {
   }
 
   init(_ reader: inout ByteReader) throws(FormatError) {
-    (value, device) = (try reader.identifier(), try reader.identifier())
+    try self.init(of: try reader.identifier(), &reader)
+  }
+
+  /// Reads what stands behind the value's id.
+  init(of value: ValueID, _ reader: inout ByteReader) throws(FormatError) {
+    self.value = value
+    device = try reader.identifier()
     pieces = try reader.list(most: Int(UInt16.max), byteCount: PackedValue.pieceByteCount) {
       reader throws(FormatError) in
       Piece(hash: try reader.hash(), length: try reader.integer())
@@ -97,6 +103,11 @@ public struct PackedValue: Equatable, Sendable {
 
   func append(to bytes: inout [UInt8]) {
     bytes.append(value)
+    appendPlace(to: &bytes)
+  }
+
+  /// Appends what stands behind the value's id.
+  func appendPlace(to bytes: inout [UInt8]) {
     bytes.append(device)
     bytes.append(integer: UInt16(pieces.count))
     for piece in pieces {

@@ -28,6 +28,8 @@ public struct AssociatedData: Sendable {
     case piece = 22
     case ownChanges = 23
     case deviceSeed = 24
+    case remoteMemory = 25
+    case valuePlace = 26
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -118,6 +120,21 @@ extension AssociatedData {
   public static func devices(vault: VaultID) -> AssociatedData {
     var data = AssociatedData(.devices)
     data.append(vault)
+    return data
+  }
+
+  /// What the vault remembers of the store that it is shared through.
+  public static func remoteMemory(vault: VaultID) -> AssociatedData {
+    var data = AssociatedData(.remoteMemory)
+    data.append(vault)
+    return data
+  }
+
+  /// In which objects of a store a long value stands.
+  public static func valuePlace(vault: VaultID, value: ValueID) -> AssociatedData {
+    var data = AssociatedData(.valuePlace)
+    data.append(vault)
+    data.append(value)
     return data
   }
 

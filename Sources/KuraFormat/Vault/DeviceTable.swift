@@ -4,97 +4,75 @@ public import SecureMemory
 
 /// Says what this copy of the vault knows of another one, or of itself.
 public struct DeviceNote: Equatable, Sendable {
-  /// Remembers the last that was heard of a copy.
-  public struct Head: Equatable, Sendable {
-    /// Its counter.
-    public let counter: UInt64
-    /// When it was heard, by this machine's clock, in milliseconds since 1970.
-    public let heard: UInt64
-    /// The epoch that it was written in, 16 bytes.
-    public let epoch: DeviceTable.Epoch
-    /// The hash of its bytes, 32 bytes.
-    public let hash: [UInt8]
-
-    /// The last that was heard of a copy.
-    public init(counter: UInt64, heard: UInt64, epoch: DeviceTable.Epoch, hash: [UInt8]) {
-      precondition(hash.count == 32, "a hash has 32 bytes")
-      self.counter = counter
-      self.heard = heard
-      self.epoch = epoch
-      self.hash = hash
-    }
-  }
-
   private static let hasKey: UInt8 = 1
-  private static let hasHead: UInt8 = 2
-  private static let isRemoved: UInt8 = 4
+  private static let isRemoved: UInt8 = 2
 
   /// The copy.
   public let device: DeviceID
-  /// Its Ed25519 public half, 32 bytes; nil where it is not known.
-  public let key: [UInt8]?
-  /// The last that was heard of it; nil for nothing yet.
-  public let head: Head?
-  /// Whether its owner took it out.
-  public let isRemoved: Bool
   /// What its owner calls it, in the form of a ``SlotLabel``.
-  public let label: [UInt8]
+  public var label: [UInt8]
+  /// Its Ed25519 public half, 32 bytes; nil where it is not known.
+  public var key: [UInt8]?
+  /// When its last head was heard, by this machine's clock, in milliseconds since 1970; 0 for never.
+  public var heardTime: UInt64 = 0
+  /// The epoch that this head was written in; zero for none.
+  public var epoch = DeviceTable.Epoch.zero
+  /// Its last head that anybody spoke of who was believed.
+  public var heard = HeadPlace.none
+  /// Its last head of which all was taken.
+  public var taken = HeadPlace.none
+  /// The counter up to which all of its changes are here.
+  public var complete: UInt64 = 0
+  /// The last counter that counts of it, where its owner took it out; else nil.
+  public var removedAt: UInt64?
+  /// The head of it that is kept as it was; zero for none.
+  public var kept = HeadID.zero
 
-  /// A note.
+  /// A note of a copy of which nothing was heard.
   ///
   /// - Throws: ``FormatError/damaged`` when the label breaks its rule, or a key has another length.
   public init(
-    device: DeviceID, key: [UInt8]? = nil, head: Head? = nil, isRemoved: Bool = false,
-    label: [UInt8] = []
+    device: DeviceID, label: [UInt8] = [], key: [UInt8]? = nil
   ) throws(FormatError) {
-    guard SlotLabel.isCanonical(label.span), key?.count ?? 32 == 32 else { throw .damaged }
-    self.device = device
-    self.key = key
-    self.head = head
-    self.isRemoved = isRemoved
-    self.label = label
+    (self.device, self.label, self.key) = (device, label, key)
+    try check()
   }
 
   init(_ reader: inout ByteReader) throws(FormatError) {
-    let device: DeviceID = try reader.identifier()
+    device = try reader.identifier()
     let flags = try reader.integer(UInt8.self)
-    guard flags & ~(Self.hasKey | Self.hasHead | Self.isRemoved) == 0 else { throw .damaged }
-    let head = try DeviceNote.head(&reader, isKnown: flags & Self.hasHead != 0)
-    var (key, label): ([UInt8], [UInt8]) = ([], [])
-    if flags & Self.hasKey != 0 {
-      key.append(span: try reader.take(32))
-    } else {
-      try reader.zeros(32)
-    }
+    guard flags & ~(Self.hasKey | Self.isRemoved) == 0 else { throw .damaged }
+    (heardTime, epoch) = (try reader.integer(), try reader.identifier())
+    (heard, taken) = (try HeadPlace(&reader), try HeadPlace(&reader))
+    complete = try reader.integer()
+    let removed = try reader.integer(UInt64.self)
+    guard flags & Self.isRemoved != 0 || removed == 0 else { throw .damaged }
+    removedAt = flags & Self.isRemoved != 0 ? removed : nil
+    kept = try reader.identifier()
+    if flags & Self.hasKey != 0 { key = try reader.hash() } else { try reader.zeros(32) }
+    label = []
     label.append(span: try reader.counted16(limit: SlotLabel.longest))
-    try self.init(
-      device: device, key: key.isEmpty ? nil : key, head: head,
-      isRemoved: flags & Self.isRemoved != 0, label: label)
+    try check()
   }
 
-  private static func head(
-    _ reader: inout ByteReader, isKnown: Bool
-  ) throws(FormatError) -> Head? {
-    guard isKnown else {
-      try reader.zeros(8 + 8 + identifierByteCount + 32)
-      return nil
-    }
-    let (counter, heard) = (try reader.integer(UInt64.self), try reader.integer(UInt64.self))
-    let epoch: DeviceTable.Epoch = try reader.identifier()
-    var hash: [UInt8] = []
-    hash.append(span: try reader.take(32))
-    return Head(counter: counter, heard: heard, epoch: epoch, hash: hash)
+  private func check() throws(FormatError) {
+    let last = RevisionEntry.counters.upperBound
+    guard SlotLabel.isCanonical(label.span), key?.count ?? 32 == 32, complete <= last,
+      removedAt ?? 0 <= last
+    else { throw .damaged }
   }
 
-  func append(to bytes: inout [UInt8]) {
+  func append(to bytes: inout [UInt8]) throws(FormatError) {
+    try check()
     bytes.append(device)
-    bytes.append(
-      (key == nil ? 0 : Self.hasKey) | (head == nil ? 0 : Self.hasHead)
-        | (isRemoved ? Self.isRemoved : 0))
-    bytes.append(integer: head?.counter ?? 0)
-    bytes.append(integer: head?.heard ?? 0)
-    bytes.append(head?.epoch ?? .zero)
-    bytes.append(contentsOf: head?.hash ?? [UInt8](repeating: 0, count: 32))
+    bytes.append((key == nil ? 0 : Self.hasKey) | (removedAt == nil ? 0 : Self.isRemoved))
+    bytes.append(integer: heardTime)
+    bytes.append(epoch)
+    heard.append(to: &bytes)
+    taken.append(to: &bytes)
+    bytes.append(integer: complete)
+    bytes.append(integer: removedAt ?? 0)
+    bytes.append(kept)
     bytes.append(contentsOf: key ?? [UInt8](repeating: 0, count: 32))
     bytes.append(integer: UInt16(label.count))
     bytes.append(contentsOf: label)
@@ -154,11 +132,11 @@ public struct DeviceTable: Equatable, Sendable {
 
   /// The bytes to seal.
   ///
-  /// - Throws: ``FormatError/outOfMemory``.
+  /// - Throws: ``FormatError/damaged`` for a note that breaks a rule; ``FormatError/outOfMemory``.
   public func encode() throws(FormatError) -> SecretBytes {
     var bytes = [DeviceTable.layout]
     bytes.append(integer: UInt16(notes.count))
-    for note in notes { note.append(to: &bytes) }
+    for note in notes { try note.append(to: &bytes) }
     return try .duplicate(bytes.span)
   }
 }

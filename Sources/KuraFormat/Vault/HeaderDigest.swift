@@ -7,6 +7,7 @@ public import KuraCrypto
 /// It stands in the root, so that no slot or ring can be added, removed or reverted unnoticed.
 public struct HeaderDigest: ~Copyable {
   private static let domain: UInt8 = 4
+  private static let sharedDomain: UInt8 = 7
 
   private var hash: KeyedHash
   private var slotsLeft: Int
@@ -16,19 +17,21 @@ public struct HeaderDigest: ~Copyable {
   /// - Parameters:
   ///   - key: The vault key's subkey for the root.
   ///   - devices: What copies know of each other, likewise; nil in format 1, which has no such part.
+  ///   - remote: What the vault remembers of a store, likewise; nil where it is not shared.
   ///   - slotCount: How many slots follow.
   /// - Throws: ``FormatError/outOfMemory``.
   public init(
     key: borrowing Key, header: Span<UInt8>, ring: Span<UInt8>, devices: [UInt8]? = nil,
-    slotCount: Int
+    remote: [UInt8]? = nil, slotCount: Int
   ) throws(FormatError) {
     precondition((0...KDFLimits.mostSlots).contains(slotCount), "slots were counted")
     do { hash = try KeyedHash(key: key) } catch { throw .outOfMemory }
     slotsLeft = slotCount
-    hash.update(integer: HeaderDigest.domain)
+    hash.update(integer: remote == nil ? HeaderDigest.domain : HeaderDigest.sharedDomain)
     HeaderDigest.add(header, to: &hash)
     HeaderDigest.add(ring, to: &hash)
     if let devices { HeaderDigest.add(devices.span, to: &hash) }
+    if let remote { HeaderDigest.add(remote.span, to: &hash) }
     hash.update(integer: UInt16(slotCount))
   }
 

@@ -24,7 +24,8 @@ public struct VerifyProgress: Equatable, Sendable {
 public struct Verification: ~Copyable {
   /// Names what is looked at, one after the other.
   enum Phase {
-    case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, orphans, done
+    case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, orphans
+    case heads, places, done
   }
 
   var storage: Storage
@@ -55,6 +56,9 @@ public struct Verification: ~Copyable {
   var lastPair = KeyPair.first
   var lastKey = Int64.min
   var lastOrphan: [UInt8] = []
+  /// The ids of the heads that are to be kept.
+  var expectedHeads: [DeviceID: HeadID] = [:]
+  var lastPlaced: [UInt8] = []
   var keyCount: UInt64 = 0
   var expectedHistory: Set<KeyPair> = []
   var reportedValue: [UInt8] = []
@@ -154,10 +158,12 @@ extension Verification {
     _ front: FrontRecords, header: [UInt8]
   ) throws(VaultError) {
     let digest = try own.keys.headerDigest(
-      header: front.header, ring: front.ring, devices: front.devices, slots: front.slots)
+      header: front.header, ring: front.ring, copies: front.copies, slots: front.slots)
     if digest != root.headerDigest || front.header != header {
       try findings.add(.header, "header, key ring and slots")
     }
+    let own = own
+    try checkCopies(front.copies, own.keys)
     for id in try strayParts() where !isKnown(part: id) {
       try findings.add(.header, "part \(id)")
     }
@@ -169,7 +175,7 @@ extension Verification {
   private func isKnown(part id: Int64) -> Bool {
     switch Part(rawValue: id) {
     case .header, .ring, .root: true
-    case .devices: own.keys.format > .first
+    case .devices, .remote: own.keys.format > .first
     case .none: false
     }
   }
@@ -221,6 +227,8 @@ extension Verification {
     case .buckets: try checkBuckets(own.keys)
     case .nodes: try checkNodes(own.keys)
     case .orphans: try checkOrphans()
+    case .heads: try checkHeads(own.keys)
+    case .places: try checkPlaces(own.keys)
     case .done: break
     }
   }
@@ -235,7 +243,9 @@ extension Verification {
     case .chunkKeys: phase = .buckets
     case .buckets: phase = .nodes
     case .nodes: phase = .orphans
-    case .orphans, .done: phase = .done
+    case .orphans: phase = .heads
+    case .heads: phase = .places
+    case .places, .done: phase = .done
     }
   }
 }
@@ -250,6 +260,8 @@ extension Verification.Phase {
     case .buckets: "buckets"
     case .nodes: "nodes"
     case .orphans, .done: "list of loose values"
+    case .heads: "heads of devices"
+    case .places: "places of values in a store"
     }
   }
 }

@@ -168,7 +168,7 @@ extension Rekey {
     root.treeRoot = try rows.tree.build(
       entries, depth: root.depth, in: &rows.storage, keys.next)
     root.headerDigest = try keys.next.headerDigest(
-      header: header, ring: front.ring, devices: root.copy == nil ? nil : [],
+      header: header, ring: front.ring, copies: root.copy == nil ? nil : CopyParts(),
       slots: front.slots)
     let sealed = try keys.next.seal(root)
     do {

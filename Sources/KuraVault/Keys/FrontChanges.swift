@@ -59,10 +59,20 @@ extension UnlockedVault {
     try digestFront(&draft)
   }
 
+  /// Seals and writes what copies know of each other.
+  mutating func store(
+    _ devices: DeviceTable, _ remote: RemoteMemory?, _ draft: inout Draft
+  ) throws(VaultError) {
+    let parts = try keys.seal(devices, remote)
+    try fromStorage(rows.storage.store(parts))
+    draft.copies = parts
+    try digestFront(&draft)
+  }
+
   /// Gives the root the digest of what stands in front of the items once the draft is committed.
   private func digestFront(_ draft: inout Draft) throws(VaultError) {
     draft.root.headerDigest = try keys.headerDigest(
       header: draft.header ?? trust.header, ring: draft.sealedRing ?? trust.sealedRing,
-      devices: draft.header == nil ? trust.devices : [], slots: draft.slots ?? trust.slots)
+      copies: draft.copies ?? trust.copies, slots: draft.slots ?? trust.slots)
   }
 }

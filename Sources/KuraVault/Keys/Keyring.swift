@@ -20,6 +20,8 @@ struct Keyring: ~Copyable {
   let seen: Key
   /// For the access log.
   let log: LogKeys
+  /// For what copies of the vault know of each other.
+  let sync: Key
   /// For what stands in a store for other devices.
   let remote: Key
   /// For the integrity tree.
@@ -39,6 +41,7 @@ struct Keyring: ~Copyable {
       vault: vault, format: format, name: try vaultKey.subkey(.name, of: vault), ringKey: ringKey,
       root: try vaultKey.subkey(.root, of: vault), seen: try vaultKey.subkey(.seen, of: vault),
       log: try fromFormat(.ring, LogKeys(log, vault: vault)),
+      sync: try vaultKey.subkey(.sync, of: vault),
       remote: try vaultKey.subkey(.remote, of: vault),
       tree: TreeHash(key: try vaultKey.subkey(.tree, of: vault), vault: vault), ring: ring)
   }
@@ -56,7 +59,8 @@ struct Keyring: ~Copyable {
     Keyring(
       vault: vault, format: format, name: try name.copied(), ringKey: try ringKey.copied(),
       root: try root.copied(), seen: try seen.copied(),
-      log: try fromFormat(.ring, self.log.copy()), remote: try remote.copied(),
+      log: try fromFormat(.ring, self.log.copy()), sync: try sync.copied(),
+      remote: try remote.copied(),
       tree: try fromFormat(.ring, self.tree.copy()),
       ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault, format))
   }
@@ -110,15 +114,16 @@ extension Keyring {
     try fromFormat(.root, tree.fingerprint(of: record))
   }
 
-  /// What header, ring, devices and slots come to together.
+  /// What header, ring, what copies know of each other, and slots come to together.
   ///
-  /// - Parameter devices: What copies know of each other; nil in format 1.
+  /// - Parameter copies: Nil in format 1.
   borrowing func headerDigest(
-    header: [UInt8], ring: [UInt8], devices: [UInt8]?, slots: [SlotRow]
+    header: [UInt8], ring: [UInt8], copies: CopyParts?, slots: [SlotRow]
   ) throws(VaultError) -> Digest {
     do {
       var digest = try HeaderDigest(
-        key: root, header: header.span, ring: ring.span, devices: devices, slotCount: slots.count)
+        key: root, header: header.span, ring: ring.span, devices: copies?.devices,
+        remote: copies?.remote, slotCount: slots.count)
       for slot in slots {
         digest.add(
           slot: slot.number, header: slot.header.span, key: slot.key.span,

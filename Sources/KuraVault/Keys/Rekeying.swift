@@ -170,8 +170,10 @@ extension UnlockedVault {
     let logEnd = end(of: log)
     // Held until the commit, so that nobody writes over the record that is to count after it.
     let seen = try noteAhead(trust, keys.next, logHead: logEnd)
+    let hasSeed = try prepareSeed(for: keys.next)
     try fromStorage(rekey.rows.storage.commit())
     _ = consume seen
+    if hasSeed { publishSeed() }
     adopt(trust, next, rekey.front)
     publish(log)
     rekey.close()
@@ -193,11 +195,12 @@ extension UnlockedVault {
     root.writer = writer
     root.time = options.now()
     if isUnproved(root.copy) { try root.copy?.becomeAnother() }
+    let copies = try keys.resealCopies(trust.copies, in: &rekey.rows.storage)
     rekey.entries.sort { $0.tag < $1.tag }
     root.treeRoot = try rekey.rows.tree.build(
       rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)
     root.headerDigest = try keys.next.headerDigest(
-      header: trust.header, ring: front.ring, devices: trust.devices, slots: front.slots)
+      header: trust.header, ring: front.ring, copies: copies, slots: front.slots)
     let sealed = try keys.next.seal(root)
     do {
       for row in front.before { try rekey.rows.storage.deleteSlot(row.number) }
@@ -207,7 +210,7 @@ extension UnlockedVault {
     } catch { throw VaultError(error) }
     return Trust(
       root: root, sealedRoot: sealed, fingerprint: try keys.next.fingerprint(of: root),
-      header: trust.header, sealedRing: front.ring, devices: trust.devices, slots: front.slots)
+      header: trust.header, sealedRing: front.ring, copies: copies, slots: front.slots)
   }
 
   private func end(of log: borrowing RekeyedLog?) -> Digest {

@@ -128,6 +128,8 @@ public struct MergeWork: ~Copyable {
       part = .copying
     case .copying:
       draft.leavesOldBodies = true
+      // What a store has is known by where it stands there.
+      if copy.file != nil { try engine.noteForeign(&draft) }
       if let slots = plan.slots { try engine.takeSlots(slots, &draft) }
       if let ledger = plan.ledger { try engine.takeSettings(ledger, &draft) }
       try engine.growTree(&draft)

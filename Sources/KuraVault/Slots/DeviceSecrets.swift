@@ -165,7 +165,7 @@ extension DeviceSecrets {
     try? place.syncDirectory()
   }
 
-  private func tag(_ sibling: FilePlace) throws(StorageError) {
+  func tag(_ sibling: FilePlace) throws(StorageError) {
     let tag = sibling.sibling("CACHEDIR.TAG")
     do { try tag.createFile() } catch {
       guard error == .exists else { throw error }
