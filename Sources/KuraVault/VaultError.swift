@@ -68,6 +68,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case copyDamaged
   /// The vault has no place for that before ``UnlockedVault/takeOver()``; nothing was changed.
   case takesNewFormat
+  /// The vault is shared through no store; ``UnlockedVault/share(label:)`` begins that.
+  case notShared
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
   /// A vault cannot be created beside the WAL of another: it would be played into the new one.

@@ -26,6 +26,7 @@ extension Refusal {
     case .copyRefused(let flaw): .mergeRefused(flaw, path)
     case .copyDamaged: .copyUnsound(path)
     case .takesNewFormat: .unsupported(.text("secret attributes in a vault of format 1"))
+    case .notShared: .unsupported(.text("a vault that machines share"))
     case .fileUnsafe(.kind): .notAVault(path)
     case .directoryUnsafe(let reason): .placeUnsafe(reason.ofDirectory, directory)
     case .fileUnsafe(let reason): .placeUnsafe(reason.ofFile, path)

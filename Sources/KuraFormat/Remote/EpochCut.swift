@@ -4,23 +4,33 @@
 public struct EpochCut: Equatable, Sendable {
   /// Names a device that was removed, and how far its changes count.
   public struct Removed: Equatable, Sendable {
-    let device: DeviceID
-    let counter: UInt64
+    /// The device.
+    public let device: DeviceID
+    /// Its last change that counts.
+    public let counter: UInt64
   }
 
   /// Says of a device which head of it the maker had taken last, and up to which counter all of its changes.
   public struct Taken: Equatable, Sendable {
-    let device: DeviceID
-    let head: HeadPlace
-    let counter: UInt64
+    /// The device.
+    public let device: DeviceID
+    /// The head.
+    public let head: HeadPlace
+    /// The change.
+    public let counter: UInt64
   }
 
   private static let mostDevices = 256
 
-  let removed: [Removed]
-  let taken: [Taken]
+  /// Ascending by device.
+  public let removed: [Removed]
+  /// Ascending by device.
+  public let taken: [Taken]
   /// The number of the maker's first head in the epoch.
-  let first: UInt64
+  public let first: UInt64
+
+  /// Takes nothing over, as the first epoch does.
+  public init(first: UInt64) { (removed, taken, self.first) = ([], [], first) }
 
   /// Reads an opened cut.
   ///

@@ -4,53 +4,104 @@
 public struct HeadReport: Equatable, Sendable {
   /// Names a pack, with the head that it was new with.
   public struct Pack: Equatable, Sendable {
-    let hash: [UInt8]
-    let length: UInt32
-    let number: UInt64
+    /// The object's hash.
+    public let hash: [UInt8]
+    /// How many bytes it has.
+    public let length: UInt32
+    /// The number of the head.
+    public let number: UInt64
+
+    /// A pack.
+    public init(hash: [UInt8], length: UInt32, number: UInt64) {
+      (self.hash, self.length, self.number) = (hash, length, number)
+    }
   }
 
   /// Says how far the writer has come with another device.
   public struct Seen: Equatable, Sendable {
-    let device: DeviceID
-    let heard: HeadPlace
-    let taken: HeadPlace
-    let key: [UInt8]
+    /// The other device.
+    public let device: DeviceID
+    /// Its last head that the writer believes there was.
+    public let heard: HeadPlace
+    /// Its last head that the writer took, all of it.
+    public let taken: HeadPlace
+    /// What its heads are signed with.
+    public let key: [UInt8]
+
+    /// What is known of a device.
+    public init(device: DeviceID, heard: HeadPlace, taken: HeadPlace, key: [UInt8]) {
+      (self.device, self.heard, self.taken, self.key) = (device, heard, taken, key)
+    }
   }
 
   /// Names an object, and the head that first said that it goes.
   public struct Condemned: Equatable, Sendable {
-    let hash: [UInt8]
-    let number: UInt64
+    /// The object's hash.
+    public let hash: [UInt8]
+    /// The number of the head.
+    public let number: UInt64
+
+    /// An object that goes.
+    public init(hash: [UInt8], number: UInt64) { (self.hash, self.number) = (hash, number) }
   }
 
   /// Names a head of a device that was put aside as an object.
   public struct Evidence: Equatable, Sendable {
-    let device: DeviceID
-    let hash: [UInt8]
+    /// Whose head it is.
+    public let device: DeviceID
+    /// The object's hash.
+    public let hash: [UInt8]
+
+    /// A head.
+    public init(device: DeviceID, hash: [UInt8]) { (self.device, self.hash) = (device, hash) }
   }
 
   /// Tells of a device that took another id.
   public struct Was: Equatable, Sendable {
-    let device: DeviceID
-    let former: DeviceID
-    let fork: UInt64
-    let common: HeadPlace
-    let void: [HeadPlace]
+    /// The id that it took.
+    public let device: DeviceID
+    /// The id that it had.
+    public let former: DeviceID
+    /// The last change that both machines with that id had made.
+    public let fork: UInt64
+    /// The last head that both had.
+    public let common: HeadPlace
+    /// The heads that it wrote beyond that.
+    public let void: [HeadPlace]
   }
 
-  private static let longestPack = 4_194_304
-  private static let mostDevices = 256
+  /// The most packs that one names.
+  public static let mostPacks = 1_024
+  /// The most objects that one condemns.
+  public static let mostCondemned = 2_048
+  /// The most devices that one speaks of.
+  public static let mostDevices = 256
 
-  let count: UInt64
-  let time: UInt64
-  let fingerprint: [UInt8]
-  let label: [UInt8]
-  let packs: [Pack]
-  let seen: [Seen]
-  let covered: RevisionVector
-  let condemned: [Condemned]
-  let evidence: [Evidence]
-  let was: [Was]
+  private static let longestPack = 4_194_304
+
+  /// All changes of the device up to it are in the store.
+  public var count: UInt64
+  /// When it was written, by the device's own clock.
+  public var time: UInt64 = 0
+  /// What all items come to, 32 bytes; zeros where that was not looked at.
+  public var fingerprint = [UInt8](repeating: 0, count: 32)
+  /// What the owner calls the device.
+  public var label: [UInt8] = []
+  /// In the order in which they were written.
+  public var packs: [Pack] = []
+  /// Ascending by device.
+  public var seen: [Seen] = []
+  /// Up to which change of each device all is in the store.
+  public var covered = RevisionVector()
+  /// Ascending by hash.
+  public var condemned: [Condemned] = []
+  /// Ascending by device.
+  public var evidence: [Evidence] = []
+  /// Ascending by device.
+  public var was: [Was] = []
+
+  /// Says that all changes up to one are in the store, and nothing else.
+  public init(count: UInt64) { self.count = count }
 }
 
 // MARK: - Reading
@@ -77,7 +128,8 @@ extension HeadReport {
         taken: try HeadPlace(&reader), key: try reader.hash())
     }
     covered = try RevisionVector(&reader)
-    condemned = try reader.list(most: 2_048, byteCount: 40) { reader throws(FormatError) in
+    condemned = try reader.list(most: HeadReport.mostCondemned, byteCount: 40) {
+      reader throws(FormatError) in
       Condemned(hash: try reader.hash(), number: try HeadReport.number(&reader))
     }
     evidence = try reader.list(most: HeadReport.mostDevices, byteCount: 48) {
@@ -96,7 +148,7 @@ extension HeadReport {
   }
 
   private static func packs(_ reader: inout ByteReader) throws(FormatError) -> [Pack] {
-    let packs = try reader.list(most: 1_024, byteCount: 44) { reader throws(FormatError) in
+    let packs = try reader.list(most: mostPacks, byteCount: 44) { reader throws(FormatError) in
       Pack(
         hash: try reader.hash(), length: try reader.integer(), number: try number(&reader))
     }

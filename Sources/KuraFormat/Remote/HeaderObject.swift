@@ -26,6 +26,18 @@ public struct HeaderObject: Equatable, Sendable {
     self.slots = known.map(\.slot)
   }
 
+  /// Those of some slots that open the vault elsewhere, the first of each id.
+  public static func travelling(_ slots: [WaitingSlot]) -> [WaitingSlot] {
+    var known: Set<SlotID> = []
+    return slots.filter { slot in
+      guard let id = try? id(of: slot) else { return false }
+      return known.insert(id).inserted
+    }
+  }
+
+  /// Whose slots they are, in their order.
+  public var ids: [SlotID] { slots.compactMap { try? HeaderObject.id(of: $0) } }
+
   /// Reads the body of an object.
   ///
   /// - Throws: ``FormatError/damaged``, ``FormatError/newerFormat(_:)``.

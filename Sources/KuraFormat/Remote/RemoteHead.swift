@@ -76,6 +76,24 @@ public struct RemoteHead: Equatable, Sendable {
     guard SigningPair.isSigned(signed, by: key, signature: signature) else { throw .damaged }
   }
 
+  /// Whether these may be the first bytes of a head, of which the rest has not come.
+  public static func isCut(_ bytes: Span<UInt8>) -> Bool {
+    for (index, byte) in magic.enumerated() {
+      guard index < bytes.count else { return true }
+      guard bytes[index] == byte else { return false }
+    }
+    var reader = ByteReader(bytes)
+    do throws(FormatError) {
+      // Magic to flags, vault, device, key, number, epoch, record, header.
+      _ = try reader.take(12 + 2 * identifierByteCount + 32 + 8 + identifierByteCount + 64)
+      for byteCount in [32, identifierByteCount, 32] {
+        _ = try reader.take(Int(try reader.integer(UInt16.self)) * byteCount)
+      }
+      for _ in 0..<2 { _ = try reader.take(Int(try reader.integer(UInt32.self))) }
+      return reader.remaining < SigningPair.signatureByteCount
+    } catch { return true }
+  }
+
   private static func counted(_ reader: inout ByteReader) throws(FormatError) -> [UInt8] {
     let count = try reader.integer(UInt32.self)
     guard count <= longest else { throw .damaged }

@@ -3,7 +3,7 @@
 internal import KuraTerms
 
 /// Says where in a store something stands; names of other shapes are nobody's.
-public enum RemotePath: Equatable, Sendable {
+public enum RemotePath: Hashable, Sendable {
   /// The head of a device.
   case head(DeviceID)
   /// An object that a device wrote, by its hash.

@@ -29,6 +29,15 @@ struct CopyPack {
     }
   }
 
+  /// The same without the items that have a long value in some row: they wait until it is here.
+  func leaving(_ value: ValueID) throws(VaultError) -> CopyPack {
+    var rest = self
+    for (id, item) in items {
+      for row in item.rows where try row.valueID() == value { rest.items[id] = nil }
+    }
+    return rest
+  }
+
   /// Adds the slots whose rows stand in a header object.
   mutating func add(_ header: HeaderObject) { ledger.waiting = header.slots }
 

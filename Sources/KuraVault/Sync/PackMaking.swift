@@ -12,27 +12,56 @@ public struct PackableItem: Sendable {
   let tag: ItemTag?
 }
 
-/// Says how much of a vault other copies have already.
+/// Says how much of a vault other copies have already, and so what goes into packs.
 public struct PackCoverage: Sendable {
+  /// Room for what stands in a pack beside items: its seal, settings and slots.
+  static let reservedByteCount = 262_144
+
   /// The changes that they have; nil for none at all, so that everything goes out, what format 1 left too.
   public let covered: RevisionVector?
+  /// Further changes of others that stand in the writer's own packs.
+  let vouched: CounterRuns
+  /// Whose packs are sealed anew, so that what they have goes out and not what is news; nil for what is news.
+  let keeper: DeviceID?
+  /// Long values that others are about to lose, so that the rows with them are news again.
+  let values: Set<ValueID>
 
   /// Nothing is there yet.
   public static let nothing = PackCoverage(covered: nil)
 
   /// - Parameter covered: The changes that others have.
-  public init(covered: RevisionVector?) { self.covered = covered }
+  public init(covered: RevisionVector?) {
+    self.init(covered: covered, vouched: CounterRuns(), values: [])
+  }
 
-  /// Whether a revision of an item is news.
+  init(covered: RevisionVector?, vouched: CounterRuns, values: Set<ValueID>) {
+    (self.covered, self.vouched, self.values, keeper) = (covered, vouched, values, nil)
+  }
+
+  init(covered: RevisionVector, vouched: CounterRuns, keptBy keeper: DeviceID) {
+    (self.covered, self.vouched, self.keeper, values) = (covered, vouched, keeper, [])
+  }
+
+  /// Whether a revision of an item goes out.
   ///
-  /// What was written in format 1 has no device that counts: it goes out with everything, or beside what is news.
-  func lacks(_ stamp: RevisionStamp, of item: ItemID) throws(VaultError) -> Bool {
-    guard let covered else { return true }
+  /// What was written in format 1 has no device that counts: it goes out with all that is sealed anew, or beside what is
+  /// news.
+  func wants(_ stamp: RevisionStamp, of item: ItemID) throws(VaultError) -> Bool {
+    guard covered != nil else { return true }
     let device = stamp.entry.device
     guard try device != fromFormat(.item, DeviceID.ofOldRevisions(of: item)),
       device.bytes != stamp.id.bytes
-    else { return false }
-    return !covered.covers(stamp.entry)
+    else { return keeper != nil }
+    return wants(stamp.entry)
+  }
+
+  /// Whether a change goes out.
+  func wants(_ entry: RevisionEntry) -> Bool {
+    guard let covered else { return true }
+    let isVouched = vouched.contains(entry)
+    let isNews = !covered.covers(entry) && !isVouched
+    guard let keeper else { return isNews }
+    return !isNews && (isVouched || entry.device == keeper)
   }
 }
 
@@ -74,6 +103,28 @@ extension UnlockedVault {
     }
   }
 
+  /// Where some items stand, whose changes are known to be news.
+  mutating func packableItems(of ids: Set<ItemID>) throws(VaultError) -> [PackableItem] {
+    let ids = ids.subtracting([.zero])
+    guard !ids.isEmpty else { return [] }
+    return try reading { vault throws(VaultError) in
+      var places: [(id: ItemID, tag: ItemTag)] = []
+      try fromStorage(vault.rows.storage.scanItems(from: Span()))
+      while let row = try vault.rows.storage.nextRow() {
+        let id = ItemID(row.id)
+        if ids.contains(id) { places.append((id, ItemTag(row.tag))) }
+      }
+      var found: [ItemID: PackableItem] = [:]
+      for (id, tag) in places {
+        let isTrace = try vault.keys.tag(ofPurged: id) == tag
+        if isTrace, found[id] != nil { continue }
+        found[id] = PackableItem(id: id, tag: isTrace ? nil : tag)
+      }
+      guard found.count == ids.count else { throw .damaged(.item) }
+      return found.values.sorted { $0.id < $1.id }
+    }
+  }
+
   /// The item whose row under a tag is news, or shows revisions of which one may be.
   private mutating func news(
     at tag: ItemTag, leaf: Digest, _ coverage: PackCoverage
@@ -82,8 +133,10 @@ extension UnlockedVault {
       found, keys throws(VaultError) -> ItemID? in
       let meta = try keys.openMeta(found.row.meta, found.facts)
       let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
-      guard trail.sides.isEmpty, found.facts.kind != .purged else { return found.facts.id }
-      return try coverage.lacks(trail.lineage.stamp, of: found.facts.id) ? found.facts.id : nil
+      guard trail.sides.isEmpty, found.facts.kind != .purged, coverage.values.isEmpty else {
+        return found.facts.id
+      }
+      return try coverage.wants(trail.lineage.stamp, of: found.facts.id) ? found.facts.id : nil
     }
     return found ?? nil
   }
@@ -106,6 +159,18 @@ extension UnlockedVault {
     _ item: PackableItem, beyond coverage: PackCoverage, into writer: inout PackWriter,
     upTo limit: Int, at known: [ValueID: PackedValue]
   ) throws(VaultError) -> PackStep {
+    var runs = CounterRuns()
+    return try pack(
+      item, beyond: coverage, into: &writer, upTo: limit, at: known, noting: &runs)
+  }
+
+  private var own: DeviceID? { trust.root.copy?.device }
+
+  /// The same; `runs` gets the changes of others that are news and go out.
+  mutating func pack(
+    _ item: PackableItem, beyond coverage: PackCoverage, into writer: inout PackWriter,
+    upTo limit: Int, at known: [ValueID: PackedValue], noting runs: inout CounterRuns
+  ) throws(VaultError) -> PackStep {
     let copy = try reading { vault throws(VaultError) in
       try vault.item(item.id, item.tag, CopyDifference(of: [], at: []))
     }
@@ -120,7 +185,18 @@ extension UnlockedVault {
     guard writer.byteCount + count <= limit else { return .isFull }
     for value in named { writer.add(value) }
     try rows.append(to: &writer)
+    for entry in rows.wanted where coverage.keeper == nil && entry.device != own {
+      runs.insert(entry)
+    }
     return .isIn
+  }
+
+  /// Whether settings or the slot table have something that other copies have not.
+  func hasLedgerNews(beyond coverage: PackCoverage) -> Bool {
+    guard let ledger = keys.ring.ledger else { return false }
+    let settings = ledger.settings.filter { !SettingSides.stays($0.key) }
+    let lineages = settings.flatMap { $0.sides.map(\.lineage) } + ledger.slots.map(\.lineage)
+    return lineages.contains { coverage.wants($0.stamp.entry) }
   }
 
   /// Adds the settings that have changes, and the slot table, to a pack behind its items.
@@ -129,10 +205,21 @@ extension UnlockedVault {
   public func packLedger(
     beyond coverage: PackCoverage, into writer: inout PackWriter
   ) throws(VaultError) {
+    var runs = CounterRuns()
+    try packLedger(beyond: coverage, into: &writer, noting: &runs)
+  }
+
+  /// The same; `runs` gets the changes of others that are news and go out.
+  func packLedger(
+    beyond coverage: PackCoverage, into writer: inout PackWriter, noting runs: inout CounterRuns
+  ) throws(VaultError) {
     guard let ledger = keys.ring.ledger else { return }
     func isNews(_ lineages: [Lineage]) -> Bool {
-      guard let covered = coverage.covered else { return true }
-      return lineages.contains { !covered.covers($0.stamp.entry) }
+      let wanted = lineages.map(\.stamp.entry).filter(coverage.wants)
+      for entry in wanted where coverage.keeper == nil && entry.device != own {
+        runs.insert(entry)
+      }
+      return !wanted.isEmpty
     }
     for setting in ledger.settings where !SettingSides.stays(setting.key) {
       guard isNews(setting.sides.map(\.lineage)) else { continue }
@@ -148,6 +235,8 @@ struct PackedItemRows {
   let item: ItemID
   /// Ascending by their stamps.
   let revisions: [OpenedRow]
+  /// The changes that it is in the pack for.
+  let wanted: [RevisionEntry]
   private let trace: PurgeTrace?
 
   init(_ copy: ItemCopy, of item: ItemID, beyond coverage: PackCoverage) throws(VaultError) {
@@ -157,9 +246,17 @@ struct PackedItemRows {
     for row in all { try table.add(row) }
     let history = try table.history(of: copy.rows, copy.trace)
     var wanted: Set<RevisionID> = []
-    for revision in history.revisions where try coverage.lacks(revision.stamp, of: item) {
+    for revision in history.revisions where try coverage.wants(revision.stamp, of: item) {
       wanted.insert(revision.stamp.id)
     }
+    if !coverage.values.isEmpty {
+      for row in all {
+        if let value = try row.valueID(), coverage.values.contains(value) {
+          wanted.insert(row.stamp.id)
+        }
+      }
+    }
+    self.wanted = history.revisions.map(\.stamp).filter { wanted.contains($0.id) }.map(\.entry)
     guard !wanted.isEmpty else {
       (revisions, trace) = ([], nil)
       return

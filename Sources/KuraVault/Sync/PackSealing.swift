@@ -49,11 +49,18 @@ extension UnlockedVault {
     _ object: Span<UInt8>, named name: [UInt8], at place: ObjectPlace, beside header: HeaderObject?
   ) throws(VaultError) -> OtherCopy {
     guard format > .first else { throw .takesNewFormat }
+    return OtherCopy(try pack(object, named: name, at: place, beside: header))
+  }
+
+  /// The same, before it is a copy.
+  func pack(
+    _ object: Span<UInt8>, named name: [UInt8], at place: ObjectPlace, beside header: HeaderObject?
+  ) throws(VaultError) -> CopyPack {
     do throws(VaultError) {
       let body = try RemoteObject.checked(object, .pack, in: place, named: name)
       let seal = AssociatedData.remote(.pack, vault: id, device: place.device, epoch: place.epoch)
       let plain = try seal.openPadded(body, under: keys.remote, .item)
-      return try OtherCopy(CopyPack.read(plain.bytes, keys, beside: header))
+      return try CopyPack.read(plain.bytes, keys, beside: header)
     } catch { throw error.ofCopy }
   }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+// Who a copy of the vault is in the store.
+
+extension UnlockedVault {
+  /// Whether the vault is shared through a store.
+  public mutating func isShared() throws(VaultError) -> Bool { try remoteMemory() != nil }
+
+  /// Begins to share the vault: it gets a name of its own, under which its changes are counted from 1, and the first
+  /// epoch. Nothing is written to a store yet.
+  ///
+  /// - Parameter label: What its owner calls this copy; nil for the machine's name.
+  /// - Throws: ``VaultError/takesNewFormat``; ``VaultError/busy`` where it is shared already;
+  ///   ``VaultError/labelInvalid(_:)``; those of the file.
+  public mutating func share(label: [UInt8]? = nil) throws(VaultError) {
+    guard format > .first else { throw .takesNewFormat }
+    guard try !isShared() else { throw .busy }
+    let device = try becomeAnother()
+    let epoch = try fresh(DeviceTable.Epoch.self)
+    let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
+    let pair = try fromFormat(.header, seed.pair())
+    let place = AssociatedData.remote(.epochRecord, vault: id, device: device, epoch: epoch)
+    let cut = EpochCut(first: 1).encoded
+    var record = EpochRecord(
+      vault: id, maker: device, parents: [], ancestors: [],
+      sealed: try place.sealPadded(cut.span, under: keys.remote, .header))
+    let body = try fromFormat(
+      .header,
+      record.signed(with: pair) { _ throws(FormatError) in throw .damaged })
+    let object = try fromFormat(
+      .header, RemoteObject.encode(.epochRecord, in: epoch, body: body.span))
+    try store(seed)
+    try beginSharing(record: object, in: epoch, key: pair.publicHalf, label: label)
+  }
+
+  private func fresh<Subject>(
+    _ type: Identifier<Subject>.Type
+  ) throws(VaultError) -> Identifier<Subject> {
+    do { return try type.random() } catch { throw .entropyUnavailable }
+  }
+
+  /// Counts what is changed from now on under another name.
+  private mutating func becomeAnother() throws(VaultError) -> DeviceID {
+    try writing { vault, draft throws(VaultError) in
+      try draft.root.copy?.becomeAnother()
+      try fromStorage(vault.rows.storage.deleteJournal(from: 1))
+    }
+    guard let copy = trust.root.copy else { throw .takesNewFormat }
+    return copy.device
+  }
+
+  /// The secret half of this copy's pair; a copy that has none, or is not the one that the vault remembers, takes a name
+  /// of its own.
+  ///
+  /// - Throws: ``VaultError/notShared``; those of the file.
+  mutating func settledSeed() throws(VaultError) -> DeviceSeed {
+    var device = try ownDevice()
+    let memory = try memoryOfShared()
+    if memory.device == device {
+      if let seed = try seed(of: device) { return seed }
+      device = try becomeAnother()
+    }
+    let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
+    let key = try fromFormat(.header, seed.pair()).publicHalf
+    try store(seed)
+    try remember { memory, table throws(VaultError) in
+      let former = memory.device
+      var note = try fromFormat(.header, DeviceNote(device: device, key: key))
+      if var before = table[former] {
+        // What it wrote until now was another device's.
+        (before.heard, before.taken) = (memory.standing.place, memory.standing.place)
+        note.label = before.label
+        guard table.set(before) else { throw .damaged(.header) }
+      }
+      guard table.set(note) else { throw .damaged(.header) }
+      let vouched = memory.standing.vouched
+      memory.device = device
+      (memory.standing, memory.pending) = (RemoteMemory.Standing(), nil)
+      memory.standing.vouched = vouched
+      memory.mustWalk = true
+      return []
+    }
+    return seed
+  }
+}

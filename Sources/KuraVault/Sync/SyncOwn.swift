@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+
+// What this device itself has in the store: its head, and what that names.
+
+extension SyncRun {
+  /// Finds out whether the own head in the store is the one that was written last, or was being written.
+  mutating func settleOwn(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let memory = try fromVault { () throws(VaultError) in try vault.memoryOfShared() }
+    let place = fronts[device]?.place ?? .none
+    if place != .none, place == memory.pending?.place {
+      try fromVault { () throws(VaultError) in try vault.noteArrival(of: device) }
+    } else if place == .none, memory.standing.place != .none {
+      report.name(.ownHeadGone, device)
+      renews = true
+    } else if place != .none, place != memory.standing.place, try isOwn(place, &vault) == true {
+      report.name(.ownHeadBack, device)
+      renews = true
+    }
+    var told = Set(reports.values.flatMap(\.seen).filter { $0.device == device }.map(\.heard))
+    told.insert(place)
+    told.remove(.none)
+    for place in told.sorted(by: { $0.number < $1.number }) {
+      switch try isOwn(place, &vault) {
+      case .some(true): continue
+      case .some(false): report.name(.twin, device)
+      case .none: report.name(.late, device)
+      }
+      isHeldBack = true
+    }
+  }
+
+  /// Looks whether all is there that the own head names; what was lost is written again.
+  mutating func lookAfterOwn(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let (memory, told) = try fromVault { () throws(VaultError) in
+      (try vault.memoryOfShared(), try vault.toldReport(by: device))
+    }
+    guard let told, !isHeldBack else { return }
+    let record = try fromVault { () throws(VaultError) in
+      try fromFormat(.header, RemoteObject.name(of: memory.record.span))
+    }
+    var isLost = false
+    for pack in told.report.packs where !isLost {
+      isLost = try !isThere(pack.hash, most: Int(pack.length))
+    }
+    let header = told.front.head.header
+    let hasHeader = header.contains { $0 != 0 }
+    let mostHeader = RemoteObject.Kind.header.longest
+    let lostHeader = if hasHeader { try !isThere(header, most: mostHeader) } else { false }
+    for (index, hash) in told.front.head.journals.enumerated() where lostJournal == nil {
+      if try !isThere(hash, most: RemoteObject.Kind.journal.longest) { lostJournal = index }
+    }
+    let places = try fromVault { () throws(VaultError) in try vault.places() }
+    var lostPlaces: [ValueID] = []
+    for value in places.filter(\.isHeld).map(\.place.value) {
+      if value.device == device {
+        for piece in value.pieces where try !isThere(piece.hash, most: Int(piece.length)) {
+          lostPlaces.append(value.value)
+          break
+        }
+      } else {
+        let listed = try shelf.listedObjects(of: value.device)
+        missing.formUnion(value.pieces.map(\.hash).filter { !listed.contains($0) })
+      }
+    }
+    if try !isThere(record, most: RemoteObject.Kind.epochRecord.longest) {
+      throw .wish(.write(.object(device, hash: record), memory.record))
+    }
+    isLost = isLost || !lostPlaces.isEmpty
+    guard isLost || lostHeader || lostJournal != nil else { return }
+    report.name(.late, device)
+    renews = true
+    try fromVault { () throws(VaultError) in
+      for value in lostPlaces { try vault.deletePlace(of: value) }
+      try vault.remember { memory, _ in
+        if isLost { memory.mustRewrite = true }
+        if lostHeader { memory.standing.slots = [] }
+        return []
+      }
+    }
+  }
+
+  /// Whether an object of one's own is in the store; a list may leave one out.
+  private mutating func isThere(_ hash: [UInt8], most: Int) throws(SyncStop) -> Bool {
+    if try shelf.listedObjects(of: device).contains(hash) { return true }
+    guard let bytes = try shelf.file(.object(device, hash: hash), most: most) else { return false }
+    let name = try fromVault { () throws(VaultError) in
+      try fromFormat(.header, RemoteObject.name(of: bytes.span))
+    }
+    return name == hash
+  }
+
+  /// Deletes what the own head condemns and all others have acknowledged.
+  mutating func clean(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let (memory, told, table) = try fromVault { () throws(VaultError) in
+      (
+        try vault.memoryOfShared(), try vault.toldReport(by: device),
+        try vault.tableOfShared()
+      )
+    }
+    guard let told, memory.pending == nil, !isHeldBack else { return }
+    let others = table.notes.filter { $0.device != device && $0.removedAt == nil }.map(\.device)
+    let listed = try shelf.listedObjects(of: device)
+    for object in told.report.condemned where listed.contains(object.hash) {
+      let isAcknowledged = others.allSatisfy { other in
+        reports[other]?.acknowledges(device, object.number) ?? false
+      }
+      guard isAcknowledged else { continue }
+      throw .wish(.delete(.object(device, hash: object.hash)))
+    }
+  }
+}
+
+extension HeadReport {
+  /// What it says of a device; nil for nothing.
+  func seen(of device: DeviceID) -> Seen? { seen.first { $0.device == device } }
+
+  /// Whether its writer has taken all of a device's head of that number.
+  func acknowledges(_ device: DeviceID, _ number: UInt64) -> Bool {
+    seen(of: device).map { $0.taken.number >= number } ?? false
+  }
+}
+
+extension UnlockedVault {
+  /// What is remembered of the store.
+  ///
+  /// - Throws: ``VaultError/notShared``.
+  mutating func memoryOfShared() throws(VaultError) -> RemoteMemory {
+    guard let memory = try remoteMemory() else { throw .notShared }
+    return memory
+  }
+
+  /// What is known of the devices that share the vault.
+  ///
+  /// - Throws: ``VaultError/notShared``.
+  mutating func tableOfShared() throws(VaultError) -> DeviceTable {
+    guard let table = try deviceTable() else { throw .notShared }
+    return table
+  }
+
+  /// The last own head that arrived, and what it says; nil before the first.
+  mutating func toldReport(
+    by device: DeviceID
+  ) throws(VaultError) -> (front: SyncFront, report: HeadReport)? {
+    guard let bytes = try keptHead(of: device) else { return nil }
+    let front = try SyncFront(kept: bytes)
+    guard let report = try report(in: front) else { throw .damaged(.header) }
+    return (front, report)
+  }
+
+  /// Notes that the head that was being written is in the store.
+  mutating func noteArrival(of device: DeviceID) throws(VaultError) {
+    guard let bytes = try keptHead(of: .zero) else { throw .damaged(.header) }
+    let front = try SyncFront(kept: bytes)
+    guard let told = try report(in: front) else { throw .damaged(.header) }
+    try remember { memory, _ in
+      guard let pending = memory.pending else { return [] }
+      memory.standing = pending
+      memory.pending = nil
+      memory.covered.formUnion(told.covered)
+      memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
+      return [KeptHead(device: device, bytes: bytes), KeptHead(device: .zero, bytes: nil)]
+    }
+  }
+}

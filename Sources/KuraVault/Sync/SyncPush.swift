@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+
+/// Holds what is being written for others, until the head that names it is in the store.
+final class SyncPush {
+  /// How many packs there may be beyond those that all was sealed anew into, before that is done again.
+  static let mostPacksMore = 64
+  /// After how many pieces of a long value it is noted how far it is.
+  static let piecesBetweenNotes = 16
+
+  /// Lists items that go into packs, and what of them.
+  struct Load {
+    let items: [PackableItem]
+    let coverage: PackCoverage
+    /// The number of the head that the packs count as new with.
+    let number: UInt64
+  }
+
+  /// Is a long value whose pieces are written.
+  struct Upload {
+    let value: ValueID
+    var pieces: [PackedValue.Piece]
+  }
+
+  /// The own head before this one, arrived or not.
+  let before: SyncFront?
+  /// The last one that arrived, and what it says.
+  let told: (front: SyncFront, report: HeadReport)?
+  /// All own changes up to it go out.
+  let count: UInt64
+  /// The root that it began with.
+  let rootEpoch: UInt64
+  /// Whether all of one's own is sealed anew.
+  let isRewrite: Bool
+  /// Whether there is anything to say.
+  var isDue = false
+  var loads: [Load]
+  var next = 0
+  var packs: [HeadReport.Pack]
+  var writer: PackWriter
+  var upload: Upload?
+  /// Where the long values of the item at hand are.
+  var known: [ValueID: PackedValue] = [:]
+  /// Changes of others that are in the packs.
+  var vouched: CounterRuns
+  var condemned: [[UInt8]: UInt64] = [:]
+  /// What is to be written before anything else is done, and whether the first of it is under way.
+  var outbox: [(path: RemotePath, bytes: [UInt8])] = []
+  var isWriting = false
+  /// What the head names beside packs, once that is in the outbox.
+  var rest: SyncPushRest?
+  /// Whether the head is in the outbox, and noted.
+  var isNoted = false
+
+  var number: UInt64 { (before?.place.number ?? 0) + 1 }
+
+  init(
+    after before: SyncFront?, told: (front: SyncFront, report: HeadReport)?, count: UInt64,
+    rootEpoch: UInt64, isRewrite: Bool, _ memory: RemoteMemory, _ loads: [Load]
+  ) throws(VaultError) {
+    writer = try fromFormat(.item, PackWriter())
+    (self.before, self.told, self.count, self.rootEpoch) = (before, told, count, rootEpoch)
+    (self.isRewrite, self.loads) = (isRewrite, loads)
+    packs = isRewrite ? [] : told?.report.packs ?? []
+    vouched = memory.standing.vouched
+    for object in told?.report.condemned ?? [] { condemned[object.hash] = object.number }
+    if isRewrite {
+      for pack in told?.report.packs ?? [] { condemned[pack.hash] = number }
+    }
+  }
+
+  /// Puts an object into the outbox.
+  ///
+  /// - Returns: Its name.
+  func add(_ object: [UInt8], of device: DeviceID) throws(VaultError) -> [UInt8] {
+    let hash = try fromFormat(.item, RemoteObject.name(of: object.span))
+    outbox.append((.object(device, hash: hash), object))
+    return hash
+  }
+}
+
+extension SyncRun {
+  /// Writes what others have not, and a head that says so, where there is anything to say.
+  mutating func push(_ vault: inout UnlockedVault) throws(SyncStop) {
+    if push == nil {
+      guard !isHeldBack else { return }
+      push = try fromVault { () throws(VaultError) in try beginPush(&vault) }
+    }
+    guard let push else { return }
+    try flush(push)
+    try writePacks(push, &vault)
+    guard push.isDue else {
+      try fromVault { () throws(VaultError) in try noteNothing(push, &vault) }
+      self.push = nil
+      return
+    }
+    if push.rest == nil {
+      try fromVault { () throws(VaultError) in push.rest = try draftRest(push, &vault) }
+      try flush(push)
+    }
+    if let rest = push.rest, !push.isNoted {
+      let listed = try shelf.listedObjects(of: device)
+      try fromVault { () throws(VaultError) in try noteHead(push, rest, listed, &vault) }
+      try flush(push)
+    }
+    try fromVault { () throws(VaultError) in try vault.noteArrival(of: device) }
+    self.push = nil
+  }
+
+  /// Writes what waits to be written.
+  private mutating func flush(_ push: SyncPush) throws(SyncStop) {
+    if push.isWriting {
+      let written = push.outbox.removeFirst()
+      report.sentObjects += 1
+      report.sentBytes += UInt64(written.bytes.count)
+      push.isWriting = false
+    }
+    guard let first = push.outbox.first else { return }
+    push.isWriting = true
+    throw .wish(.write(first.path, first.bytes))
+  }
+
+  /// Notes that all rows were looked at, and none is news.
+  private func noteNothing(
+    _ push: SyncPush, _ vault: inout UnlockedVault
+  ) throws(VaultError) {
+    guard try vault.memoryOfShared().mustWalk, vault.trust.root.epoch == push.rootEpoch else {
+      return
+    }
+    try vault.remember { memory, _ in
+      memory.mustWalk = false
+      return []
+    }
+  }
+
+  private var place: ObjectPlace { ObjectPlace(device: device, epoch: epoch) }
+}
+
+// MARK: - Whether there is anything to say
+
+extension SyncRun {
+  private mutating func beginPush(_ vault: inout UnlockedVault) throws(VaultError) -> SyncPush {
+    let memory = try vault.memoryOfShared()
+    let told = try vault.toldReport(by: device)
+    let before = try vault.newestOwnHead(device)
+    let count = vault.trust.root.copy?.counter ?? 0
+    let lacking = try lackingValues(&vault)
+    let isRewrite = memory.mustRewrite || told == nil
+    let news = PackCoverage(
+      covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
+    var loads: [SyncPush.Load] = []
+    let number = (before?.place.number ?? 0) + 1
+    if isRewrite {
+      let kept = PackCoverage(
+        covered: memory.covered, vouched: memory.standing.vouched, keptBy: device)
+      let since = told?.report.packs.map(\.number).max() ?? number
+      loads.append(
+        SyncPush.Load(
+          items: try vault.packableItems(beyond: kept), coverage: kept, number: since))
+    }
+    let records = try vault.journalRecords(after: told?.report.count ?? 0)
+    let mustWalk =
+      records.isEmpty || isRewrite || memory.mustWalk || memory.pending != nil
+      || !lacking.isEmpty
+    let items =
+      mustWalk
+      ? try vault.packableItems(beyond: news)
+      : try vault.packableItems(of: Set(records.map { $0.item }))
+    loads.append(SyncPush.Load(items: items, coverage: news, number: number))
+    let slots = try vault.headerObject()?.ids ?? []
+    let evidence = try evidence(&vault).map { $0.hash }
+    let isDue =
+      isRewrite || renews || vault.hasLedgerNews(beyond: news)
+      || memory.was != told?.report.was ?? [] || slots != memory.standing.slots
+      || evidence != told?.report.evidence.map { $0.hash } ?? [] || isAwaited(told?.report)
+    let push = try SyncPush(
+      after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
+      isRewrite: isRewrite, memory, loads)
+    push.isDue = isDue
+    return push
+  }
+
+  /// Whether somebody waits with deleting until this device says that it has taken their head.
+  private func isAwaited(_ told: HeadReport?) -> Bool {
+    reports.contains { name, inner in
+      guard name != device, let front = fronts[name], tried.contains(front.place) else {
+        return false
+      }
+      return inner.condemned.contains { object in
+        object.number <= front.place.number && told?.acknowledges(name, object.number) != true
+      }
+    }
+  }
+
+  /// Long values that stand here, and whose pieces others are about to delete, or have deleted.
+  private func lackingValues(_ vault: inout UnlockedVault) throws(VaultError) -> Set<ValueID> {
+    let going = Set(reports.filter { $0.key != device }.values.flatMap(\.condemned).map(\.hash))
+    let gone = going.union(missing)
+    guard !gone.isEmpty else { return [] }
+    let values = try vault.places().filter(\.isHeld).map(\.place.value)
+    return Set(
+      values.filter { value in
+        value.device != device && value.pieces.contains { gone.contains($0.hash) }
+      }.map(\.value))
+  }
+
+  /// Heads that were believed here, of devices of which there seem to be two.
+  func evidence(
+    _ vault: inout UnlockedVault
+  ) throws(VaultError) -> [(device: DeviceID, hash: [UInt8], bytes: [UInt8])] {
+    var found: [(device: DeviceID, hash: [UInt8], bytes: [UInt8])] = []
+    for name in doubtful.sorted() {
+      guard let bytes = try vault.keptHead(of: name) else { continue }
+      found.append((name, try fromFormat(.header, RemoteObject.name(of: bytes.span)), bytes))
+    }
+    return found
+  }
+}
+
+// MARK: - Packs
+
+extension SyncRun {
+  private mutating func writePacks(
+    _ push: SyncPush, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    while let load = push.loads.first {
+      try goOnUpload(push, &vault)
+      guard try !fill(push, load, &vault) else { continue }
+      try fromVault { () throws(VaultError) in try finishPack(push, load, &vault) }
+      if push.next > load.items.count {
+        push.loads.removeFirst()
+        push.next = 0
+      }
+      try flush(push)
+    }
+  }
+
+  /// Puts items into the pack at hand, as far as there is room, and the settings and slots behind the last.
+  ///
+  /// - Returns: Whether pieces have to be written first; else the pack is as full as it gets.
+  private mutating func fill(
+    _ push: SyncPush, _ load: SyncPush.Load, _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> Bool {
+    do throws(VaultError) {
+      // Room for what the seal puts around it, and for the settings and slots behind the last item.
+      let limit = RemoteObject.Kind.pack.longest - PackCoverage.reservedByteCount
+      while push.next < load.items.count {
+        let before = push.writer.byteCount
+        let step = try vault.pack(
+          load.items[push.next], beyond: load.coverage, into: &push.writer, upTo: limit,
+          at: push.known, noting: &push.vouched)
+        switch step {
+        case .isIn:
+          push.next += 1
+          push.known = [:]
+          if push.writer.byteCount > before { report.sentCount += 1 }
+        case .isFull:
+          guard !push.writer.isEmpty else { throw .tooLarge }
+          return false
+        case .lacksPieces(let values):
+          try find(values, push, load.coverage, &vault)
+          if push.upload != nil { return true }
+        }
+      }
+      try vault.packLedger(beyond: load.coverage, into: &push.writer, noting: &push.vouched)
+      push.next += 1
+      return false
+    } catch { throw .vault(error) }
+  }
+
+  /// Finds out where long values are to be had; one that nobody has is to be written.
+  private func find(
+    _ values: [ValueID], _ push: SyncPush, _ coverage: PackCoverage,
+    _ vault: inout UnlockedVault
+  ) throws(VaultError) {
+    for value in values {
+      let place = try vault.place(of: value)
+      if let place, place.isWhole, place.value.device == device || !coverage.values.contains(value)
+      {
+        push.known[value] = place.value
+        continue
+      }
+      let begun = place.flatMap { $0.value.device == device ? $0.value.pieces : nil } ?? []
+      push.upload = SyncPush.Upload(value: value, pieces: begun)
+      return
+    }
+  }
+
+  /// Writes the pieces of a long value.
+  private mutating func goOnUpload(
+    _ push: SyncPush, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    while var upload = push.upload {
+      try fromVault { () throws(VaultError) in
+        let first = UInt64(upload.pieces.count * PieceView.mostChunks)
+        let object = try vault.piece(of: upload.value, from: first, at: place)
+        if let object {
+          let hash = try push.add(object, of: device)
+          upload.pieces.append(
+            PackedValue.Piece(hash: hash, length: UInt32(object.count)))
+        }
+        let isWhole = object == nil
+        if isWhole || upload.pieces.count % SyncPush.piecesBetweenNotes == 0 {
+          guard !upload.pieces.isEmpty else { throw .damaged(.chunk) }
+          try vault.note(
+            PackedValue(upload.value, of: device, in: upload.pieces), isWhole: isWhole)
+        }
+        push.upload = isWhole ? nil : upload
+      }
+      try flush(push)
+    }
+  }
+
+  /// Seals the pack at hand, if there is anything in it.
+  private func finishPack(
+    _ push: SyncPush, _ load: SyncPush.Load, _ vault: inout UnlockedVault
+  ) throws(VaultError) {
+    guard !push.writer.isEmpty else { return }
+    let writer = exchange(&push.writer, with: try fromFormat(.item, PackWriter()))
+    let object = try vault.sealed(writer, at: place)
+    guard push.packs.count < HeadReport.mostPacks else { throw .tooLarge }
+    let hash = try push.add(object, of: device)
+    push.isDue = true
+    push.packs.append(
+      HeadReport.Pack(hash: hash, length: UInt32(object.count), number: load.number))
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import KuraStorage
+
+/// Brings a vault and a store together: what others left there is taken, and what they have not is left there for them.
+///
+/// It wishes for one thing after the other, and is told what came of it. It may end between two of them at any moment:
+/// what the vault has by then it keeps, and the next meeting goes on from there. The rules are those of
+/// kura-sync-format(5).
+public struct SyncRun: ~Copyable {
+  /// Names what is done, one after the other.
+  enum Stage {
+    case reading, settling, pulling, pushing, cleaning, done
+  }
+
+  /// What it came to until now.
+  public internal(set) var report = SyncReport()
+
+  var shelf = SyncShelf()
+  var stage = Stage.reading
+  /// The device that this copy of the vault is.
+  let device: DeviceID
+  let seed: DeviceSeed
+  let epoch: DeviceTable.Epoch
+  /// Heads that are known to be their devices' own.
+  var fronts: [DeviceID: SyncFront] = [:]
+  /// What stands sealed in them.
+  var reports: [DeviceID: HeadReport] = [:]
+  /// Whose place was looked at.
+  var looked: Set<DeviceID> = []
+  /// Heads that were taken, or tried, in this meeting.
+  var tried: Set<HeadPlace> = []
+  /// Devices of which there seem to be two.
+  var doubtful: Set<DeviceID> = []
+  /// Objects of others that long values of this vault stand in, and that are gone.
+  var missing: Set<[UInt8]> = []
+  /// The first journal that the store has lost, as the own head names them.
+  var lostJournal: Int?
+  /// The own head is to be written again.
+  var renews = false
+  /// Nothing may be written: first somebody has to decide something, or to come.
+  var isHeldBack = false
+  /// Keeps others from sweeping the pieces of long values that no row names yet.
+  private let lock: StateFile?
+  var taking: SyncTaking?
+  var push: SyncPush?
+
+  /// Begins a meeting.
+  ///
+  /// - Throws: ``VaultError/notShared``; errors of the file.
+  public init(_ vault: inout UnlockedVault) throws(VaultError) {
+    let seed = try vault.settledSeed()
+    let epoch = try vault.epoch()
+    let lock = try fromStorage(vault.uploadLock(.shared))
+    (device, self.epoch) = (seed.device, epoch)
+    self.seed = seed
+    self.lock = lock
+  }
+
+  /// Goes on until something is wished for.
+  ///
+  /// - Parameters:
+  ///   - answer: What came of the last wish; nil at the beginning.
+  ///   - vault: The one that it began with.
+  /// - Returns: What has to be done next; nil when all is done.
+  /// - Throws: ``VaultError/copyDamaged`` for an answer to something else; errors of the file. Drop it then.
+  public mutating func next(
+    _ answer: SyncAnswer?, in vault: inout UnlockedVault
+  ) throws(VaultError) -> SyncWish? {
+    try shelf.take(answer)
+    do throws(SyncStop) {
+      while stage != .done { try goOn(&vault) }
+      return nil
+    } catch {
+      switch error {
+      case .wish(let wish):
+        shelf.ask(wish)
+        return wish
+      case .vault(let error): throw error
+      }
+    }
+  }
+
+  private mutating func goOn(_ vault: inout UnlockedVault) throws(SyncStop) {
+    switch stage {
+    case .reading:
+      try readHeads(&vault)
+      stage = .settling
+    case .settling:
+      try settleOwn(&vault)
+      try lookAfterOwn(&vault)
+      stage = .pulling
+    case .pulling:
+      try pull(&vault)
+      stage = .pushing
+    case .pushing:
+      try push(&vault)
+      stage = .cleaning
+    case .cleaning:
+      try clean(&vault)
+      stage = .done
+    case .done: break
+    }
+  }
+}
+
+/// Holds a head as it stands in a store, and what everybody reads in it.
+struct SyncFront: Equatable {
+  let bytes: [UInt8]
+  let head: RemoteHead
+  let place: HeadPlace
+
+  init(_ bytes: [UInt8], _ head: RemoteHead) throws(VaultError) {
+    self.bytes = bytes
+    self.head = head
+    place = HeadPlace(number: head.number, id: try HeadID(of: bytes.span))
+  }
+
+  /// Reads one that this vault keeps.
+  init(kept bytes: [UInt8]) throws(VaultError) {
+    try self.init(bytes, try fromFormat(.header, RemoteHead(decoding: bytes.span)))
+  }
+}

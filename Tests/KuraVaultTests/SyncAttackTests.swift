@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import KuraTerms
+import Testing
+
+@testable import KuraVault
+
+/// A store can keep, withhold, move, cut and change files, and put old ones back: each is named at the next meeting, of
+/// none is anything taken, and with an honest store all is well again.
+@Suite struct `What a store does to machines` {
+  let machines: Machines
+  let store: TestStore
+  let desk: DeviceID
+  let phone: DeviceID
+  let tower: DeviceID
+  /// What the store had before the last changes.
+  let first: [RemotePath: [UInt8]]
+
+  init() throws {
+    machines = try Machines(3) { vault throws in
+      for name in ["a", "b", "c"] { try vault.put(name, "1") }
+    }
+    store = machines.store
+    desk = try machines.all[0].settledDevice()
+    phone = try machines.all[1].settledDevice()
+    tower = try machines.all[2].settledDevice()
+    first = store.files
+    try change(1, "phone's news")
+  }
+
+  private func change(_ place: Int, _ value: String) throws {
+    try machines.all[place].fill { try $0.put("b", value) }
+    try machines.all[place].meet(store)
+  }
+
+  /// What desk names at its next meeting, and that it takes nothing.
+  private func named() throws -> [SyncReport.Finding] {
+    let before = try Copies.state(machines.all[0])
+    let report = try machines.all[0].meet(store)
+    #expect(try Copies.state(machines.all[0]) == before)
+    return report.findings
+  }
+
+  private func recover(_ honest: [RemotePath: [UInt8]], except path: RemotePath? = nil) throws {
+    for (path, bytes) in honest {
+      if case .head(desk) = path { continue }
+      store.files[path] = bytes
+    }
+    try machines.settle()
+    #expect(try machines.agree())
+    try machines.all[0].fill { vault throws in #expect(try vault.getText("b") != "1") }
+  }
+
+  private func finding(_ kind: SyncNotice, _ device: DeviceID) -> SyncReport.Finding {
+    SyncReport.Finding(kind: kind, device: device)
+  }
+
+  private func newestPack(of device: DeviceID) throws -> RemotePath {
+    let vault = try machines.all[0].unlock()
+    let front = try SyncFront(kept: try #require(store.files[.head(device)]))
+    let report = try vault.report(in: front)
+    vault.fold()
+    return .object(device, hash: try #require(report?.packs.last).hash)
+  }
+
+  @Test func `put an older head of another one back`() throws {
+    try machines.all[0].meet(store)
+    let honest = store.files
+    store.files[.head(phone)] = first[.head(phone)]
+    #expect(try named() == [finding(.back, phone)])
+    try recover(honest)
+  }
+
+  @Test func `put an older head of one's own back`() throws {
+    try change(0, "desk's")
+    let honest = store.files
+    store.files[.head(desk)] = first[.head(desk)]
+    store.files[.head(phone)] = first[.head(phone)]
+    let report = try machines.all[0].meet(store)
+    #expect(report.findings.contains(finding(.ownHeadBack, desk)))
+    // It is written again.
+    #expect(store.files[.head(desk)] != first[.head(desk)])
+    try recover(honest)
+  }
+
+  @Test func `lose one's own head`() throws {
+    store.files[.head(desk)] = nil
+    store.files[.head(phone)] = first[.head(phone)]
+    #expect(try machines.all[0].meet(store).findings.contains(finding(.ownHeadGone, desk)))
+    #expect(store.files[.head(desk)] != nil)
+    try machines.settle()
+  }
+
+  @Test func `change a head`() throws {
+    let honest = store.files
+    for offset in [12, 60, 130, 200, -1] {
+      var bytes = try #require(honest[.head(phone)])
+      bytes[offset < 0 ? bytes.count + offset : offset] ^= 4
+      store.files[.head(phone)] = bytes
+      let names = try named().map(\.kind)
+      #expect(names == [.forged] || names == [.late], "\(offset)")
+      #expect(names == [.forged] || offset == 130, "\(offset)")
+    }
+    try recover(honest)
+  }
+
+  @Test func `cut a head`() throws {
+    let honest = store.files
+    let bytes = try #require(honest[.head(phone)])
+    for count in [0, 5, 30, 100, bytes.count - 1] {
+      store.files[.head(phone)] = Array(bytes.prefix(count))
+      #expect(try named() == [finding(.late, phone)], "\(count)")
+    }
+    try recover(honest)
+  }
+
+  @Test func `put a head in another one's place`() throws {
+    let honest = store.files
+    store.files[.head(phone)] = store.files[.head(tower)]
+    #expect(try named().contains(finding(.swapped, phone)))
+    try recover(honest)
+  }
+
+  @Test func `have a head that another key signed`() throws {
+    let honest = store.files
+    var head = try SyncFront(kept: try #require(honest[.head(phone)])).head
+    head.former.append(try HeadID.random())
+    head.number += 1
+    let mine = try DeviceSeed.random(vault: head.vault, device: phone)
+    store.files[.head(phone)] = head.signed(with: try mine.pair())
+    #expect(try named() == [finding(.otherKey, phone)])
+    try recover(honest)
+  }
+
+  @Test func `have a head of another vault`() throws {
+    let honest = store.files
+    var head = try SyncFront(kept: try #require(honest[.head(phone)])).head
+    head.vault = try VaultID.random()
+    let mine = try DeviceSeed.random(vault: head.vault, device: phone)
+    store.files[.head(phone)] = head.signed(with: try mine.pair())
+    #expect(try named() == [finding(.otherVault, phone)])
+    try recover(honest)
+  }
+
+  @Test func `change an object, or exchange it for another one`() throws {
+    let honest = store.files
+    let path = try newestPack(of: phone)
+    var bytes = try #require(honest[path])
+    bytes[bytes.count / 2] ^= 1
+    store.files[path] = bytes
+    #expect(try named() == [finding(.changed, phone)])
+    store.files[path] = honest[try newestPack(of: tower)].map { Array($0.prefix(bytes.count)) }
+    #expect(try named().map(\.kind).allSatisfy { $0 == .changed || $0 == .late })
+    try recover(honest)
+  }
+
+  @Test func `withhold an object, or a part of it`() throws {
+    let honest = store.files
+    let path = try newestPack(of: phone)
+    store.files[path] = nil
+    #expect(try named() == [finding(.late, phone)])
+    store.files[path] = honest[path].map { Array($0.dropLast(9)) }
+    #expect(try named() == [finding(.late, phone)])
+    try recover(honest)
+  }
+
+  @Test func `withhold a head that another one has seen`() throws {
+    try change(2, "tower's")
+    let honest = store.files
+    store.files[.head(phone)] = first[.head(phone)]
+    #expect(try named().contains(finding(.late, tower)))
+    try recover(honest)
+  }
+
+  @Test func `show two machines two heads of one device`() throws {
+    // What phone wrote once its disk was put back: the store keeps both lines apart, and tower knows the other one.
+    try machines.all[2].meet(store)
+    try change(2, "tower's")
+    store.files[.head(phone)] = try forked(try #require(first[.head(phone)]))
+    let kinds = try machines.all[0].meet(store).findings.map(\.kind)
+    #expect(kinds.contains(.twin))
+  }
+
+  /// Another head behind an earlier one of phone's, which phone itself signs: as of a copied disk.
+  private func forked(_ earlier: [UInt8]) throws -> [UInt8] {
+    let vault = try machines.all[1].unlock()
+    guard let seed = try vault.seed(of: phone) else { throw VaultError.notShared }
+    let before = try SyncFront(kept: earlier)
+    var report = try #require(try vault.report(in: before))
+    report.time += 1
+    var head = before.head
+    head.former.append(before.place.id)
+    head.number += 1
+    let place = AssociatedData.remote(nil, vault: vault.id, device: phone, epoch: head.epoch)
+    head.sealed = try place.sealPadded(report.encoded.span, under: vault.keys.remote, .header)
+    vault.fold()
+    return head.signed(with: try seed.pair())
+  }
+}

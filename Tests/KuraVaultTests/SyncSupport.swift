@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// Keeps files as a store does, and loses, holds back and cuts them as stores do.
+final class TestStore {
+  var files: [RemotePath: [UInt8]] = [:]
+  /// How much of what is asked for is not here yet, of 100.
+  var lateness = 0
+  var dice = SystemDice(seed: 1)
+  private(set) var written: [RemotePath] = []
+  private(set) var deleted: [RemotePath] = []
+
+  /// What the store has of a device beside its head.
+  func objects(of device: DeviceID) -> [RemotePath] {
+    files.keys.filter { path in
+      if case .object(device, _) = path { true } else { false }
+    }
+  }
+
+  var heads: [DeviceID] {
+    files.keys.compactMap { path in if case .head(let device) = path { device } else { nil } }
+  }
+
+  func forgetWrites() { written = [] }
+
+  func answer(_ wish: SyncWish) -> SyncAnswer {
+    switch wish {
+    case .heads: return .paths(files.keys.filter { !$0.text.hasPrefix("objects") && !isLate })
+    case .objects(let device): return .paths(objects(of: device).filter { _ in !isLate })
+    case .file(let path, let most):
+      guard let bytes = files[path], bytes.count <= most, !isLate else { return .missing }
+      return .file(isLate ? Array(bytes.prefix(bytes.count / 2)) : bytes)
+    case .write(let path, let bytes):
+      files[path] = bytes
+      written.append(path)
+      return .done
+    case .delete(let path):
+      files[path] = nil
+      deleted.append(path)
+      return .done
+    case .nothing: return .done
+    }
+  }
+
+  private var isLate: Bool { lateness > 0 && dice.below(100) < lateness }
+}
+
+extension TestVault {
+  /// Begins to share the vault.
+  func share() throws {
+    try fill { vault throws in try vault.share(label: Array("first".utf8)) }
+  }
+
+  /// Has the vault meet a store.
+  ///
+  /// - Parameter steps: After how many wishes it is killed; nil for never.
+  @discardableResult
+  func meet(_ store: TestStore, killedAfter steps: Int? = nil) throws -> SyncReport {
+    var vault = try unlock()
+    do {
+      var run = try SyncRun(&vault)
+      var (answer, count): (SyncAnswer?, Int) = (nil, 0)
+      while let wish = try run.next(answer, in: &vault) {
+        if count == steps { break }
+        count += 1
+        answer = store.answer(wish)
+      }
+      let report = run.report
+      _ = consume run
+      vault.fold()
+      return report
+    } catch {
+      vault.fold()
+      throw error
+    }
+  }
+
+  /// The device that this copy is.
+  func settledDevice() throws -> DeviceID {
+    var vault = try unlock()
+    let device = try vault.ownDevice()
+    vault.fold()
+    return device
+  }
+}
+
+/// Some machines with copies of one vault, and a store between them.
+struct Machines {
+  let store = TestStore()
+  let all: [TestVault]
+
+  /// - Parameter count: How many; each but the first is a file that was carried there.
+  init(_ count: Int, _ fill: (inout UnlockedVault) throws -> Void = { _ in }) throws {
+    all = try (0..<count).map { number in try TestVault.machine(number) }
+    try all[0].createOfFirstFormat()
+    try all[0].takeOver()
+    try all[0].fill(fill)
+    try all[0].share()
+    try all[0].meet(store)
+    for other in all.dropFirst() {
+      try Copies.copy(all[0], to: other)
+      try other.meet(store)
+    }
+    try settle()
+  }
+
+  /// Everybody meets the store until nobody has anything to say.
+  ///
+  /// - Returns: What was told.
+  @discardableResult
+  func settle() throws -> [SyncReport] {
+    var told: [SyncReport] = []
+    for _ in 0..<8 {
+      store.forgetWrites()
+      for machine in all { told.append(try machine.meet(store)) }
+      if store.written.isEmpty { return told }
+    }
+    Issue.record("they have no end of things to say")
+    return told
+  }
+
+  /// Whether all have the same.
+  func agree() throws -> Bool {
+    let states = try all.map { try Copies.state($0, opening: false) }
+    return states.allSatisfy { $0 == states[0] }
+  }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// Machines that share a vault come to the same through a store that has no key.
+@Suite struct `Machines that meet at a store` {
+  @Test func `bring each other what they have not`() throws {
+    let machines = try Machines(2) { vault throws in
+      try vault.put("a", Array("1".utf8), .create, ["k": "1"])
+      try vault.put("b", "1")
+    }
+    let (first, second) = (machines.all[0], machines.all[1])
+    try first.fill { try $0.put("a", "2") }
+    try second.fill { vault throws in
+      try vault.put("new", "x")
+      try vault.remove("b")
+    }
+    let sent = try first.meet(machines.store)
+    #expect(sent.sentCount == 1 && sent.taken == MergeReport())
+    let taken = try second.meet(machines.store)
+    #expect(taken.taken.changed == 1 && taken.headCount == 1 && taken.findings == [])
+    _ = try first.meet(machines.store)
+    #expect(try machines.agree())
+    try first.fill { vault throws in
+      #expect(try vault.getText("a") == "2")
+      #expect(try vault.getText("new") == "x")
+      #expect(try vault.names() == ["a", "new"])
+      #expect(try vault.findings() == [])
+    }
+    // Nobody has anything to say now.
+    try machines.settle()
+    machines.store.forgetWrites()
+    let quiet = try machines.settle()
+    #expect(quiet.allSatisfy { $0 == SyncReport() })
+    #expect(machines.store.written == [])
+  }
+
+  @Test func `write nothing that a store could read`() throws {
+    let machines = try Machines(2) { vault throws in
+      try vault.put("secretname", "secretvalue")
+    }
+    for file in machines.store.files.values {
+      let text = String(decoding: file, as: UTF8.self)
+      #expect(!text.contains("secret"))
+    }
+    #expect(machines.store.files.count > 4)
+  }
+
+  @Test func `show a conflict on each of them`() throws {
+    let machines = try Machines(3) { try $0.put("a", "1") }
+    for (number, machine) in machines.all.enumerated() {
+      try machine.fill { try $0.put("a", "of \(number)") }
+    }
+    try machines.settle()
+    #expect(try machines.agree())
+    for machine in machines.all {
+      try machine.fill { vault throws in
+        let conflicts = try vault.conflicts()
+        #expect(conflicts.count == 2)
+      }
+    }
+  }
+
+  @Test func `carry settings, slots and what is protected`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, second) = (machines.all[0], machines.all[1])
+    try first.fill { vault throws in
+      try vault.setPolicy(.idleTimeout, to: 60_000)
+      _ = try vault.protect(Array("a".utf8).span)
+      try vault.setSecret("pin", "4711", of: "a")
+    }
+    try machines.settle()
+    try second.fill { vault throws in
+      #expect(vault.policy[.idleTimeout] == 60_000)
+      #expect(try vault.openedText("a") == "1")
+    }
+    #expect(try machines.agree())
+  }
+
+  @Test func `purge what one of them purges`() throws {
+    let machines = try Machines(3) { vault throws in
+      try vault.put("a", "1")
+      try vault.put("a", "2")
+      try vault.put("b", "1")
+    }
+    try machines.all[1].fill { _ = try $0.purge(Array("a".utf8).span, .item) }
+    try machines.settle()
+    for machine in machines.all {
+      #expect(try machine.allValues() == ["1"])
+      try machine.fill { vault throws in
+        #expect(try vault.names(includingDeleted: true) == ["b"])
+      }
+    }
+  }
+
+  @Test func `carry long values in pieces, and each piece once`() throws {
+    let machines = try Machines(2)
+    let (first, second) = (machines.all[0], machines.all[1])
+    try first.fill { try $0.upload("long", pattern(2_500_000)) }
+    // Killed amid the pieces, it goes on with those that are missing.
+    try first.meet(machines.store, killedAfter: 8)
+    try first.meet(machines.store)
+    try second.meet(machines.store, killedAfter: 7)
+    try second.meet(machines.store)
+    try second.fill { vault throws in
+      #expect(try vault.get("long") == pattern(2_500_000))
+      try vault.sweepAll()
+      #expect(try vault.findings() == [])
+    }
+    try first.fill { vault throws in
+      try vault.remove("long")
+      _ = try vault.purge(Array("long".utf8).span, .item)
+    }
+    try machines.settle()
+    let left = machines.store.files.values.map(\.count).max() ?? 0
+    #expect(left < 400_000)
+    #expect(try machines.agree())
+  }
+
+  @Test func `seal all anew after many packs, and delete what nobody needs`() throws {
+    let machines = try Machines(2)
+    let (first, second) = (machines.all[0], machines.all[1])
+    for number in 0..<(SyncPush.mostPacksMore + 3) {
+      try first.fill { try $0.put("a", "\(number)") }
+      try first.meet(machines.store)
+    }
+    let device = try first.settledDevice()
+    let before = machines.store.objects(of: device).count
+    try machines.settle()
+    #expect(machines.store.objects(of: device).count < before / 4)
+    let third = try TestVault.machine(7)
+    try Copies.copy(second, to: third)
+    try third.meet(machines.store)
+    try third.fill { vault throws in
+      #expect(try vault.getText("a") == "\(SyncPush.mostPacksMore + 2)")
+    }
+  }
+}
+
+/// What a store loses, and what machines do that are killed or copied.
+@Suite struct `A store that loses something` {
+  @Test func `gets it again from whoever wrote it`() throws {
+    let machines = try Machines(2) { vault throws in
+      try vault.put("a", "1")
+      try vault.upload("long", pattern(1_300_000))
+    }
+    let first = machines.all[0]
+    let device = try first.settledDevice()
+    for path in machines.store.objects(of: device) {
+      machines.store.files[path] = nil
+      let isNeeded = try needed(by: first).contains(path)
+      let report = try first.meet(machines.store)
+      #expect(report.findings.map(\.kind) == (isNeeded ? [.late] : []), "\(path)")
+      try machines.settle()
+      let there = machines.store.objects(of: device)
+      #expect(try needed(by: first).isSubset(of: there), "\(path)")
+    }
+    let third = try TestVault.machine(7)
+    try Copies.copy(machines.all[1], to: third)
+    try FileManager.default.removeItem(atPath: machines.all[1].stateDirectory)
+    let report = try third.meet(machines.store)
+    #expect(report.findings == [])
+    #expect(try Copies.state(third) == Copies.state(first))
+  }
+
+  @Test func `has nothing of rows whose long value it lost a piece of`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, second) = (machines.all[0], machines.all[1])
+    try first.fill { vault throws in
+      try vault.upload("long", pattern(1_300_000))
+      try vault.put("a", "2")
+    }
+    try first.meet(machines.store)
+    let honest = machines.store.files
+    let (piece, _) = try #require(honest.max { $0.value.count < $1.value.count })
+    machines.store.files[piece] = nil
+    let report = try second.meet(machines.store)
+    #expect(report.findings.map(\.kind) == [.late] && report.headCount == 0)
+    try second.fill { vault throws in
+      #expect(try vault.names() == ["a"])
+      #expect(try vault.getText("a") == "2")
+      #expect(try vault.findings() == [])
+    }
+    machines.store.files = honest
+    try machines.settle()
+    #expect(try machines.agree())
+  }
+
+  @Test func `keeps nothing of pushes that were killed`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, device) = (machines.all[0], try machines.all[0].settledDevice())
+    let before = machines.store.objects(of: device).count
+    for step in 0..<12 {
+      try first.fill { try $0.put("a", "\(step) of many") }
+      try first.meet(machines.store, killedAfter: 5 + step % 3)
+    }
+    // Killed or not, a head that is there is the own one.
+    let report = try first.meet(machines.store)
+    #expect(report.findings == [])
+    try machines.settle()
+    try machines.all[1].fill { vault throws in #expect(try vault.getText("a") == "11 of many") }
+    #expect(machines.store.objects(of: device).count <= before + 13)
+    let named = try told(by: first).report.condemned.map {
+      RemotePath.object(device, hash: $0.hash)
+    }
+    let kept = try needed(by: first).union(named)
+    #expect(Set(machines.store.objects(of: device)).subtracting(kept).count == 1)
+  }
+
+  private func told(by file: TestVault) throws -> (front: SyncFront, report: HeadReport) {
+    var vault = try file.unlock()
+    let told = try #require(try vault.toldReport(by: vault.ownDevice()))
+    vault.fold()
+    return told
+  }
+
+  /// All that the own head of a machine names, but for the record of the epoch, which is written again unasked.
+  private func needed(by file: TestVault) throws -> Set<RemotePath> {
+    var vault = try file.unlock()
+    let device = try vault.ownDevice()
+    let values = try vault.places().filter { $0.place.value.device == device }
+    vault.fold()
+    let told = try told(by: file)
+    let hashes =
+      told.report.packs.map(\.hash) + told.front.head.journals + [told.front.head.header]
+      + values.flatMap { $0.place.value.pieces.map(\.hash) }
+    return Set(hashes.map { .object(device, hash: $0) })
+  }
+
+  @Test func `shows that two machines have one id, and gets nothing of the second`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let first = machines.all[0]
+    // All of a disk is copied: vault, state and the machine's name.
+    let twin = try TestVault.machine(0)
+    try Copies.copy(first, to: twin)
+    try FileManager.default.copyItem(
+      atPath: first.stateDirectory, toPath: twin.stateDirectory)
+    try first.fill { try $0.put("a", "of one") }
+    try first.meet(machines.store)
+    try twin.fill { try $0.put("b", "of the other") }
+    machines.store.forgetWrites()
+    let report = try twin.meet(machines.store)
+    #expect(report.findings.map(\.kind) == [.twin])
+    #expect(machines.store.written == [])
+    try machines.settle()
+    try machines.all[1].fill { vault throws in #expect(try vault.getText("a") == "of one") }
+  }
+}
