@@ -45,6 +45,28 @@ extension WishTests {
     #expect(chains[1].hasSuffix(" < sh 206 < bash 10 < ..."))
   }
 
+  @Test func `who can ask elsewhere waits a minute for one who never answers`() throws {
+    let (asker, patient, mute) = (try client(110), try client(121), try client(21))
+    var state = try wishes(of: mute).state
+    func wait() throws {
+      try mute.send { try $0.putRequest(.wishes(.init(seen: state, patience: 3_600_000))) }
+      try bench.turn(3)
+    }
+    try wait()
+    for (client, flags) in [(asker, WishRequest.Flags.ifAwaited), (patient, WishRequest.Flags())] {
+      try wish(["a"], by: client, flags: flags, patience: .max)
+      state = try told(try bench.reply(on: mute)).state
+      try wait()
+    }
+    for _ in 1..<30 {
+      bench.clock.pass(milliseconds: WishWatch.pause)
+      #expect(try isSilent(asker))
+    }
+    bench.clock.pass(milliseconds: WishWatch.pause)
+    #expect(try answer(asker).failure == .protected)
+    #expect(try isSilent(patient))
+  }
+
   @Test func `where who waits stands is looked at when it is told`() throws {
     let answerer = try client(31)
     let (asker, second) = (try client(110), try client(111))

@@ -34,12 +34,15 @@ private struct FakePinentry: ~Copyable {
     try #require(writer.terminationStatus == 0)
   }
 
-  func ask(_ complaint: String = "", remark: String? = nil) throws -> String {
+  func ask(
+    _ complaint: String = "", remark: String? = nil, other: Int32 = -1,
+    stands: () -> Bool = { false }
+  ) throws -> String {
     let surface = AskingProgram.Surface(terminal: nil, terminalType: "vt100", locale: "C.UTF-8")
     let program = AskingProgram(path: path, kind: .pinentry(surface))
     var pinentry = try Pinentry.start(program, on: surface)
     let secret = try pinentry.ask(
-      "passcode for x: ", remark: remark, complaint: complaint, other: -1)
+      "passcode for x: ", remark: remark, complaint: complaint, other: other, stands: stands)
     pinentry.end()
     return secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
@@ -67,6 +70,27 @@ private struct FakePinentry: ~Copyable {
         _ = try pinentry.ask(remark: remark)
       }
     }
+  }
+
+  @Test func `news of what it asks end it, and other news do not`() throws {
+    let path = Ground.onDisk.path("answer")
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let answer = open(path, O_RDWR | O_CLOEXEC)
+    defer { close(answer) }
+    let pinentry = try FakePinentry("read -r word < \(path); echo \"D $word\"; echo OK")
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    #expect(write(ends[1], "n", 1) == 1)
+    #expect(throws: CommandError.prompt(.answeredElsewhere)) {
+      _ = try pinentry.ask(other: ends[0])
+    }
+    let word = try pinentry.ask(other: ends[0]) {
+      var byte: UInt8 = 0
+      return read(ends[0], &byte, 1) == 1 && write(answer, "open\n", 5) == 5
+    }
+    #expect(word == "open")
   }
 
   @Test func `lines of data are put together, and their escapes undone`() throws {

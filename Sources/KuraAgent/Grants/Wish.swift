@@ -237,6 +237,9 @@ struct WishDesk {
 
 /// Waits for the owner's answer to what a client wishes.
 struct WishWait {
+  /// For how long one waits at most who can ask elsewhere, in ms: who says that it answers for the owner may never do.
+  static let bound: UInt64 = 60_000
+
   let session: Session
   /// Until when, on the monotonic clock.
   let deadline: UInt64

@@ -32,7 +32,8 @@ extension Agent {
       asker, names, below: link, mayLast: mayLast,
       Wish.Terms(lifetime: request.lifetime, uses: uses), at: configuration.clock())
     for name in names { note(.wish, name.bytes, 0, asker.reason, in: session, by: connection) }
-    let (deadline, overflow) = now.addingReportingOverflow(request.patience)
+    let patience = isBound ? min(request.patience, WishWait.bound) : request.patience
+    let (deadline, overflow) = now.addingReportingOverflow(patience)
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putProgress(done: 0, total: 0)
     }

@@ -73,10 +73,11 @@ extension Pinentry {
   ///   - question: As at a terminal: `passcode for default: `.
   ///   - remark: What else is shown, on a line of its own.
   ///   - complaint: What was wrong with the answer before; empty for nothing.
-  ///   - other: A descriptor; as soon as it has something to read, the question is dropped, and the
-  ///     pinentry is of no use any more.
+  ///   - other: A descriptor that has something to read when the question may be of no use any more.
+  ///   - stands: Reads it, and says whether it is; else the question is dropped, and the pinentry is of no use either.
   mutating func ask(
-    _ question: String, remark: String? = nil, complaint: String, other: Int32
+    _ question: String, remark: String? = nil, complaint: String, other: Int32,
+    stands: () -> Bool
   ) throws(CommandError) -> SecretBytes {
     let isShown = try tell(
       "SETDESC ", "Kura: " + Self.description(question) + (remark.map { "\n" + $0 } ?? ""))
@@ -86,7 +87,7 @@ extension Pinentry {
     if !complaint.utf8.isEmpty { try tell("SETERROR ", complaint) }
     entered.removeAll()
     child.tell(Array("GETPIN\n".utf8))
-    let answer = try answer(-1, other: other)
+    let answer = try answer(-1, other: other, stands: stands)
     defer { entered.removeAll() }
     switch answer {
     case .ok: break
@@ -150,7 +151,7 @@ extension Pinentry {
 
   /// Reads lines to the one that ends an answer.
   private mutating func answer(
-    _ patience: Int32, other: Int32
+    _ patience: Int32, other: Int32, stands: () -> Bool = { false }
   ) throws(CommandError) -> Answer {
     while true {
       while let end = lineEnd() {
@@ -165,7 +166,7 @@ extension Pinentry {
         kura_show_ended()
         throw fault(.ended)
       case .late: throw fault(.silent)
-      case .other: throw .prompt(.answeredElsewhere)
+      case .other: guard stands() else { throw .prompt(.answeredElsewhere) }
       }
     }
   }

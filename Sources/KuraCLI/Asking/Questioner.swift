@@ -48,6 +48,12 @@ struct Questioner: ~Copyable {
     guard let program, case .pinentry = program.kind else { return false }
     return true
   }
+
+  /// Whether what it shows stands at the person's own place, not at a terminal that a variable names.
+  var isAtOwnPlace: Bool {
+    guard !hasTerminal, case .pinentry(let surface) = program?.kind else { return hasTerminal }
+    return surface.terminal == nil
+  }
 }
 
 // MARK: - Questions
@@ -91,9 +97,10 @@ extension Questioner {
     to question: Question, watch: inout Watch,
     _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
-    if question.wait > 0 { try waitToAsk(question, &watch) }
+    // Who gives up while he waits has seen what he says no to.
     if let remark = question.remark { prompt?.say(remark) }
     if let remark = question.enterRemark { prompt?.say(remark) }
+    if question.wait > 0 { try waitToAsk(question, &watch) }
     remark = question.remark
     var question = question
     while true {
@@ -170,7 +177,7 @@ extension Questioner {
     _ label: String, open openLabel: String? = nil, isHidden: Bool, allowsEmpty: Bool = false,
     submitsAt length: Int = 0, watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
-    if prompt == nil { return try askProgram(label, openLabel, other: watch.descriptor) }
+    if prompt == nil { return try askProgram(label, openLabel, &watch) }
     do throws(PromptError) {
       guard
         let secret = try prompt?.line(
@@ -201,8 +208,9 @@ extension Questioner {
       }
       return secret
     }
-    let first = try askProgram(label)
-    let second = try askProgram(again)
+    var nobody = NobodyElse()
+    let first = try askProgram(label, nil, &nobody)
+    let second = try askProgram(again, nil, &nobody)
     guard first.isEqual(to: second) else { throw .mismatch(what) }
     return first
   }
@@ -220,11 +228,13 @@ extension Questioner {
   }
 
   /// Rings, and drops what is typed until nobody types: it was meant for a question that is gone.
-  mutating func dropTyped() throws(CommandError) {
-    guard prompt?.isTaken == false else { return }
+  ///
+  /// - Returns: Whether that was no answer but a no.
+  mutating func dropTyped() throws(CommandError) -> Bool {
+    guard prompt?.isTaken == false else { return false }
     do throws(PromptError) { _ = try prompt?.begin() } catch { throw .prompt(error) }
     prompt?.show("\u{7}")
-    prompt?.dropTyped()
+    return prompt?.dropTyped() ?? false
   }
 
   /// Goes to the next line after an answer.
@@ -234,17 +244,17 @@ extension Questioner {
 // MARK: - By a program
 
 extension Questioner {
-  private mutating func askProgram(
-    _ label: String, _ openLabel: String? = nil, other: Int32 = -1
+  private mutating func askProgram<Watch: PromptWatch & ~Copyable>(
+    _ label: String, _ openLabel: String?, _ watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
     guard let program else { throw .prompt(.failed) }
     guard case .pinentry(let surface) = program.kind else {
       let label = openLabel ?? label
       let question = complaint.utf8.isEmpty ? label : complaint + " " + label
-      return try AskedChild.answer(program, to: question, other: other)
+      return try AskedChild.answer(program, to: question, other: watch.descriptor)
     }
     while true {
-      let secret = try askPinentry(program, surface, label, other: other)
+      let secret = try askPinentry(program, surface, label, &watch)
       complaint = ""
       if secret.count > 0 { return secret }
       left -= 1
@@ -254,17 +264,20 @@ extension Questioner {
   }
 
   /// A pinentry that could not ask, or is not to, is not asked again.
-  private mutating func askPinentry(
-    _ program: AskingProgram, _ surface: AskingProgram.Surface, _ label: String, other: Int32
+  private mutating func askPinentry<Watch: PromptWatch & ~Copyable>(
+    _ program: AskingProgram, _ surface: AskingProgram.Surface, _ label: String,
+    _ watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
-    if let asked = pinentry.take() { return try ask(asked, label, other: other) }
-    return try ask(try Pinentry.start(program, on: surface), label, other: other)
+    if let asked = pinentry.take() { return try ask(asked, label, &watch) }
+    return try ask(try Pinentry.start(program, on: surface), label, &watch)
   }
 
-  private mutating func ask(
-    _ asked: consuming Pinentry, _ label: String, other: Int32
+  private mutating func ask<Watch: PromptWatch & ~Copyable>(
+    _ asked: consuming Pinentry, _ label: String, _ watch: inout Watch
   ) throws(CommandError) -> SecretBytes {
-    let secret = try asked.ask(label, remark: remark, complaint: complaint, other: other)
+    let secret = try asked.ask(
+      label, remark: remark, complaint: complaint, other: watch.descriptor
+    ) { watch.stands() }
     pinentry = consume asked
     return secret
   }

@@ -11,36 +11,47 @@ enum Approve {
     "approve", abstract: "be asked here when programs wish to read protected values",
     options: Option.recoveryKeys, unlocking: .whenLocked, run: run)
 
-  /// How long the next wish is waited for at a time, in ms.
+  /// How long the unlock is waited for at a time, in ms.
   private static let patience: UInt64 = 3_600_000
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let access = try invocation.agentAccess(verb: command.verb)
     let isQuiet = invocation.messages.isQuiet
     _ = try person(access)
+    try access.unlocked { connection throws(ClientError) in
+      try connection.beginWishes(since: WishQueue().state, patience: 0)
+      _ = try connection.endWishes()
+    }
+    // From here on nothing is shown of what is typed, not even while the vault is locked.
+    var questioner = try person(access)
+    var isFull = false
     while true {
-      var queue = WishQueue()
-      var held = Held()
-      try access.unlocked(holding: &held) { connection throws(ClientError) in
-        try connection.beginWishes(since: queue.state, patience: 0)
-        queue = try connection.endWishes()
-      }
-      guard let connection = held.connection.take() else { throw .client(.hungUp) }
-      if !isQuiet { access.messages.note("programs that ask are answered here; Ctrl-C ends that") }
       do throws(CommandError) {
-        try answer(ApprovalWatch(connection, queue), access)
+        try questioner.rest()
+        try awaitUnlock(access)
+        var watch = try ApprovalWatch(try access.connect())
+        isFull = false
+        if !isQuiet {
+          access.messages.note("programs that ask are answered here; Ctrl-C ends that")
+        }
+        try answer(&questioner, &watch, access)
       } catch {
-        guard case .client(.refused(.locked)) = error else { throw error }
-        access.messages.note("the vault was locked; what is asked for is gone with it")
+        if case .client(.refused(.locked)) = error {
+          access.messages.note("the vault was locked; what is asked for is gone with it")
+          continue
+        }
+        guard error.isPassing else { throw error }
+        if !isFull { access.messages.note("the agent has no room at present; that is tried again") }
+        isFull = true
+        kura_pause(1_000)
       }
-      try awaitUnlock(access)
     }
   }
 
-  /// Nobody is asked where nobody sees all of it.
+  /// Nobody is asked where nobody sees all of it, or where a program that asks may see it, too.
   private static func person(_ access: VaultAccess) throws(CommandError) -> Questioner {
     let questioner = try access.asking.questioner()
-    guard questioner.showsRemarks else {
+    guard questioner.showsRemarks, questioner.isAtOwnPlace else {
       // A file answers nothing: it sees no question.
       throw .failure(
         "it takes the passcode to answer for what is asked for, and nobody can be asked",
@@ -61,16 +72,13 @@ enum Approve {
   /// Answers one after the other, until the vault is locked. The terminal stays as it is for one question meanwhile:
   /// keys that were meant for one that is gone are shown to nobody, and are no answer to the next.
   private static func answer(
-    _ begun: consuming ApprovalWatch, _ access: VaultAccess
+    _ questioner: inout Questioner, _ watch: inout ApprovalWatch, _ access: VaultAccess
   ) throws(CommandError) {
-    var watch = begun
     var untold = 0
-    var questioner = try person(access)
-    try watch.begin()
     while true {
       if watch.queue.untold > untold { access.messages.note(elsewhere) }
       untold = watch.queue.untold
-      if let wish = watch.queue.all.first {
+      if let wish = watch.ask() {
         guard try ask(wish, &questioner, &watch, access) else { continue }
       } else {
         try questioner.rest()
@@ -89,169 +97,118 @@ enum Approve {
     _ access: VaultAccess
   ) throws(CommandError) -> Bool {
     questioner.renew()
-    var connection = try access.connect()
-    let report = try running { () throws(ClientError) in try connection.status() }
-    let kind = report.lacksPasscode ? .recoveryKey : access.asking.authority
-    watch.choice = TermChoice(access.terms(of: wish, by: kind))
-    var question = try access.question(kind, &connection, to: nil)
+    var question = try question(wish, access)
+    watch.choice = TermChoice(
+      access.terms(of: wish, by: question.kind, canChoose: questioner.hasTerminal))
     (question.label, question.remark) = (watch.choice.label, wish.words)
     do throws(CommandError) {
       let reply = try questioner.attempts(question, watch: &watch) {
         kind, secret, watch throws(ClientError) in
-        try connection.approve(wish, watch.choice.term, kind, secret: secret)
+        // One that was silent as long as a question stands may be gone.
+        var connection = try Connection.open(access.vault, engine: .started)
+        return try connection.approve(wish, watch.choice.term, kind, secret: secret)
       }
-      access.note(reply.notices, after: kind)
+      access.note(reply.notices, after: question.kind)
       return true
-    } catch {
-      return try settle(wish, error, &questioner, &connection, access) || watch.hasNews
-    }
+    } catch { return try settle(wish, error, &questioner, &watch, access) }
+  }
+
+  private static func question(
+    _ wish: WishSummary, _ access: VaultAccess
+  ) throws(CommandError) -> Question {
+    var connection = try access.connect()
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let kind = report.lacksPasscode ? .recoveryKey : access.asking.authority
+    return try access.question(kind, &connection, to: nil)
   }
 
   /// Says no where the owner does, and goes on where it was answered elsewhere, is asked otherwise by now, or cannot be
-  /// given.
+  /// given or asked for here.
   ///
-  /// - Returns: Whether something else is asked for now.
+  /// - Returns: Whether something else is asked for now, or will be at once.
   private static func settle(
     _ wish: WishSummary, _ error: CommandError, _ questioner: inout Questioner,
-    _ connection: inout Connection, _ access: VaultAccess
+    _ watch: inout ApprovalWatch, _ access: VaultAccess
   ) throws(CommandError) -> Bool {
-    if error == .prompt(.answeredElsewhere) {
-      try questioner.dropTyped()
-      access.messages.note("that is not asked any more, or not so")
+    let isChange = error == .prompt(.answeredElsewhere)
+    if isChange {
+      try watch.check()
+      watch.putBack(wish)
+    }
+    // A no is to all of it, whatever it has become.
+    if try isChange ? questioner.dropTyped() : error == .prompt(.cancelled) {
+      access.messages.note(try decline(wish, access) ? "refused" : changed)
       return true
     }
-    if error == .prompt(.cancelled) {
-      do throws(ClientError) { try connection.decline(wish) } catch {
-        guard case .refused(.changedMeanwhile) = error else { throw .client(error) }
-      }
-      access.messages.note("refused")
+    if isChange {
+      access.messages.note(changed)
+      return true
+    }
+    if error == .client(.refused(.changedMeanwhile)) {
+      access.messages.note("something else is asked for now; look at it again")
+      watch.putBack(wish)
       return true
     }
     guard error.isOfWish else { throw error }
-    if case .client(.refused(.changedMeanwhile)) = error {
-      access.messages.note("something else is asked for now; look at it again")
-      return true
-    }
     access.messages.report(Diagnostic(error))
-    return false
+    if error.isOfPlace { watch.leave(wish) }
+    if case .throttled(let wait, _) = error { kura_pause(Int32(min(wait, 60_000))) }
+    return error.endsWish
+  }
+
+  private static let changed = "that is not asked any more, or not so"
+
+  /// - Returns: Whether it was asked for still.
+  private static func decline(
+    _ wish: WishSummary, _ access: VaultAccess
+  ) throws(CommandError) -> Bool {
+    var connection = try access.connect()
+    do throws(ClientError) { try connection.decline(wish) } catch {
+      guard case .refused(.changedMeanwhile) = error else { throw .client(error) }
+      return false
+    }
+    return true
   }
 }
 
 extension CommandError {
-  /// Whether what is asked for, and nothing else, cannot be answered here.
+  /// Whether the agent had no room for it, and may have some in a moment.
+  fileprivate var isPassing: Bool {
+    [.client(.hungUp), .client(.refused(.busy)), .client(.refused(.tooBusy))].contains(self)
+  }
+
+  /// Whether what is asked for, and nothing else, cannot be answered here now.
   fileprivate var isOfWish: Bool {
-    if case .program(.unshown, _) = self { return true }
+    if case .throttled = self { return true }
+    if case .client(.refused(let refusal)) = self {
+      return refusal.failure != .locked && !isPassing
+    }
+    return isOfPlace
+  }
+
+  /// Whether what shows questions here does not show this one.
+  fileprivate var isOfPlace: Bool {
+    guard case .program(let fault, _) = self else { return false }
+    return fault != .notStarted
+  }
+
+  /// Whether what is asked for is so no more, as nobody can give it.
+  fileprivate var endsWish: Bool {
     guard case .client(.refused(let refusal)) = self else { return false }
-    return refusal.failure != .locked
-  }
-}
-
-/// Keeps a question for the owner in step with what is asked for, and lets how far the answer goes be chosen.
-struct ApprovalWatch: ~Copyable, PromptWatch {
-  /// How long the next wish is waited for at a time, in ms.
-  private static let patience: UInt64 = 3_600_000
-
-  private var connection: Connection
-  /// What is asked for, as it was told last.
-  private(set) var queue: WishQueue
-  /// Whether it was told beside a question, and nobody has looked at it since.
-  private var isUnread = false
-  private var failure: CommandError?
-  /// What the wish can be answered with.
-  var choice = TermChoice()
-
-  init(_ connection: consuming Connection, _ queue: WishQueue) {
-    self.connection = connection
-    self.queue = queue
-  }
-
-  /// Begins to hear what else is asked for.
-  mutating func begin() throws(CommandError) {
-    let state = queue.state
-    try running { () throws(ClientError) in
-      try connection.beginWishes(since: state, patience: Self.patience)
-    }
-  }
-
-  /// Waits until something else is asked for, and goes on to hear.
-  mutating func next() throws(CommandError) {
-    if let failure { throw failure }
-    if isUnread {
-      isUnread = false
-      return
-    }
-    queue = try running { () throws(ClientError) in
-      try connection.endWishes(patience: Self.patience)
-    }
-    try begin()
-  }
-
-  /// Whether something else is asked for already.
-  var hasNews: Bool { isUnread || failure != nil || kura_terminal_await(descriptor, 0) }
-
-  var descriptor: Int32 { connection.watched }
-  var isOver: Bool { false }
-  var hasChoices: Bool { choice.hasOthers }
-
-  /// What others ask besides leaves the question as it is.
-  mutating func stands() -> Bool {
-    let asked = queue.all.first
-    do throws(CommandError) { try next() } catch {
-      failure = error
-      return false
-    }
-    isUnread = queue.all.first != asked
-    return !isUnread
-  }
-
-  mutating func choose() -> String? { choice.choose() }
-
-  mutating func noteKey() {}
-  mutating func stepAside() {}
-  mutating func comeBack() -> Bool { true }
-}
-
-// MARK: - Words
-
-extension WishSummary {
-  /// What is asked for, as a person is shown it: who asks, then every name on a line of its own, next to the question.
-  fileprivate var words: String {
-    let who =
-      Claim.cut(program) + " (\(process), since " + Moment.recent(started, now: Clock.unix())
-      + ")"
-    let span = GrantWish.span(lifetime, uses)
-    var text = ""
-    for asker in askers {
-      text += "asked by " + Diagnostic.plain(asker.chain) + "\n"
-      if !asker.reason.isEmpty { text += claim(asker.reason) + "\n" }
-    }
-    text += who + " and the programs below it ask to read" + span + ":"
-    for name in names { text += "\n  " + Diagnostic.plain(Array(name.utf8)) }
-    return text
-  }
-}
-
-extension WishSummary {
-  /// How many names leave room for all that is said on any screen.
-  static let few = 8
-
-  /// What one says of itself: all of it, where that pushes none of the names off the screen.
-  fileprivate func claim(_ reason: [UInt8]) -> String {
-    guard reason.count > Claim.longest, names.count <= Self.few, askers.count == 1 else {
-      return Claim(reason, of: program).text
-    }
-    return Claim.whole(reason, of: program)
+    return [.notFound, .processGone, .processUnfit, .damaged].contains(refusal.failure)
   }
 }
 
 extension VaultAccess {
   /// What can be answered, each with its question. How many names there are stands where it cannot be scrolled away.
   fileprivate func terms(
-    of wish: WishSummary, by kind: Credential
+    of wish: WishSummary, by kind: Credential, canChoose: Bool
   ) -> [(term: ApprovedTerm, label: String)] {
     let count = wish.names.count
     let purpose = "let it read " + (count == 1 ? "that" : "these \(count)")
-    if wish.lifetime == nil { return terms(of: purpose, by: kind, canChoose: wish.mayLast) }
+    if wish.lifetime == nil {
+      return terms(of: purpose, by: kind, canChoose: canChoose && wish.mayLast)
+    }
     return [(.asked, question(kind, to: Purpose(purpose)).label)]
   }
 }

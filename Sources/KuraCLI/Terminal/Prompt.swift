@@ -66,7 +66,7 @@ struct Prompt: ~Copyable {
     }
   }
 
-  private init(
+  init(
     descriptor: Int32, typed: consuming SecretBuffer, drawing: consuming SecretBuffer,
     _ variables: Variables
   ) {
@@ -324,11 +324,17 @@ extension Prompt {
   }
 
   /// Drops what is typed until nobody has typed for half a second.
-  mutating func dropTyped() {
+  ///
+  /// - Returns: Whether Ctrl-D was typed.
+  @discardableResult
+  mutating func dropTyped() -> Bool {
+    var isNo = false
     while kura_terminal_await(descriptor, 500), receive(patience: 0, other: -1) > 0 {
+      for index in 0..<typed.count where typed.bytes[index] == keys?.endOfFile { isNo = true }
       typed.removeAll()
     }
     typed.removeAll()
+    return isNo
   }
 
   /// Reads keys: their count, or what kura_terminal_read answers instead.

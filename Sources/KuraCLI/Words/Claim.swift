@@ -57,14 +57,19 @@ struct Claim {
   /// All that a program says, for a question that is about that, too: in lines below its name that are shorter than any
   /// terminal's, so that none begins where Kura's own words do.
   static func whole(_ words: [UInt8], of program: [UInt8]) -> String {
-    let column = 60
-    var text = cut(program) + " says:\n    "
+    cut(program) + " says:\n" + wrapped("    " + Diagnostic.shown(words))
+  }
+
+  /// A text in lines that are shorter than any terminal's, each but the first one indented.
+  static func wrapped(_ words: String) -> String {
+    let (longest, margin) = (76, "    ")
+    var text = ""
     var count = 0
-    for scalar in Diagnostic.shown(words).unicodeScalars {
+    for scalar in words.unicodeScalars {
       let width = scalar.value >= 0x1100 ? 2 : 1
-      if count + width > column {
-        text += "\n    "
-        count = 0
+      if count + width > longest {
+        text += "\n" + margin
+        count = margin.utf8.count
       }
       count += width
       text.unicodeScalars.append(isBlank(scalar.value) ? " " : scalar)

@@ -30,10 +30,13 @@ extension VaultAccess {
       }
       return true
     } catch {
-      guard case .refused(let refused) = error,
-        refused.failure == .protected || refused.failure == .unsupported
-      else { throw .client(error) }
-      if isAsked, patience == nil { told.note("nobody answers at 'kura approve' any more") }
+      guard case .refused(let refused) = error else { throw .client(error) }
+      let isFull = refused.failure == .tooBusy && patience == nil
+      guard isFull || refused.failure == .protected || refused.failure == .unsupported else {
+        throw .client(error)
+      }
+      if isFull { told.note("'kura approve' has no room for one more question; it stands here") }
+      if isAsked, patience == nil { told.note("nobody answers at 'kura approve'; it stands here") }
       return false
     }
   }

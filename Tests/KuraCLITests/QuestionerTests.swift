@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import CKuraSystem
+import Foundation
+import SecureMemory
+import Testing
+
+@testable import KuraCLI
+
+/// A terminal of the test's own, and what stands at its other end. One process has one prompt: in an exit test only.
+private struct Screen: ~Copyable {
+  let master: Int32
+  let slave: Int32
+
+  init() throws {
+    var (master, slave) = (Int32(-1), Int32(-1))
+    try #require(openpty(&master, &slave, nil, nil, nil) == 0)
+    (self.master, self.slave) = (master, slave)
+  }
+
+  /// A prompt that shows nothing of what is typed already.
+  func prompt() throws -> Prompt {
+    var prompt = Prompt(
+      descriptor: slave, typed: try SecretBuffer(capacity: 64),
+      drawing: try SecretBuffer(capacity: 256), Variables { _ in nil })
+    _ = try prompt.begin()
+    return prompt
+  }
+
+  /// Types, and waits until the keys can be read.
+  func type(_ keys: String) {
+    let bytes = Array(keys.utf8)
+    _ = bytes.withUnsafeBytes { write(master, $0.baseAddress!, $0.count) }
+    _ = kura_terminal_await(slave, -1)
+  }
+
+  /// What was shown since.
+  func shown() -> String {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = bytes.withUnsafeMutableBytes { read(master, $0.baseAddress!, $0.count) }
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}
+
+@Suite struct QuestionerTests {
+  @Test func `what is typed for a question that is gone is dropped, and a no is heard`() async {
+    await #expect(processExitsWith: .success) {
+      let screen = try Screen()
+      var questioner = Questioner(try screen.prompt())
+      for (keys, isNo) in [("attery staple\r", false), ("a\u{4}b", true)] {
+        screen.type(keys)
+        #expect(try questioner.dropTyped() == isNo)
+        #expect(!kura_terminal_await(screen.slave, 0))
+      }
+    }
+  }
+
+  @Test func `who gives up while he waits has seen what he is asked`() async {
+    await #expect(processExitsWith: .success) {
+      let screen = try Screen()
+      var questioner = Questioner(try screen.prompt())
+      var question = Question(label: "passcode: ", openLabel: "passcode: ", kind: .passcode)
+      (question.remark, question.wait) = ("a program asks", 60_000)
+      screen.type("\u{4}")
+      #expect(throws: CommandError.prompt(.cancelled)) {
+        try questioner.attempts(question) { _, _ in }
+      }
+      #expect(screen.shown().hasPrefix("a program asks\r\nToo many wrong passcodes"))
+    }
+  }
+
+  @Test func `a window is a place of one's own, and a terminal that is named is not`() {
+    func isOwn(_ kind: AskingProgram.Kind?) -> Bool {
+      let questioner = Questioner(kind.map { AskingProgram(path: "/p", kind: $0) })
+      return questioner.isAtOwnPlace
+    }
+    func pinentry(_ terminal: String?) -> AskingProgram.Kind {
+      .pinentry(.init(terminal: terminal, terminalType: "xterm", locale: nil))
+    }
+    #expect(isOwn(pinentry(nil)) && !isOwn(pinentry("/dev/pts/1")))
+    #expect(!isOwn(.askpass) && !isOwn(nil))
+  }
+}
