@@ -129,9 +129,9 @@ extension UnlockedVault {
 }
 
 extension CopyState {
-  /// Counts what is changed from now on under another name.
+  /// Counts what is changed from now on under another name, in a journal of its own.
   mutating func becomeAnother() throws(VaultError) {
-    (device, counter) = (try DeviceID.fresh(), 0)
+    self = CopyState(device: try DeviceID.fresh())
   }
 }
 
@@ -163,12 +163,14 @@ extension Draft {
   ///
   /// - Parameters:
   ///   - sides: None for what never was.
-  ///   - id: The revision's id; nil for a fresh one.
+  ///   - item: What is changed; zero for settings and slots.
   mutating func nextLineage(
-    after sides: [Lineage], _ id: RevisionID? = nil
+    after sides: [Lineage], of item: ItemID
   ) throws(VaultError) -> Lineage? {
     guard let entry = try nextEntry() else { return nil }
-    let id = if let id { id } else { try RevisionID.fresh() }
-    return try fromFormat(.item, Lineage(id, at: entry, after: sides))
+    let id = try RevisionID.fresh()
+    let lineage = try fromFormat(.item, Lineage(id, at: entry, after: sides))
+    note(lineage.stamp, of: item)
+    return lineage
   }
 }

@@ -78,7 +78,9 @@ extension UnlockedVault {
   }
 
   /// Seals the draft as the new root and commits.
-  mutating func commit(_ draft: Draft) throws(VaultError) {
+  mutating func commit(_ changed: Draft) throws(VaultError) {
+    var draft = changed
+    try journalChanges(&draft)
     let sealed = try keys.seal(draft.root)
     let fingerprint = try keys.fingerprint(of: draft.root)
     do {

@@ -56,6 +56,9 @@ struct Draft {
   var leavesOldBodies = false
   /// Whether the owner's proof was given for this change.
   var isByOwner = false
+  /// The changes that the journal of a shared vault is to have; none in any other.
+  var changes: [JournalRecord] = []
+  private let isShared: Bool
 
   /// The draft that a state is followed by.
   ///
@@ -64,11 +67,20 @@ struct Draft {
     after trust: Trust, by writer: WriterID, at time: UInt64
   ) throws(VaultError) {
     root = trust.root
+    isShared = trust.copies?.remote != nil
     guard root.epoch < .max else { throw .damaged(.root) }
     root.epoch += 1
     root.previous = trust.fingerprint
     root.writer = writer
     root.time = time
+  }
+
+  /// Notes a change of this copy, for whoever has to know of it when its row is gone.
+  ///
+  /// - Parameter item: Zero for settings and slots.
+  mutating func note(_ change: RevisionStamp, of item: ItemID) {
+    guard isShared else { return }
+    changes.append(JournalRecord(counter: change.entry.counter, revision: change.id, item: item))
   }
 
   /// Counts an item that is deleted, or is so no more.

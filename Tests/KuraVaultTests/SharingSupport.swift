@@ -23,7 +23,7 @@ enum Shared {
     let file = try TestVault(creating: false)
     try file.createOfFirstFormat(wantsRecoveryKey: wantsRecoveryKey)
     try file.takeOver()
-    try file.fill { vault throws in try vault.share() }
+    try file.fill { vault throws in try vault.beginStore() }
     return file
   }
 
@@ -43,7 +43,7 @@ enum Shared {
 }
 
 extension UnlockedVault {
-  mutating func share() throws(VaultError) {
+  mutating func beginStore() throws(VaultError) {
     _ = try ownDevice()
     try beginSharing(
       record: Array("record".utf8), in: Shared.epoch, key: [UInt8](repeating: 5, count: 32),

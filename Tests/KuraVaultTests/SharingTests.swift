@@ -48,12 +48,12 @@ import Testing
   @Test func `is shared once, and is of format 2`() throws {
     let file = try Shared.file()
     var vault = try file.unlock()
-    #expect(throws: VaultError.busy) { try vault.share() }
+    #expect(throws: VaultError.busy) { try vault.beginStore() }
     vault.fold()
     let old = try TestVault(creating: false)
     try old.createOfFirstFormat()
     var first = try old.unlock()
-    #expect(throws: VaultError.takesNewFormat) { try first.share() }
+    #expect(throws: VaultError.takesNewFormat) { try first.beginStore() }
     #expect(try first.remoteMemory() == nil && first.deviceTable() == nil)
     #expect(throws: VaultError.noVault) { try first.remember { _, _ throws(VaultError) in [] } }
     first.fold()
@@ -166,7 +166,7 @@ import Testing
     var vault = try file.unlock()
     var second = try file.unlock()
     try second.put("a", "1")
-    try vault.share()
+    try vault.beginStore()
     try vault.keep(Shared.head(4, "theirs"), of: other)
     #expect(try second.getText("a") == "1")
     #expect(try second.keptHead(of: other) == Shared.head(4, "theirs").bytes)
@@ -182,7 +182,7 @@ import Testing
     let pair = try Copies()
     try pair.here { vault throws in
       try vault.put("a", "1")
-      try vault.share()
+      try vault.beginStore()
     }
     try pair.part()
     try pair.here { vault throws in try vault.walked() }
@@ -201,7 +201,7 @@ import Testing
   @Test func `remembers whose it was when it becomes another copy`() throws {
     let pair = try Copies()
     try pair.here { vault throws in
-      try vault.share()
+      try vault.beginStore()
       try vault.walked()
     }
     try pair.part()

@@ -40,6 +40,8 @@ struct SealedItem: Sendable {
   let meta: [UInt8]
   let body: [UInt8]
   let leaf: Digest
+  /// What made it; nil in format 1.
+  let change: RevisionStamp?
 }
 
 /// Holds the next items of a batch, sealed as if they were new to the vault, as most are.

@@ -169,6 +169,7 @@ extension UnlockedVault {
         bucket.set(entry.tag, item.leaf)
         batch.unwritten.append(item)
         draft.root.itemCount += 1
+        if let change = item.change { draft.note(change, of: item.facts.id) }
         room -= 1
       } else {
         // Of the row before it, where that is of the same name.

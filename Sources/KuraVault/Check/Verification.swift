@@ -25,7 +25,7 @@ public struct Verification: ~Copyable {
   /// Names what is looked at, one after the other.
   enum Phase {
     case items, historyKeys, knownHistory, extraHistory, chunkKeys, buckets, nodes, orphans
-    case heads, places, done
+    case heads, places, journal, done
   }
 
   var storage: Storage
@@ -59,6 +59,7 @@ public struct Verification: ~Copyable {
   /// The ids of the heads that are to be kept.
   var expectedHeads: [DeviceID: HeadID] = [:]
   var lastPlaced: [UInt8] = []
+  var journal = JournalScan()
   var keyCount: UInt64 = 0
   var expectedHistory: Set<KeyPair> = []
   var reportedValue: [UInt8] = []
@@ -229,6 +230,7 @@ extension Verification {
     case .orphans: try checkOrphans()
     case .heads: try checkHeads(own.keys)
     case .places: try checkPlaces(own.keys)
+    case .journal: try checkJournal(own.keys)
     case .done: break
     }
   }
@@ -245,7 +247,8 @@ extension Verification {
     case .nodes: phase = .orphans
     case .orphans: phase = .heads
     case .heads: phase = .places
-    case .places, .done: phase = .done
+    case .places: phase = .journal
+    case .journal, .done: phase = .done
     }
   }
 }
@@ -262,6 +265,7 @@ extension Verification.Phase {
     case .orphans, .done: "list of loose values"
     case .heads: "heads of devices"
     case .places: "places of values in a store"
+    case .journal: "journal"
     }
   }
 }

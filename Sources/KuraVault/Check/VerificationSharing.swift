@@ -54,4 +54,18 @@ extension Verification {
       }
     }
   }
+
+  /// Checks that the journal is the one that the root vouches for.
+  mutating func checkJournal(_ keys: borrowing Keyring) throws(VaultError) {
+    do throws(VaultError) {
+      while budget > 0 {
+        budget -= JournalRecord.mostInRow / 4
+        if try journal.next(in: &storage, root, keys) == nil { return finishPhase() }
+      }
+    } catch {
+      guard error.isDamageOfRow else { throw error }
+      try findings.add(.header, "journal")
+      finishPhase()
+    }
+  }
 }

@@ -70,7 +70,7 @@ extension UnlockedVault {
     try change.check(live: nil)
     guard let (facts, history) = change.kept else { throw .notFound }
     if tag == newTag { return facts.revision }
-    let lineage = try nextLineage(of: change, &draft)
+    let lineage = try nextLineage(of: change, facts.id, &draft)
     let row = try renamed(tag, new, newTag, as: lineage)
     try vacate(newTag, to: change, old, replacing: replacing, &draft)
     try place(row, history, &draft)
@@ -128,8 +128,8 @@ extension UnlockedVault {
     try draft.checkRelease(of: other)
     if revision != nil {
       try retire(other, to: oldTag, path, name, &draft)
-    } else if let (_, history) = other.kept {
-      let lineage = try nextLineage(of: other, &draft)
+    } else if let (facts, history) = other.kept {
+      let lineage = try nextLineage(of: other, facts.id, &draft)
       let row = try renamed(newTag, name, oldTag, as: lineage)
       try store(row, history, at: path, &draft)
     } else {

@@ -84,7 +84,7 @@ extension UnlockedVault {
   ) throws(VaultError) -> UInt64 {
     guard let (facts, kept) = change.kept else { throw .notFound }
     let history = try reseal(kept, of: facts.id, as: protection, key, &draft)
-    let lineage = try nextLineage(of: change, &draft)
+    let lineage = try nextLineage(of: change, facts.id, &draft)
     let isDisplaced = change.shown?.isDisplaced ?? false
     let row = try rows.withCurrent(facts.tag, under: trust.root, keys) {
       found, keys throws(VaultError) in

@@ -55,7 +55,7 @@ struct RowSealer: ~Copyable {
     let body = try seal(.body(vault: vault, facts: facts), &random)
     let leaf = try fromFormat(
       .item, tree.leaf(facts, meta: meta.span, body: body.span, list: Span()))
-    return SealedItem(facts: facts, meta: meta, body: body, leaf: leaf)
+    return SealedItem(facts: facts, meta: meta, body: body, leaf: leaf, change: lineage?.stamp)
   }
 
   /// Seals what stands ready, for a place.

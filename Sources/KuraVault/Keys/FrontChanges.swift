@@ -39,7 +39,7 @@ extension UnlockedVault {
     guard var ledger = keys.ring.ledger, key.strictest(of: [value]) != nil else { return }
     let before = ledger.settings.first { $0.key == key.rawValue }
     let sides = before?.sides.map(\.lineage) ?? []
-    guard let lineage = try draft.nextLineage(after: sides) else { return }
+    guard let lineage = try draft.nextLineage(after: sides, of: .zero) else { return }
     ledger.settings.removeAll { $0.key == key.rawValue }
     ledger.settings.append(
       SettingSides(key.rawValue, sides: [SettingSides.Side(lineage, value: value)]))

@@ -199,6 +199,7 @@ extension UnlockedVault {
     rekey.entries.sort { $0.tag < $1.tag }
     root.treeRoot = try rekey.rows.tree.build(
       rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)
+    try keys.resealJournal(of: &root, before: trust.root, in: &rekey.rows.storage)
     root.headerDigest = try keys.next.headerDigest(
       header: trust.header, ring: front.ring, copies: copies, slots: front.slots)
     let sealed = try keys.next.seal(root)

@@ -25,7 +25,9 @@ extension UnlockedVault {
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
     let sides = try slotSides(ledger)
-    guard let lineage = try draft.nextLineage(after: sides.map(\.lineage)) else { return }
+    guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
+      return
+    }
     // What stands elsewhere, and found no room here, stands on.
     let slots =
       sides.standing.filter { !gone.contains($0.id) }

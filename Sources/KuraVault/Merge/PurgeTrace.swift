@@ -146,7 +146,7 @@ extension UnlockedVault {
     of change: borrowing ItemChange, _ draft: inout Draft
   ) throws(VaultError) -> PurgeTrace? {
     guard format > .first, let (facts, _) = change.kept,
-      let lineage = try nextLineage(of: change, &draft)
+      let lineage = try nextLineage(of: change, facts.id, &draft)
     else { return nil }
     var trace = PurgeTrace(of: facts.id, by: lineage, facts.protection)
     // What was never anywhere else needs no trace, but nobody knows that.

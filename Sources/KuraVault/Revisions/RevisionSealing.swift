@@ -13,7 +13,7 @@ extension UnlockedVault {
     _ next: borrowing NextRevision, _ content: borrowing NewContent, _ change: borrowing ItemChange,
     _ facts: RowFacts, _ kind: ItemKind, _ draft: inout Draft
   ) throws(VaultError) -> (meta: [UInt8], body: [UInt8]) {
-    guard let lineage = try nextLineage(of: change, &draft) else {
+    guard let lineage = try nextLineage(of: change, facts.id, &draft) else {
       return (
         try keys.seal(next.meta, facts),
         try keys.seal(content, facts, for: .number(facts.revision), nil)
@@ -37,9 +37,9 @@ extension UnlockedVault {
 
   /// Who a change of an item is; nil in format 1, where changes have no names.
   func nextLineage(
-    of change: borrowing ItemChange, _ draft: inout Draft
+    of change: borrowing ItemChange, _ item: ItemID, _ draft: inout Draft
   ) throws(VaultError) -> Lineage? {
-    keys.format > .first ? try draft.nextLineage(after: try change.sides()) : nil
+    keys.format > .first ? try draft.nextLineage(after: try change.sides(), of: item) : nil
   }
 
   /// The secret attributes from now on.

@@ -113,11 +113,6 @@ extension UnlockedVault {
   }
 }
 
-extension UnlockedVault {
-  /// The own changes behind one, as far as they are noted.
-  mutating func journalRecords(after counter: UInt64) throws(VaultError) -> [JournalRecord] { [] }
-}
-
 extension DeviceTable {
   /// The note of a device, a new one where it was never heard of.
   fileprivate func noted(_ device: DeviceID) throws(VaultError) -> DeviceNote {

@@ -154,13 +154,17 @@ extension UnlockedVault {
     guard let bytes = try keptHead(of: .zero) else { throw .damaged(.header) }
     let front = try SyncFront(kept: bytes)
     guard let told = try report(in: front) else { throw .damaged(.header) }
-    try remember { memory, _ in
-      guard let pending = memory.pending else { return [] }
-      memory.standing = pending
-      memory.pending = nil
-      memory.covered.formUnion(told.covered)
-      memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
-      return [KeptHead(device: device, bytes: bytes), KeptHead(device: .zero, bytes: nil)]
+    let journaled = UInt64(front.head.journals.count * RemoteBlock.count)
+    try writing { vault, draft throws(VaultError) in
+      try vault.remember(&draft) { memory, _ in
+        guard let pending = memory.pending else { return [] }
+        memory.standing = pending
+        memory.pending = nil
+        memory.covered.formUnion(told.covered)
+        memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
+        return [KeptHead(device: device, bytes: bytes), KeptHead(device: .zero, bytes: nil)]
+      }
+      try vault.trimJournal(through: journaled, &draft)
     }
   }
 }
