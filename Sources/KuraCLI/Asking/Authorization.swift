@@ -22,28 +22,43 @@ extension VaultAccess {
     _ connection: inout Connection, _ item: Refusal.Subject,
     _ body: (inout Connection) throws(ClientError) -> Value
   ) throws(CommandError) -> Value {
-    try authorize(&connection, item)
+    var value: Value?
+    try authorize(&connection, item) { connection throws(ClientError) in
+      value = try body(&connection)
+    }
+    if let value { return value }
     return try running { () throws(ClientError) in try body(&connection) }
   }
 
   private func authorize(
-    _ connection: inout Connection, _ item: Refusal.Subject
+    _ connection: inout Connection, _ item: Refusal.Subject,
+    again: (inout Connection) throws(ClientError) -> Void
   ) throws(CommandError) {
     let purpose = Purpose("open", Diagnostic.shown(item.text))
     let terms = GrantTerms(
       to: .program, lifetime: WishRequest.ownersChoice, reason: asking.reason ?? [])
     if item != .none, try answered([item.text], terms, &connection) { return }
     // Who waits is not asked.
-    if patience == nil || asking.isGiven, try authorize(&connection, to: purpose, item) { return }
+    if patience == nil || asking.isGiven,
+      try authorize(&connection, to: purpose, item, again: again)
+    {
+      return
+    }
     throw .client(.refused(.protected(item)))
   }
 
   /// Has the passcode proved, also where nothing asks for it.
   ///
-  /// - Parameter item: What it is for alone: at a terminal, it can be for longer than this once.
+  /// - Parameters:
+  ///   - item: What it is for alone: at a terminal, it can be for longer than this once.
+  ///   - again: Does what it is for, once another command has asked at the terminal: what was answered there may be for
+  ///     this one, too.
   /// - Returns: False where it is not given, and nobody can be asked.
   func authorize(
-    _ connection: inout Connection, to purpose: Purpose, _ item: Refusal.Subject = .none
+    _ connection: inout Connection, to purpose: Purpose, _ item: Refusal.Subject = .none,
+    again: (inout Connection) throws(ClientError) -> Void = { _ throws(ClientError) in
+      throw .refused(.protected(.none))
+    }
   ) throws(CommandError) -> Bool {
     let kind = asking.authority
     if let secret = try asking.givenCredential(as: kind) {
@@ -56,6 +71,7 @@ extension VaultAccess {
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else { return false }
+    if try questioner.awaitTerminal(), try serves(&connection, again) { return true }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
     var question = try question(asked, &connection, to: purpose)
@@ -73,6 +89,16 @@ extension VaultAccess {
     }
     note(notices, after: asked)
     if let reply { try tell(reply, lasting: watch.choice.term.lifetime ?? 0, &connection) }
+    return true
+  }
+
+  private func serves(
+    _ connection: inout Connection, _ body: (inout Connection) throws(ClientError) -> Void
+  ) throws(CommandError) -> Bool {
+    do throws(ClientError) { try body(&connection) } catch {
+      guard case .refused(.protected) = error else { throw .client(error) }
+      return false
+    }
     return true
   }
 

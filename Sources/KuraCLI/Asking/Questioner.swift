@@ -97,6 +97,10 @@ extension Questioner {
     to question: Question, watch: inout Watch,
     _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
   ) throws(CommandError) -> SecretBytes {
+    // What is said belongs to this question, not into that of another command.
+    _ = try prompting { () throws(PromptError) in
+      try prompt?.takeTerminal(other: watch.descriptor) { watch.stands() }
+    }
     // Who gives up while he waits has seen what he says no to.
     if let remark = question.remark { prompt?.say(remark) }
     if let remark = question.enterRemark { prompt?.say(remark) }
@@ -193,6 +197,13 @@ extension Questioner {
   mutating func ask(_ label: String, isHidden: Bool) throws(CommandError) -> SecretBytes {
     var nobody = NobodyElse()
     return try ask(label, isHidden: isHidden, watch: &nobody)
+  }
+
+  /// Waits until no other command asks at this terminal.
+  ///
+  /// - Returns: Whether one did.
+  mutating func awaitTerminal() throws(CommandError) -> Bool {
+    try prompting { () throws(PromptError) in try prompt?.takeTerminal(other: -1) } ?? false
   }
 
   /// Asks for a new secret, twice.

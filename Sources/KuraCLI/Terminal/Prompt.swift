@@ -218,14 +218,18 @@ extension Prompt {
   /// - Parameters:
   ///   - other: A descriptor that has something to read when that may be of no use any more.
   ///   - stands: Reads it, and says whether it is.
-  mutating func takeTerminal(
+  /// - Returns: Whether one did.
+  @discardableResult mutating func takeTerminal(
     other: Int32, stands: () -> Bool = { false }
-  ) throws(PromptError) {
+  ) throws(PromptError) -> Bool {
+    var hasWaited = false
     while lock < 0 {
       lock = kura_terminal_lock(descriptor)
-      guard isTaken else { return }
+      guard isTaken else { break }
+      hasWaited = true
       if kura_terminal_await(other, 100), !stands() { throw .answeredElsewhere }
     }
+    return hasWaited
   }
 
   /// Whether another command asks on this terminal, as far as was seen last.
