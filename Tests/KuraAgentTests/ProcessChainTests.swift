@@ -99,13 +99,13 @@ import Testing
     #expect(chain([links[0], link(20, below: 1, at: 101)]) == nil)
     let processes = Processes(links)
     let looks = Mutex(0)
-    let changing = ProcessChain(of: 30, startedBefore: 1_000) { process in
+    let changing = ProcessChain(of: 30, startedBefore: 1_000) { process, question in
       let count = looks.withLock { looks in
         looks += 1
         return looks
       }
       if count == 3 { processes.set(link(20, below: 1, at: 60)) }
-      return processes.look(process)
+      return processes.look(process, question)
     }
     #expect(changing == nil)
   }
@@ -137,6 +137,15 @@ import Testing
     let chain = ProcessChain(
       of: own.process, startedBefore: ProcessLink.latestStart, ProcessLink.read)
     #expect(chain?.links.first == own)
+    #expect(ProcessLink.read(own.process, .again(own)) == own)
+    let place = try #require(ProcessLink.read(own.process, .place))
+    #expect(ProcessLink.read(own.process, .again(place)) == place)
+    #expect(place.isFit(beside: own) && place.start == own.start && place.parent == own.parent)
+    for other in [
+      link(own.process, below: own.parent, at: own.start + 1_000), link(4_000_000, below: 1, at: 1),
+    ] {
+      #expect(ProcessLink.read(other.process, .again(other)) != other)
+    }
     #expect(ProcessLink.read(4_000_000) == nil)
   }
 
@@ -230,7 +239,7 @@ import Testing
   @Test func `reads nothing of processes where it is not needed`() throws {
     let looks = Mutex(0)
     let bench = try Bench {
-      $0.processes = { _ in
+      $0.processes = { _, _ in
         looks.withLock { $0 += 1 }
         return nil
       }

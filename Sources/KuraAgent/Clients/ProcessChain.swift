@@ -21,6 +21,15 @@ struct ProcessLink: Equatable, Sendable {
   let name: [UInt8]
 }
 
+/// Says how much of a process is to be told.
+enum ProcessQuestion: Sendable {
+  case all
+  /// Where it stands: what it calls itself will do for its name.
+  case place
+  /// Whether it is still what it was a moment ago: with another start or another parent it is not.
+  case again(ProcessLink)
+}
+
 /// Names the process below which programs are answered for together.
 struct ProcessTree: Equatable, Sendable {
   let process: UInt32
@@ -42,23 +51,25 @@ struct ProcessChain: Equatable, Sendable {
   ///   - look: Tells of a process; nil where there is none.
   init?(
     of process: UInt32, startedBefore latest: UInt64, upTo roots: [ProcessTree] = [],
-    _ look: (UInt32) -> ProcessLink?
+    _ look: (UInt32, ProcessQuestion) -> ProcessLink?
   ) {
-    guard let links = Self.walk(process, roots, look), links == Self.walk(process, roots, look),
+    guard let links = Self.walk(process, roots, look),
+      links.allSatisfy({ look($0.process, .again($0)) == $0 }),
       let own = links.first, own.start <= latest
     else { return nil }
     self.links = links
   }
 
   private static func walk(
-    _ process: UInt32, _ roots: [ProcessTree], _ look: (UInt32) -> ProcessLink?
+    _ process: UInt32, _ roots: [ProcessTree],
+    _ look: (UInt32, ProcessQuestion) -> ProcessLink?
   ) -> [ProcessLink]? {
     var links: [ProcessLink] = []
     var next = process
     var missing = roots
     while next > 1, links.count < longest {
       // Of other users' processes some systems tell nothing: what is below them is known all the same.
-      guard let link = look(next) else { break }
+      guard let link = look(next, roots.isEmpty ? .all : .place) else { break }
       // A parent that is younger than its child is another process with the number of the parent.
       if let below = links.last, link.start > below.start { return nil }
       links.append(link)
@@ -140,25 +151,47 @@ extension ProcessLink {
 
 extension ProcessLink {
   /// Looks a process up in proc(5).
-  static func read(_ process: UInt32) -> ProcessLink? {
+  static func read(_ process: UInt32, _ question: ProcessQuestion = .all) -> ProcessLink? {
     guard let stat = text("/proc/\(process)/stat", 1_024), let last = stat.lastIndex(of: 41),
-      let first = stat.firstIndex(of: 40), first < last,
-      let status = text("/proc/\(process)/status", 8_192)
+      let first = stat.firstIndex(of: 40), first < last
     else { return nil }
     // The name may hold anything, brackets and spaces, too.
-    let fields = stat[(last + 1)...].split(separator: 32)
-    guard fields.count > 19, let parent = number(fields[1]), let session = number(fields[3]),
-      let ticks = number(fields[19]),
+    var fields = Words(stat[(last + 1)...])
+    guard fields.skip(1), let parent = number(fields.next()), fields.skip(1),
+      let session = number(fields.next()), let device = fields.next(), fields.skip(14),
+      let ticks = number(fields.next())
+    else { return nil }
+    let second = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    let rights: (user: UInt32, depth: Int)?
+    // The namespaces of a process are those that it began in.
+    if case .again(let known) = question {
+      rights = (known.user, known.depth)
+    } else {
+      rights = self.rights(of: process)
+    }
+    guard let rights else { return nil }
+    return ProcessLink(
+      process: process, parent: UInt32(clamping: parent), start: ticks * 1_000 / second,
+      user: rights.user, depth: rights.depth,
+      terminal: UInt32(bitPattern: Int32(String(decoding: device, as: UTF8.self)) ?? 0),
+      isLeader: session == UInt64(process),
+      name: name(of: process, question) ?? Array(stat[(first + 1)..<last]))
+  }
+
+  private static func rights(of process: UInt32) -> (user: UInt32, depth: Int)? {
+    guard let status = text("/proc/\(process)/status", 8_192),
       let users = words("Uid:", in: status), users.count == 4, let user = number(users[1]),
       let depth = words("NSpid:", in: status)?.count
     else { return nil }
-    let terminal = UInt32(bitPattern: Int32(String(decoding: fields[4], as: UTF8.self)) ?? 0)
-    let second = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
-    return ProcessLink(
-      process: process, parent: UInt32(clamping: parent), start: ticks * 1_000 / second,
-      user: UInt32(clamping: user), depth: depth, terminal: terminal,
-      isLeader: session == UInt64(process),
-      name: program(process) ?? Array(stat[(first + 1)..<last]))
+    return (UInt32(clamping: user), depth)
+  }
+
+  private static func name(of process: UInt32, _ question: ProcessQuestion) -> [UInt8]? {
+    switch question {
+    case .all: program(process)
+    case .place: nil
+    case .again(let known): known.name
+    }
   }
 
   /// In how many namespaces of process ids a process is; nil where it is not seen.
@@ -188,14 +221,28 @@ extension ProcessLink {
     return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
   }
 
-  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-    UInt64(String(decoding: digits, as: UTF8.self))
+  private static func number(_ digits: ArraySlice<UInt8>?) -> UInt64? {
+    guard let digits, (1...19).contains(digits.count) else { return nil }
+    var number: UInt64 = 0
+    for digit in digits {
+      guard (48...57).contains(digit) else { return nil }
+      number = number * 10 + UInt64(digit - 48)
+    }
+    return number
   }
 
   /// What a line of `/proc/PID/status` has after its title.
   private static func words(_ title: String, in status: [UInt8]) -> [ArraySlice<UInt8>]? {
-    let line = status.split(separator: 10).first { $0.starts(with: title.utf8) }
-    return line.map { Array($0.split(separator: 9).dropFirst()) }
+    let title = Array(title.utf8)
+    var lines = Words(status[...], between: 10)
+    while let line = lines.next() {
+      guard line.starts(with: title) else { continue }
+      var (words, all) = (Words(line, between: 9), [ArraySlice<UInt8>]())
+      _ = words.next()
+      while let word = words.next() { all.append(word) }
+      return all
+    }
+    return nil
   }
 
   private static func program(_ process: UInt32) -> [UInt8]? {
@@ -206,10 +253,31 @@ extension ProcessLink {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: limit)
-    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-      unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { room, count in
+      count = max(0, unsafe Glibc.read(descriptor, room.baseAddress, limit))
     }
-    return count > 0 ? Array(bytes.prefix(count)) : nil
+    return bytes.isEmpty ? nil : bytes
+  }
+}
+
+/// Goes over the words of a line, or the lines of a text.
+private struct Words {
+  private var rest: ArraySlice<UInt8>
+  private let mark: UInt8
+
+  /// - Parameter mark: What stands between them, once or more.
+  init(_ text: ArraySlice<UInt8>, between mark: UInt8 = 32) { (rest, self.mark) = (text, mark) }
+
+  mutating func next() -> ArraySlice<UInt8>? {
+    guard let start = rest.firstIndex(where: { $0 != mark }) else { return nil }
+    let end = rest[start...].firstIndex(of: mark) ?? rest.endIndex
+    defer { rest = rest[end...] }
+    return rest[start..<end]
+  }
+
+  /// - Returns: Whether there were so many.
+  mutating func skip(_ count: Int) -> Bool {
+    for _ in 0..<count where next() == nil { return false }
+    return true
   }
 }

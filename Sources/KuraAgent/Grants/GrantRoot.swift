@@ -18,7 +18,7 @@ struct GrantRoot: ~Copyable {
     guard raw >= 0 else { throw .processGone(link.process) }
     let held = Descriptor(owning: raw)
     // What was looked up may have ended before it was held, and left its number to another.
-    guard configuration.processes(link.process)?.start == link.start,
+    guard configuration.processes(link.process, .place)?.start == link.start,
       kura_process_has_ended(held.raw) == 0
     else { throw .processGone(link.process) }
     process = held
@@ -47,7 +47,7 @@ extension Agent {
     let found: ProcessLink?
     switch scope {
     case .client: found = own
-    case .process: found = configuration.processes(process)
+    case .process: found = configuration.processes(process, .all)
     case .program:
       guard let tree = chain.tree else { throw .processUnfit(0) }
       found = chain.links.first { $0.process == tree.process }

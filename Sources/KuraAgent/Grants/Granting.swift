@@ -100,7 +100,7 @@ extension Agent {
 
   /// What a process runs now: a run has become its command since.
   private func program(of root: borrowing GrantRoot) -> [UInt8] {
-    configuration.processes(root.tree.process)?.name ?? root.program
+    configuration.processes(root.tree.process, .all)?.name ?? root.program
   }
 
   /// Ends what stands.

@@ -26,7 +26,7 @@ public struct AgentConfiguration: Sendable {
   public var clock: @Sendable () -> Moment = Moment.now
 
   /// Tells of processes; a test's own does.
-  var processes: @Sendable (UInt32) -> ProcessLink? = ProcessLink.read
+  var processes: @Sendable (UInt32, ProcessQuestion) -> ProcessLink? = ProcessLink.read
 
   /// Opens a descriptor that shows a process's end, or tells a negated errno; a test's own does.
   var holdProcess: @Sendable (UInt32) -> Int32 = { kura_process_hold(Int32(clamping: $0)) }

@@ -9,7 +9,7 @@ internal import SecureMemory
 extension Agent {
   /// Has a client told of each value that the programs below its process are handed, before they are.
   func mask(_ connection: Connection) throws(Refusal) {
-    guard let own = configuration.processes(UInt32(clamping: connection.process)),
+    guard let own = configuration.processes(UInt32(clamping: connection.process), .all),
       own.start <= connection.began, lives(connection) == true
     else { throw .unsupported(.text("masking for a process that the agent cannot see")) }
     forgetMasks()
@@ -39,7 +39,7 @@ extension Agent {
   private func forgetMasks() {
     masks.removeAll { run in
       guard run.connection == nil else { return false }
-      return configuration.processes(run.tree.process)?.start != run.tree.start
+      return configuration.processes(run.tree.process, .place)?.start != run.tree.start
     }
   }
 

@@ -22,7 +22,9 @@ final class Processes: Sendable {
 
   func isStopped(_ process: UInt32) -> Bool { stopped.withLock { $0.contains(process) } }
 
-  func look(_ process: UInt32) -> ProcessLink? { table.withLock { $0[process] } }
+  func look(_ process: UInt32, _ question: ProcessQuestion = .all) -> ProcessLink? {
+    table.withLock { $0[process] }
+  }
 
   func end(_ process: UInt32) { table.withLock { $0[process] = nil } }
 
