@@ -19,16 +19,16 @@ TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
-PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-import kura-ui kura-strength)
-MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-import.1 kura-ui.1
-MAN5 := kura-format.5 kura-json.5 kura-protocol.5
+PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-import kura-sync kura-ui kura-strength)
+MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-import.1 kura-sync.1 kura-ui.1
+MAN5 := kura-format.5 kura-json.5 kura-protocol.5 kura-sync-format.5
 MAN7 := kura-grants.7 kura-start.7 kura-helpers.7 kura-recipes.7 kura-security.7
 # The names under which other programs look for a helper of theirs.
 LINKS := git-credential-kura docker-credential-kura cargo-credential-kura terraform-credentials-kura kura-askpass \
   kura-pass
 # Programs that may be there themselves: each in a directory of its own, to stand in the PATH of what shall find it.
 FRONTS := pass keyring
-COMMANDS := kura kura-agent kura-desktop kura-import kura-ui
+COMMANDS := kura kura-agent kura-desktop kura-import kura-sync kura-ui
 UNIT := kura-agent.socket kura-agent.service kura-desktop.service
 BIN := $(DESTDIR)$(PREFIX)/bin
 HELPERS := $(DESTDIR)$(PREFIX)/libexec/kura
@@ -109,7 +109,7 @@ build: packages
 
 programs: engine desktop strength client
 	@mkdir -p $(OUT)
-	@install -m 755 $(addprefix .build/engine/release/kura-,agent desktop import ui) \
+	@install -m 755 $(addprefix .build/engine/release/kura-,agent desktop import sync ui) \
 	  .build/strength/release/kura-strength .build/embedded/release/kura $(OUT)
 
 # A scratch path each, so that make -j builds them side by side.
@@ -117,6 +117,7 @@ engine:
 	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
 	@$(SWIFT) build $(ENGINE) --product kura-ui --scratch-path .build/engine
 	@$(SWIFT) build $(ENGINE) --product kura-import --scratch-path .build/engine
+	@$(SWIFT) build $(ENGINE) --product kura-sync --scratch-path .build/engine
 
 # Of sd-bus there is no static library: compiled with what it shares with the agent, linked with the
 # distribution's libraries.

@@ -59,9 +59,9 @@ let program: [Target] =
         "CSystemd", "CUnicode", "CZlib", "CZxcvbn",
         "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
         "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
-        "KuraUI", "KuraVault",
+        "KuraSync", "KuraUI", "KuraVault",
         "SecureMemory", "kura-agent",
-        "kura-desktop", "kura-import", "kura-strength", "kura-ui",
+        "kura-desktop", "kura-import", "kura-strength", "kura-sync", "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -99,6 +99,7 @@ let package = Package(
     .executable(name: "kura-desktop", targets: ["kura-desktop"]),
     .executable(name: "kura-import", targets: ["kura-import"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
+    .executable(name: "kura-sync", targets: ["kura-sync"]),
     .executable(name: "kura-ui", targets: ["kura-ui"]),
     // Each module that stands in another one's interface is met with it.
     .library(name: "KuraKeychain", targets: ["KuraKeychain", "KuraClient", "SecureMemory"]),
@@ -182,6 +183,12 @@ let package = Package(
       linkerSettings: libraries(["expat", "minizip", "z", "nettle", "argon2"])),
     .executableTarget(
       name: "kura-import", dependencies: ["CKuraSystem", "KuraImport"], swiftSettings: strict),
+    .target(
+      name: "KuraSync",
+      dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "kura-sync", dependencies: ["CKuraSystem", "KuraSync"], swiftSettings: strict),
     .executableTarget(
       name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 
@@ -256,6 +263,13 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraMaskTests", dependencies: ["KuraMask", "SecureMemory", "TestGround"],
+      swiftSettings: tests),
+    .testTarget(
+      name: "KuraSyncTests",
+      dependencies: [
+        "CKuraSystem", "KuraSync", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
+        "TestGround",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraUITests",

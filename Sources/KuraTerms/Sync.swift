@@ -60,7 +60,7 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   /// Whether somebody has to look at it: a machine that is off is no alarm.
   public var isAlarm: Bool { self != .late }
 
-  /// Its word in kura-sync-format(5) and in JSON.
+  /// Its word for programs; kura-sync-format(5) has it with spaces.
   public var word: String {
     switch self {
     case .late: "late"
@@ -69,13 +69,13 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .changed: "changed"
     case .forged: "forged"
     case .swapped: "swapped"
-    case .otherVault: "another vault's"
-    case .otherKey: "another key"
-    case .falseEpoch: "false epoch"
-    case .ownHeadBack: "own head back"
-    case .ownHeadGone: "own head gone"
-    case .passcodeWanted: "passcode wanted"
-    case .twoOwners: "two owners"
+    case .otherVault: "another-vault"
+    case .otherKey: "another-key"
+    case .falseEpoch: "false-epoch"
+    case .ownHeadBack: "own-head-back"
+    case .ownHeadGone: "own-head-gone"
+    case .passcodeWanted: "passcode-wanted"
+    case .twoOwners: "two-owners"
     }
   }
 }

@@ -87,7 +87,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["kura", "kura-agent", "kura-desktop", "kura-import", "kura-ui"])
+  @Test(arguments: [
+    "kura", "kura-agent", "kura-desktop", "kura-import", "kura-sync", "kura-ui",
+  ])
   func `a program says its version and nothing else`(_ program: String) throws {
     let result = try Self.output(of: program, ["--version"])
     #expect(result.status == 0)
@@ -164,7 +166,7 @@ import Testing
         "kura-helpers.7",
         "kura-recipes.7",
         "kura-import.1", "kura-json.5", "kura-protocol.5", "kura-security.7", "kura-start.7",
-        "kura-ui.1",
+        "kura-sync.1", "kura-sync-format.5", "kura-ui.1",
       ]))
     for page in pages {
       for line in page.lines {
@@ -175,7 +177,9 @@ import Testing
   }
 
   @Test func `the released programs carry no run path and no needed library`() throws {
-    for program in ["kura", "kura-agent", "kura-import", "kura-strength", "kura-ui"] {
+    for program in [
+      "kura", "kura-agent", "kura-import", "kura-strength", "kura-sync", "kura-ui",
+    ] {
       let bytes = try Data(contentsOf: Self.programs.appending(path: program))
       // A static-pie has no interpreter: the dynamic loader's path is not in the file.
       #expect(bytes.range(of: Data("/lib64/ld-linux".utf8)) == nil, "\(program)")

@@ -40,6 +40,10 @@ private let allowed: [String: Set<String>] = [
     "KuraProtocol", "KuraTerms", "SecureMemory",
   ],
   "kura-import": ["CKuraSystem", "KuraImport"],
+  "KuraSync": [
+    "CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory", "Glibc",
+  ],
+  "kura-sync": ["CKuraSystem", "KuraSync"],
   "kura-ui": ["CKuraSystem", "KuraUI"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],
 ]

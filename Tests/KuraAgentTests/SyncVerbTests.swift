@@ -317,7 +317,8 @@ private final class Script: StoreDialog, @unchecked Sendable {
     let plain = try Bench()
     let wire = try plain.unlocked()
     #expect(try plain.ask(wire) { try $0.putRequest(.sync(.init())) }.failure == .unsupported)
-    #expect(try plain.ask(wire) { try $0.putRequest(.syncStatus) }.failure == .unsupported)
+    let reply = try plain.ask(wire) { try $0.putRequest(.syncStatus) }
+    #expect(try SyncStatusReply(reply: reply.payload.span) == SyncStatusReply())
     try plain.lock(wire)
     #expect(try plain.ask(wire) { try $0.putRequest(.sync(.init())) }.failure == .locked)
     #expect(try plain.ask(wire) { try $0.putRequest(.syncStatus) }.failure == .locked)

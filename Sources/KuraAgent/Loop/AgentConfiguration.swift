@@ -47,9 +47,9 @@ public struct AgentConfiguration: Sendable {
     nil
   }
 
-  /// Tells who shares a vault; nil where it cannot be shared. A test's own does.
-  var readSync: @Sendable (inout UnlockedVault) throws(VaultError) -> SyncStatusReply? = { _ in
-    nil
+  /// Tells who shares a vault; a test's own does.
+  var readSync: @Sendable (inout UnlockedVault) throws(VaultError) -> SyncStatusReply = { _ in
+    SyncStatusReply()
   }
 
   /// A configuration with all else at its standard.

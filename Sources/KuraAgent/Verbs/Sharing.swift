@@ -45,7 +45,6 @@ extension Agent {
     let status = try work(on: session) { vault throws(VaultError) in
       try configuration.readSync(&vault)
     }
-    guard let status else { throw Self.unshared }
     try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(status) }
   }
 

@@ -46,6 +46,7 @@ enum CommandTable {
     Entry(.vaults, "clone") { Clone.command },
     Entry(.vaults, "merge") { Merge.command },
     Entry(.vaults, "conflicts") { Conflicts.command },
+    Entry(.vaults, "sync") { Sync.command },
     Entry(.vaults, "log") { Log.command },
     Entry(.vaults, "reset") { Reset.command },
     Entry(.items, "put") { Put.command },

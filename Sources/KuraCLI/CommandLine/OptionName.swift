@@ -103,6 +103,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case verify
   case version
   case wait
+  case weak
   case weakKDF = "weak-kdf"
   case weakPasscode = "weak-passcode"
   case withProtected = "with-protected"

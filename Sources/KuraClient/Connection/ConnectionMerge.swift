@@ -112,3 +112,121 @@ extension MergeOutcome {
     )
   }
 }
+
+// MARK: - Stores
+
+/// Says what the agent has who carries do next.
+public enum StoreTurn: Equatable, Sendable {
+  /// Something in the store; the bytes are those that are written.
+  case errand(StoreErrand, [UInt8])
+  /// Nothing more: what came of it.
+  case over(SyncReply)
+}
+
+extension Connection {
+  /// Begins to bring the vault and a store together. Each errand is answered by one of the `give` methods, until there
+  /// is none.
+  public mutating func beginSync() throws(ClientError) -> StoreTurn {
+    try send(.sync(SyncRequest()))
+    return try storeTurn()
+  }
+
+  /// Says of an errand that it is done, that there is nothing, or that nothing can be done.
+  public mutating func give(_ answer: StoreAnswer) throws(ClientError) -> StoreTurn {
+    try send(.syncGiven(SyncGivenRequest(answer)))
+    return try storeTurn()
+  }
+
+  /// Hands over the bytes that were to be fetched.
+  public mutating func give(bytes: [UInt8]) throws(ClientError) -> StoreTurn {
+    var start = 0
+    while true {
+      let end = min(start + ProtocolLimit.storePiece, bytes.count)
+      let hasMore = end < bytes.count
+      try send(
+        .syncGiven(
+          SyncGivenRequest(bytes: bytes.span.extracting(start..<end), hasMore: hasMore)))
+      guard hasMore else { return try storeTurn() }
+      try storePart()
+      start = end
+    }
+  }
+
+  /// Hands over the names that were to be listed.
+  public mutating func give(names: [String]) throws(ClientError) -> StoreTurn {
+    var list = try allocating { () throws(SecureMemoryError) in
+      try SecretBuffer(capacity: 4_096)
+    }
+    var start = 0
+    while true {
+      let end = min(start + ProtocolLimit.attributes, names.count)
+      list.removeAll()
+      do throws(ProtocolError) {
+        for name in names[start..<end] { try list.put16(text: name) }
+      } catch { throw ClientError(writing: error) }
+      let hasMore = end < names.count
+      try send(
+        .syncGiven(
+          SyncGivenRequest(names: KeyFields(list.bytes, count: end - start), hasMore: hasMore)))
+      guard hasMore else { return try storeTurn() }
+      try storePart()
+      start = end
+    }
+  }
+
+  /// Who shares the vault, and how it was when a store was last met.
+  public mutating func syncStatus() throws(ClientError) -> SyncStatusReply { try ask(.syncStatus) }
+
+  /// Makes the vault one that machines share.
+  ///
+  /// - Parameters:
+  ///   - label: What people call this machine.
+  ///   - isWeakMeant: Whether a passcode that can be guessed from what the store sees is meant.
+  /// - Returns: Where the copy is of a vault that was taken over for it; nil where it had the format.
+  public mutating func startSync(
+    label: String, isWeakMeant: Bool = false
+  ) throws(ClientError) -> String? {
+    try send(
+      .syncStart(SyncStartRequest(label: label.utf8.span, isWeakMeant: isWeakMeant)))
+    let reply: TakeOverReply = try replied(
+      received(try answer(patience: patience.derivation)))
+    return reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)
+  }
+
+  /// What the agent has done next, or what came of all.
+  private mutating func storeTurn() throws(ClientError) -> StoreTurn {
+    var errand: StoreErrand?
+    var bytes: [UInt8] = []
+    var report: SyncReply?
+    while true {
+      let frame = try channel.next(patience: patience.derivation)
+      guard frame.type != .progress else { continue }
+      guard frame.type == .data else {
+        try finish(frame)
+        break
+      }
+      let payload = received.extracting(frame.payload)
+      if errand == nil {
+        errand = try reading { () throws(ProtocolError) in try StoreErrand(data: payload) }
+        bytes.reserveCapacity(errand?.kind == .write ? Int(errand?.size ?? 0) : 0)
+      } else if errand?.kind == StoreErrandKind.none {
+        report = try reading { () throws(ProtocolError) in try SyncReply(data: payload) }
+      } else {
+        for index in payload.indices { bytes.append(payload[index]) }
+      }
+    }
+    guard let errand else { throw .broken(.frameType(FrameType.end.rawValue)) }
+    if let report { return .over(report) }
+    let wanted = errand.kind == .write ? Int(errand.size) : 0
+    guard errand.kind != .none, bytes.count == wanted else { throw .broken(.fieldValue) }
+    return .errand(errand, bytes)
+  }
+
+  /// Waits until a part of an answer was taken.
+  private mutating func storePart() throws(ClientError) {
+    while true {
+      let frame = try channel.next(patience: patience.answer)
+      guard frame.type == .progress else { return try finish(frame) }
+    }
+  }
+}

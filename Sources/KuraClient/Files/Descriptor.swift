@@ -18,7 +18,7 @@ public struct FileError: Error, Equatable, Sendable {
   public static let exists = EEXIST
 
   /// Throws when a count or a descriptor is a negated errno.
-  static func check(_ result: Int) throws(FileError) {
+  package static func check(_ result: Int) throws(FileError) {
     if result < 0 { throw FileError(errno: Int32(-result)) }
   }
 }

@@ -12,6 +12,9 @@ public enum UserDirectory {
     try home("XDG_STATE_HOME", fallback: "/.local/state") + "/kura"
   }
 
+  /// Where this machine keeps what is its own of a vault: `$XDG_STATE_HOME/kura/device`.
+  public static func device() throws(PathError) -> String { try state() + "/device" }
+
   /// Where an agent that is started listens: `$XDG_RUNTIME_DIR/kura`, or where that is not set the same
   /// directory of the login's, else ``fallbackRuntime()``.
   public static func runtime() throws(PathError) -> String {

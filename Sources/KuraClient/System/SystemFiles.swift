@@ -48,7 +48,7 @@ extension System {
   static func remove(_ path: String) -> Int32 { unsafe kura_file_remove(path) }
 
   /// Makes a directory and those above it.
-  static func makeDirectory(_ path: String) -> Int32 { unsafe kura_directory_make(path) }
+  package static func makeDirectory(_ path: String) -> Int32 { unsafe kura_directory_make(path) }
 
   /// Makes a directory beside a path, called like it and more; its path, or a negated errno.
   static func beginDirectory(_ wanted: String) -> (path: String, failed: Int) {

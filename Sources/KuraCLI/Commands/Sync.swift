@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Does `kura sync`: tells who shares the vault, or unlocks it and becomes the program that carries.
+enum Sync {
+  static let command = Command(
+    "sync", [.init("init|status|devices", .optional), .init("REMOTE", .optional)],
+    abstract: "share the vault among your machines by a store",
+    options: [
+      Option(.label, .required("NAME"), help: "with init: call this machine NAME"),
+      Option(.weak, help: "with init: although the passcode can be guessed"),
+      Option.json,
+    ],
+    unlocking: .whenLocked, run: run)
+
+  /// Names what can be done; nothing: to meet the store.
+  private enum Action: String, CaseIterable {
+    case initialize = "init"
+    case status, devices
+
+    /// The options that it takes.
+    var options: [OptionName] {
+      switch self {
+      case .initialize: [.label, .weak]
+      case .status, .devices: [.json]
+      }
+    }
+  }
+
+  private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    let operands = invocation.arguments.operands
+    let action = try operands.first.map { word throws(CommandError) in
+      guard let action = Action.allCases.first(where: { $0.rawValue.utf8.elementsEqual(word) })
+      else {
+        throw .usage(
+          "sync does not know " + Diagnostic.quoted(word),
+          hint: "say init, status or devices, or nothing to meet the store")
+      }
+      return action
+    }
+    try check(action, invocation.arguments)
+    let access = try invocation.agentAccess(verb: command.verb)
+    switch action {
+    case .status: try showStatus(access, &invocation)
+    case .devices: try showDevices(access, &invocation)
+    case .initialize, nil: return try carry(action, access, invocation)
+    }
+    return .ok
+  }
+
+  private static func check(_ action: Action?, _ arguments: Arguments) throws(CommandError) {
+    let verb = "sync" + (action.map { " " + $0.rawValue } ?? "")
+    for option in command.options where arguments.has(option.name) {
+      guard action?.options.contains(option.name) != true else { continue }
+      throw .usage(.optionUnexpected(option.name, verb: verb))
+    }
+    let count = action == .initialize ? 2 : action == nil ? 0 : 1
+    guard arguments.operands.count == count else {
+      throw .usage(
+        action == .initialize ? "sync init takes a store" : verb + " takes no store",
+        hint: "name a folder: 'kura sync init dir:FOLDER'")
+    }
+  }
+
+  /// Becomes the program that carries.
+  private static func carry(
+    _ action: Action?, _ access: VaultAccess, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> ExitStatus {
+    guard let program = System.companion("kura-sync") else {
+      throw .failure(
+        "the program kura-sync is not installed beside kura",
+        hint: "it is the package kura-sync; all else works without it")
+    }
+    var words = [program, "--vault", access.vault.name ?? access.vault.path]
+    if invocation.messages.isQuiet { words.append("-q") }
+    if let label = try invocation.text(.label) { words += ["--label", label] }
+    if invocation.arguments.has(.weak) { words.append("--weak") }
+    words.append("--")
+    for operand in invocation.arguments.operands { words.append(try Invocation.text(operand)) }
+    _ = try status(access)
+    let failed = System.become(program, words)
+    throw .client(.programUnstartable(path: program, errno: -failed))
+  }
+
+  private static func status(_ access: VaultAccess) throws(CommandError) -> SyncStatusReply {
+    try access.unlocked { connection throws(ClientError) in try connection.syncStatus() }
+  }
+
+  /// Where this machine has noted the store of a vault; nil for none.
+  private static func store(_ access: VaultAccess) throws(CommandError) -> String? {
+    let report = try access.unlocked { connection throws(ClientError) in try connection.status() }
+    let directory: String
+    do throws(PathError) { directory = try UserDirectory.device() } catch { throw .path(error) }
+    let place = directory + "/" + StorePlace.hexadecimal(report.vault) + ".remote"
+    guard let bytes = Machine().file(place) else { return nil }
+    let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+    return String(repairing: line.span)
+  }
+}
+
+// MARK: - For people
+
+extension Sync {
+  private static func showStatus(
+    _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let status = try status(access)
+    let store = try store(access)
+    guard !invocation.arguments.has(.json) else {
+      return try writeJSON(status, store, &invocation.output)
+    }
+    try invocation.output.write("store: ")
+    try invocation.output.write(escaped: store ?? "none")
+    guard status.isShared else {
+      try invocation.output.write("\nnot shared\n")
+      return invocation.messages.suggest("share it by a folder: 'kura sync init dir:FOLDER'")
+    }
+    let met = status.met == 0 ? "never" : Moment.local(status.met)
+    try invocation.output.write("\nmet: " + met + "\nwaiting: \(status.waiting)\n")
+    try invocation.output.write("epoch: " + StorePlace.hexadecimal(status.epoch) + "\n")
+    try invocation.output.write("fingerprint: " + StorePlace.hexadecimal(status.fingerprint) + "\n")
+    for news in status.news {
+      try invocation.output.write(news.notice.word + ": ")
+      try invocation.output.write(escaped: name(news.label, news.device))
+      if news.heard > 0 { try invocation.output.write(", heard " + Moment.local(news.heard)) }
+      try invocation.output.write("\n")
+    }
+  }
+
+  private static func showDevices(
+    _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) {
+    let status = try status(access)
+    guard !invocation.arguments.has(.json) else {
+      return try writeDevicesJSON(status, &invocation.output)
+    }
+    for device in status.devices {
+      try invocation.output.write(escaped: name(device.label, device.device))
+      let heard = device.heard == 0 ? "never heard" : "heard " + Moment.local(device.heard)
+      try invocation.output.write(
+        "\t\(device.number)\t" + (device.isThis ? "this machine" : heard)
+          + (device.isRemoved ? ", removed" : "") + "\n")
+    }
+    if !status.isShared { invocation.messages.note("the vault is not shared") }
+  }
+
+  private static func name(_ label: [UInt8], _ device: [UInt8]) -> String {
+    label.isEmpty ? StorePlace.hexadecimal(device) : String(repairing: label.span)
+  }
+}
+
+// MARK: - For programs
+
+extension Sync {
+  private static func writeJSON(
+    _ status: SyncStatusReply, _ store: String?, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.member("shared", status.isShared)
+    if let store { try output.member("store", store) }
+    if status.met > 0 { try output.member("met", moment: status.met) }
+    try output.member("waiting", status.waiting)
+    if status.isShared {
+      try output.member("epoch-id", StorePlace.hexadecimal(status.epoch))
+      try output.member("fingerprint", StorePlace.hexadecimal(status.fingerprint))
+    }
+    try output.key("notices")
+    try output.openArray()
+    for news in status.news {
+      try output.openObject()
+      try output.member("notice", news.notice.word)
+      try writeDevice(news.device, news.label, news.heard, &output)
+      try output.closeObject()
+    }
+    try output.closeArray()
+    try output.closeDocument()
+  }
+
+  private static func writeDevicesJSON(
+    _ status: SyncStatusReply, _ output: inout Output
+  ) throws(CommandError) {
+    try output.openDocument()
+    try output.key("devices")
+    try output.openArray()
+    for device in status.devices {
+      try output.openObject()
+      try writeDevice(device.device, device.label, device.heard, &output)
+      try output.member("head", device.number)
+      try output.member("this", device.isThis)
+      try output.member("removed", device.isRemoved)
+      try output.closeObject()
+    }
+    try output.closeArray()
+    try output.closeDocument()
+  }
+
+  private static func writeDevice(
+    _ device: [UInt8], _ label: [UInt8], _ heard: UInt64, _ output: inout Output
+  ) throws(CommandError) {
+    if !device.isEmpty { try output.member("device", StorePlace.hexadecimal(device)) }
+    if !label.isEmpty { try output.member("label", String(repairing: label.span)) }
+    if heard > 0 { try output.member("heard", moment: heard) }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+/// Holds what the command line asks for.
+struct SyncOrder: Equatable, Sendable {
+  /// Says what the command line has too much, or too little, of.
+  struct Flaw: Error, Equatable {
+    let words: String
+  }
+
+  /// Names what is to be done.
+  enum Wanted: Equatable, Sendable {
+    case meet, version, help
+    /// Begin to share by a store.
+    case begin(remote: String)
+  }
+
+  var wanted = Wanted.meet
+  var vault: String?
+  /// What this machine is called; nil: by its host name.
+  var label: String?
+  var isWeakMeant = false
+  var isQuiet = false
+
+  static let usage = """
+    usage: kura sync
+           kura sync init [--label NAME] [--weak] dir:FOLDER
+           kura sync status [--json]
+           kura sync devices [--json]
+
+    """
+
+  init(_ arguments: [String]) throws(Flaw) {
+    var rest = arguments[...]
+    var operands: [String] = []
+    var isLiteral = false
+    func value(of word: String) throws(Flaw) -> String {
+      guard let value = rest.popFirst() else { throw Flaw(words: word + " takes a value") }
+      return value
+    }
+    while let word = rest.popFirst() {
+      switch word {
+      case "--" where !isLiteral: isLiteral = true
+      case "--vault" where !isLiteral: vault = try value(of: word)
+      case "--label" where !isLiteral: label = try value(of: word)
+      case "--weak" where !isLiteral: isWeakMeant = true
+      case "-q" where !isLiteral: isQuiet = true
+      case "--version" where !isLiteral, "-V" where !isLiteral: wanted = .version
+      case "--help" where !isLiteral, "-h" where !isLiteral: wanted = .help
+      default:
+        guard isLiteral || !word.hasPrefix("-") else {
+          throw Flaw(words: "no such option: " + word)
+        }
+        operands.append(word)
+      }
+    }
+    if wanted == .meet { try take(operands) }
+  }
+
+  private mutating func take(_ operands: [String]) throws(Flaw) {
+    guard let first = operands.first else {
+      guard label == nil, !isWeakMeant else { throw Flaw(words: "--label and --weak go with init") }
+      return
+    }
+    guard first == "init" else { throw Flaw(words: "sync does not know " + first) }
+    guard operands.count == 2 else { throw Flaw(words: "init takes one store, such as dir:FOLDER") }
+    wanted = .begin(remote: operands[1])
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import KuraClient
+internal import KuraProtocol
+internal import SecureMemory
+
+/// Runs `kura sync` from the command line to the exit status.
+public enum SyncProgram {
+  /// Does all of it.
+  public static func run(_ arguments: [String]) -> Int32 {
+    ProcessHardening.apply()
+    let order: SyncOrder
+    do throws(SyncOrder.Flaw) { order = try SyncOrder(arguments) } catch {
+      return say(
+        SyncFailure(.usage, SyncWords.harmless(error.words), hint: "try 'kura help sync'"))
+    }
+    do throws(SyncFailure) {
+      switch order.wanted {
+      case .version: write("kura-sync " + Release.version + "\n", to: 1)
+      case .help: write(SyncOrder.usage, to: 1)
+      case .meet: return Int32(try meet(order).rawValue)
+      case .begin(let remote): return Int32(try begin(remote, order).rawValue)
+      }
+      return 0
+    } catch { return say(error) }
+  }
+
+  /// Brings the vault and its store together.
+  private static func meet(_ order: SyncOrder) throws(SyncFailure) -> ExitStatus {
+    let (side, id) = try unlocked(order)
+    guard let remote = try Remote.noted(for: id) else {
+      throw SyncFailure(
+        .failure, "this machine knows no store of the vault",
+        hint: "share it by a folder: 'kura sync init dir:FOLDER'")
+    }
+    return try meet(side, try remote.open(of: id), remote, order)
+  }
+
+  /// Begins to share the vault, and meets the store.
+  private static func begin(
+    _ text: String, _ order: SyncOrder
+  ) throws(SyncFailure) -> ExitStatus {
+    let remote = try Remote(text)
+    let (side, id) = try unlocked(order)
+    // What cannot be written to is found out before the vault changes.
+    let store = try remote.open(of: id, makes: true)
+    let copy: String?
+    do throws(SyncFailure) {
+      let label = order.label ?? hostName
+      copy = try asking { () throws(ClientError) in
+        try side.connection.startSync(label: label, isWeakMeant: order.isWeakMeant)
+      }
+    } catch {
+      store.leave(at: remote.path)
+      throw error
+    }
+    try remote.note(for: id)
+    if let copy {
+      note(
+        "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it "
+          + "was is " + SyncWords.harmless(copy), order)
+    }
+    return try meet(side, store, remote, order)
+  }
+
+  private static func meet(
+    _ side: Side, _ store: some Store, _ remote: Remote, _ order: SyncOrder
+  ) throws(SyncFailure) -> ExitStatus {
+    let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
+    defer { bar.clear() }
+    let meeting = try Meeting(&side.connection, store) { bar.show($0) }
+    bar.clear()
+    for line in SyncWords.lines(meeting.report) { note(line, order) }
+    let now = Machine.clocks().wall
+    for news in meeting.report.news {
+      let line = SyncWords.line(news, now: now)
+      if news.notice.isAlarm {
+        write("kura: warning: " + line + "\n", to: 2)
+      } else {
+        note(line, order)
+      }
+    }
+    if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
+    return SyncWords.status(meeting.report.news)
+  }
+
+  /// Keeps the connection where more than one thing uses it.
+  private final class Side {
+    var connection: Connection
+
+    init(_ connection: consuming Connection) { self.connection = connection }
+  }
+
+  /// A connection to the agent that has the vault unlocked, and the vault's id.
+  private static func unlocked(_ order: SyncOrder) throws(SyncFailure) -> (Side, [UInt8]) {
+    let vault: VaultPath
+    do throws(PathError) { vault = try VaultPath.resolve(order.vault) } catch {
+      throw SyncFailure(.usage, error.description)
+    }
+    let side = Side(
+      try asking { () throws(ClientError) in try Connection.open(vault, engine: .running) })
+    let status = try asking { () throws(ClientError) in try side.connection.status() }
+    guard status.state == .unlocked else { throw SyncFailure.locked }
+    return (side, status.vault)
+  }
+
+  /// What this machine is called, where nobody says.
+  private static var hostName: String {
+    let bytes = Machine().file("/proc/sys/kernel/hostname") ?? []
+    let name = String(decoding: bytes.prefix { $0 > 0x20 }.prefix(64), as: UTF8.self)
+    return name.isEmpty ? "machine" : name
+  }
+
+  /// Shows on a terminal how much went to and fro.
+  private struct Bar {
+    let isShown: Bool
+
+    func show(_ bytes: Int) {
+      guard isShown, bytes >= 1 << 20 else { return }
+      write("\r\u{1B}[Kcarrying: \(bytes >> 20) MiB", to: 2)
+    }
+
+    func clear() { if isShown { write("\r\u{1B}[K", to: 2) } }
+  }
+
+  private static func note(_ text: String, _ order: SyncOrder) {
+    if !order.isQuiet { write("kura: notice: " + text + "\n", to: 2) }
+  }
+
+  private static func say(_ failure: SyncFailure) -> Int32 {
+    write("kura: error: " + failure.text + "\n", to: 2)
+    if let hint = failure.hint { write("kura: hint: " + hint + "\n", to: 2) }
+    return Int32(failure.status.rawValue)
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    do throws(FileError) { try Descriptor.write(text.utf8.span, to: descriptor) } catch {
+      // Nobody reads what is said; what was done is done.
+      return
+    }
+  }
+}

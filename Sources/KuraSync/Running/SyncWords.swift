@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraTerms
+
+/// Words what came of a meeting, for people; nothing in it is secret.
+enum SyncWords {
+  /// A text of the vault or the system that no terminal obeys.
+  static func harmless(_ text: String) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+        shown.append("\u{FFFD}")
+      default: shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  /// Lines of what came and went.
+  static func lines(_ report: SyncReply) -> [String] {
+    let came = report.came
+    let counts: [(UInt64, String, String)] = [
+      (came.added, "item came", "items came"),
+      (came.changed, "item has something new", "items have something new"),
+      (
+        came.purged, "item was purged elsewhere, and goes", "items were purged elsewhere, and go"
+      ),
+      (came.renamed, "item gets another name", "items get another name"),
+      (came.settings, "setting becomes stricter", "settings become stricter"),
+      (
+        came.looserSettings,
+        "setting was made looser elsewhere, and is so here once you unlock by passcode or recovery key",
+        "settings were made looser elsewhere, and are so here once you unlock by passcode or recovery key"
+      ),
+      (came.slots, "way to open the vault changes", "ways to open the vault change"),
+      (
+        came.waitingSlots,
+        "way to open the vault finds no room here: 'kura slot list' shows those there are",
+        "ways to open the vault find no room here: 'kura slot list' shows those there are"
+      ),
+      (report.sent, "change of this machine went out", "changes of this machine went out"),
+    ]
+    var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
+      "\(count) " + (count == 1 ? one : more)
+    }
+    if came.keptSlots {
+      lines.append(
+        "each passcode and recovery key was ended on some machine, and all of them stand: "
+          + "'kura slot list' shows them")
+    }
+    if came.conflicting > 0 {
+      let items = came.conflicting == 1 ? "1 item was" : "\(came.conflicting) items were"
+      lines.append(
+        items + " changed on several machines; all contents are kept: see 'kura conflicts'")
+    }
+    if lines.isEmpty, report.waiting == 0 { lines.append("nothing came, and nothing went out") }
+    if report.waiting > 0 {
+      let changes = report.waiting == 1 ? "1 change" : "\(report.waiting) changes"
+      lines.append(changes + " of this machine did not go out yet")
+    }
+    return lines
+  }
+
+  /// What was noticed, in a line.
+  ///
+  /// - Parameter now: By the clock of this machine, in ms of Unix time.
+  static func line(_ news: SyncNews, now: UInt64) -> String {
+    let name = label(of: news)
+    switch news.notice {
+    case .late:
+      return "not all of \(name) is here yet; it was last heard " + since(news.heard, now)
+    case .back:
+      return "the store has an older state of \(name) than was here before, which is not taken; "
+        + "somebody changed the store, or a backup of it was restored"
+    case .twin:
+      return "two machines have the id of \(name), as after a copied disk or a restored backup; "
+        + "run 'kura sync' on both: one takes another id"
+    case .changed:
+      return "a file of \(name) is not what it wrote, and nothing of it is taken; "
+        + "run 'kura sync' there, which writes it again"
+    case .forged:
+      return "a file that \(name) did not seal or sign stands in its place, and nothing of it is "
+        + "taken; look who can write to the store"
+    case .swapped:
+      return "what stands in the place of \(name) is another machine's, and is not taken; "
+        + "look who can write to the store"
+    case .otherVault:
+      return "what stands in the place of \(name) is of another vault, and is not taken"
+    case .otherKey:
+      return "\(name) has another key than it had: another machine plays it, and nothing of it is "
+        + "taken"
+    case .falseEpoch:
+      return "a vault key from \(name) does not follow from the one before, and is not taken; "
+        + "look who can write to the store"
+    case .ownHeadBack:
+      return "the store has an older state of this machine, which is written again; "
+        + "somebody changed the store, or a backup of it was restored"
+    case .ownHeadGone:
+      return "what this machine wrote is gone from the store, and is written again"
+    case .passcodeWanted:
+      return
+        "\(name) gave the vault another key; until its passcode was given here nothing goes out"
+    case .twoOwners:
+      return "two machines removed each other, \(name) among them; until you say which counts "
+        + "nothing goes out"
+    }
+  }
+
+  /// How a command ends that has noticed this.
+  static func status(_ news: [SyncNews]) -> ExitStatus {
+    let alarms = news.filter { $0.notice.isAlarm }
+    guard !alarms.isEmpty else { return .ok }
+    let isQuestion = alarms.allSatisfy { $0.notice == .passcodeWanted || $0.notice == .twoOwners }
+    return isQuestion ? .needsInteraction : .integrity
+  }
+
+  /// What people call a device, else how its id begins.
+  private static func label(of news: SyncNews) -> String {
+    let label = harmless(String(decoding: news.label, as: UTF8.self))
+    if !label.isEmpty { return label }
+    guard !news.device.isEmpty else { return "another machine" }
+    return "the machine " + StorePlace.hexadecimal(Array(news.device.prefix(4)))
+  }
+
+  private static func since(_ then: UInt64, _ now: UInt64) -> String {
+    guard then > 0 else { return "never" }
+    let minutes = (max(now, then) - then) / 60_000
+    let (count, unit) =
+      minutes < 120
+      ? (minutes, "minute")
+      : minutes < 2 * 1_440 ? (minutes / 60, "hour") : (minutes / 1_440, "day")
+    return count == 0 ? "a moment ago" : "\(count) " + unit + (count == 1 ? " ago" : "s ago")
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+
+internal import Glibc
+internal import KuraProtocol
+internal import KuraTerms
+
+/// Keeps the files in a folder that something carries: a synchronised one, a stick, a network's.
+///
+/// What is made has the permissions of the folder itself, whatever the umask: who may come in there is its owner's
+/// decision, and all that is written is sealed. Below the folder no link is followed, and what is no regular file is
+/// nothing.
+struct FolderStore: Store {
+  /// The folder of the vault.
+  let path: String
+  private let name: String
+  private let root: FolderHandle
+  /// The permissions of what is made.
+  private let mode: mode_t
+  /// Called before each step of a write; a test's own ends there.
+  private let step: (WriteStep) -> Int32
+
+  /// Names what is done to write a file, in this order.
+  enum WriteStep: CaseIterable {
+    case begin, write, sync, rename, syncFolder
+  }
+
+  /// Opens the folder of a vault below one that is there.
+  ///
+  /// - Parameter makes: Whether it is made where there is none, and the folder above as well.
+  init(
+    at above: String, of vault: [UInt8], makes: Bool,
+    step: @escaping (WriteStep) -> Int32 = { _ in 0 }
+  ) throws(StoreError) {
+    name = StorePlace.root(of: vault)
+    path = above + "/" + name
+    self.step = step
+    if makes { try FolderHandle.make(above) }
+    let outer = try FolderHandle(at: above)
+    mode = outer.mode & 0o777
+    if let root = try outer.folder(name, in: above) {
+      self.root = root
+      return
+    }
+    guard makes else { throw .empty(path: above) }
+    root = try outer.makeFolder(name, mode, in: above)
+  }
+
+  /// Takes the vault's folder away again, where nothing stands in it.
+  func leave(at above: String) {
+    if let outer = try? FolderHandle(at: above) { outer.removeFolder(name) }
+  }
+
+  func heads() throws(StoreError) -> [StorePlace] {
+    try files(in: [StorePlace.heads[...]]).compactMap { StorePlace(StorePlace.heads + "/" + $0) }
+  }
+
+  func objects(of device: [UInt8]) throws(StoreError) -> [StorePlace] {
+    let below = StorePlace.objects(of: device)
+    let folders = below.split(separator: "/")
+    guard let folder = try open(folders, makes: false) else { return [] }
+    var found: [StorePlace] = []
+    for name in try folder.names(in: path) {
+      let hashes = try files(in: folders + [name[...]])
+      found += hashes.compactMap { StorePlace(below + "/" + name + "/" + $0) }
+      guard found.count <= ProtocolLimit.storeNames else {
+        throw .crowded(path: path + "/" + below)
+      }
+    }
+    return found
+  }
+
+  func get(_ place: StorePlace, atMost most: Int) throws(StoreError) -> [UInt8]? {
+    let (folders, name) = Self.parts(place)
+    guard let folder = try open(folders, makes: false) else { return nil }
+    return try folder.read(name, atMost: most, in: path)
+  }
+
+  func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError) {
+    let (folders, name) = Self.parts(place)
+    guard let folder = try open(folders, makes: true) else { throw .missing(path: path) }
+    // Of one that was killed nothing stays for ever: it has the same name.
+    let draft = "." + name
+    do throws(StoreError) {
+      try check(.begin)
+      let file = try folder.create(draft, mode & 0o666, in: path)
+      try check(.write)
+      try file.write(bytes, in: path)
+      try check(.sync)
+      try file.sync(in: path)
+      try check(.rename)
+      try folder.rename(draft, to: name, in: path)
+      try check(.syncFolder)
+      try folder.sync(in: path)
+    } catch {
+      folder.remove(draft)
+      throw error
+    }
+  }
+
+  func delete(_ place: StorePlace) throws(StoreError) {
+    let (folders, name) = Self.parts(place)
+    guard let folder = try open(folders, makes: false) else { return }
+    folder.remove("." + name)
+    try folder.remove(name, in: path)
+    try folder.sync(in: path)
+  }
+
+  private func check(_ next: WriteStep) throws(StoreError) {
+    let failed = step(next)
+    if failed != 0 { throw StoreError(errno: failed, path) }
+  }
+
+  /// The folders that a file stands in, and its name there.
+  private static func parts(_ place: StorePlace) -> (folders: [Substring], name: String) {
+    var parts = place.text.split(separator: "/")
+    let name = String(parts.removeLast())
+    return (parts, name)
+  }
+
+  /// The names of the regular files in a folder; none where there is none.
+  private func files(in folders: [Substring]) throws(StoreError) -> [String] {
+    guard let folder = try open(folders, makes: false) else { return [] }
+    return try folder.names(in: path).filter { folder.isFile($0) }
+  }
+
+  /// Goes down to a folder; nil where none is made and there is none, but a link or a file at most.
+  private func open(_ folders: [Substring], makes: Bool) throws(StoreError) -> FolderHandle? {
+    var folder = root
+    for name in folders.map(String.init) {
+      let next: FolderHandle?
+      do throws(StoreError) { next = try folder.folder(name, in: path) } catch {
+        guard case .notAFolder = error, !makes else { throw error }
+        return nil
+      }
+      if let next {
+        folder = next
+      } else {
+        guard makes else { return nil }
+        folder = try folder.makeFolder(name, mode, in: path)
+      }
+    }
+    return folder
+  }
+}

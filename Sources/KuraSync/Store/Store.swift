@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraTerms
+
+/// Keeps files under names for machines that share a vault, and knows nothing of what they are.
+///
+/// Nothing more is asked of it: no lock, no order, no clock.
+protocol Store {
+  /// The heads that there are; names of other shapes are left out.
+  func heads() throws(StoreError) -> [StorePlace]
+
+  /// The objects of a device that there are; names of other shapes are left out.
+  func objects(of device: [UInt8]) throws(StoreError) -> [StorePlace]
+
+  /// All bytes of a file; nil where there is none, or it has more than may be.
+  func get(_ place: StorePlace, atMost most: Int) throws(StoreError) -> [UInt8]?
+
+  /// Writes a file in place of what stands there. When this returns it lasts; whatever ends this before, all of it is
+  /// there or what was.
+  func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError)
+
+  /// Takes a file away, where there is one.
+  func delete(_ place: StorePlace) throws(StoreError)
+}
+
+/// Tells why a store does not do what it was asked for.
+enum StoreError: Error, Equatable {
+  /// Nothing stands where the store should.
+  case missing(path: String)
+  /// Something else than a directory stands where one should.
+  case notAFolder(path: String)
+  /// Nothing of the vault is in the store.
+  case empty(path: String)
+  /// It can be read, and not changed.
+  case readOnly(path: String)
+  /// It has no room left.
+  case full(path: String)
+  /// Its owner does not let us.
+  case denied(path: String)
+  /// More names stand below one than any vault has.
+  case crowded(path: String)
+  /// The system says something else.
+  case system(errno: Int32, path: String)
+}

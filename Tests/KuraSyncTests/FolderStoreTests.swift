@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import KuraTerms
+import TestGround
+import Testing
+
+@testable import KuraSync
+
+/// A folder of a test's own, gone at its end.
+final class Folder {
+  let path: String
+
+  init() throws { path = try Ground.onDisk.directory("sync") }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// All files below, hidden ones, too.
+  var files: [String] {
+    let found = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+    return found.filter { !isFolder($0) }.sorted()
+  }
+
+  private func isFolder(_ name: String) -> Bool {
+    var status = stat()
+    return lstat(path + "/" + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  func write(_ bytes: [UInt8], to name: String) throws {
+    let place = path + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: (place as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try Data(bytes).write(to: URL(filePath: place))
+  }
+
+  func mode(_ name: String) -> mode_t {
+    var status = stat()
+    return lstat(path + "/" + name, &status) == 0 ? status.st_mode & 0o7777 : 0
+  }
+}
+
+enum Sample {
+  static let vault = [UInt8](repeating: 1, count: 16)
+  static let device = [UInt8](repeating: 0x2A, count: 16)
+  static let head = StorePlace.head(device: device)
+  static let long = [UInt8](repeating: 2, count: 100_000)
+
+  static func object(_ number: UInt8) -> StorePlace {
+    .object(device: device, hash: [number] + [UInt8](repeating: 0xBC, count: 31))
+  }
+}
+
+@Suite struct `A folder as a store` {
+  let folder: Folder
+  let store: FolderStore
+
+  init() throws {
+    folder = try Folder()
+    store = try FolderStore(at: folder.path, of: Sample.vault, makes: true)
+  }
+
+  private var root: String { StorePlace.root(of: Sample.vault) }
+
+  @Test func `keeps what it is given, under the names of the format`() throws {
+    let long = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 10) }
+    try store.put(Sample.head, [1, 2, 3])
+    try store.put(Sample.object(7), long)
+    try store.put(Sample.object(8), [])
+    #expect(
+      folder.files
+        == [Sample.head, Sample.object(7), Sample.object(8)].map { root + "/" + $0.text })
+    #expect(try store.get(Sample.head, atMost: 3) == [1, 2, 3])
+    #expect(try store.get(Sample.object(7), atMost: long.count) == long)
+    #expect(try store.get(Sample.object(8), atMost: 0) == [])
+    #expect(try store.heads() == [Sample.head])
+    let objects = try store.objects(of: Sample.device)
+    #expect(objects.count == 2 && objects.contains(Sample.object(7)))
+    try store.put(Sample.head, [4])
+    #expect(try store.get(Sample.head, atMost: 9) == [4])
+    try store.delete(Sample.object(7))
+    try store.delete(Sample.object(7))
+    #expect(try store.objects(of: Sample.device) == [Sample.object(8)])
+  }
+
+  @Test func `stops at the limit, and tells of what is not there`() throws {
+    try store.put(Sample.head, [1, 2, 3])
+    #expect(try store.get(Sample.head, atMost: 2) == nil)
+    #expect(try store.get(Sample.object(1), atMost: 2) == nil)
+    #expect(try store.objects(of: [UInt8](repeating: 9, count: 16)) == [])
+  }
+
+  @Test func `passes over what is not of its kind, and follows no link`() throws {
+    let id = StorePlace.hexadecimal(Sample.device)
+    let heads = folder.path + "/" + root + "/heads/"
+    try store.put(Sample.head, [1])
+    try store.put(Sample.object(7), [2])
+    try folder.write([9], to: root + "/heads/\(id).sync-conflict-20260101-120000-ABCDEF")
+    try folder.write([9], to: root + "/heads/.\(id)")
+    try folder.write([9], to: root + "/heads/.syncthing.\(id).tmp")
+    try folder.write([9], to: root + "/objects/\(id)/07/short")
+    try folder.write([9], to: root + "/objects/\(id)/file")
+    try folder.write([9], to: root + "/README")
+    try folder.write([9], to: "secret")
+    let linked = [UInt8](repeating: 3, count: 16)
+    #expect(symlink(folder.path + "/secret", heads + StorePlace.hexadecimal(linked)) == 0)
+    let piped = [UInt8](repeating: 4, count: 16)
+    #expect(mkfifo(heads + StorePlace.hexadecimal(piped), 0o600) == 0)
+    let nested = [UInt8](repeating: 5, count: 16)
+    #expect(mkdir(heads + StorePlace.hexadecimal(nested), 0o700) == 0)
+    #expect(symlink("..", folder.path + "/" + root + "/objects/\(id)/ab") == 0)
+    #expect(try store.heads() == [Sample.head])
+    #expect(try store.objects(of: Sample.device) == [Sample.object(7)])
+    for device in [linked, piped, nested] {
+      #expect(try store.get(.head(device: device), atMost: 9) == nil)
+    }
+    // A link in the place of a folder leads nowhere.
+    let other = [UInt8](repeating: 6, count: 16)
+    try store.put(.object(device: other, hash: [7] + [UInt8](repeating: 0, count: 31)), [1])
+    let place = folder.path + "/" + root + "/" + StorePlace.objects(of: linked)
+    #expect(symlink(StorePlace.hexadecimal(other), place) == 0)
+    let through = StorePlace.object(device: linked, hash: [7] + [UInt8](repeating: 0, count: 31))
+    #expect(try store.get(through, atMost: 9) == nil)
+    #expect(try store.objects(of: linked) == [])
+    #expect(throws: StoreError.self) { try store.put(through, [2]) }
+    // A link in the place of a file is replaced, and what it led to stays.
+    try store.put(.head(device: linked), [5])
+    #expect(try store.get(.head(device: linked), atMost: 9) == [5])
+    #expect(FileManager.default.contents(atPath: folder.path + "/secret") == Data([9]))
+  }
+
+  @Test func `what is made has the permissions of the folder, whatever the umask`() throws {
+    for mode in [0o700, 0o750, 0o777] as [mode_t] {
+      let folder = try Folder()
+      #expect(chmod(folder.path, mode) == 0)
+      let store = try FolderStore(at: folder.path, of: Sample.vault, makes: true)
+      try store.put(Sample.head, [1])
+      #expect(folder.mode(root) == mode)
+      #expect(folder.mode(root + "/heads") == mode)
+      #expect(folder.mode(root + "/" + Sample.head.text) == mode & 0o666)
+    }
+    let new = folder.path + "/new"
+    _ = try FolderStore(at: new, of: Sample.vault, makes: true)
+    #expect(folder.mode("new") == 0o700)
+  }
+
+  @Test func `each failure has its name`() throws {
+    let vault = Sample.vault
+    #expect(throws: StoreError.missing(path: folder.path + "/none")) {
+      try FolderStore(at: folder.path + "/none", of: vault, makes: false)
+    }
+    #expect(throws: StoreError.missing(path: folder.path + "/none/deep")) {
+      try FolderStore(at: folder.path + "/none/deep", of: vault, makes: true)
+    }
+    try folder.write([1], to: "file")
+    for makes in [false, true] {
+      #expect(throws: StoreError.notAFolder(path: folder.path + "/file")) {
+        try FolderStore(at: folder.path + "/file", of: vault, makes: makes)
+      }
+    }
+    // A folder with another vault's things alone, or with nothing, as of a stick that is not there.
+    #expect(throws: StoreError.empty(path: folder.path)) {
+      try FolderStore(at: folder.path, of: [UInt8](repeating: 2, count: 16), makes: false)
+    }
+    try FileManager.default.removeItem(atPath: folder.path + "/" + root)
+    #expect(throws: StoreError.self) { try store.put(Sample.head, [1]) }
+    #expect(try store.heads() == [])
+  }
+
+  @Test func `what fails leaves what was, and nothing beside it`() throws {
+    try store.put(Sample.head, [1])
+    for failing in FolderStore.WriteStep.allCases {
+      let store = try FolderStore(at: folder.path, of: Sample.vault, makes: false) { step in
+        step == failing ? ENOSPC : 0
+      }
+      #expect(throws: StoreError.full(path: store.path)) { try store.put(Sample.head, [2, 2]) }
+      let isThere = failing == .syncFolder
+      #expect(try store.get(Sample.head, atMost: 9) == (isThere ? [2, 2] : [1]), "\(failing)")
+      #expect(folder.files == [root + "/" + Sample.head.text])
+    }
+  }
+
+  @Test func `a full disk is told, and leaves what was`() async throws {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      let store = try FolderStore(at: folder.path, of: Sample.vault, makes: true)
+      try store.put(Sample.head, [1])
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let long = [UInt8](repeating: 2, count: 10_000)
+      #expect(throws: StoreError.full(path: store.path)) { try store.put(Sample.head, long) }
+      #expect(try store.get(Sample.head, atMost: 9) == [1])
+      #expect(folder.files.count == 1)
+    }
+  }
+
+  @Test(arguments: FolderStore.WriteStep.allCases)
+  func `a kill leaves the file of before or the new one, whole`(
+    _ last: FolderStore.WriteStep
+  ) async throws {
+    try store.put(Sample.head, [1])
+    let number = try #require(FolderStore.WriteStep.allCases.firstIndex(of: last))
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = folder.path as String, number = number as Int] in
+      let store = try FolderStore(at: path, of: Sample.vault, makes: false) { step in
+        step == FolderStore.WriteStep.allCases[number] ? kill(getpid(), SIGKILL) : 0
+      }
+      try store.put(Sample.head, Sample.long)
+    }
+    let found = try store.get(Sample.head, atMost: 100_000)
+    #expect(found == (last == .syncFolder ? Sample.long : [1]))
+    #expect(try store.heads() == [Sample.head])
+    // The next write begins anew, and what the killed one left is gone.
+    try store.put(Sample.head, [3])
+    #expect(try store.get(Sample.head, atMost: 9) == [3])
+    #expect(folder.files == [root + "/" + Sample.head.text])
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Glibc
+import KuraClient
+import KuraProtocol
+import KuraTerms
+import Testing
+
+@testable import KuraSync
+
+@Suite struct `What kura-sync is asked for` {
+  @Test func `an order has what the command line says`() throws {
+    #expect(try SyncOrder([]).wanted == .meet)
+    let order = try SyncOrder([
+      "-q", "--vault", "work", "--label", "desk", "--weak", "init", "dir:x",
+    ])
+    #expect(order.wanted == .begin(remote: "dir:x"))
+    #expect(order.vault == "work" && order.label == "desk" && order.isWeakMeant && order.isQuiet)
+    #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
+    #expect(try SyncOrder(["--version"]).wanted == .version)
+    #expect(try SyncOrder(["-h"]).wanted == .help)
+    let wrong = [
+      ["init"], ["init", "dir:x", "y"], ["watch"], ["--frobnicate"], ["--label"], ["--vault"],
+      ["--label", "desk"], ["--weak"],
+    ]
+    for words in wrong {
+      #expect(throws: SyncOrder.Flaw.self, "\(words)") { try SyncOrder(words) }
+    }
+  }
+
+  @Test func `a store is a folder, by an absolute path`() throws {
+    #expect(try Remote("dir:/a/b/").text == "dir:/a/b")
+    let here = FileManager.default.currentDirectoryPath
+    #expect(try Remote("dir:a").path == here + "/a")
+    if let home = Environment.value("HOME") {
+      #expect(try Remote("dir:~/a").path == (try VaultPath(at: home + "/a").path))
+    }
+    for text in ["", "/a/b", "rclone:x:y", "postgres://x", "dir:", "dir:a\nb", "DIR:/a"] {
+      let failure = #expect(throws: SyncFailure.self, "\(text)") { try Remote(text) }
+      #expect(failure?.status == .usage)
+    }
+  }
+
+  @Test func `each failure of a store tells what to do`() {
+    let failures: [StoreError] = [
+      .missing(path: "/x"), .notAFolder(path: "/x"), .empty(path: "/x"), .readOnly(path: "/x"),
+      .full(path: "/x"), .denied(path: "/x"), .crowded(path: "/x"), .system(errno: EIO, path: "/x"),
+    ]
+    for error in failures {
+      let failure = SyncFailure(error, at: "dir:/x")
+      #expect(failure.status == .inputOutput && failure.text.contains("/x"))
+      #expect(failure.hint != nil)
+    }
+    #expect(Set(failures.map { SyncFailure($0, at: "dir:/x").text }).count == failures.count)
+  }
+
+  @Test func `a locked vault and an agent that has none are one thing`() {
+    #expect(SyncFailure(.noAgent) == .locked)
+    #expect(SyncFailure(.refused(.locked(LockNote(.idle, since: 2, idleTimeout: 3)))) == .locked)
+    #expect(SyncFailure.locked.status == .locked)
+    #expect(SyncFailure(.refused(.busy)).status == .busy)
+    #expect(SyncFailure(.refused(.unsupported(.none))).hint?.contains("agent stop") == true)
+  }
+
+  @Test func `what came and went is counted`() {
+    var report = SyncReply()
+    #expect(SyncWords.lines(report) == ["nothing came, and nothing went out"])
+    (report.came.added, report.came.conflicting, report.sent) = (1, 2, 3)
+    #expect(
+      SyncWords.lines(report) == [
+        "1 item came", "3 changes of this machine went out",
+        "2 items were changed on several machines; all contents are kept: see 'kura conflicts'",
+      ])
+    report = SyncReply()
+    report.waiting = 1
+    #expect(SyncWords.lines(report) == ["1 change of this machine did not go out yet"])
+  }
+
+  @Test func `each notice has words of its own, and all but one are alarms`() {
+    let now: UInt64 = 1_700_000_000_000
+    let lines = SyncNotice.allCases.map { notice in
+      SyncWords.line(
+        SyncNews(notice, of: Sample.device, label: Array("desk".utf8), heard: now - 60_000),
+        now: now)
+    }
+    #expect(Set(lines).count == SyncNotice.allCases.count)
+    #expect(lines[0] == "not all of desk is here yet; it was last heard 1 minute ago")
+    let late = SyncNews(.late, of: Sample.device, heard: now - 3 * 86_400_000)
+    #expect(SyncWords.line(late, now: now).contains("the machine 2a2a2a2a"))
+    #expect(SyncWords.line(late, now: now).hasSuffix("3 days ago"))
+    #expect(SyncWords.line(SyncNews(.late, of: []), now: now).hasSuffix("last heard never"))
+    #expect(
+      !SyncWords.line(SyncNews(.back, of: [], label: [0x1B, 0x61]), now: 0).contains("\u{1B}"))
+  }
+
+  @Test func `an alarm is heard in the exit status`() {
+    func status(_ notices: SyncNotice...) -> KuraProtocol.ExitStatus {
+      SyncWords.status(notices.map { SyncNews($0, of: []) })
+    }
+    #expect(status() == .ok && status(.late) == .ok)
+    #expect(
+      status(.late, .passcodeWanted) == .needsInteraction && status(.twoOwners) == .needsInteraction
+    )
+    #expect(status(.passcodeWanted, .forged) == .integrity)
+    for notice in SyncNotice.allCases where notice.isAlarm { #expect(status(notice) != .ok) }
+  }
+
+  @Test func `this machine notes a store for itself alone`() async throws {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      setenv("XDG_STATE_HOME", folder.path + "/state", 1)
+      #expect(try Remote.noted(for: Sample.vault) == nil)
+      let remote = try Remote("dir:" + folder.path)
+      try remote.note(for: Sample.vault)
+      #expect(try Remote.noted(for: Sample.vault) == remote)
+      #expect(try Remote.noted(for: Sample.device) == nil)
+      let name =
+        "state/kura/device/" + StorePlace.hexadecimal(Sample.vault) + ".remote"
+      #expect(folder.mode(name) == 0o600 && folder.mode("state/kura/device") == 0o700)
+      try Remote("dir:/other").note(for: Sample.vault)
+      #expect(try Remote.noted(for: Sample.vault)?.path == "/other")
+    }
+  }
+}
