@@ -21,11 +21,9 @@ extension Agent {
 
   /// Goes on with one.
   func syncGiven(_ request: SyncGivenRequest, _ connection: Connection) throws(Refusal) {
-    guard let meeting = connection.meeting else {
-      // A lock may have ended it.
-      _ = try unlocked(connection)
-      throw .malformed
-    }
+    // A lock may have ended it.
+    let session = try unlocked(connection)
+    guard let meeting = connection.meeting, meeting.session === session else { throw .malformed }
     switch try meeting.take(request) {
     case .whole(let answer):
       connection.phase = .sending(StoreExchange(meeting, answer, configuration))
