@@ -52,6 +52,8 @@ private struct Screen: ~Copyable {
         #expect(try questioner.dropTyped() == isNo)
         #expect(!kura_terminal_await(screen.slave, 0))
       }
+      screen.type("a\u{4}\u{3}")
+      #expect(throws: CommandError.prompt(.interrupted)) { _ = try questioner.dropTyped() }
     }
   }
 

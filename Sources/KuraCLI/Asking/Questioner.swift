@@ -240,12 +240,14 @@ extension Questioner {
 
   /// Rings, and drops what is typed until nobody types: it was meant for a question that is gone.
   ///
-  /// - Returns: Whether that was no answer but a no.
+  /// - Returns: Whether that was no answer but a no; Ctrl-C ends here, too.
   mutating func dropTyped() throws(CommandError) -> Bool {
     guard prompt?.isTaken == false else { return false }
     do throws(PromptError) { _ = try prompt?.begin() } catch { throw .prompt(error) }
     prompt?.show("\u{7}")
-    return prompt?.dropTyped() ?? false
+    let event = prompt?.dropTyped()
+    if event == .interrupt { throw .prompt(.interrupted) }
+    return event == .cancel
   }
 
   /// Goes to the next line after an answer.

@@ -136,7 +136,10 @@ enum Approve {
       watch.putBack(wish)
     }
     // A no is to all of it, whatever it has become.
-    if try isChange ? questioner.dropTyped() : error == .prompt(.cancelled) {
+    let isNo = try isChange ? questioner.dropTyped() : error == .prompt(.cancelled)
+    // Ctrl-C does what it does where nothing is asked.
+    try questioner.rest()
+    if isNo {
       access.messages.note(try decline(wish, access) ? "refused" : changed)
       return true
     }
