@@ -70,6 +70,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case takesNewFormat
   /// The vault is shared through no store; ``UnlockedVault/share(label:)`` begins that.
   case notShared
+  /// Another device that shares the vault removed this one: it may join as a new one.
+  case deviceRemoved
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
   /// A vault cannot be created beside the WAL of another: it would be played into the new one.

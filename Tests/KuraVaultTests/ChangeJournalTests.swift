@@ -76,26 +76,6 @@ import Testing
     vault.fold()
   }
 
-  @Test func `is cut where the store has it, and goes on`() throws {
-    let file = try Shared.file()
-    var vault = try file.unlock()
-    try vault.putAll(150)
-    let all = try vault.journal()
-    try vault.trimJournal(through: all[99].counter)
-    #expect(try vault.journal() == Array(all[100...]))
-    #expect(try vault.findings() == [])
-    let root = vault.trust.root.copy
-    try vault.trimJournal(through: all[99].counter)
-    #expect(vault.trust.root.copy == root)
-    try vault.put("next", "1")
-    #expect(try vault.journal().dropLast() == all[100...])
-    try vault.trimJournal(through: .max)
-    #expect(try vault.journal() == [] && vault.trust.root.copy?.journalHead == .zero)
-    try vault.put("next", "2")
-    #expect(try vault.journal().count == 1 && vault.findings() == [])
-    vault.fold()
-  }
-
   @Test(arguments: [
     "DELETE FROM journal WHERE number = 3", "DELETE FROM journal WHERE number = 1",
     "UPDATE journal SET number = 9 WHERE number = 3",
@@ -110,7 +90,6 @@ import Testing
     file.attack(attack)
     var vault = try file.unlock()
     #expect(throws: VaultError.damaged(.header)) { _ = try vault.journal() }
-    #expect(throws: VaultError.damaged(.header)) { try vault.trimJournal(through: 5) }
     #expect(try vault.findings() == ["header: journal"])
     vault.fold()
   }
@@ -119,18 +98,13 @@ import Testing
     let file = try Shared.file()
     try file.fill { vault throws in try vault.put("a", "1") }
     let before = file.attack("SELECT hex(data) FROM journal")[0]
-    try file.fill { vault throws in
-      try vault.trimJournal(through: .max)
-      try vault.put("a", "2")
-    }
-    // As many records, and another one.
+    try file.fill { vault throws in try vault.put("a", "2") }
     file.attack("UPDATE journal SET data = x'\(before)'")
     var vault = try file.unlock()
     #expect(throws: VaultError.damaged(.header)) { _ = try vault.journal() }
     #expect(try vault.findings() == ["header: journal"])
     // What goes on behind it does not make it right.
-    try vault.put("a", "3")
-    #expect(throws: VaultError.damaged(.header)) { _ = try vault.journal() }
+    #expect(throws: VaultError.damaged(.header)) { try vault.put("a", "3") }
     vault.fold()
     file.attack("DELETE FROM journal")
     vault = try file.unlock()
@@ -142,7 +116,7 @@ import Testing
     let pair = try Copies()
     var made: [JournalRecord] = []
     try pair.here { vault throws in
-      try vault.beginStore()
+      try vault.share()
       try vault.putAll(100)
       made = try vault.journal()
       _ = try vault.rekey(pair.first.key())

@@ -216,19 +216,24 @@ import Testing
     }
   }
 
-  @Test func `remembers under another vault key what it did before`() throws {
-    let file = try Shared.file()
+  @Test func `remembers under another vault key whom it knows, and not what it wrote`() throws {
+    let file = try TestVault(creating: false)
+    try file.createOfFirstFormat()
+    try file.takeOver()
+    try file.fill { vault throws in try vault.share() }
     var vault = try file.unlock()
     try vault.put("a", "1")
     try vault.upload("long", pattern(200_000))
     try vault.keep(Shared.head(4, "theirs"), of: other)
-    let (memory, devices) = (try vault.remoteMemory(), try vault.deviceTable())
+    let (before, devices) = (try #require(try vault.remoteMemory()), try vault.deviceTable())
     let value = try #require(try vault.longValues().first)
     try vault.setPlace(try Shared.place(value, of: other))
     _ = try vault.rekey(file.key())
-    #expect(try vault.remoteMemory() == memory && vault.deviceTable() == devices)
-    #expect(try vault.keptHead(of: other) != nil && vault.place(of: value) != nil)
-    #expect(try vault.findings() == [])
+    let memory = try #require(try vault.remoteMemory())
+    #expect(try vault.deviceTable() == devices && vault.keptHead(of: other) != nil)
+    #expect(memory.device == before.device && memory.record != before.record)
+    #expect(memory.covered == RevisionVector() && memory.mustWalk)
+    #expect(try vault.place(of: value) == nil && vault.findings() == [])
     vault.fold()
     vault = try file.unlock()
     #expect(try vault.remoteMemory() == memory && vault.findings() == [])

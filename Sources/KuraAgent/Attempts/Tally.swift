@@ -342,8 +342,8 @@ extension VaultError {
     case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
       .codesSpent, .kdfRefused, .wrongOrRefused:
       true
-    case .noVault, .notAVault, .newerFormat, .takesNewFormat, .notShared, .copyRefused,
-      .copyDamaged, .pathTaken, .walLeftBehind,
+    case .noVault, .notAVault, .newerFormat, .takesNewFormat, .notShared, .deviceRemoved,
+      .copyRefused, .copyDamaged, .pathTaken, .walLeftBehind,
       .directoryUnsafe,
       .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,
       .walOutOfReach, .diskFull, .busy, .outOfMemory, .entropyUnavailable, .io, .damaged,

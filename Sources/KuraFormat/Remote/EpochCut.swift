@@ -8,6 +8,11 @@ public struct EpochCut: Equatable, Sendable {
     public let device: DeviceID
     /// Its last change that counts.
     public let counter: UInt64
+
+    /// A device that was removed.
+    public init(device: DeviceID, counter: UInt64) {
+      (self.device, self.counter) = (device, counter)
+    }
   }
 
   /// Says of a device which head of it the maker had taken last, and up to which counter all of its changes.
@@ -18,6 +23,11 @@ public struct EpochCut: Equatable, Sendable {
     public let head: HeadPlace
     /// The change.
     public let counter: UInt64
+
+    /// How far a device was taken.
+    public init(device: DeviceID, head: HeadPlace, counter: UInt64) {
+      (self.device, self.head, self.counter) = (device, head, counter)
+    }
   }
 
   private static let mostDevices = 256
@@ -30,7 +40,17 @@ public struct EpochCut: Equatable, Sendable {
   public let first: UInt64
 
   /// Takes nothing over, as the first epoch does.
-  public init(first: UInt64) { (removed, taken, self.first) = ([], [], first) }
+  public init(first: UInt64) { self.init(removed: [], taken: [], first: first) }
+
+  /// - Parameters:
+  ///   - removed: In any order, none twice.
+  ///   - taken: Likewise.
+  ///   - first: The number of the maker's first head in the epoch.
+  public init(removed: [Removed], taken: [Taken], first: UInt64) {
+    self.removed = removed.sorted { $0.device < $1.device }
+    self.taken = taken.sorted { $0.device < $1.device }
+    self.first = first
+  }
 
   /// Reads an opened cut.
   ///

@@ -74,12 +74,12 @@ public enum RemoteObject {
   /// - Parameters:
   ///   - bytes: All that was found under the name.
   ///   - kind: What it has to be.
-  ///   - epoch: The one that it has to belong to.
+  ///   - epoch: The one that it has to belong to; nil for any, of what a device keeps through all of them.
   ///   - name: The hash that it has to have; nothing is parsed before.
   /// - Throws: ``FormatError/damaged``, ``FormatError/outOfMemory``.
   @_lifetime(copy bytes)
   public static func body(
-    of bytes: Span<UInt8>, _ kind: Kind, in epoch: DeviceTable.Epoch, named name: [UInt8]
+    of bytes: Span<UInt8>, _ kind: Kind, in epoch: DeviceTable.Epoch?, named name: [UInt8]
   ) throws(FormatError) -> Span<UInt8> {
     guard bytes.count <= kind.longest else { throw .damaged }
     let hash = try self.name(of: bytes)
@@ -89,7 +89,7 @@ public enum RemoteObject {
     guard try reader.integer(UInt8.self) == kind.rawValue else { throw .damaged }
     try reader.zeros(7)
     let found: DeviceTable.Epoch = try reader.identifier()
-    guard found == epoch else { throw .damaged }
+    guard found == epoch ?? found else { throw .damaged }
     return bytes.extracting(droppingFirst: reader.offset)
   }
 }

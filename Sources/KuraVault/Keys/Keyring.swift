@@ -24,6 +24,8 @@ struct Keyring: ~Copyable {
   let sync: Key
   /// For what stands in a store for other devices.
   let remote: Key
+  /// Proves to them that who begins an epoch had the key of the one before.
+  let epochProof: Key
   /// For the integrity tree.
   let tree: TreeHash
   /// The data keys and the policy.
@@ -43,6 +45,7 @@ struct Keyring: ~Copyable {
       log: try fromFormat(.ring, LogKeys(log, vault: vault)),
       sync: try vaultKey.subkey(.sync, of: vault),
       remote: try vaultKey.subkey(.remote, of: vault),
+      epochProof: try vaultKey.subkey(.epoch, of: vault),
       tree: TreeHash(key: try vaultKey.subkey(.tree, of: vault), vault: vault), ring: ring)
   }
 
@@ -60,7 +63,7 @@ struct Keyring: ~Copyable {
       vault: vault, format: format, name: try name.copied(), ringKey: try ringKey.copied(),
       root: try root.copied(), seen: try seen.copied(),
       log: try fromFormat(.ring, self.log.copy()), sync: try sync.copied(),
-      remote: try remote.copied(),
+      remote: try remote.copied(), epochProof: try epochProof.copied(),
       tree: try fromFormat(.ring, self.tree.copy()),
       ring: try Keyring.open(ring: sealed, under: ringKey, vault: vault, format))
   }

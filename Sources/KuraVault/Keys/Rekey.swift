@@ -166,6 +166,8 @@ struct RekeyFront {
   let before: [SlotRow]
   /// The slot that opens by what opened the vault just now.
   let slot: UInt8
+  /// What becomes of what the vault remembers of a store; nil where it is not shared.
+  var epoch: EpochChange?
 }
 
 // MARK: - Rows

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraCrypto
-internal import KuraFormat
+public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
@@ -46,24 +46,40 @@ extension UnlockedVault {
   /// - Parameters:
   ///   - fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the passcode.
   ///   - slots: What is to open the vault afterwards.
+  ///   - removed: Devices that share the vault, and are to share it no longer.
   /// - Throws: ``VaultError/busy``: the same call again. ``VaultError/credentialStale``,
   ///   ``VaultError/noProtectedHalf``, and those of the file.
   public mutating func beginRekey(
-    authorizedBy fresh: borrowing VaultKey, _ slots: borrowing RekeySlots
+    authorizedBy fresh: borrowing VaultKey, _ slots: borrowing RekeySlots,
+    removing removed: Set<DeviceID> = []
   ) throws(VaultError) -> Rekey {
     let oldPair = try protectedKey(from: fresh)
-    let storage = try secondStorage(toWrite: true)
     let vaultKey = try Key.fresh()
     let pair = ProtectedPair(secretHalf: try Key.fresh().finish())
     let (rows, notes) = try RekeyPlan.rows(
       of: slots, at: fresh.slot, label: fresh.payload.label, vaultKey, pair, of: id,
       now: options.now())
-    let next = try nextKeys(vaultKey, pair.publicHalf, notes)
+    let epoch = try nextEpoch(under: vaultKey, removing: removed)
+    return try beginRekey(
+      from: oldPair, to: vaultKey, half: pair.publicHalf, rows, notes, at: fresh.slot, epoch)
+  }
+
+  /// The same to a key that is there already.
+  ///
+  /// - Parameters:
+  ///   - slot: Which of the rows is the one that the vault is unlocked by then.
+  ///   - epoch: What becomes of what the vault remembers of a store; nil where it is not shared.
+  mutating func beginRekey(
+    from oldPair: consuming ProtectedKey, to vaultKey: borrowing Key, half: [UInt8],
+    _ rows: [SlotRow], _ notes: SlotNotes, at slot: UInt8, _ epoch: EpochChange?
+  ) throws(VaultError) -> Rekey {
+    let storage = try secondStorage(toWrite: true)
+    let next = try nextKeys(vaultKey, half, notes, epoch)
     let sealed = try next.sealedRing()
     let old = try keys.copy(ring: trust.sealedRing, of: keys.format)
     return Rekey(
       storage, RekeyKeys(old, next, oldPair), trust.root,
-      RekeyFront(ring: sealed, slots: rows, before: trust.slots, slot: fresh.slot),
+      RekeyFront(ring: sealed, slots: rows, before: trust.slots, slot: slot, epoch: epoch),
       checks: options.checks)
   }
 
@@ -79,14 +95,18 @@ extension UnlockedVault {
   }
 
   private func nextKeys(
-    _ vaultKey: borrowing Key, _ half: [UInt8], _ notes: SlotNotes
+    _ vaultKey: borrowing Key, _ half: [UInt8], _ notes: SlotNotes, _ epoch: EpochChange?
   ) throws(VaultError) -> Keyring {
     let dataKey = try Key.fresh()
-    let ring: Ring
+    var ring: Ring
     do {
       ring = try keys.ring.rekeyed(
         to: dataKey, created: options.now(), protectedHalf: half, notes: notes)
     } catch { throw VaultError(error, about: .ring) }
+    if let epoch {
+      ring.ledger?.epoch = epoch.id
+      ring.ledger?.waiting = epoch.waiting
+    }
     return try Keyring.derive(
       from: vaultKey, of: header,
       sealedRing: try Keyring.sealFirst(ring, under: vaultKey, vault: id))
@@ -195,7 +215,8 @@ extension UnlockedVault {
     root.writer = writer
     root.time = options.now()
     if isUnproved(root.copy) { try root.copy?.becomeAnother() }
-    let copies = try keys.resealCopies(trust.copies, in: &rekey.rows.storage)
+    let copies = try keys.resealCopies(
+      trust.copies, in: &rekey.rows.storage, for: front.epoch)
     rekey.entries.sort { $0.tag < $1.tag }
     root.treeRoot = try rekey.rows.tree.build(
       rekey.entries, depth: root.depth, in: &rekey.rows.storage, keys.next)

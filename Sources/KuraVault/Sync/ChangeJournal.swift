@@ -107,7 +107,7 @@ extension UnlockedVault {
     draft.root.copy = copy
   }
 
-  /// The changes of this copy that no whole block in the store has yet, ascending by their counters.
+  /// The changes that this copy made since it is shared, ascending by their counters.
   ///
   /// - Throws: ``VaultError/damaged(_:)`` for another journal than the root vouches for.
   mutating func journal() throws(VaultError) -> [JournalRecord] {
@@ -120,26 +120,6 @@ extension UnlockedVault {
   /// The changes of this copy behind one, as far as they are in the journal.
   mutating func journalRecords(after counter: UInt64) throws(VaultError) -> [JournalRecord] {
     try journal().filter { $0.counter > counter }
-  }
-
-  /// Drops the changes up to one from the journal: the store has them in whole blocks.
-  mutating func trimJournal(through counter: UInt64) throws(VaultError) {
-    try writing { vault, draft throws(VaultError) in
-      try vault.trimJournal(through: counter, &draft)
-    }
-  }
-
-  /// The same within a write transaction.
-  mutating func trimJournal(through counter: UInt64, _ draft: inout Draft) throws(VaultError) {
-    guard let copy = draft.root.copy else { return }
-    var scan = JournalScan()
-    let records = try scan.rest(in: &rows.storage, draft.root, keys)
-    let kept = records.filter { $0.counter > counter }
-    guard kept.count < records.count else { return }
-    try fromStorage(rows.storage.deleteJournal(from: 1))
-    var next = CopyState(device: copy.device, counter: copy.counter)
-    try keys.append(kept, to: &next, in: &rows.storage)
-    draft.root.copy = next
   }
 }
 

@@ -91,24 +91,20 @@ extension Storage {
 }
 
 extension RekeyKeys {
-  /// Seals what copies know of each other anew, and where long values stand.
+  /// Seals what copies know of each other anew, as it is in the next epoch; where long values stand is forgotten.
   func resealCopies(
-    _ parts: CopyParts?, in storage: inout Storage
+    _ parts: CopyParts?, in storage: inout Storage, for epoch: EpochChange?
   ) throws(VaultError) -> CopyParts? {
     guard let parts, parts != CopyParts() else { return parts }
     let memory = try old.open(parts)
-    guard let devices = memory.devices else { return parts }
-    let sealed = try next.seal(devices, memory.remote)
+    guard var devices = memory.devices else { return parts }
+    var remote = memory.remote
+    if let epoch { try epoch.change(&remote, &devices) }
+    let sealed = try next.seal(devices, remote)
     try fromStorage(storage.store(sealed))
-    var last: [UInt8] = []
-    while let bytes = try fromStorage(storage.placedValue(after: last)) {
-      last = bytes
-      guard let place = try? storage.place(of: bytes, under: old) else {
-        try fromStorage(storage.deletePlace(of: bytes.span))
-        continue
-      }
-      let sealed = try next.seal(place)
-      try fromStorage(storage.storePlace(of: bytes.span, sealed.span))
+    guard epoch != nil else { return sealed }
+    while let value = try fromStorage(storage.placedValue(after: [])) {
+      try fromStorage(storage.deletePlace(of: value.span))
     }
     return sealed
   }

@@ -60,25 +60,19 @@ extension UnlockedVault {
     return ledger.epoch
   }
 
-  /// What an epoch took over from those before it, and who began it.
-  mutating func epochBeginning() throws(VaultError) -> (maker: DeviceID, cut: EpochCut) {
-    let memory = try memoryOfShared()
-    let epoch = try epoch()
-    let record = try epochRecord(of: memory.record.span, epoch)
-    let place = AssociatedData.remote(
-      .epochRecord, vault: id, device: record.maker, epoch: epoch)
-    let plain = try place.openPadded(record.sealed.span, under: keys.remote, .header)
-    return (record.maker, try fromFormat(.header, EpochCut(decoding: plain.bytes)))
+  /// The record of the epoch that the vault is in.
+  mutating func epochRecord() throws(VaultError) -> EpochRecord {
+    let record = try memoryOfShared().record
+    return try EpochRecord(object: record.span, in: epoch())
   }
 
-  private func epochRecord(
-    of object: Span<UInt8>, _ epoch: DeviceTable.Epoch
-  ) throws(VaultError) -> EpochRecord {
-    do throws(FormatError) {
-      let body = try RemoteObject.body(
-        of: object, .epochRecord, in: epoch, named: RemoteObject.name(of: object))
-      return try EpochRecord(decoding: body)
-    } catch { throw VaultError(error, about: .header) }
+  /// What an epoch took over from those before it, and who began it.
+  mutating func epochBeginning() throws(VaultError) -> (maker: DeviceID, cut: EpochCut) {
+    let record = try epochRecord()
+    let place = AssociatedData.remote(
+      .epochRecord, vault: id, device: record.maker, epoch: try epoch())
+    let plain = try place.openPadded(record.sealed.span, under: keys.remote, .header)
+    return (record.maker, try fromFormat(.header, EpochCut(decoding: plain.bytes)))
   }
 
   /// Notes in which objects a long value stands, or stands so far.
@@ -115,7 +109,7 @@ extension UnlockedVault {
 
 extension DeviceTable {
   /// The note of a device, a new one where it was never heard of.
-  fileprivate func noted(_ device: DeviceID) throws(VaultError) -> DeviceNote {
+  func noted(_ device: DeviceID) throws(VaultError) -> DeviceNote {
     if let note = self[device] { return note }
     return try fromFormat(.header, DeviceNote(device: device))
   }

@@ -36,12 +36,12 @@ extension SyncRun {
     let (memory, told) = try fromVault { () throws(VaultError) in
       (try vault.memoryOfShared(), try vault.toldReport(by: device))
     }
-    guard let told, !isHeldBack else { return }
+    guard let told, let report = told.report, !isHeldBack else { return }
     let record = try fromVault { () throws(VaultError) in
       try fromFormat(.header, RemoteObject.name(of: memory.record.span))
     }
     var isLost = false
-    for pack in told.report.packs where !isLost {
+    for pack in report.packs where !isLost {
       isLost = try !isThere(pack.hash, most: Int(pack.length))
     }
     let header = told.front.head.header
@@ -69,7 +69,7 @@ extension SyncRun {
     }
     isLost = isLost || !lostPlaces.isEmpty
     guard isLost || lostHeader || lostJournal != nil else { return }
-    report.name(.late, device)
+    self.report.name(.late, device)
     renews = true
     try fromVault { () throws(VaultError) in
       for value in lostPlaces { try vault.deletePlace(of: value) }
@@ -99,10 +99,10 @@ extension SyncRun {
         try vault.tableOfShared()
       )
     }
-    guard let told, memory.pending == nil, !isHeldBack else { return }
+    guard let told = told?.report, memory.pending == nil, !isHeldBack else { return }
     let others = table.notes.filter { $0.device != device && $0.removedAt == nil }.map(\.device)
     let listed = try shelf.listedObjects(of: device)
-    for object in told.report.condemned where listed.contains(object.hash) {
+    for object in told.condemned where listed.contains(object.hash) {
       let isAcknowledged = others.allSatisfy { other in
         reports[other]?.acknowledges(device, object.number) ?? false
       }
@@ -110,6 +110,13 @@ extension SyncRun {
       throw .wish(.delete(.object(device, hash: object.hash)))
     }
   }
+}
+
+/// Holds the last own head that arrived.
+struct SyncTold {
+  let front: SyncFront
+  /// What it says; nil where that was in another epoch.
+  let report: HeadReport?
 }
 
 extension HeadReport {
@@ -139,32 +146,28 @@ extension UnlockedVault {
     return table
   }
 
-  /// The last own head that arrived, and what it says; nil before the first.
-  mutating func toldReport(
-    by device: DeviceID
-  ) throws(VaultError) -> (front: SyncFront, report: HeadReport)? {
-    guard let bytes = try keptHead(of: device) else { return nil }
-    let front = try SyncFront(kept: bytes)
+  /// The last own head that arrived, and what it says, if it is of this epoch; nil before the first.
+  mutating func toldReport(by device: DeviceID) throws(VaultError) -> SyncTold? {
+    guard let front = try keptFront(of: device) else { return nil }
+    guard try front.head.epoch == epoch() else { return SyncTold(front: front, report: nil) }
     guard let report = try report(in: front) else { throw .damaged(.header) }
-    return (front, report)
+    return SyncTold(front: front, report: report)
   }
 
   /// Notes that the head that was being written is in the store.
   mutating func noteArrival(of device: DeviceID) throws(VaultError) {
-    guard let bytes = try keptHead(of: .zero) else { throw .damaged(.header) }
-    let front = try SyncFront(kept: bytes)
-    guard let told = try report(in: front) else { throw .damaged(.header) }
-    let journaled = UInt64(front.head.journals.count * RemoteBlock.count)
-    try writing { vault, draft throws(VaultError) in
-      try vault.remember(&draft) { memory, _ in
-        guard let pending = memory.pending else { return [] }
-        memory.standing = pending
-        memory.pending = nil
+    guard let front = try keptFront(of: .zero) else { throw .damaged(.header) }
+    // Of an epoch that is left by now it has nothing that counts.
+    let told = try front.head.epoch == epoch() ? report(in: front) : nil
+    try remember { memory, _ in
+      guard let pending = memory.pending else { return [] }
+      memory.standing = pending
+      memory.pending = nil
+      if let told {
         memory.covered.formUnion(told.covered)
         memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
-        return [KeptHead(device: device, bytes: bytes), KeptHead(device: .zero, bytes: nil)]
       }
-      try vault.trimJournal(through: journaled, &draft)
+      return [KeptHead(device: device, bytes: front.bytes), KeptHead(device: .zero, bytes: nil)]
     }
   }
 }

@@ -27,7 +27,7 @@ final class SyncPush {
   /// The own head before this one, arrived or not.
   let before: SyncFront?
   /// The last one that arrived, and what it says.
-  let told: (front: SyncFront, report: HeadReport)?
+  let told: SyncTold?
   /// All own changes up to it go out.
   let count: UInt64
   /// The root that it began with.
@@ -57,17 +57,17 @@ final class SyncPush {
   var number: UInt64 { (before?.place.number ?? 0) + 1 }
 
   init(
-    after before: SyncFront?, told: (front: SyncFront, report: HeadReport)?, count: UInt64,
+    after before: SyncFront?, told: SyncTold?, count: UInt64,
     rootEpoch: UInt64, isRewrite: Bool, _ memory: RemoteMemory, _ loads: [Load]
   ) throws(VaultError) {
     writer = try fromFormat(.item, PackWriter())
     (self.before, self.told, self.count, self.rootEpoch) = (before, told, count, rootEpoch)
     (self.isRewrite, self.loads) = (isRewrite, loads)
-    packs = isRewrite ? [] : told?.report.packs ?? []
+    packs = isRewrite ? [] : told?.report?.packs ?? []
     vouched = memory.standing.vouched
-    for object in told?.report.condemned ?? [] { condemned[object.hash] = object.number }
+    for object in told?.report?.condemned ?? [] { condemned[object.hash] = object.number }
     if isRewrite {
-      for pack in told?.report.packs ?? [] { condemned[pack.hash] = number }
+      for pack in told?.report?.packs ?? [] { condemned[pack.hash] = number }
     }
   }
 
@@ -147,7 +147,7 @@ extension SyncRun {
     let before = try vault.newestOwnHead(device)
     let count = vault.trust.root.copy?.counter ?? 0
     let lacking = try lackingValues(&vault)
-    let isRewrite = memory.mustRewrite || told == nil
+    let isRewrite = memory.mustRewrite || told?.report == nil
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
@@ -155,15 +155,14 @@ extension SyncRun {
     if isRewrite {
       let kept = PackCoverage(
         covered: memory.covered, vouched: memory.standing.vouched, keptBy: device)
-      let since = told?.report.packs.map(\.number).max() ?? number
+      let since = told?.report?.packs.map(\.number).max() ?? number
       loads.append(
         SyncPush.Load(
           items: try vault.packableItems(beyond: kept), coverage: kept, number: since))
     }
-    let records = try vault.journalRecords(after: told?.report.count ?? 0)
+    let records = try vault.journalRecords(after: told?.report?.count ?? 0)
     let mustWalk =
-      records.isEmpty || isRewrite || memory.mustWalk || memory.pending != nil
-      || !lacking.isEmpty
+      isRewrite || memory.mustWalk || memory.pending != nil || !lacking.isEmpty
     let items =
       mustWalk
       ? try vault.packableItems(beyond: news)
@@ -173,8 +172,8 @@ extension SyncRun {
     let evidence = try evidence(&vault).map { $0.hash }
     let isDue =
       isRewrite || renews || vault.hasLedgerNews(beyond: news)
-      || memory.was != told?.report.was ?? [] || slots != memory.standing.slots
-      || evidence != told?.report.evidence.map { $0.hash } ?? [] || isAwaited(told?.report)
+      || memory.was != told?.report?.was ?? [] || slots != memory.standing.slots
+      || evidence != told?.report?.evidence.map { $0.hash } ?? [] || isAwaited(told?.report)
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
       isRewrite: isRewrite, memory, loads)

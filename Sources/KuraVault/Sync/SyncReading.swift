@@ -31,12 +31,8 @@ extension SyncRun {
     guard head.vault == vault.id else { return report.name(.otherVault, name) }
     guard head.device == name else { return report.name(.swapped, name) }
     guard known == nil || head.key == known else { return report.name(.otherKey, name) }
-    guard head.epoch == epoch else {
-      report.name(.passcodeWanted, name)
-      isHeldBack = true
-      return
-    }
     let front = try fromVault { () throws(VaultError) in try SyncFront(bytes, head) }
+    guard head.epoch == epoch else { return try look(in: front, &vault) }
     guard let inner = try fromVault({ () throws(VaultError) in try vault.report(in: front) }) else {
       return report.name(.forged, name)
     }
@@ -44,7 +40,7 @@ extension SyncRun {
   }
 
   /// What a device's heads are signed with; nil where that is not known yet.
-  private func key(
+  func key(
     of name: DeviceID, in vault: inout UnlockedVault
   ) throws(VaultError) -> [UInt8]? {
     if name == device { return try fromFormat(.header, seed.pair()).publicHalf }
@@ -158,7 +154,7 @@ extension SyncRun {
     let hash = front.head.chains[block]
     let most = RemoteObject.Kind.chain.longest
     guard let bytes = try shelf.file(.object(front.head.device, hash: hash), most: most),
-      let body = try? RemoteObject.body(of: bytes.span, .chain, in: epoch, named: hash),
+      let body = try? RemoteObject.body(of: bytes.span, .chain, in: nil, named: hash),
       let ids: [HeadID] = try? RemoteBlock.decode(body, isWhole: true)
     else { return nil }
     return ids[offset] == place.id

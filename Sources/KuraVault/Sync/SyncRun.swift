@@ -44,6 +44,10 @@ public struct SyncRun: ~Copyable {
   var isHeldBack = false
   /// Keeps others from sweeping the pieces of long values that no row names yet.
   private let lock: StateFile?
+  /// The last epoch that follows this vault's, as far as the store has shown one.
+  var tip: SyncTip?
+  /// By what it is entered, with its passcode; nil where there is none, or not all of it is here.
+  public internal(set) var entrance: SyncEntrance?
   var taking: SyncTaking?
   var push: SyncPush?
 
@@ -100,6 +104,7 @@ public struct SyncRun: ~Copyable {
       stage = .cleaning
     case .cleaning:
       try clean(&vault)
+      try sweep(&vault)
       stage = .done
     case .done: break
     }

@@ -49,7 +49,10 @@ struct SyncShelf {
       if case .object(let device, let hash) = path { objects[device]?.insert(hash) }
     case (.nothing, _): break
     case (.delete(let path), .done):
-      if case .object(let device, let hash) = path { objects[device]?.remove(hash) }
+      switch path {
+      case .object(let device, let hash): objects[device]?.remove(hash)
+      case .head(let device): heads?.removeAll { $0 == device }
+      }
     default: throw .copyDamaged
     }
   }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+public import KuraFormat
+internal import KuraStorage
+internal import SecureMemory
+
+/// Says what a vault remembers of a store once it is in another epoch.
+struct EpochChange: Sendable {
+  /// The epoch.
+  let id: DeviceTable.Epoch
+  /// Its record, as it stands in the store.
+  let record: [UInt8]
+  /// What of each device is in the store under it.
+  let covered: RevisionVector
+  /// The devices that share the vault no longer, and up to which change they count.
+  let removed: [DeviceID: UInt64]
+  /// Slots that open the vault, and find no room here.
+  var waiting: [WaitingSlot] = []
+
+  /// Forgets what stood in the store under the key before.
+  func change(
+    _ memory: inout RemoteMemory?, _ devices: inout DeviceTable
+  ) throws(VaultError) {
+    for (device, counter) in removed {
+      var note = try devices.noted(device)
+      (note.removedAt, note.complete) = (counter, min(note.complete, counter))
+      guard devices.set(note) else { throw .damaged(.header) }
+    }
+    guard var changed = memory else { return }
+    (changed.record, changed.covered) = (record, covered)
+    (changed.mustRewrite, changed.mustWalk) = (false, true)
+    changed.standing = changed.standing.headAlone
+    changed.pending = changed.pending?.headAlone
+    memory = changed
+  }
+}
+
+extension RemoteMemory.Standing {
+  /// The same of which nothing stands in the store but the head.
+  fileprivate var headAlone: RemoteMemory.Standing {
+    var standing = RemoteMemory.Standing()
+    standing.place = place
+    return standing
+  }
+}
+
+// MARK: - Beginning an epoch
+
+extension UnlockedVault {
+  /// The epoch that a new vault key begins; nil where the vault is not shared.
+  ///
+  /// - Parameters:
+  ///   - key: The vault key that is to be.
+  ///   - removed: Who is to share the vault no longer: all that is known of them counts.
+  mutating func nextEpoch(
+    under key: borrowing Key, removing removed: Set<DeviceID>
+  ) throws(VaultError) -> EpochChange? {
+    guard try isShared() else { return nil }
+    let seed = try settledSeed()
+    let (table, before) = (try tableOfShared(), try epochRecord())
+    let parent = try epoch()
+    let epoch = try DeviceTable.Epoch.fresh()
+    var gone: [DeviceID: UInt64] = [:]
+    for note in table.notes where note.device != seed.device {
+      if let counter = note.removedAt { gone[note.device] = counter }
+      if removed.contains(note.device) { gone[note.device] = note.complete }
+    }
+    let first = (try newestOwnHead(seed.device)?.place.number ?? 0) + 1
+    let others = table.notes.filter { $0.device != seed.device && gone[$0.device] == nil }
+    let cut = EpochCut(
+      removed: gone.map { EpochCut.Removed(device: $0.key, counter: $0.value) },
+      taken: others.map {
+        EpochCut.Taken(device: $0.device, head: $0.taken, counter: $0.complete)
+      }, first: first)
+    let place = AssociatedData.remote(.epochRecord, vault: id, device: seed.device, epoch: epoch)
+    let remote = try key.subkey(.remote, of: id)
+    var record = EpochRecord(
+      vault: id, maker: seed.device, parents: [parent],
+      ancestors: Set(before.ancestors).union([parent]),
+      sealed: try place.sealPadded(cut.encoded.span, under: remote, .header))
+    return EpochChange(
+      id: epoch, record: try signed(&record, in: epoch, by: seed), covered: RevisionVector(),
+      removed: gone)
+  }
+
+  /// The object of a record, proved by the key that the vault has.
+  private func signed(
+    _ record: inout EpochRecord, in epoch: DeviceTable.Epoch, by seed: borrowing DeviceSeed
+  ) throws(VaultError) -> [UInt8] {
+    do throws(FormatError) {
+      let body = try record.signed(with: seed.pair()) { _ throws(FormatError) in
+        do { return try keys.epochProof.copied() } catch { throw .outOfMemory }
+      }
+      return try RemoteObject.encode(.epochRecord, in: epoch, body: body.span)
+    } catch { throw VaultError(error, about: .header) }
+  }
+}
+
+// MARK: - Entering one
+
+/// Holds what a store has of an epoch that another device began: with a passcode the vault can enter it.
+public struct SyncEntrance: Equatable, Sendable {
+  let epoch: DeviceTable.Epoch
+  /// Its record, as it stands in the store.
+  let record: [UInt8]
+  let header: HeaderObject
+  /// Who began it.
+  public let maker: DeviceID
+
+  /// What a worker needs to try the passcode of the epoch.
+  ///
+  /// - Parameters:
+  ///   - stateDirectory: Where this machine keeps what belongs to it.
+  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
+  /// - Throws: ``VaultError/damaged(_:)``.
+  public func attempt(
+    stateDirectory: String, availableMemory: UInt64? = MemoryBudget.available()
+  ) throws(VaultError) -> UnlockAttempt {
+    try UnlockAttempt(
+      vault: header.header.vault, rows: rows, first: nil, availableMemory: availableMemory,
+      devices: DeviceSecrets(stateDirectory: stateDirectory))
+  }
+
+  /// Its slots, as many as a vault may have.
+  var rows: [SlotRow] {
+    zip(UInt8(0)..., header.slots.prefix(KDFLimits.mostSlots)).map { number, slot in
+      SlotRow(number: number, header: slot.header, key: slot.key, protected: slot.protected)
+    }
+  }
+}
+
+extension UnlockedVault {
+  /// Begins to put everything under the key of an epoch that another device began. Slots of this vault that are none
+  /// of that epoch end with it. Nothing is changed before ``finish(_:)-(Rekey)``.
+  ///
+  /// - Parameters:
+  ///   - entrance: What ``SyncRun/entrance`` gave.
+  ///   - key: What ``SyncEntrance/attempt(stateDirectory:availableMemory:)`` opened with a passcode or recovery key.
+  ///   - fresh: What opened this vault just now, so that protected values can be sealed anew.
+  /// - Throws: ``VaultError/copyDamaged`` for an epoch whose record the key does not open;
+  ///   ``VaultError/deviceRemoved`` where this device was removed by it; ``VaultError/noProtectedHalf``; those of
+  ///   ``beginRekey(authorizedBy:_:removing:)``.
+  public mutating func beginEntering(
+    _ entrance: SyncEntrance, by key: borrowing VaultKey, authorizedBy fresh: borrowing VaultKey
+  ) throws(VaultError) -> Rekey {
+    let oldPair = try protectedKey(from: fresh)
+    let seed = try settledSeed()
+    let cut = try cut(of: entrance, by: key)
+    var removed: [DeviceID: UInt64] = [:]
+    for device in cut.removed { removed[device.device] = device.counter }
+    guard removed[seed.device] == nil else { throw .deviceRemoved }
+    guard key.holdsProtectedHalf else { throw .noProtectedHalf }
+    let pair = ProtectedPair(secretHalf: try key.protectedHalf(vault: id))
+    let covered = cut.taken.filter { $0.counter > 0 }.map {
+      RevisionEntry(device: $0.device, counter: $0.counter)
+    }
+    let change = EpochChange(
+      id: entrance.epoch, record: entrance.record, covered: RevisionVector(covered),
+      removed: removed,
+      waiting: Array(entrance.header.slots.dropFirst(KDFLimits.mostSlots)))
+    return try beginRekey(
+      from: oldPair, to: key.payload.vaultKey, half: pair.publicHalf, entrance.rows, SlotNotes(),
+      at: key.slot, change)
+  }
+
+  /// What an epoch took over, which only its own key tells.
+  private func cut(
+    of entrance: SyncEntrance, by key: borrowing VaultKey
+  ) throws(VaultError) -> EpochCut {
+    do throws(VaultError) {
+      let record = try EpochRecord(object: entrance.record.span, in: entrance.epoch)
+      let place = AssociatedData.remote(
+        .epochRecord, vault: id, device: record.maker, epoch: entrance.epoch)
+      let remote = try key.payload.vaultKey.subkey(.remote, of: id)
+      let plain = try place.openPadded(record.sealed.span, under: remote, .header)
+      return try fromFormat(.header, EpochCut(decoding: plain.bytes))
+    } catch { throw error.ofCopy }
+  }
+}
+
+extension EpochRecord {
+  /// Reads the object of a record.
+  init(object: Span<UInt8>, in epoch: DeviceTable.Epoch) throws(VaultError) {
+    do throws(FormatError) {
+      let body = try RemoteObject.body(
+        of: object, .epochRecord, in: epoch, named: RemoteObject.name(of: object))
+      try self.init(decoding: body)
+    } catch { throw VaultError(error, about: .header) }
+  }
+}
