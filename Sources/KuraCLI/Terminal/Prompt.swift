@@ -31,7 +31,7 @@ struct Prompt: ~Copyable {
   /// Whether what was wrong is shaken.
   let moves: Bool
   let bullet: String
-  private var keys: LineEditor.Keys?
+  private(set) var keys: LineEditor.Keys?
   /// Keeps other prompts off this terminal; negative: not held.
   private var lock: Int32 = -1
   /// Typed, but not yet looked at.
@@ -325,24 +325,6 @@ extension Prompt {
     }
     flush()
     return event == .none && length > 0 && editor.count == length ? .submit : event
-  }
-
-  /// Drops what is typed until nobody has typed for half a second.
-  ///
-  /// - Returns: Ctrl-C where that was typed, or else Ctrl-D.
-  @discardableResult
-  mutating func dropTyped() -> LineEditor.Event {
-    var event = LineEditor.Event.none
-    while kura_terminal_await(descriptor, 500), receive(patience: 0, other: -1) > 0 {
-      for index in 0..<typed.count {
-        let key = typed.bytes[index]
-        if key == keys?.interrupt { event = .interrupt }
-        if key == keys?.endOfFile, event == .none { event = .cancel }
-      }
-      typed.removeAll()
-    }
-    typed.removeAll()
-    return event
   }
 
   /// Reads keys: their count, or what kura_terminal_read answers instead.
