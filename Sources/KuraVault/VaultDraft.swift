@@ -14,6 +14,17 @@ public struct VaultDraft: ~Copyable, Sendable {
   private let text: SecretBytes?
   private var device: DraftDevice
 
+  init(
+    _ file: consuming DraftFile, _ target: FilePlace, _ seen: FirstSight,
+    _ device: consuming DraftDevice,
+    text: consuming SecretBytes? = nil
+  ) {
+    (self.target, self.seen) = (target, seen)
+    self.file = file
+    self.device = device
+    self.text = text
+  }
+
   /// The recovery key as it is to be written down; without bytes when none was wanted.
   public var recoveryKeyText: Span<UInt8> {
     @_lifetime(borrow self) borrowing get {
@@ -73,12 +84,11 @@ extension VaultDraft {
     let file = try DraftFile.make(beside: target)
     let seen = try slots.writeVault(at: file.place, for: target, options)
     let device = try DraftDevice.make(for: slots.passcode, in: options.stateDirectory)
-    return VaultDraft(
-      file: file, target: target, seen: seen, text: try slots.copiedText(), device: device)
+    return VaultDraft(file, target, seen, device, text: try slots.copiedText())
   }
 
   /// Checks that a vault can be made at a path.
-  private static func freePlace(_ path: String) throws(VaultError) -> FilePlace {
+  static func freePlace(_ path: String) throws(VaultError) -> FilePlace {
     let target = try fromStorage(FilePlace.resolve(path, makingDirectory: true))
     try fromStorage(target.checkDirectory())
     guard (try? target.identity()) == nil else { throw .pathTaken }
@@ -101,12 +111,27 @@ struct DraftFile: ~Copyable {
   }
 }
 
-/// Removes this machine's secret for the first slot, where that takes one, unless the vault was given its name.
+/// Removes what this machine keeps of a new vault, a secret for its first slot or the seed of the copy, unless the vault
+/// was given its name.
 struct DraftDevice: ~Copyable {
   private let devices: DeviceSecrets
   private var slot: SlotID?
+  private var seed: DeviceSeedFile?
 
-  deinit { if let slot { devices.remove(slot) } }
+  deinit {
+    if let slot { devices.remove(slot) }
+    seed?.withdraw()
+  }
+
+  /// Writes the seed of a new copy beside the one that counts.
+  static func make(
+    for copy: borrowing DeviceSeed, under key: borrowing Key, in stateDirectory: String
+  ) throws(VaultError) -> DraftDevice {
+    let file = DeviceSeedFile(of: copy.vault, in: stateDirectory)
+    try file.prepare(copy, under: key)
+    return DraftDevice(
+      devices: DeviceSecrets(stateDirectory: stateDirectory), slot: nil, seed: file)
+  }
 
   static func make(
     for slot: borrowing PreparedSlot, in stateDirectory: String
@@ -120,8 +145,12 @@ struct DraftDevice: ~Copyable {
     }
   }
 
-  /// Leaves the secret where it is.
-  mutating func keep() { slot = nil }
+  /// Leaves the secret where it is, and has the seed count.
+  mutating func keep() {
+    slot = nil
+    // Who finds it where it was written takes it from there.
+    try? seed.take()?.publish()
+  }
 }
 
 extension PreparedSlot {

@@ -57,7 +57,7 @@ def read_memory(data):
     standing = read_standing(reader)
     pending = many(reader.u8(), lambda: read_standing(reader))
     reader.end()
-    need(any(device) and flags < 4 and len(record) <= LIMITS[RECORD], "memory")
+    need(any(device) and flags < 8 and len(record) <= LIMITS[RECORD], "memory")
     need(len(covered) <= 512 and len(was) <= 64, "too many")
     need(len(pending) <= 1 and all(found.at[0] for found in pending), "pending")
     return Memory(device, flags, record, covered, was, standing, pending)

@@ -29,6 +29,7 @@ public struct RemoteMemory: Equatable, Sendable {
   private static let layout: UInt8 = 1
   private static let rewrite: UInt8 = 1
   private static let walk: UInt8 = 2
+  private static let slots: UInt8 = 4
 
   /// Whose memory it is: another copy's, as soon as this one has become one of its own.
   public var device: DeviceID
@@ -36,6 +37,8 @@ public struct RemoteMemory: Equatable, Sendable {
   public var mustRewrite = false
   /// Whether something came otherwise than by the store or by own changes, so that all rows are to be looked at.
   public var mustWalk = false
+  /// Whether the slots are those of a header object, and the slot table of who began the epoch has not come yet.
+  public var awaitsSlots = false
   /// The record of the epoch, as it stands in the store.
   public var record: [UInt8]
   /// Up to which counter the changes of each copy are in the store under this epoch.
@@ -61,7 +64,9 @@ public struct RemoteMemory: Equatable, Sendable {
     guard try reader.integer(UInt8.self) == RemoteMemory.layout else { throw .damaged }
     device = try reader.identifier()
     let flags = try reader.integer(UInt8.self)
-    guard flags & ~(RemoteMemory.rewrite | RemoteMemory.walk) == 0 else { throw .damaged }
+    guard flags & ~(RemoteMemory.rewrite | RemoteMemory.walk | RemoteMemory.slots) == 0
+    else { throw .damaged }
+    awaitsSlots = flags & RemoteMemory.slots != 0
     (mustRewrite, mustWalk) = (
       flags & RemoteMemory.rewrite != 0, flags & RemoteMemory.walk != 0
     )
@@ -99,7 +104,8 @@ public struct RemoteMemory: Equatable, Sendable {
     var bytes = [RemoteMemory.layout]
     bytes.append(device)
     bytes.append(
-      (mustRewrite ? RemoteMemory.rewrite : 0) | (mustWalk ? RemoteMemory.walk : 0))
+      (mustRewrite ? RemoteMemory.rewrite : 0) | (mustWalk ? RemoteMemory.walk : 0)
+        | (awaitsSlots ? RemoteMemory.slots : 0))
     bytes.append(integer: UInt32(record.count))
     bytes.append(contentsOf: record)
     covered.append(to: &bytes)

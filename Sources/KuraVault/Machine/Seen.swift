@@ -48,6 +48,16 @@ struct SeenFile: ~Copyable {
     return false
   }
 
+  /// What the machine saw of a vault last; nil where that is nothing, or cannot be read.
+  static func look(
+    at vault: VaultID, in directory: String, key: borrowing Key
+  ) -> SeenRecord? {
+    guard let place = try? StatePlace.file(name(of: vault), in: directory),
+      let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount)
+    else { return nil }
+    return try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
+  }
+
   static func name(of vault: VaultID) -> String { vault.hexadecimal + ".seen" }
 
   /// Opens the file, which is made when it is missing, and locks it.
@@ -74,11 +84,14 @@ struct FirstSight: Sendable {
   private let bytes: [UInt8]
   private let directory: String
 
+  /// - Parameter last: What the machine saw of the vault before.
   init(
-    _ root: RootRecord, at place: FilePlace, _ keys: borrowing Keyring, in directory: String
+    _ root: RootRecord, at place: FilePlace, _ keys: borrowing Keyring, in directory: String,
+    after last: SeenRecord? = nil
   ) throws(VaultError) {
     record = SeenRecord(
-      counter: 1, vault: keys.vault, epoch: root.epoch, fingerprint: try keys.fingerprint(of: root),
+      counter: (last?.counter ?? 0) &+ 1, vault: keys.vault, epoch: root.epoch,
+      fingerprint: try keys.fingerprint(of: root), logHead: last?.logHead ?? .zero,
       time: root.time, path: Array(place.path.utf8))
     bytes = try fromFormat(.root, record.encode(key: keys.seen))
     self.directory = directory
@@ -310,11 +323,7 @@ extension UnlockedVault {
 
   /// What the seen file has of the access log; zero where that is nothing.
   func seenLogHeadNow() -> Digest {
-    guard let place = try? StatePlace.file(SeenFile.name(of: id), in: options.stateDirectory),
-      let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount),
-      let latest = try? SeenRecord.latest(in: bytes.span, key: keys.seen, vault: id)
-    else { return .zero }
-    return latest.logHead
+    SeenFile.look(at: id, in: options.stateDirectory, key: keys.seen)?.logHead ?? .zero
   }
 
   /// Opens the seen file.

@@ -25,6 +25,7 @@ extension UnlockedVault {
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
     let sides = try slotSides(ledger)
+    try noteSlots(&draft)
     guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
       return
     }
@@ -75,11 +76,12 @@ extension WaitingSlot {
 extension UnlockedVault {
   /// Looks at what another copy says of the slots. What stood there when it was taken over, and is not known here,
   /// does not come: nobody can tell whether it was ended here before.
-  func planSlots(_ plan: inout MergePlan, _ copy: borrowing OtherCopy) throws(VaultError) {
+  mutating func planSlots(_ plan: inout MergePlan, _ copy: borrowing OtherCopy) throws(VaultError) {
     guard var ledger = plan.ledger ?? keys.ring.ledger, let other = copy.ledger,
       !other.slots.isEmpty
     else { return }
-    let mine = try slotSides(ledger)
+    // Slots of a header object are nobody's change.
+    let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger)
     let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
     guard sides != mine else { return }
     ledger.slots = sides
@@ -107,7 +109,8 @@ extension UnlockedVault {
     for slot in standing where !own.contains(slot.id) {
       let isKnown = mine.contains { $0.lineage.vector.covers(slot.made) }
       let isOld = try fromFormat(.ring, slot.isOld())
-      guard isKnown || !isOld, let found = offered.first(where: { $0.id == slot.id })
+      guard isKnown || !isOld || mine.isEmpty,
+        let found = offered.first(where: { $0.id == slot.id })
       else { continue }
       guard let row = Self.place(found, slot.kind, beside: rows) else {
         if ledger.waiting.count < WaitingSlot.most {
@@ -149,6 +152,7 @@ extension UnlockedVault {
 
   /// Writes what a merge found of the slots; the ring is written with it.
   mutating func takeSlots(_ merge: SlotMerge, _ draft: inout Draft) throws(VaultError) {
+    try noteSlots(&draft)
     do {
       for number in merge.removed { try rows.storage.deleteSlot(number) }
       for row in merge.added { try rows.storage.storeSlot(row) }

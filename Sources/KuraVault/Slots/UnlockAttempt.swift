@@ -31,6 +31,14 @@ public struct UnlockAttempt: Sendable {
     self.slots = slots.filter { $0.row.number == first } + slots.filter { $0.row.number != first }
   }
 
+  /// Tries slots that stand elsewhere than in a vault, of which there may be more than a vault has.
+  init(
+    vault: VaultID, elsewhere slots: [Slot], availableMemory: UInt64?, devices: DeviceSecrets
+  ) {
+    (self.vault, self.slots, self.devices) = (vault, slots, devices)
+    self.availableMemory = availableMemory ?? .max
+  }
+
   /// Whether a passcode that was typed may be the code of a slot for this machine, so that it is worth
   /// trying as one.
   ///

@@ -70,6 +70,9 @@ struct DeviceSeedFile {
     } catch { throw VaultError(error, ofState: nextName, in: devices.directory) }
   }
 
+  /// Takes away the seed that was written last, and does not count yet.
+  func withdraw() { (try? StatePlace.file(nextName, in: devices.directory))?.remove() }
+
   /// Has the seed count that was written last.
   func publish() throws(VaultError) {
     do throws(StorageError) {

@@ -16,6 +16,11 @@ extension UnlockedVault {
     try openedSharing(trust.copies)?.devices
   }
 
+  /// All of it, likewise.
+  mutating func openedSharing() throws(VaultError) -> SharingMemory? {
+    try openedSharing(trust.copies)
+  }
+
   private mutating func openedSharing(
     _ parts: CopyParts?
   ) throws(VaultError) -> SharingMemory? {
@@ -50,10 +55,7 @@ extension UnlockedVault {
   mutating func beginSharing(
     record: [UInt8], in epoch: DeviceTable.Epoch, key: [UInt8], label: [UInt8]? = nil
   ) throws(VaultError) {
-    let named = try label.map { typed throws(VaultError) in
-      try typed.isEmpty ? [] : fromFormat(.header, SlotLabel.prepare(typed.span))
-    }
-    let label = named ?? Machine.label
+    let label = try Sharing.label(label)
     try writing { vault, draft throws(VaultError) in
       guard let copy = draft.root.copy else { throw .takesNewFormat }
       guard vault.trust.copies?.remote == nil else { throw .busy }
@@ -133,10 +135,21 @@ extension UnlockedVault {
 
   /// Notes that something came otherwise than by the store, where there is one.
   mutating func noteForeign(_ draft: inout Draft) throws(VaultError) {
+    try change(&draft) { $0.mustWalk = true }
+  }
+
+  /// Notes that the slots are those of a slot table.
+  mutating func noteSlots(_ draft: inout Draft) throws(VaultError) {
+    try change(&draft) { $0.awaitsSlots = false }
+  }
+
+  private mutating func change(
+    _ draft: inout Draft, _ change: (inout RemoteMemory) -> Void
+  ) throws(VaultError) {
     let known = try openedSharing(draft.copies ?? trust.copies)
-    guard var memory = known?.remote, let devices = known?.devices, !memory.mustWalk else { return }
-    memory.mustWalk = true
-    try store(devices, memory, &draft)
+    guard var memory = known?.remote, let devices = known?.devices else { return }
+    change(&memory)
+    if memory != known?.remote { try store(devices, memory, &draft) }
   }
 }
 
@@ -154,10 +167,15 @@ extension Storage {
   }
 }
 
-extension Machine {
-  /// What the machine calls itself, where that can be a label; else nothing.
-  fileprivate static var label: [UInt8] {
-    let name = hostName()
-    return (try? SlotLabel.prepare(name.span)) ?? []
+/// Finds what a copy that shares a vault is called.
+enum Sharing {
+  /// - Parameter typed: As its owner calls it; nil for what the machine calls itself, where that can be a label.
+  /// - Throws: ``VaultError/labelInvalid(_:)``.
+  static func label(_ typed: [UInt8]?) throws(VaultError) -> [UInt8] {
+    guard let typed else {
+      let name = Machine.hostName()
+      return (try? SlotLabel.prepare(name.span)) ?? []
+    }
+    return try typed.isEmpty ? [] : fromFormat(.header, SlotLabel.prepare(typed.span))
   }
 }

@@ -182,7 +182,8 @@ extension UnlockedVault {
   }
 
   /// The header and the slots that open the vault elsewhere; nil where there are none.
-  func headerObject() throws(VaultError) -> HeaderObject? {
+  mutating func headerObject() throws(VaultError) -> HeaderObject? {
+    if try remoteMemory()?.awaitsSlots == true { return nil }
     let rows = trust.slots.map {
       WaitingSlot(header: $0.header, key: $0.key, protected: $0.protected)
     }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import SecureMemory
+import Testing
+
+@testable import KuraVault
+
+/// A new machine begins with what a store has of a vault, and a passcode or recovery key.
+@Suite struct JoiningTests {
+  /// A vault that is shared, and what the store has of it.
+  private struct First {
+    let file: TestVault
+    let offer: JoinOffer
+    let vault: VaultID
+    let record: [UInt8]
+
+    init(slots: Int = 0) throws {
+      file = try TestVault(creating: false)
+      try file.createOfFirstFormat(wantsRecoveryKey: true)
+      try file.takeOver()
+      var vault = try file.unlock()
+      for number in 0..<slots {
+        try vault.addSlot(
+          JoiningTests.slot("passcode number \(number)"), authorizedBy: file.key())
+      }
+      try vault.share(label: Array("desk".utf8))
+      try vault.put("a", "1")
+      self.vault = vault.id
+      record = try #require(try vault.remoteMemory()?.record)
+      let header = try #require(try vault.headerObject())
+      offer = try JoinOffer(
+        header, record: record, in: vault.keys.ring.ledger?.epoch ?? .zero, of: vault.id)
+      vault.fold()
+    }
+
+    func joined(
+      _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
+      to other: TestVault
+    ) throws {
+      let key = try offer.attempt(stateDirectory: other.stateDirectory).open(
+        credential, secret: secret(text))
+      try VaultDraft.join(
+        offer, at: other.path, options: other.options, by: key, label: Array("laptop".utf8)
+      ).commit()
+    }
+  }
+
+  private static func slot(_ text: String) throws -> PreparedSlot {
+    try PreparedSlot.passcode(secret(text), kdf: TestVault.kdf, allowsWeak: true)
+  }
+
+  private func machine() throws -> TestVault {
+    let file = try TestVault(creating: false)
+    file.machine = Array("another machine, of this test".utf8) + [0, 0, 0]
+    return file
+  }
+
+  private func key(_ first: First) -> String {
+    String(decoding: first.file.recoveryKey, as: UTF8.self)
+  }
+
+  @Test(arguments: [Credential.passcode, .recoveryKey])
+  func `a machine joins with what opens a slot`(_ credential: Credential) throws {
+    let first = try First()
+    let other = try machine()
+    let text = credential == .passcode ? TestVault.passcode : key(first)
+    try first.joined(text, credential, to: other)
+    #expect(other.files == ["test.kura"])
+    var vault = try other.unlock()
+    #expect(vault.id == first.vault && vault.format == .second)
+    #expect(try vault.names() == [])
+    #expect(vault.slots.map(\.kind).count == 2)
+    let memory = try #require(try vault.remoteMemory())
+    #expect(memory.record == first.record && memory.mustWalk && memory.awaitsSlots)
+    #expect(try memory.device == vault.ownDevice())
+    let note = try #require(try vault.deviceTable()?[memory.device])
+    #expect(note.label == Array("laptop".utf8))
+    let seed = try vault.seed(of: memory.device)
+    switch seed {
+    case .some(let seed): #expect(try seed.pair().publicHalf == note.key)
+    case .none: Issue.record("no seed")
+    }
+    #expect(try vault.headerObject() == nil)
+    #expect(try vault.findings() == [])
+    // It is a vault like any.
+    try vault.put("b", "1")
+    _ = try vault.protect(Array("b".utf8).span)
+    #expect(try vault.openedText("b") == "1")
+    #expect(try vault.journal().map(\.counter) == [1, 2] && vault.findings() == [])
+    vault.fold()
+    #expect(other.refusal(key(first), .recoveryKey) == nil)
+    #expect(other.refusal("wrong") == .wrongPasscode)
+  }
+
+  @Test func `what opens no slot joins nothing`() throws {
+    let first = try First()
+    let other = try machine()
+    #expect(throws: VaultError.wrongPasscode) { try first.joined("wrong", to: other) }
+    #expect(throws: VaultError.noSuchSlot(.keyFile)) {
+      try first.joined(String(repeating: "k", count: 32), .keyFile, to: other)
+    }
+    #expect(other.files == [])
+  }
+
+  @Test func `what stands there stays`() throws {
+    let first = try First()
+    let other = try TestVault()
+    let before = try other.content()
+    #expect(throws: VaultError.pathTaken) { try first.joined(to: other) }
+    #expect(try other.content() == before && other.files == ["test.kura"])
+    #expect(!seeds(other).contains { $0.hasSuffix(".new") })
+    // A draft that is dropped leaves nothing.
+    let third = try machine()
+    let key = try first.offer.attempt(stateDirectory: third.stateDirectory).open(
+      .passcode, secret: secret(TestVault.passcode))
+    _ = try VaultDraft.join(first.offer, at: third.path, options: third.options, by: key)
+    #expect(third.files == [] && seeds(third) == ["CACHEDIR.TAG"])
+  }
+
+  private func seeds(_ file: TestVault) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: file.stateDirectory + "/device")) ?? []
+  }
+
+  @Test func `what is another vault's is refused`() throws {
+    let (first, second) = (try First(), try First())
+    let epoch = first.offer.epoch
+    #expect(throws: VaultError.copyRefused(.otherVault)) {
+      _ = try JoinOffer(second.offer.header, record: first.record, in: epoch, of: first.vault)
+    }
+    #expect(throws: VaultError.copyRefused(.otherVault)) {
+      _ = try JoinOffer(
+        first.offer.header, record: second.record, in: second.offer.epoch, of: first.vault)
+    }
+    #expect(throws: VaultError.copyDamaged) {
+      _ = try JoinOffer(first.offer.header, record: first.record, in: .zero, of: first.vault)
+    }
+  }
+
+  @Test func `a record that the key does not open is nobody's`() throws {
+    let first = try First()
+    // The same vault in another life: the same id, and another key.
+    let copy = try machine()
+    try Copies.copy(first.file, to: copy)
+    let key = try copy.key()
+    try copy.fill { vault throws in _ = try vault.rekey(copy.key()) }
+    var vault = try copy.unlock()
+    let header = try #require(try vault.headerObject())
+    vault.fold()
+    let offer = try JoinOffer(header, record: first.record, in: first.offer.epoch, of: first.vault)
+    let other = try machine()
+    let opened = try offer.attempt(stateDirectory: other.stateDirectory).open(
+      .passcode, secret: secret(TestVault.passcode))
+    #expect(throws: VaultError.copyDamaged) {
+      _ = try VaultDraft.join(offer, at: other.path, options: other.options, by: opened)
+    }
+    _ = consume key
+    #expect(other.files == [])
+  }
+
+  @Test func `more slots than a vault has wait, and the one that opened does not`() throws {
+    let first = try First(slots: 3)
+    var slots = first.offer.header.slots
+    let more = try First(slots: 3)
+    slots += more.offer.header.slots.filter { !slots.contains($0) }
+    let header = try HeaderObject(first.offer.header.header, slots: slots)
+    let offer = try JoinOffer(
+      header, record: first.record, in: first.offer.epoch, of: first.vault)
+    let other = try machine()
+    let key = try offer.attempt(stateDirectory: other.stateDirectory).open(
+      .passcode, secret: secret("passcode number 2"))
+    try VaultDraft.join(offer, at: other.path, options: other.options, by: key).commit()
+    var vault = try other.unlock("passcode number 2")
+    #expect(vault.slots.count { $0.kind == .passcode } == 4)
+    #expect(vault.keys.ring.ledger?.waiting.count == 4)
+    #expect(try vault.findings() == [])
+    vault.fold()
+  }
+
+  @Test func `a machine that had the vault before goes on from what it saw`() throws {
+    let first = try First()
+    let other = try machine()
+    try first.joined(to: other)
+    try other.fill { vault throws in for _ in 0..<5 { try vault.put("a", "2") } }
+    try FileManager.default.removeItem(atPath: other.path)
+    try first.joined(to: other)
+    var vault = try other.unlock()
+    #expect(vault.notices.isDisjoint(with: [.firstSeen, .seenDamaged]))
+    let device = try #require(try vault.remoteMemory()?.device)
+    #expect(try vault.ownDevice() == device && vault.findings() == [])
+    vault.fold()
+  }
+
+  @Test func `the first slot table that comes is taken as it is`() throws {
+    let first = try First(slots: 1)
+    let other = try machine()
+    try first.joined(to: other)
+    // One goes there, and one comes.
+    try first.file.fill { vault throws in
+      let slot = try #require(vault.slots.last { $0.kind == .passcode }?.number)
+      try vault.removeSlot(slot, authorizedBy: first.file.key())
+      try vault.addSlot(Self.slot("brought later"), authorizedBy: first.file.key())
+    }
+    let cargo = try Cargo(of: first.file)
+    var vault = try first.file.unlock()
+    let header = try vault.headerObject()
+    vault.fold()
+    try other.fill { vault throws in
+      for pack in cargo.packs {
+        _ = try vault.merge(Cargo.opened(pack, by: vault, beside: header))
+      }
+      #expect(try vault.remoteMemory()?.awaitsSlots == false)
+      #expect(try vault.headerObject()?.ids == header?.ids)
+      #expect(try vault.findings() == [])
+    }
+    #expect(other.refusal("passcode number 0") == .wrongPasscode)
+    #expect(other.refusal("brought later") == nil)
+    // From then on it is one table.
+    try first.file.fill { vault throws in
+      let slot = try #require(vault.slots.last { $0.kind == .passcode }?.number)
+      try vault.removeSlot(slot, authorizedBy: first.file.key())
+    }
+    let next = try Cargo(of: first.file)
+    try other.fill { vault throws in
+      for pack in next.packs { _ = try vault.merge(Cargo.opened(pack, by: vault)) }
+      #expect(try vault.findings() == [])
+    }
+    #expect(other.refusal("brought later") == .wrongPasscode)
+  }
+}
