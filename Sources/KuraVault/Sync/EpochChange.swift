@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraCrypto
-public import KuraFormat
+internal import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
@@ -17,6 +17,8 @@ struct EpochChange: Sendable {
   let removed: [DeviceID: UInt64]
   /// Slots that open the vault, and find no room here.
   var waiting: [WaitingSlot] = []
+  /// Whether another copy began it, whose slot table is to come.
+  var isOthers = false
 
   /// Forgets what stood in the store under the key before.
   func change(
@@ -29,7 +31,7 @@ struct EpochChange: Sendable {
     }
     guard var changed = memory else { return }
     (changed.record, changed.covered) = (record, covered)
-    (changed.mustRewrite, changed.mustWalk) = (false, true)
+    (changed.mustRewrite, changed.mustWalk, changed.awaitsSlots) = (false, true, isOthers)
     changed.standing = changed.standing.headAlone
     changed.pending = changed.pending?.headAlone
     memory = changed
@@ -99,54 +101,23 @@ extension UnlockedVault {
 
 // MARK: - Entering one
 
-/// Holds what a store has of an epoch that another device began: with a passcode the vault can enter it.
-public struct SyncEntrance: Equatable, Sendable {
-  let epoch: DeviceTable.Epoch
-  /// Its record, as it stands in the store.
-  let record: [UInt8]
-  let header: HeaderObject
-  /// Who began it.
-  public let maker: DeviceID
-
-  /// What a worker needs to try the passcode of the epoch.
-  ///
-  /// - Parameters:
-  ///   - stateDirectory: Where this machine keeps what belongs to it.
-  ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
-  /// - Throws: ``VaultError/damaged(_:)``.
-  public func attempt(
-    stateDirectory: String, availableMemory: UInt64? = MemoryBudget.available()
-  ) throws(VaultError) -> UnlockAttempt {
-    try UnlockAttempt(
-      vault: header.header.vault, rows: rows, first: nil, availableMemory: availableMemory,
-      devices: DeviceSecrets(stateDirectory: stateDirectory))
-  }
-
-  /// Its slots, as many as a vault may have.
-  var rows: [SlotRow] {
-    zip(UInt8(0)..., header.slots.prefix(KDFLimits.mostSlots)).map { number, slot in
-      SlotRow(number: number, header: slot.header, key: slot.key, protected: slot.protected)
-    }
-  }
-}
-
 extension UnlockedVault {
   /// Begins to put everything under the key of an epoch that another device began. Slots of this vault that are none
   /// of that epoch end with it. Nothing is changed before ``finish(_:)-(Rekey)``.
   ///
   /// - Parameters:
-  ///   - entrance: What ``SyncRun/entrance`` gave.
-  ///   - key: What ``SyncEntrance/attempt(stateDirectory:availableMemory:)`` opened with a passcode or recovery key.
+  ///   - offer: What ``SyncRun/entrance`` gave.
+  ///   - key: What ``JoinOffer/attempt(stateDirectory:availableMemory:)`` opened with a passcode or recovery key.
   ///   - fresh: What opened this vault just now, so that protected values can be sealed anew.
   /// - Throws: ``VaultError/copyDamaged`` for an epoch whose record the key does not open;
   ///   ``VaultError/deviceRemoved`` where this device was removed by it; ``VaultError/noProtectedHalf``; those of
   ///   ``beginRekey(authorizedBy:_:removing:)``.
   public mutating func beginEntering(
-    _ entrance: SyncEntrance, by key: borrowing VaultKey, authorizedBy fresh: borrowing VaultKey
+    _ offer: JoinOffer, by key: borrowing VaultKey, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) -> Rekey {
     let oldPair = try protectedKey(from: fresh)
     let seed = try settledSeed()
-    let cut = try cut(of: entrance, by: key)
+    let cut = try offer.cut(under: key.payload.vaultKey)
     var removed: [DeviceID: UInt64] = [:]
     for device in cut.removed { removed[device.device] = device.counter }
     guard removed[seed.device] == nil else { throw .deviceRemoved }
@@ -155,27 +126,15 @@ extension UnlockedVault {
     let covered = cut.taken.filter { $0.counter > 0 }.map {
       RevisionEntry(device: $0.device, counter: $0.counter)
     }
+    let slots = offer.slots(opened: key.row)
     let change = EpochChange(
-      id: entrance.epoch, record: entrance.record, covered: RevisionVector(covered),
-      removed: removed,
-      waiting: Array(entrance.header.slots.dropFirst(KDFLimits.mostSlots)))
+      id: offer.epoch, record: offer.record, covered: RevisionVector(covered), removed: removed,
+      waiting: slots.waiting, isOthers: true)
+    var notes = SlotNotes()
+    notes.set(try key.note())
     return try beginRekey(
-      from: oldPair, to: key.payload.vaultKey, half: pair.publicHalf, entrance.rows, SlotNotes(),
-      at: key.slot, change)
-  }
-
-  /// What an epoch took over, which only its own key tells.
-  private func cut(
-    of entrance: SyncEntrance, by key: borrowing VaultKey
-  ) throws(VaultError) -> EpochCut {
-    do throws(VaultError) {
-      let record = try EpochRecord(object: entrance.record.span, in: entrance.epoch)
-      let place = AssociatedData.remote(
-        .epochRecord, vault: id, device: record.maker, epoch: entrance.epoch)
-      let remote = try key.payload.vaultKey.subkey(.remote, of: id)
-      let plain = try place.openPadded(record.sealed.span, under: remote, .header)
-      return try fromFormat(.header, EpochCut(decoding: plain.bytes))
-    } catch { throw error.ofCopy }
+      from: oldPair, to: key.payload.vaultKey, half: pair.publicHalf, slots.rows, notes, at: 0,
+      change)
   }
 }
 

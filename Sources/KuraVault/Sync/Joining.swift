@@ -5,7 +5,8 @@ public import KuraFormat
 internal import KuraStorage
 internal import SecureMemory
 
-/// Holds what a store has of a vault that a new machine begins with: the slots that open it, and the epoch that it is in.
+/// Holds what a store has of a vault that a new machine begins with, or of an epoch that one is to enter: the slots that
+/// open it, and the epoch.
 public struct JoinOffer: Equatable, Sendable {
   /// The header and the slots.
   let header: HeaderObject
@@ -58,7 +59,7 @@ public struct JoinOffer: Equatable, Sendable {
   }
 
   /// What the epoch took over, which only its own key tells.
-  fileprivate func cut(under vaultKey: borrowing Key) throws(VaultError) -> EpochCut {
+  func cut(under vaultKey: borrowing Key) throws(VaultError) -> EpochCut {
     let record = try openedRecord()
     let place = AssociatedData.remote(
       .epochRecord, vault: record.vault, device: record.maker, epoch: epoch)
@@ -70,7 +71,7 @@ public struct JoinOffer: Equatable, Sendable {
   }
 
   /// The slots that the vault begins with, the one that opened first, and those that find no room.
-  fileprivate func slots(opened: SlotRow) -> (rows: [SlotRow], waiting: [WaitingSlot]) {
+  func slots(opened: SlotRow) -> (rows: [SlotRow], waiting: [WaitingSlot]) {
     var (rows, waiting) = ([SlotRow](), [WaitingSlot]())
     let first = header.slots.filter { $0.header == opened.header }
     for slot in first + header.slots.filter({ $0.header != opened.header }) {
@@ -183,7 +184,7 @@ extension JoinOffer {
 
 extension VaultKey {
   /// What the ring is to note of the slot that opened.
-  fileprivate borrowing func note() throws(VaultError) -> SlotNote {
+  borrowing func note() throws(VaultError) -> SlotNote {
     let header = try fromFormat(.slot, SlotHeader(decoding: row.header.span))
     return try fromFormat(
       .slot,

@@ -56,8 +56,8 @@ extension SyncRun {
         of: object.span, .header, in: tip.epoch, named: front.head.header),
       let header = try? HeaderObject(decoding: body)
     else { return report.name(.late, name) }
-    entrance = SyncEntrance(
-      epoch: tip.epoch, record: tip.object, header: header, maker: tip.record.maker)
+    entrance = try? JoinOffer(
+      header, record: tip.object, in: tip.epoch, of: front.head.vault)
   }
 
   /// Deletes what removed devices left, the head first, once all others have come into the epoch that removed them; who

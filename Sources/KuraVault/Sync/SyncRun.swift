@@ -47,7 +47,7 @@ public struct SyncRun: ~Copyable {
   /// The last epoch that follows this vault's, as far as the store has shown one.
   var tip: SyncTip?
   /// By what it is entered, with its passcode; nil where there is none, or not all of it is here.
-  public internal(set) var entrance: SyncEntrance?
+  public internal(set) var entrance: JoinOffer?
   var taking: SyncTaking?
   var push: SyncPush?
 
