@@ -92,9 +92,20 @@ extension Agent {
     let now = configuration.clock().boot
     try wire { () throws(ProtocolError) in
       var list = try SecretBuffer.begun()
-      for grant in session.grants.all { try list.put(grant, program(of: grant.root), at: now) }
+      for grant in session.grants.all {
+        let terms = grant.terms
+        try list.put(grant.number, grant.root, grant.items, terms, program(of: grant.root), at: now)
+      }
+      let windows = session.windowsByProcess
+      for all in windows {
+        guard let last = all.max(by: { $0.since < $1.since }) else { continue }
+        let end = last.since + session.reuseWindow
+        let terms = StandingGrant.Terms(deadline: end, uses: nil, reason: [])
+        let program = program(of: last.below.root)
+        try list.put(0, last.below.root, all.map(\.item), terms, program, at: now)
+      }
       try connection.outbox.frames.putReply(
-        GrantsReply(list.bytes, count: session.grants.all.count))
+        GrantsReply(list.bytes, count: session.grants.all.count + windows.count))
     }
   }
 
@@ -108,7 +119,11 @@ extension Agent {
     let session = try unlocked(connection)
     expireGrants()
     let number = request.number == GrantRevokeRequest.all ? nil : request.number
-    let count = endGrants(number, of: session, .revoked, by: connection)
+    var count = endGrants(number, of: session, .revoked, by: connection)
+    if number == nil {
+      count += session.windowsByProcess.count
+      session.windows = []
+    }
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(GrantRevokeReply(UInt16(count)))
     }
@@ -124,17 +139,18 @@ extension SecretBuffer {
   }
 
   fileprivate mutating func put(
-    _ grant: StandingGrant, _ program: [UInt8], at now: UInt64
+    _ number: UInt64, _ root: borrowing GrantRoot, _ items: [StandingGrant.Item],
+    _ terms: StandingGrant.Terms, _ program: [UInt8], at now: UInt64
   ) throws(ProtocolError) {
     var names = try SecretBuffer.begun()
-    for item in grant.items { try names.put16(item.name.bytes) }
-    let reason = grant.terms.reason
-    let fields = KeyFields(names.bytes, count: grant.items.count)
+    for item in items { try names.put16(item.name.bytes) }
+    let reason = terms.reason
+    let fields = KeyFields(names.bytes, count: items.count)
     var entry = GrantEntry(fields, program: program.span, reason: reason.span)
-    entry.number = grant.number
-    entry.process = grant.root.tree.process
-    entry.left = grant.terms.deadline > now ? grant.terms.deadline - now : 0
-    entry.uses = grant.terms.uses ?? GrantEntry.anyUses
+    entry.number = number
+    entry.process = root.tree.process
+    entry.left = terms.deadline > now ? terms.deadline - now : 0
+    entry.uses = terms.uses ?? GrantEntry.anyUses
     try entry.code(&self)
   }
 }
@@ -299,7 +315,7 @@ extension Agent {
 
   /// Has grants follow an item that has another name.
   func follow(_ new: Span<UInt8>, in session: Session) {
-    for item in session.grants.all.flatMap(\.items) {
+    for item in session.grants.all.flatMap(\.items) + session.windows.map(\.item) {
       let isIt = try? session.withVault { vault throws(VaultError) in
         try vault.isCurrent(item.body, of: new)
       }

@@ -36,12 +36,13 @@ struct Window {
   /// How many keys they are made of at most: each value has one, and each attribute.
   static let mostKeys = 4_096
 
-  let body: BodyKey
+  let item: StandingGrant.Item
   /// Shared by those of one process.
   let below: SharedRoot
   /// When the passcode was proved, in milliseconds since boot.
   let since: UInt64
 
+  var body: BodyKey { item.body }
   var tree: ProcessTree { below.root.tree }
 
   func isFresh(for lifetime: UInt64, at now: UInt64) -> Bool {
@@ -116,9 +117,10 @@ extension Agent {
     let found = try? session.withVault { vault throws(VaultError) in
       try vault.bodyKey(name, revision: revision, from: grant.key)
     }
-    guard let body = found else { return }
+    guard let body = found, let own = try? secret(name) else { return }
     session.windows.removeAll { $0.tree == tree && body.covers($0.body) }
-    session.windows.append(Window(body: body, below: below, since: grant.since))
+    session.windows.append(
+      Window(item: StandingGrant.Item(body, own), below: below, since: grant.since))
     var keys = session.windows.reduce(0) { $0 + $1.body.count }
     while session.windows.count > Window.most || keys > Window.mostKeys {
       keys -= session.windows.removeFirst().body.count
@@ -182,4 +184,17 @@ extension Agent {
 extension Session {
   /// How long after a passcode the values that were read with it are served again, in milliseconds.
   var reuseWindow: UInt64 { policy?[.reuseWindow] ?? 0 }
+
+  /// What is served again, those of one process together, the oldest first.
+  var windowsByProcess: [[Window]] {
+    var all: [[Window]] = []
+    for window in windows {
+      if let known = all.firstIndex(where: { $0[0].below === window.below }) {
+        all[known].append(window)
+      } else {
+        all.append([window])
+      }
+    }
+    return all
+  }
 }

@@ -126,7 +126,10 @@ extension GrantControl {
     let left = TimeSpan(milliseconds: grant.left).words
     let uses = grant.uses.map { $0 == 1 ? ", one use" : ", \($0) uses" } ?? ""
     let program = Diagnostic.shown(grant.program) + " (\(grant.process))"
-    try output.write("\(grant.number)\t" + program + "\t" + left + uses)
+    // What the setting has served again has no number: it ends with all others, or by itself.
+    let number = grant.number == 0 ? "-" : "\(grant.number)"
+    try output.write(number + "\t" + program + "\t" + left + uses)
+    if grant.number == 0 { try output.write("\t" + Setting.reuseWindow.name) }
     if !grant.reason.isEmpty { try output.write("\t" + Diagnostic.shown(grant.reason)) }
     try output.write("\n")
     for name in grant.names {
