@@ -183,6 +183,7 @@ import Testing
     let other = try machine()
     try first.joined(to: other)
     try other.fill { vault throws in for _ in 0..<5 { try vault.put("a", "2") } }
+    let before = try other.content()
     try FileManager.default.removeItem(atPath: other.path)
     try first.joined(to: other)
     var vault = try other.unlock()
@@ -190,6 +191,12 @@ import Testing
     let device = try #require(try vault.remoteMemory()?.device)
     #expect(try vault.ownDevice() == device && vault.findings() == [])
     vault.fold()
+    // What it was before is older than that.
+    try other.restore(before)
+    guard case .rolledBack = other.refusal() else {
+      Issue.record("an older copy is taken")
+      return
+    }
   }
 
   @Test func `the first slot table that comes is taken as it is`() throws {
