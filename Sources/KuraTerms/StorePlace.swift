@@ -63,6 +63,11 @@ public enum StorePlace: Equatable, Sendable {
     self = .object(device: device, hash: hash)
   }
 
+  /// The id that lower-case digits are; nil for none.
+  public static func identifier(_ text: String) -> [UInt8]? {
+    bytes(text[...].utf8, count: identifierByteCount)
+  }
+
   /// Bytes in lower-case digits.
   public static func hexadecimal(_ bytes: [UInt8]) -> String {
     let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

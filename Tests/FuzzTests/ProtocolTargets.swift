@@ -279,7 +279,6 @@ extension ProtocolTargets {
   private static var shared: SyncStatusReply {
     var reply = SyncStatusReply()
     reply.devices = [SyncDevice()]
-    reply.news = met.news
     return reply
   }
 

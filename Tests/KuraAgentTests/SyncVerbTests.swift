@@ -63,7 +63,9 @@ private final class Script: StoreDialog, @unchecked Sendable {
     var last: Received?
   }
 
-  private func answer(on wire: Wire) throws -> Answer {
+  private func answer(on wire: Wire) throws -> Answer { try answer(of: bench, on: wire) }
+
+  private func answer(of bench: Bench, on wire: Wire) throws -> Answer {
     var answer = Answer()
     while true {
       let frame = try bench.reply(on: wire)
@@ -327,13 +329,36 @@ private final class Script: StoreDialog, @unchecked Sendable {
     #expect(try plain.ask(wire) { try $0.putRequest(.syncStatus) }.failure == .locked)
   }
 
-  @Test func `who shares it is told`() throws {
-    var status = SyncStatusReply()
-    (status.isShared, status.met) = (true, 5)
-    let told = status
-    let shared = try Bench { $0.readSync = { _ in told } }
-    let wire = try shared.unlocked()
-    let reply = try shared.ask(wire) { try $0.putRequest(.syncStatus) }
-    #expect(try SyncStatusReply(reply: reply.payload.span) == told)
+  private func copied(_ reply: Received) throws -> String {
+    let taken = try TakeOverReply(reply: reply.payload.span)
+    return text(taken.copy)
+  }
+
+  @Test func `a vault is shared from then on, and who shares it is told`() throws {
+    let plain = try Bench()
+    let wire = try plain.unlocked()
+    func start(isWeakMeant: Bool) throws -> Received {
+      try plain.ask(wire) {
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: isWeakMeant)))
+      }
+    }
+    // A guess at its passcode is cheap.
+    #expect(try start(isWeakMeant: false).failure == .kdfTooWeak)
+    #expect(try plain.status(wire)?.format == 1)
+    #expect(try copied(try start(isWeakMeant: true)).hasSuffix(".format-1"))
+    func told() throws -> SyncStatusReply {
+      let reply = try plain.ask(wire) { try $0.putRequest(.syncStatus) }
+      return try SyncStatusReply(reply: reply.payload.span)
+    }
+    let state = try told()
+    #expect(state.isShared && state.devices.count == 1 && state.waiting == 0)
+    #expect(state.devices[0].isThis && state.devices[0].label == Array("desk".utf8))
+    #expect(try plain.ask(wire) { try $0.put("a", "1") }.isOK)
+    #expect(try told().waiting == 1)
+    // It is shared already, and stays as it is.
+    #expect(try start(isWeakMeant: true).isOK)
+    #expect(try told().epoch == state.epoch)
+    try wire.send { try $0.putRequest(.sync(.init())) }
+    #expect(try answer(of: plain, on: wire).errand == StoreErrand(.list, StorePlace.heads))
   }
 }

@@ -69,7 +69,7 @@ extension Examples {
 
   private static func status(of device: [UInt8]) -> SyncStatusReply {
     var reply = SyncStatusReply()
-    (reply.isShared, reply.met, reply.waiting) = (true, 1_700_000_000_000, 4)
+    (reply.isShared, reply.waiting) = (true, 4)
     reply.epoch = [UInt8](repeating: 7, count: 16)
     reply.fingerprint = [UInt8](repeating: 8, count: 32)
     var one = SyncDevice()

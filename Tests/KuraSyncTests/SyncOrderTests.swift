@@ -60,7 +60,7 @@ import Testing
     #expect(SyncFailure(.refused(.locked(LockNote(.idle, since: 2, idleTimeout: 3)))) == .locked)
     #expect(SyncFailure.locked.status == .locked)
     #expect(SyncFailure(.refused(.busy)).status == .busy)
-    #expect(SyncFailure(.refused(.unsupported(.none))).hint?.contains("agent stop") == true)
+    #expect(SyncFailure(.refused(.unsupported(.none))).text == "the vault is not shared")
   }
 
   @Test func `what came and went is counted`() {
@@ -69,7 +69,7 @@ import Testing
     (report.came.added, report.came.conflicting, report.sent) = (1, 2, 3)
     #expect(
       SyncWords.lines(report) == [
-        "1 item came", "3 changes of this machine went out",
+        "1 item came", "3 changes went out",
         "2 items were changed on several machines; all contents are kept: see 'kura conflicts'",
       ])
     report = SyncReply()
@@ -114,6 +114,13 @@ import Testing
       let remote = try Remote("dir:" + folder.path)
       try remote.note(for: Sample.vault)
       #expect(try Remote.noted(for: Sample.vault) == remote)
+      try remote.note(
+        for: Sample.vault, met: 1_700_000_000_000,
+        [SyncNews(.late, of: Sample.device), SyncNews(.passcodeWanted, of: [])])
+      let note = try StoreNote.read(for: Sample.vault)
+      #expect(note?.remote == remote.text && note?.met == 1_700_000_000_000)
+      #expect(
+        note?.notices == [.init(.late, of: Sample.device), .init(.passcodeWanted, of: [])])
       #expect(try Remote.noted(for: Sample.device) == nil)
       let name =
         "state/kura/device/" + StorePlace.hexadecimal(Sample.vault) + ".remote"

@@ -2,7 +2,6 @@
 
 internal import CKuraSystem
 public import KuraFormat
-internal import KuraProtocol
 internal import KuraVault
 
 /// Tells an agent at its start what it may do and where its files are.
@@ -42,14 +41,9 @@ public struct AgentConfiguration: Sendable {
   /// Tells whether a process does nothing until it is told to go on; a test's own does.
   var isStopped: @Sendable (UInt32) -> Bool = ProcessLink.isStopped
 
-  /// Begins what a vault has to do in a store; nil where it cannot be shared. A test's own does.
-  var beginSync: @Sendable (inout UnlockedVault) throws(VaultError) -> (any StoreDialog)? = { _ in
-    nil
-  }
-
-  /// Tells who shares a vault; a test's own does.
-  var readSync: @Sendable (inout UnlockedVault) throws(VaultError) -> SyncStatusReply = { _ in
-    SyncStatusReply()
+  /// Begins what a vault has to do in a store; a test's own does.
+  var beginSync: @Sendable (inout UnlockedVault) throws(VaultError) -> any StoreDialog = {
+    vault throws(VaultError) in try VaultMeeting(&vault)
   }
 
   /// A configuration with all else at its standard.

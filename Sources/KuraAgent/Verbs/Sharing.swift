@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraFormat
 internal import KuraProtocol
 internal import KuraVault
 internal import SecureMemory
@@ -13,7 +14,6 @@ extension Agent {
     let begun = try work(on: session) { vault throws(VaultError) in
       try configuration.beginSync(&vault)
     }
-    guard let begun else { throw Self.unshared }
     let meeting = StoreMeeting(begun, of: session)
     connection.meeting = meeting
     connection.phase = .sending(StoreExchange(meeting, nil, configuration))
@@ -40,20 +40,38 @@ extension Agent {
 
   func syncStatus(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    let status = try work(on: session) { vault throws(VaultError) in
-      try configuration.readSync(&vault)
+    let state = try work(on: session) { vault throws(VaultError) in try vault.sharingState() }
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(SyncStatusReply(state))
     }
-    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(status) }
   }
 
+  /// Makes the vault one that is shared; of one that is this machine gets another name.
   func startSync(_ request: SyncStartRequest, _ connection: Connection) throws(Refusal) {
-    _ = try unlocked(connection)
-    throw Self.unshared
+    let session = try unlocked(connection)
+    // What a passcode makes of a guess stands in the store.
+    let isWeak = session.front?.1.contains { slot in
+      slot.kind == .passcode && slot.kdf.map(KDFLimits.isWeak) == true
+    }
+    guard isWeak != true || request.isWeakMeant else { throw .kdfTooWeak(floor: KDFLimits.floor) }
+    let label = request.label.bytes.indices.map { request.label.bytes[$0] }
+    let copy = try work(on: session) { vault throws(VaultError) in
+      let copy = try vault.takeOver()
+      if try vault.isShared() {
+        try vault.relabel(label)
+      } else {
+        try vault.share(label: label)
+      }
+      return copy
+    }
+    noteChange(of: session)
+    let path = Array((copy ?? "").utf8)
+    try wire { () throws(ProtocolError) in
+      try connection.outbox.frames.putReply(TakeOverReply(copy: path.span))
+    }
   }
 
   func joinSync(_ request: SyncJoinRequest, _ connection: Connection) throws(Refusal) {
-    throw Self.unshared
+    throw .unsupported(.text("a vault that is made of what stands in a store"))
   }
-
-  private static var unshared: Refusal { .unsupported(.text("a vault that machines share")) }
 }

@@ -88,15 +88,12 @@ enum Sync {
     try access.unlocked { connection throws(ClientError) in try connection.syncStatus() }
   }
 
-  /// Where this machine has noted the store of a vault; nil for none.
-  private static func store(_ access: VaultAccess) throws(CommandError) -> String? {
+  /// What this machine has noted of the store of a vault; nil for none.
+  private static func note(_ access: VaultAccess) throws(CommandError) -> StoreNote? {
     let report = try access.unlocked { connection throws(ClientError) in try connection.status() }
-    let directory: String
-    do throws(PathError) { directory = try UserDirectory.device() } catch { throw .path(error) }
-    let place = directory + "/" + StorePlace.hexadecimal(report.vault) + ".remote"
-    guard let bytes = Machine().file(place) else { return nil }
-    let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
-    return String(repairing: line.span)
+    do throws(PathError) { return try StoreNote.read(for: report.vault) } catch {
+      throw .path(error)
+    }
   }
 }
 
@@ -107,26 +104,39 @@ extension Sync {
     _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
     let status = try status(access)
-    let store = try store(access)
+    let note = try note(access)
     guard !invocation.arguments.has(.json) else {
-      return try writeJSON(status, store, &invocation.output)
+      return try writeJSON(status, note, &invocation.output)
     }
     try invocation.output.write("store: ")
-    try invocation.output.write(escaped: store ?? "none")
+    try invocation.output.write(escaped: note?.remote ?? "none")
     guard status.isShared else {
       try invocation.output.write("\nnot shared\n")
       return invocation.messages.suggest("share it by a folder: 'kura sync init dir:FOLDER'")
     }
-    let met = status.met == 0 ? "never" : Moment.local(status.met)
-    try invocation.output.write("\nmet: " + met + "\nwaiting: \(status.waiting)\n")
+    let met = note?.met ?? 0
+    try invocation.output.write(
+      "\nmet: " + (met == 0 ? "never" : Moment.local(met)) + "\nwaiting: \(status.waiting)\n")
     try invocation.output.write("epoch: " + StorePlace.hexadecimal(status.epoch) + "\n")
-    try invocation.output.write("fingerprint: " + StorePlace.hexadecimal(status.fingerprint) + "\n")
-    for news in status.news {
-      try invocation.output.write(news.notice.word + ": ")
-      try invocation.output.write(escaped: name(news.label, news.device))
-      if news.heard > 0 { try invocation.output.write(", heard " + Moment.local(news.heard)) }
+    if !status.fingerprint.isEmpty {
+      let fingerprint = StorePlace.hexadecimal(status.fingerprint)
+      try invocation.output.write("fingerprint: " + fingerprint + "\n")
+    }
+    for notice in note?.notices ?? [] {
+      let device = device(notice.device, status)
+      try invocation.output.write(notice.notice.word + ": ")
+      try invocation.output.write(escaped: name(device.label, device.device))
+      if device.heard > 0 { try invocation.output.write(", heard " + Moment.local(device.heard)) }
       try invocation.output.write("\n")
     }
+  }
+
+  /// What is known of a device by its id.
+  private static func device(_ id: [UInt8], _ status: SyncStatusReply) -> SyncDevice {
+    if let known = status.devices.first(where: { $0.device == id }) { return known }
+    var device = SyncDevice()
+    device.device = id
+    return device
   }
 
   private static func showDevices(
@@ -155,23 +165,26 @@ extension Sync {
 
 extension Sync {
   private static func writeJSON(
-    _ status: SyncStatusReply, _ store: String?, _ output: inout Output
+    _ status: SyncStatusReply, _ note: StoreNote?, _ output: inout Output
   ) throws(CommandError) {
     try output.openDocument()
     try output.member("shared", status.isShared)
-    if let store { try output.member("store", store) }
-    if status.met > 0 { try output.member("met", moment: status.met) }
+    if let note { try output.member("store", note.remote) }
+    if let met = note?.met, met > 0 { try output.member("met", moment: met) }
     try output.member("waiting", status.waiting)
     if status.isShared {
       try output.member("epoch-id", StorePlace.hexadecimal(status.epoch))
+    }
+    if !status.fingerprint.isEmpty {
       try output.member("fingerprint", StorePlace.hexadecimal(status.fingerprint))
     }
     try output.key("notices")
     try output.openArray()
-    for news in status.news {
+    for notice in note?.notices ?? [] {
+      let known = device(notice.device, status)
       try output.openObject()
-      try output.member("notice", news.notice.word)
-      try writeDevice(news.device, news.label, news.heard, &output)
+      try output.member("notice", notice.notice.word)
+      try writeDevice(known.device, known.label, known.heard, &output)
       try output.closeObject()
     }
     try output.closeArray()

@@ -174,7 +174,7 @@ extension Connection {
     }
   }
 
-  /// Who shares the vault, and how it was when a store was last met.
+  /// Who shares the vault.
   public mutating func syncStatus() throws(ClientError) -> SyncStatusReply { try ask(.syncStatus) }
 
   /// Makes the vault one that machines share.

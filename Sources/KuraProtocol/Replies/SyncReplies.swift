@@ -156,35 +156,29 @@ public struct SyncDevice: Message, Equatable, Sendable {
   }
 }
 
-/// The answer to `sync-status`: who shares the vault, and how it was when a store was last met.
+/// The answer to `sync-status`: who shares the vault.
 public struct SyncStatusReply: Message, Equatable, Sendable {
   /// Whether the vault is shared.
   public var isShared = false
-  /// When a store was met last, in ms of Unix time; 0: never.
-  public var met: UInt64 = 0
   /// Own changes that are not in the store yet.
   public var waiting: UInt64 = 0
   /// The id of the epoch; empty where it is not shared.
   public var epoch: [UInt8] = []
-  /// By which machines that have the same tell that they do; empty where it is not shared.
+  /// By which machines that have the same tell that they do; empty where it is not known.
   public var fingerprint: [UInt8] = []
   /// Who shares it.
   public var devices: [SyncDevice] = []
-  /// What was noticed when a store was last met.
-  public var news: [SyncNews] = []
 
   /// Without fields yet: they are read into it.
   public init() {}
 
-  /// Goes over `shared u8, met u64, waiting u64, epoch b16, fingerprint b16, count u16, devices…, count u16, news…`.
+  /// Goes over `shared u8, waiting u64, epoch b16, fingerprint b16, count u16, devices…`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flag(&isShared)
-    try coder.number(&met)
     try coder.number(&waiting)
     try coder.bytes16(&epoch, limit: StorePlace.identifierByteCount)
     try coder.bytes16(&fingerprint, limit: StorePlace.hashByteCount)
     try coder.messages(&devices, limit: ProtocolLimit.devices)
-    try coder.messages(&news, limit: ProtocolLimit.news)
   }
 }
 

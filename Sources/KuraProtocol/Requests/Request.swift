@@ -70,7 +70,7 @@ public enum Request: ~Escapable {
   case confine(ConfineRequest)
   case sync(SyncRequest)
   case syncGiven(SyncGivenRequest)
-  /// Who shares the vault, and how it was when a store was last met.
+  /// Who shares the vault.
   case syncStatus
   case syncStart(SyncStartRequest)
   case syncJoin(SyncJoinRequest)

@@ -2,7 +2,6 @@
 
 internal import KuraClient
 internal import KuraProtocol
-internal import KuraTerms
 
 /// Says where the store of a vault is.
 struct Remote: Equatable, Sendable {
@@ -49,29 +48,30 @@ struct Remote: Equatable, Sendable {
 extension Remote {
   /// The one that this machine noted for a vault; nil for none.
   static func noted(for vault: [UInt8]) throws(SyncFailure) -> Remote? {
-    guard let bytes = Machine().file(try place(of: vault)) else { return nil }
-    let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    return try Remote(line)
+    do throws(PathError) {
+      guard let note = try StoreNote.read(for: vault) else { return nil }
+      return try? Remote(note.remote)
+    } catch { throw SyncFailure(.failure, error.description) }
   }
 
-  /// Notes it for a vault.
-  func note(for vault: [UInt8]) throws(SyncFailure) {
-    let place = try Remote.place(of: vault)
-    let directory = String(place[..<(place.lastIndex(of: "/") ?? place.endIndex)])
-    do throws(FileError) {
-      try FileError.check(Int(System.makeDirectory(directory)))
-      var file = try OutputFile.begin(at: place)
-      try file.write((text + "\n").utf8.span)
-      try file.commit()
-    } catch {
+  /// Notes it for a vault, and how it was when it was met.
+  ///
+  /// - Parameters:
+  ///   - met: When that was, in ms of Unix time; 0 for never.
+  ///   - news: What was noticed then.
+  func note(
+    for vault: [UInt8], met: UInt64 = 0, _ news: [SyncNews] = []
+  ) throws(SyncFailure) {
+    var note = StoreNote(text)
+    note.met = met
+    note.notices = news.map { StoreNote.Notice($0.notice, of: $0.device) }
+    let place: String
+    do throws(PathError) { place = try StoreNote.place(of: vault) } catch {
+      throw SyncFailure(.failure, error.description)
+    }
+    do throws(FileError) { try note.write(at: place) } catch {
       throw SyncFailure(
         .inputOutput, SyncWords.harmless(place) + ": " + SystemMessage.text(error.errno))
     }
-  }
-
-  private static func place(of vault: [UInt8]) throws(SyncFailure) -> String {
-    do throws(PathError) {
-      return try UserDirectory.device() + "/" + StorePlace.hexadecimal(vault) + ".remote"
-    } catch { throw SyncFailure(.failure, error.description) }
   }
 }

@@ -23,9 +23,14 @@ struct SyncFailure: Error, Equatable, Sendable {
       text = "another sync is at it, or the vault is busy"
       hint = "try again in a moment: 'kura sync'"
     }
+    if refusal.failure == .kdfTooWeak {
+      text = "a passcode of the vault could be guessed by who has what the store has"
+      hint =
+        "'kura passcode' makes guesses cost more; 'kura sync init --weak dir:FOLDER' begins all the same"
+    }
     if refusal.failure == .unsupported {
-      text = "this release of the agent cannot share a vault"
-      hint = "end it by 'kura agent stop', so that the newest is started"
+      text = "the vault is not shared"
+      hint = "begin by 'kura sync init dir:FOLDER'"
     }
   }
 

@@ -34,7 +34,7 @@ public enum SyncProgram {
         .failure, "this machine knows no store of the vault",
         hint: "share it by a folder: 'kura sync init dir:FOLDER'")
     }
-    return try meet(side, try remote.open(of: id), remote, order)
+    return try meet(side, id, try remote.open(of: id), remote, order)
   }
 
   /// Begins to share the vault, and meets the store.
@@ -61,11 +61,11 @@ public enum SyncProgram {
         "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it "
           + "was is " + SyncWords.harmless(copy), order)
     }
-    return try meet(side, store, remote, order)
+    return try meet(side, id, store, remote, order)
   }
 
   private static func meet(
-    _ side: Side, _ store: some Store, _ remote: Remote, _ order: SyncOrder
+    _ side: Side, _ id: [UInt8], _ store: some Store, _ remote: Remote, _ order: SyncOrder
   ) throws(SyncFailure) -> ExitStatus {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
     defer { bar.clear() }
@@ -82,6 +82,7 @@ public enum SyncProgram {
       }
     }
     if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
+    try remote.note(for: id, met: now, meeting.report.news)
     return SyncWords.status(meeting.report.news)
   }
 

@@ -40,7 +40,7 @@ enum SyncWords {
         "way to open the vault finds no room here: 'kura slot list' shows those there are",
         "ways to open the vault find no room here: 'kura slot list' shows those there are"
       ),
-      (report.sent, "change of this machine went out", "changes of this machine went out"),
+      (report.sent, "change went out", "changes went out"),
     ]
     var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
       "\(count) " + (count == 1 ? one : more)

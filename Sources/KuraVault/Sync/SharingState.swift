@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+public import KuraFormat
+
+/// Tells who shares a vault, as far as this copy knows.
+public struct SharingState: Sendable {
+  /// Tells of one machine.
+  public struct Device: Sendable {
+    /// Its id.
+    public let id: DeviceID
+    /// What its owner calls it, UTF-8; empty where that is not known.
+    public let label: [UInt8]
+    /// The number of its head that was taken last; of this one, that arrived last.
+    public let number: UInt64
+    /// When it was heard last, by this machine's clock, in milliseconds since 1970; 0 for never.
+    public let heardTime: UInt64
+    /// Whether it is the copy that tells.
+    public let isThis: Bool
+    /// Whether its owner took it out.
+    public let isRemoved: Bool
+  }
+
+  /// The epoch that the vault is in.
+  public let epoch: DeviceTable.Epoch
+  /// All of them, ascending by their ids.
+  public let devices: [Device]
+  /// How many changes of this copy no head of its own has brought to the store.
+  public let waiting: UInt64
+}
+
+extension UnlockedVault {
+  /// Has the others call this copy something else, from its next head on.
+  ///
+  /// - Throws: ``VaultError/notShared``; ``VaultError/labelInvalid(_:)``; those of the file.
+  public mutating func relabel(_ label: [UInt8]) throws(VaultError) {
+    let prepared = try fromFormat(.header, SlotLabel.prepare(label.span))
+    let device = try settledSeed().device
+    try remember { _, table throws(VaultError) in
+      guard var note = table[device] else { throw .damaged(.header) }
+      note.label = prepared
+      guard table.set(note) else { throw .damaged(.header) }
+      return []
+    }
+  }
+
+  /// Who shares the vault; nil where nobody does.
+  public mutating func sharingState() throws(VaultError) -> SharingState? {
+    try reading { _ throws(VaultError) in }
+    guard let memory = try remoteMemory(), let copy = trust.root.copy else { return nil }
+    let devices = try tableOfShared().notes.map { note in
+      let isThis = note.device == copy.device
+      return SharingState.Device(
+        id: note.device, label: note.label,
+        number: isThis ? memory.standing.place.number : note.taken.number,
+        heardTime: note.heardTime, isThis: isThis, isRemoved: note.removedAt != nil)
+    }
+    let sent = memory.covered.counter(of: copy.device)
+    return SharingState(
+      epoch: try epoch(), devices: devices,
+      waiting: copy.counter > sent ? copy.counter - sent : 0)
+  }
+}
