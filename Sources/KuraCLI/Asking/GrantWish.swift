@@ -57,7 +57,7 @@ struct GrantWish {
     let now = Clock.unix()
     var text =
       reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses)
-    text += (set?.head(now: now) ?? "") + ":"
+    text += (set.map { "; " + $0.head(now: now) } ?? "") + ":"
     for (index, item) in items.enumerated() {
       text += "\n  " + (set?.words(index, now: now) ?? "")
       text += Diagnostic.plain(Array(item.name.utf8))
@@ -125,7 +125,12 @@ extension VaultAccess {
   ) throws(CommandError) -> GrantOutcome {
     var (wish, outcome) = (wish, GrantOutcome.elsewhere)
     try running { () throws(ClientError) in try wish.set?.compare(items, &connection) }
-    if try !answered(items.map { $0.name }, wish.terms, &connection) {
+    var terms = wish.terms
+    // Whoever asks elsewhere is told what this program knows as its words, which they are there.
+    if let set = wish.set {
+      terms.reason = set.claim(items, behind: terms.reason, now: Clock.unix())
+    }
+    if try !answered(items.map { $0.name }, terms, &connection) {
       outcome = .here(try askToGrant(wish, items, &questioner, &connection))
     }
     do throws(CommandError) { try wish.set?.keep(items, &connection) } catch {

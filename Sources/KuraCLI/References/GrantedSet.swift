@@ -109,14 +109,30 @@ struct GrantedSet {
 // MARK: - Words
 
 extension GrantedSet {
-  /// How all of it stands to what was agreed to, behind what is asked for.
+  /// How all of it stands to what was agreed to.
   func head(now: UInt64) -> String {
-    guard let past else { return "; all is new to this command here" }
+    guard let past else { return "all is new to this command here" }
     let time = Moment.recent(past.time, now: now)
     let count = marks.reduce(0) { $0 + ($1 == .same ? 0 : 1) }
     let subject =
       count == 0 ? "all is" : count == 1 ? "one of them is not" : "\(count) of them are not"
-    return "; " + subject + " as you agreed to at " + time
+    return subject + " as you agreed to at " + time
+  }
+
+  /// The same and each item that is not so, as a program can say it of itself; as much as there is room for.
+  func claim(_ items: [Item], behind reason: [UInt8], now: UInt64) -> [UInt8] {
+    var text = (reason.isEmpty ? [] : reason + Array("; ".utf8)) + Array(head(now: now).utf8)
+    guard text.count <= ProtocolLimit.reason else { return reason }
+    var between = ": "
+    for (index, item) in items.enumerated() {
+      let words = words(index, now: now)
+      guard !words.utf8.isEmpty else { continue }
+      let more = Array((between + words + item.name).utf8)
+      guard text.count + more.count <= ProtocolLimit.reason else { break }
+      text += more
+      between = ", "
+    }
+    return text
   }
 
   /// What stands before the name of an item.
