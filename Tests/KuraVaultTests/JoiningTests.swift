@@ -199,6 +199,28 @@ import Testing
     }
   }
 
+  @Test func `a machine that joined gets all that there is at the store`() throws {
+    let first = try First()
+    let store = TestStore()
+    try first.file.meet(store)
+    let other = try machine()
+    try first.joined(to: other)
+    for file in [other, first.file, other] { try file.meet(store) }
+    var vault = try other.unlock()
+    #expect(try vault.names() == ["a"] && vault.findings() == [])
+    // Though nobody has changed a slot yet.
+    #expect(try vault.remoteMemory()?.awaitsSlots == false)
+    let header = try vault.headerObject()
+    vault.fold()
+    vault = try first.file.unlock()
+    #expect(try vault.headerObject()?.ids == header?.ids)
+    // The one that changed none has the change that says which there are.
+    let (device, records) = (try vault.ownDevice(), try vault.journal())
+    #expect(records.contains { $0.item == .zero })
+    #expect(vault.keys.ring.ledger?.slots.map(\.lineage.stamp.entry.device) == [device])
+    vault.fold()
+  }
+
   @Test func `the first slot table that comes is taken as it is`() throws {
     let first = try First(slots: 1)
     let other = try machine()

@@ -41,6 +41,24 @@ extension UnlockedVault {
     keys.ring.ledger = ledger
   }
 
+  /// Makes the slots as they are a change of this copy where nobody has changed them yet, so that other copies get them
+  /// as a table.
+  mutating func settleSlotTable() throws(VaultError) {
+    guard keys.ring.ledger?.slots.isEmpty == true, try remoteMemory()?.awaitsSlots == false
+    else { return }
+    try writing { vault, draft throws(VaultError) in
+      guard var ledger = vault.keys.ring.ledger else { return }
+      let sides = try vault.slotSides(ledger)
+      let standing = sides.standing
+      guard ledger.slots.isEmpty, !standing.isEmpty,
+        let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero)
+      else { return }
+      ledger.slots = [SlotTableSide(lineage, slots: standing)]
+      vault.keys.ring.ledger = ledger
+      try vault.storeRing(&draft)
+    }
+  }
+
   /// The changes of the slots that nothing followed.
   private func slotSides(_ ledger: CopyLedger) throws(VaultError) -> [SlotTableSide] {
     guard ledger.slots.isEmpty else { return ledger.slots }

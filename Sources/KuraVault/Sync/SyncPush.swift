@@ -142,6 +142,7 @@ extension SyncRun {
 
 extension SyncRun {
   private mutating func beginPush(_ vault: inout UnlockedVault) throws(VaultError) -> SyncPush {
+    try vault.settleSlotTable()
     let memory = try vault.memoryOfShared()
     let told = try vault.toldReport(by: device)
     let before = try vault.newestOwnHead(device)
