@@ -28,6 +28,12 @@ struct Sweeper {
     mustSearch = true
   }
 
+  /// Forgets what belonged to nobody: it is looked for anew.
+  mutating func forget() {
+    queue = []
+    restart()
+  }
+
   /// Ends the search; what no item names is to be deleted.
   mutating func finishSearch() {
     if let search { queue += search.candidates }

@@ -52,12 +52,13 @@ import Testing
   }
 
   @Test func `a seed goes over to another vault key, and through a kill`() throws {
-    let file = try Shared.file()
+    let file = try TestVault(creating: false)
+    try file.createOfFirstFormat()
+    try file.takeOver()
+    try file.fill { vault throws in try vault.share() }
     var vault = try file.unlock()
     let device = try vault.ownDevice()
-    let seed = try DeviceSeed.random(vault: vault.id, device: device)
-    let half = try seed.pair().publicHalf
-    try vault.store(seed)
+    let half = try #require(try found(vault, device))
     let path = file.stateDirectory + "/device/" + vault.id.hexadecimal + ".sync"
     let before = try Data(contentsOf: URL(filePath: path))
     _ = try vault.rekey(file.key())

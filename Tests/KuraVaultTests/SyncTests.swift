@@ -248,4 +248,99 @@ import Testing
     try machines.settle()
     try machines.all[1].fill { vault throws in #expect(try vault.getText("a") == "of one") }
   }
+
+  @Test func `is no reason to fetch what nothing here would take`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, third) = (machines.all[0], try TestVault.machine(7))
+    try Copies.copy(machines.all[1], to: third)
+    try first.fill { try $0.upload("long", pattern(1_300_000)) }
+    try first.meet(machines.store)
+    try first.fill { vault throws in
+      try vault.put("long", "short")
+      _ = try vault.purge(Array("long".utf8).span, .history)
+    }
+    // Its pieces go, and the first pack still names them.
+    for _ in 0..<3 { for machine in machines.all { try machine.meet(machines.store) } }
+    #expect((machines.store.files.values.map(\.count).max() ?? 0) < 400_000)
+    for _ in 0..<2 { try third.meet(machines.store) }
+    #expect(try third.meet(machines.store).findings == [])
+    try third.fill { vault throws in #expect(try vault.getText("long") == "short") }
+  }
+}
+
+/// What is done in a vault while it waits for a store.
+@Suite struct `A meeting that others do not wait for` {
+  /// Has a machine change something at each wish of a meeting, one meeting for each.
+  private func change(
+    at place: (SyncWish) -> Bool, _ file: TestVault, _ store: TestStore,
+    _ body: (inout UnlockedVault) throws -> Void
+  ) throws -> SyncReport {
+    var vault = try file.unlock()
+    var run = try SyncRun(&vault)
+    var (answer, isChanged): (SyncAnswer?, Bool) = (nil, false)
+    while let wish = try run.next(answer, in: &vault) {
+      if !isChanged, place(wish) {
+        isChanged = true
+        try body(&vault)
+      }
+      answer = store.answer(wish)
+    }
+    #expect(isChanged)
+    let report = run.report
+    _ = consume run
+    vault.fold()
+    return report
+  }
+
+  private func isWrite(_ wish: SyncWish) -> Bool { if case .write = wish { true } else { false } }
+
+  @Test func `carries items that exchange their names under it`() throws {
+    let machines = try Machines(2) { vault throws in
+      try vault.upload("long", pattern(1_300_000))
+      try vault.put("a", "1")
+      try vault.put("b", "2")
+    }
+    let (first, second) = (machines.all[0], machines.all[1])
+    try first.fill { vault throws in
+      try vault.upload("new", pattern(1_300_000, seed: 5))
+      try vault.put("a", "3")
+      try vault.put("b", "4")
+    }
+    _ = try change(at: isWrite, first, machines.store) { vault throws in
+      _ = try vault.move(Array("a".utf8).span, to: Array("c".utf8).span)
+      _ = try vault.move(Array("b".utf8).span, to: Array("a".utf8).span)
+      try vault.remove("a")
+      _ = try vault.purge(Array("a".utf8).span, .item)
+    }
+    try machines.settle()
+    #expect(try machines.agree())
+    try second.fill { vault throws in
+      #expect(try vault.getText("c") == "3")
+      #expect(try vault.names() == ["c", "long", "new"])
+    }
+  }
+
+  @Test func `ends when the vault gets another key`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let first = machines.all[0]
+    try first.fill { try $0.put("a", "2") }
+    #expect(throws: VaultError.busy) {
+      _ = try change(at: isWrite, first, machines.store) { vault throws in
+        try vault.complete(try vault.beginRekey(authorizedBy: first.key(), try .cheap()))
+      }
+    }
+    #expect(try first.meet(machines.store).findings == [])
+  }
+
+  @Test func `writes no head that another one's takes the place of`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let first = machines.all[0]
+    try first.fill { try $0.put("a", "2") }
+    #expect(throws: VaultError.busy) {
+      _ = try change(at: isWrite, first, machines.store) { _ in
+        try first.meet(machines.store)
+      }
+    }
+    #expect(try first.meet(machines.store).findings == [])
+  }
 }

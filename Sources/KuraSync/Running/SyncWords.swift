@@ -76,7 +76,8 @@ enum SyncWords {
         + "somebody changed the store, or a backup of it was restored"
     case .twin:
       return "two machines have the id of \(name), as after a copied disk or a restored backup; "
-        + "run 'kura sync' on both: one takes another id"
+        + "while one of them is this one, nothing goes out from here: put by hand what is only here "
+        + "into the other, and begin here with a copy of that"
     case .changed:
       return "a file of \(name) is not what it wrote, and nothing of it is taken; "
         + "run 'kura sync' there, which writes it again"
@@ -100,11 +101,11 @@ enum SyncWords {
     case .ownHeadGone:
       return "what this machine wrote is gone from the store, and is written again"
     case .passcodeWanted:
-      return
-        "\(name) gave the vault another key; until its passcode was given here nothing goes out"
+      return "\(name) gave the vault another key, and nothing goes out under the one before; "
+        + "begin here with a copy of the vault from there, and 'kura merge' this one into it"
     case .twoOwners:
-      return "two machines removed each other, \(name) among them; until you say which counts "
-        + "nothing goes out"
+      return "several machines gave the vault a key of their own, \(name) among them, and nothing "
+        + "goes out; begin with a copy of that which counts, and 'kura merge' this one into it"
     }
   }
 

@@ -38,6 +38,9 @@ struct CopyPack {
     return rest
   }
 
+  /// Leaves out the slot table: the rows of its slots are not here.
+  mutating func dropSlots() { ledger.slots = [] }
+
   /// Adds the slots whose rows stand in a header object.
   mutating func add(_ header: HeaderObject) { ledger.waiting = header.slots }
 

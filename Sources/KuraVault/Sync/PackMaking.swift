@@ -104,10 +104,12 @@ extension UnlockedVault {
   }
 
   /// Where some items stand, whose changes are known to be news.
-  mutating func packableItems(of ids: Set<ItemID>) throws(VaultError) -> [PackableItem] {
+  ///
+  /// - Returns: Nil where the file does not have them all: only a walk tells then.
+  mutating func packableItems(of ids: Set<ItemID>) throws(VaultError) -> [PackableItem]? {
     let ids = ids.subtracting([.zero])
     guard !ids.isEmpty else { return [] }
-    return try reading { vault throws(VaultError) in
+    return try reading { vault throws(VaultError) -> [PackableItem]? in
       var places: [(id: ItemID, tag: ItemTag)] = []
       try fromStorage(vault.rows.storage.scanItems(from: Span()))
       while let row = try vault.rows.storage.nextRow() {
@@ -120,9 +122,25 @@ extension UnlockedVault {
         if isTrace, found[id] != nil { continue }
         found[id] = PackableItem(id: id, tag: isTrace ? nil : tag)
       }
-      guard found.count == ids.count else { throw .damaged(.item) }
+      guard found.count == ids.count else { return nil }
       return found.values.sorted { $0.id < $1.id }
     }
+  }
+
+  /// Where an item stands now: it may have got another name, and another item its former one, since it was found.
+  private mutating func standing(of item: PackableItem) throws(VaultError) -> PackableItem {
+    if let tag = item.tag {
+      let leaf = try rows.tree.leaf(of: tag, under: trust.root, in: &rows.storage, keys)
+      if let leaf, try rows.look(at: tag, leaf: leaf, keys).id == item.id { return item }
+    }
+    var tags: [ItemTag] = []
+    try fromStorage(rows.storage.scanItems(from: Span()))
+    while let row = try rows.storage.nextRow() {
+      if ItemID(row.id) == item.id { tags.append(ItemTag(row.tag)) }
+    }
+    let trace = try keys.tag(ofPurged: item.id)
+    guard !tags.isEmpty else { throw .damaged(.item) }
+    return PackableItem(id: item.id, tag: tags.first { $0 != trace })
   }
 
   /// The item whose row under a tag is news, or shows revisions of which one may be.
@@ -172,10 +190,13 @@ extension UnlockedVault {
     upTo limit: Int, at known: [ValueID: PackedValue], noting runs: inout CounterRuns
   ) throws(VaultError) -> PackStep {
     let copy = try reading { vault throws(VaultError) in
-      try vault.item(item.id, item.tag, CopyDifference(of: [], at: []))
+      let item = try vault.standing(of: item)
+      return try vault.item(item.id, item.tag, CopyDifference(of: [], at: []))
     }
     guard let copy else { throw .notFound }
-    let rows = try PackedItemRows(copy, of: item.id, beyond: coverage)
+    var rows = try PackedItemRows(copy, of: item.id, beyond: coverage)
+    // What no pack could hold stays here: earlier revisions are each copy's own.
+    if writer.isEmpty { rows.cut(to: limit) }
     guard rows.count > 0 else { return .isIn }
     let values = try rows.longValues()
     let unknown = values.filter { known[$0] == nil }
@@ -234,7 +255,9 @@ extension UnlockedVault {
 struct PackedItemRows {
   let item: ItemID
   /// Ascending by their stamps.
-  let revisions: [OpenedRow]
+  private(set) var revisions: [OpenedRow]
+  /// Those without which a content would stand that no row has.
+  private let needed: Set<RevisionID>
   /// The changes that it is in the pack for.
   let wanted: [RevisionEntry]
   private let trace: PurgeTrace?
@@ -249,8 +272,10 @@ struct PackedItemRows {
     for revision in history.revisions where try coverage.wants(revision.stamp, of: item) {
       wanted.insert(revision.stamp.id)
     }
+    let standing = Set(history.pruned(to: 0).revisions.map(\.stamp.id))
     if !coverage.values.isEmpty {
-      for row in all {
+      // History is each copy's own: nobody needs the values of that.
+      for row in all where standing.contains(row.stamp.id) {
         if let value = try row.valueID(), coverage.values.contains(value) {
           wanted.insert(row.stamp.id)
         }
@@ -258,16 +283,25 @@ struct PackedItemRows {
     }
     self.wanted = history.revisions.map(\.stamp).filter { wanted.contains($0.id) }.map(\.entry)
     guard !wanted.isEmpty else {
-      (revisions, trace) = ([], nil)
+      (revisions, needed, trace) = ([], [], nil)
       return
     }
-    let needed = history.pruned(to: 0).revisions
-    wanted.formUnion(needed.map(\.stamp.id))
+    needed = standing
+    wanted.formUnion(needed)
     revisions = all.filter { wanted.contains($0.stamp.id) }.sorted { $0.stamp < $1.stamp }
     trace = copy.trace
   }
 
   var count: Int { revisions.count + (trace == nil ? 0 : 1) }
+
+  /// Leaves out the earliest that nothing needs, until the rest has room.
+  mutating func cut(to limit: Int) {
+    while byteCount > limit,
+      let place = revisions.firstIndex(where: { !needed.contains($0.stamp.id) })
+    {
+      revisions.remove(at: place)
+    }
+  }
 
   /// How many bytes they have at the most.
   var byteCount: Int {

@@ -21,11 +21,17 @@ extension SyncRun {
         of: object.span, .epochRecord, in: head.epoch, named: head.record),
       let record = try? EpochRecord(decoding: body), record.vault == vault.id
     else { return report.name(.late, name) }
+    // Who is not known may have made all of it up.
     guard record.ancestors.contains(epoch) else {
+      guard isKnown else { return report.name(.late, name) }
       // Neither follows the other.
       isHeldBack = true
       return report.name(.twoOwners, name)
     }
+    let isMakerKnown = try fromVault { () throws(VaultError) in
+      try key(of: record.maker, in: &vault) == record.key
+    }
+    guard record.parents.contains(epoch) || isMakerKnown else { return report.name(.late, name) }
     let isProved = try fromVault { () throws(VaultError) in
       guard record.parents.contains(epoch) else { return true }
       return try fromFormat(
@@ -68,7 +74,7 @@ extension SyncRun {
         try vault.epochRecord(), try vault.toldReport(by: device), try vault.tableOfShared()
       )
     }
-    let others = table.notes.filter { $0.device != device && $0.removedAt == nil }
+    let others = table.notes.filter { $0.isReader(but: device) }
     guard record.maker == device, told?.report != nil, !isHeldBack,
       others.allSatisfy({ reports[$0.device] != nil })
     else { return }

@@ -33,7 +33,7 @@ extension SyncRun {
     if push.told?.front.head.epoch != epoch { _ = try push.add(memory.record, of: device) }
     if let header = try vault.headerObject() {
       rest.slots = header.ids
-      if let told = push.told, rest.slots == memory.standing.slots {
+      if let told = push.told, told.report != nil, rest.slots == memory.standing.slots {
         rest.header = told.front.head.header
       } else {
         let body = header.encoded
@@ -105,7 +105,10 @@ extension SyncRun {
     let front = try SyncFront(bytes, head)
     let isUndisturbed = vault.trust.root.epoch == push.rootEpoch
     let base = push.isRewrite ? push.packs.count : Int(try vault.memoryOfShared().standing.packBase)
-    try vault.remember { memory, _ in
+    try vault.remember { memory, _ throws(VaultError) in
+      // Another engine of this vault may have written one meanwhile.
+      let newest = (memory.pending ?? memory.standing).place
+      guard newest == push.before?.place ?? .none else { throw .busy }
       var pending = RemoteMemory.Standing()
       (pending.place, pending.packBase) = (front.place, UInt16(base))
       (pending.slots, pending.vouched) = (rest.slots, push.vouched)
@@ -150,6 +153,7 @@ extension SyncRun {
   ) throws(VaultError) -> [HeadReport.Condemned] {
     var used = Set(push.packs.map(\.hash) + rest.chains + rest.journals)
     used.formUnion([rest.header, rest.record])
+    used.formUnion(push.uploaded.values.flatMap(\.pieces).map(\.hash))
     used.formUnion(rest.evidence.map(\.hash))
     for known in try vault.places() where known.place.value.device == device {
       if known.isHeld {

@@ -84,18 +84,54 @@ extension UnlockedVault {
     try setPlace(place)
   }
 
-  /// Those of some long values that are not all here.
-  mutating func lacking(_ values: some Collection<PackedValue>) throws(VaultError) -> [PackedValue]
-  {
-    try reading { vault throws(VaultError) -> [PackedValue] in
-      var lacking: [PackedValue] = []
-      for value in values.sorted(by: { $0.value > $1.value }) {
-        let bytes = value.value.bytes
-        let isMarked = try fromStorage(vault.rows.storage.isOrphan(bytes.span))
-        let isHere = try vault.rows.storage.chunk(0, of: value.value) != nil
-        if isMarked || !isHere { lacking.append(value) }
+  /// The long values of a pack that have to be fetched: those of rows that would be taken, and are not all here. Where the
+  /// others stand is noted, if that was not known.
+  mutating func lacking(_ pack: CopyPack) throws(VaultError) -> [PackedValue] {
+    var (lacking, known) = ([PackedValue](), [PackedValue]())
+    guard !pack.values.isEmpty else { return [] }
+    let wanted = try wantedValues(of: pack)
+    for value in pack.values.values.sorted(by: { $0.value > $1.value }) {
+      if try holds(value.value) {
+        if try place(of: value.value) == nil { known.append(value) }
+      } else if wanted.contains(value.value) {
+        lacking.append(value)
       }
-      return lacking
+    }
+    for value in known { try note(value, isWhole: true) }
+    return lacking
+  }
+
+  private mutating func holds(_ value: ValueID) throws(VaultError) -> Bool {
+    try reading { vault throws(VaultError) -> Bool in
+      let bytes = value.bytes
+      guard try !fromStorage(vault.rows.storage.isOrphan(bytes.span)) else { return false }
+      return try vault.rows.storage.chunk(0, of: value) != nil
+    }
+  }
+
+  /// The long values of the rows that a merge with a pack would take.
+  private mutating func wantedValues(of pack: CopyPack) throws(VaultError) -> Set<ValueID> {
+    try reading { vault throws(VaultError) -> Set<ValueID> in
+      let places = try vault.places(of: pack)
+      var wanted: Set<ValueID> = []
+      for (id, theirs) in pack.items {
+        guard try theirs.hasLongValue() else { continue }
+        var tag: ItemTag?
+        for place in places
+        where try vault.rows.look(at: place.tag, leaf: place.leaf, vault.keys).id == id {
+          tag = place.tag
+        }
+        let mine = try vault.item(id, tag, CopyDifference(of: [], at: [])) ?? ItemCopy()
+        var table = try ContentTable()
+        for row in mine.rows + theirs.rows { try table.add(row) }
+        let here = try table.history(of: mine.rows, mine.trace)
+        let there = try table.history(of: theirs.rows, theirs.trace)
+        let news = Set(here.taking(there).news(since: here).map(\.stamp.id))
+        for row in theirs.rows where news.contains(row.stamp.id) {
+          if let value = try row.valueID() { wanted.insert(value) }
+        }
+      }
+      return wanted
     }
   }
 
@@ -104,6 +140,13 @@ extension UnlockedVault {
     try reading { vault throws(VaultError) in
       try vault.rows.storage.chunk(number, of: value) != nil
     }
+  }
+}
+
+extension ItemCopy {
+  fileprivate func hasLongValue() throws(VaultError) -> Bool {
+    for row in rows where try row.valueID() != nil { return true }
+    return false
   }
 }
 

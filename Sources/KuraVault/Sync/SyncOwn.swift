@@ -72,12 +72,13 @@ extension SyncRun {
     self.report.name(.late, device)
     renews = true
     try fromVault { () throws(VaultError) in
-      for value in lostPlaces { try vault.deletePlace(of: value) }
       try vault.remember { memory, _ in
         if isLost { memory.mustRewrite = true }
         if lostHeader { memory.standing.slots = [] }
         return []
       }
+      // After that: who was killed between looks again.
+      for value in lostPlaces { try vault.deletePlace(of: value) }
     }
   }
 
@@ -88,7 +89,9 @@ extension SyncRun {
     let name = try fromVault { () throws(VaultError) in
       try fromFormat(.header, RemoteObject.name(of: bytes.span))
     }
-    return name == hash
+    guard name == hash else { return false }
+    shelf.list(hash, of: device)
+    return true
   }
 
   /// Deletes what the own head condemns and all others have acknowledged.
@@ -100,7 +103,7 @@ extension SyncRun {
       )
     }
     guard let told = told?.report, memory.pending == nil, !isHeldBack else { return }
-    let others = table.notes.filter { $0.device != device && $0.removedAt == nil }.map(\.device)
+    let others = table.notes.filter { $0.isReader(but: device) }.map(\.device)
     let listed = try shelf.listedObjects(of: device)
     for object in told.condemned where listed.contains(object.hash) {
       let isAcknowledged = others.allSatisfy { other in
@@ -117,6 +120,11 @@ struct SyncTold {
   let front: SyncFront
   /// What it says; nil where that was in another epoch.
   let report: HeadReport?
+}
+
+extension DeviceNote {
+  /// Whether another device has been heard of, and not removed: one that may need what is condemned.
+  func isReader(but own: DeviceID) -> Bool { device != own && removedAt == nil && heard != .none }
 }
 
 extension HeadReport {

@@ -41,6 +41,8 @@ final class SyncPush {
   var packs: [HeadReport.Pack]
   var writer: PackWriter
   var upload: Upload?
+  /// The long values that it has written all pieces of.
+  var uploaded: [ValueID: PackedValue] = [:]
   /// Where the long values of the item at hand are.
   var known: [ValueID: PackedValue] = [:]
   /// Changes of others that are in the packs.
@@ -92,7 +94,6 @@ extension SyncRun {
     try flush(push)
     try writePacks(push, &vault)
     guard push.isDue else {
-      try fromVault { () throws(VaultError) in try noteNothing(push, &vault) }
       self.push = nil
       return
     }
@@ -105,7 +106,10 @@ extension SyncRun {
       try fromVault { () throws(VaultError) in try noteHead(push, rest, listed, &vault) }
       try flush(push)
     }
-    try fromVault { () throws(VaultError) in try vault.noteArrival(of: device) }
+    try fromVault { () throws(VaultError) in
+      try vault.noteArrival(of: device)
+      for value in push.uploaded.values { try vault.note(value, isWhole: true) }
+    }
     self.push = nil
   }
 
@@ -122,19 +126,6 @@ extension SyncRun {
     throw .wish(.write(first.path, first.bytes))
   }
 
-  /// Notes that all rows were looked at, and none is news.
-  private func noteNothing(
-    _ push: SyncPush, _ vault: inout UnlockedVault
-  ) throws(VaultError) {
-    guard try vault.memoryOfShared().mustWalk, vault.trust.root.epoch == push.rootEpoch else {
-      return
-    }
-    try vault.remember { memory, _ in
-      memory.mustWalk = false
-      return []
-    }
-  }
-
   private var place: ObjectPlace { ObjectPlace(device: device, epoch: epoch) }
 }
 
@@ -148,7 +139,8 @@ extension SyncRun {
     let before = try vault.newestOwnHead(device)
     let count = vault.trust.root.copy?.counter ?? 0
     let lacking = try lackingValues(&vault)
-    let isRewrite = memory.mustRewrite || told?.report == nil
+    // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
+    let isRewrite = memory.mustRewrite || memory.mustWalk || told?.report == nil
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
@@ -156,25 +148,23 @@ extension SyncRun {
     if isRewrite {
       let kept = PackCoverage(
         covered: memory.covered, vouched: memory.standing.vouched, keptBy: device)
-      let since = told?.report?.packs.map(\.number).max() ?? number
+      let since = memory.mustWalk ? nil : told?.report?.packs.map(\.number).max()
       loads.append(
         SyncPush.Load(
-          items: try vault.packableItems(beyond: kept), coverage: kept, number: since))
+          items: try vault.packableItems(beyond: kept), coverage: kept, number: since ?? number))
     }
     let records = try vault.journalRecords(after: told?.report?.count ?? 0)
-    let mustWalk =
-      isRewrite || memory.mustWalk || memory.pending != nil || !lacking.isEmpty
-    let items =
-      mustWalk
-      ? try vault.packableItems(beyond: news)
-      : try vault.packableItems(of: Set(records.map { $0.item }))
+    let mustWalk = isRewrite || memory.pending != nil || !lacking.isEmpty
+    let known = mustWalk ? nil : try vault.packableItems(of: Set(records.map { $0.item }))
+    let items = if let known { known } else { try vault.packableItems(beyond: news) }
     loads.append(SyncPush.Load(items: items, coverage: news, number: number))
     let slots = try vault.headerObject()?.ids ?? []
-    let evidence = try evidence(&vault).map { $0.hash }
+    let (evidence, table) = (try evidence(&vault).map { $0.hash }, try vault.tableOfShared())
     let isDue =
       isRewrite || renews || vault.hasLedgerNews(beyond: news)
       || memory.was != told?.report?.was ?? [] || slots != memory.standing.slots
-      || evidence != told?.report?.evidence.map { $0.hash } ?? [] || isAwaited(told?.report)
+      || evidence != told?.report?.evidence.map { $0.hash } ?? []
+      || isAwaited(told?.report, table)
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
       isRewrite: isRewrite, memory, loads)
@@ -183,9 +173,9 @@ extension SyncRun {
   }
 
   /// Whether somebody waits with deleting until this device says that it has taken their head.
-  private func isAwaited(_ told: HeadReport?) -> Bool {
+  private func isAwaited(_ told: HeadReport?, _ table: DeviceTable) -> Bool {
     reports.contains { name, inner in
-      guard name != device, let front = fronts[name], tried.contains(front.place) else {
+      guard name != device, let front = fronts[name], table[name]?.taken == front.place else {
         return false
       }
       return inner.condemned.contains { object in
@@ -276,6 +266,10 @@ extension SyncRun {
     _ vault: inout UnlockedVault
   ) throws(VaultError) {
     for value in values {
+      if let uploaded = push.uploaded[value] {
+        push.known[value] = uploaded
+        continue
+      }
       let place = try vault.place(of: value)
       if let place, place.isWhole, place.value.device == device || !coverage.values.contains(value)
       {
@@ -301,16 +295,30 @@ extension SyncRun {
           upload.pieces.append(
             PackedValue.Piece(hash: hash, length: UInt32(object.count)))
         }
-        let isWhole = object == nil
-        if isWhole || upload.pieces.count % SyncPush.piecesBetweenNotes == 0 {
-          guard !upload.pieces.isEmpty else { throw .damaged(.chunk) }
-          try vault.note(
-            PackedValue(upload.value, of: device, in: upload.pieces), isWhole: isWhole)
-        }
-        push.upload = isWhole ? nil : upload
+        try note(upload, isWhole: object == nil, push, &vault)
+        push.upload = object == nil ? nil : upload
       }
       try flush(push)
     }
+  }
+
+  /// Notes how far the pieces of a long value are written, the last of them not counted. Of one that others are about to
+  /// lose nothing is noted before the head is there: until then its rows have to be news.
+  private func note(
+    _ upload: SyncPush.Upload, isWhole: Bool, _ push: SyncPush, _ vault: inout UnlockedVault
+  ) throws(VaultError) {
+    let isLacking = push.loads.first?.coverage.values.contains(upload.value) == true
+    guard isWhole else {
+      let pieces = Array(upload.pieces.dropLast())
+      guard !isLacking, !pieces.isEmpty, pieces.count % SyncPush.piecesBetweenNotes == 0 else {
+        return
+      }
+      return try vault.note(PackedValue(upload.value, of: device, in: pieces), isWhole: false)
+    }
+    guard !upload.pieces.isEmpty else { throw .damaged(.chunk) }
+    let value = PackedValue(upload.value, of: device, in: upload.pieces)
+    push.uploaded[upload.value] = value
+    if !isLacking { try vault.note(value, isWhole: true) }
   }
 
   /// Seals the pack at hand, if there is anything in it.

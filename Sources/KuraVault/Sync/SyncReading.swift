@@ -12,8 +12,10 @@ extension SyncRun {
     let table = try fromVault { () throws(VaultError) in try vault.tableOfShared() }
     let listed = try shelf.listedHeads()
     let known = table.notes.filter { $0.removedAt == nil }.map(\.device)
-    let names = Set(listed + known + [device]).filter { table[$0]?.removedAt == nil }
-    for name in names.sorted().prefix(HeadReport.mostDevices) where !looked.contains(name) {
+    // Who is known comes first, however many others somebody makes up.
+    let others = Set(listed).subtracting(known).filter { table[$0]?.removedAt == nil }
+    let names = Set(known + [device]).sorted() + others.subtracting([device]).sorted()
+    for name in names.prefix(known.count + HeadReport.mostDevices) where !looked.contains(name) {
       try look(at: name, &vault)
       looked.insert(name)
     }

@@ -58,6 +58,7 @@ public struct SyncRun: ~Copyable {
     let seed = try vault.settledSeed()
     let epoch = try vault.epoch()
     let lock = try fromStorage(vault.uploadLock(.shared))
+    vault.sweeper.forget()
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
@@ -73,6 +74,8 @@ public struct SyncRun: ~Copyable {
   public mutating func next(
     _ answer: SyncAnswer?, in vault: inout UnlockedVault
   ) throws(VaultError) -> SyncWish? {
+    // Another key, or another name, and nothing that was found out holds.
+    guard try vault.epoch() == epoch, vault.trust.root.copy?.device == device else { throw .busy }
     try shelf.take(answer)
     do throws(SyncStop) {
       while stage != .done { try goOn(&vault) }

@@ -78,6 +78,12 @@ struct SyncShelf {
     return known
   }
 
+  /// Notes that an object is there, which a list had left out.
+  mutating func list(_ hash: [UInt8], of device: DeviceID) {
+    objects[device]?.insert(hash)
+    forget(.object(device, hash: hash))
+  }
+
   /// Forgets a file, which is not needed again or may be another one by now.
   mutating func forget(_ path: RemotePath) { files[path] = nil }
 }

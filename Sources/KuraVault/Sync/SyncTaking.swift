@@ -189,9 +189,10 @@ extension SyncRun {
     shelf.forget(path)
     guard try isNamed(pack.hash, bytes, most: pack.length, of: taking.device) else { return false }
     do throws(VaultError) {
-      let opened = try vault.pack(
+      var opened = try vault.pack(
         bytes.span, named: pack.hash, at: taking.place, beside: taking.header)
-      taking.values = try vault.lacking(opened.values.values)
+      if taking.header == nil { opened.dropSlots() }
+      taking.values = try vault.lacking(opened)
       (taking.pack, taking.piece) = (opened, 0)
       return true
     } catch {
