@@ -98,7 +98,7 @@ import Testing
 
   @Test func `the readme is short and what it links to is there`() throws {
     let readme = try #require(SourceTree.file("README.md"))
-    #expect(readme.lines.count <= 121)
+    #expect(readme.lines.count <= 124)
     let links = readme.lines.joined(separator: "\n").matches(of: /\]\(([^)#]+)\)/).map {
       String($0.1)
     }
