@@ -57,7 +57,7 @@ final class SyncLife {
     case 5 where dice.below(4) == 0:
       let long = dice.below(2) == 0 ? 70_000 : 1_200_000
       log.append("\(place) has a long value \(step)")
-      try machine.fill { try $0.upload("long \(step)", pattern(long, seed: step + 3)) }
+      try machine.fill { try $0.upload("long \(step)", letters(long, seed: step + 3)) }
     default:
       try machine.fill { vault throws in
         log.append("\(place): " + (try vault.change(step, &dice, &purged)))

@@ -50,6 +50,11 @@ final class TestStore {
   private var isLate: Bool { lateness > 0 && dice.below(100) < lateness }
 }
 
+/// Bytes that are text: others take long to be shown as such.
+func letters(_ count: Int, seed: Int = 7) -> [UInt8] {
+  pattern(count, seed: seed).map { $0 & 0x3F + 0x20 }
+}
+
 extension TestVault {
   /// Begins to share the vault.
   func share() throws {

@@ -100,14 +100,14 @@ import Testing
   @Test func `carry long values in pieces, and each piece once`() throws {
     let machines = try Machines(2)
     let (first, second) = (machines.all[0], machines.all[1])
-    try first.fill { try $0.upload("long", pattern(2_500_000)) }
+    try first.fill { try $0.upload("long", letters(2_500_000)) }
     // Killed amid the pieces, it goes on with those that are missing.
     try first.meet(machines.store, killedAfter: 8)
     try first.meet(machines.store)
     try second.meet(machines.store, killedAfter: 7)
     try second.meet(machines.store)
     try second.fill { vault throws in
-      #expect(try vault.get("long") == pattern(2_500_000))
+      #expect(try vault.get("long") == letters(2_500_000))
       try vault.sweepAll()
       #expect(try vault.findings() == [])
     }
@@ -146,7 +146,7 @@ import Testing
   @Test func `gets it again from whoever wrote it`() throws {
     let machines = try Machines(2) { vault throws in
       try vault.put("a", "1")
-      try vault.upload("long", pattern(1_300_000))
+      try vault.upload("long", letters(1_300_000))
     }
     let first = machines.all[0]
     let device = try first.settledDevice()
@@ -171,7 +171,7 @@ import Testing
     let machines = try Machines(2) { try $0.put("a", "1") }
     let (first, second) = (machines.all[0], machines.all[1])
     try first.fill { vault throws in
-      try vault.upload("long", pattern(1_300_000))
+      try vault.upload("long", letters(1_300_000))
       try vault.put("a", "2")
     }
     try first.meet(machines.store)
@@ -253,7 +253,7 @@ import Testing
     let machines = try Machines(2) { try $0.put("a", "1") }
     let (first, third) = (machines.all[0], try TestVault.machine(7))
     try Copies.copy(machines.all[1], to: third)
-    try first.fill { try $0.upload("long", pattern(1_300_000)) }
+    try first.fill { try $0.upload("long", letters(1_300_000)) }
     try first.meet(machines.store)
     try first.fill { vault throws in
       try vault.put("long", "short")
@@ -296,13 +296,13 @@ import Testing
 
   @Test func `carries items that exchange their names under it`() throws {
     let machines = try Machines(2) { vault throws in
-      try vault.upload("long", pattern(1_300_000))
+      try vault.upload("long", letters(1_300_000))
       try vault.put("a", "1")
       try vault.put("b", "2")
     }
     let (first, second) = (machines.all[0], machines.all[1])
     try first.fill { vault throws in
-      try vault.upload("new", pattern(1_300_000, seed: 5))
+      try vault.upload("new", letters(1_300_000, seed: 5))
       try vault.put("a", "3")
       try vault.put("b", "4")
     }
