@@ -11,6 +11,7 @@ import Testing
 @testable import KuraAgent
 
 /// Wants what a test says, and keeps what it was told.
+/// Unchecked: the test looks at it only where the agent waits for an answer.
 private final class Script: StoreDialog, @unchecked Sendable {
   var report = SyncReply()
   /// What it wants; nil ends it. Without any more it ends, too.

@@ -86,8 +86,9 @@ extension UnlockedVault {
       removed: gone)
   }
 
-  /// The object of a record, proved by the key that the vault has.
-  private func signed(
+  /// The object of a record, with the signature of its maker, and proved by the key that the vault has to those who have
+  /// that of its parents.
+  func signed(
     _ record: inout EpochRecord, in epoch: DeviceTable.Epoch, by seed: borrowing DeviceSeed
   ) throws(VaultError) -> [UInt8] {
     do throws(FormatError) {

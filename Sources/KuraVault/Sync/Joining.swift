@@ -51,11 +51,9 @@ public struct JoinOffer: Equatable, Sendable {
   }
 
   fileprivate func openedRecord() throws(VaultError) -> EpochRecord {
-    do throws(FormatError) {
-      let name = try RemoteObject.name(of: record.span)
-      let body = try RemoteObject.body(of: record.span, .epochRecord, in: epoch, named: name)
-      return try EpochRecord(decoding: body)
-    } catch { throw VaultError(error, about: .header).ofCopy }
+    do throws(VaultError) { return try EpochRecord(object: record.span, in: epoch) } catch {
+      throw error.ofCopy
+    }
   }
 
   /// What the epoch took over, which only its own key tells.

@@ -20,27 +20,16 @@ extension UnlockedVault {
     guard format > .first else { throw .takesNewFormat }
     guard try !isShared() else { throw .busy }
     let device = try becomeAnother()
-    let epoch = try fresh(DeviceTable.Epoch.self)
+    let epoch = try DeviceTable.Epoch.fresh()
     let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
-    let pair = try fromFormat(.header, seed.pair())
     let place = AssociatedData.remote(.epochRecord, vault: id, device: device, epoch: epoch)
     let cut = EpochCut(first: 1).encoded
     var record = EpochRecord(
       vault: id, maker: device, parents: [], ancestors: [],
       sealed: try place.sealPadded(cut.span, under: keys.remote, .header))
-    let body = try fromFormat(
-      .header,
-      record.signed(with: pair) { _ throws(FormatError) in throw .damaged })
-    let object = try fromFormat(
-      .header, RemoteObject.encode(.epochRecord, in: epoch, body: body.span))
+    let object = try signed(&record, in: epoch, by: seed)
     try store(seed)
-    try beginSharing(record: object, in: epoch, key: pair.publicHalf, label: label)
-  }
-
-  private func fresh<Subject>(
-    _ type: Identifier<Subject>.Type
-  ) throws(VaultError) -> Identifier<Subject> {
-    do { return try type.random() } catch { throw .entropyUnavailable }
+    try beginSharing(record: object, in: epoch, key: record.key, label: label)
   }
 
   /// Counts what is changed from now on under another name.

@@ -70,7 +70,9 @@ public struct SyncRun: ~Copyable {
   ///   - answer: What came of the last wish; nil at the beginning.
   ///   - vault: The one that it began with.
   /// - Returns: What has to be done next; nil when all is done.
-  /// - Throws: ``VaultError/copyDamaged`` for an answer to something else; errors of the file. Drop it then.
+  /// - Throws: ``VaultError/copyDamaged`` for an answer to something else; ``VaultError/busy``: the same call again, or a
+  ///   meeting anew where the vault has got another key or name, or another engine met the store; errors of the file. Drop
+  ///   it then.
   public mutating func next(
     _ answer: SyncAnswer?, in vault: inout UnlockedVault
   ) throws(VaultError) -> SyncWish? {
