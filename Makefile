@@ -171,6 +171,7 @@ nightly: packages
 	@Tests/programs/keyring $(OUT)
 	@Tests/programs/importers $(OUT)
 	@Tests/programs/mcp $(OUT)
+	@Tests/programs/stores $(OUT)
 	@.ci/fuzz
 	@.ci/mutants
 

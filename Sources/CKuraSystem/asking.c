@@ -83,35 +83,44 @@ int kura_start_asked(
   return failed;
 }
 
+/* Which descriptors a program gets; -1: nothing there. */
 struct answering_order {
   const char *program;
   char *const *arguments;
-  int theirs, answers;
+  int in, out, complaints;
 };
+
+enum { OURS = -2 };
 
 static int become_answering(const void *given, pid_t parent) {
   const struct answering_order *order = given;
   reset_signals();
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return errno;
   if (getppid() != parent) _exit(1);
-  if (!order->answers && setsid() < 0) return errno;
-  int in = order->answers ? order->theirs : open("/dev/null", O_RDONLY);
-  if (in < 0 || dup2(in, 0) < 0 || dup2(order->theirs, 1) < 0) return errno;
-  if (!order->answers && dup2(order->theirs, 2) < 0) return errno;
+  if (order->complaints != OURS && setsid() < 0) return errno;
+  int in = order->in >= 0 ? order->in : open("/dev/null", O_RDONLY);
+  if (in < 0 || dup2(in, 0) < 0 || dup2(order->out, 1) < 0) return errno;
+  if (order->complaints != OURS && dup2(order->complaints, 2) < 0) return errno;
   kura_close_at_start(3);
   execve(order->program, order->arguments, environ);
   return errno;
 }
 
+/* Where `in` or `complaints` is SOCKET, it is the socket that stdout is. */
+enum { SOCKET = -3 };
+
 static int start_answering(
-    const char *program, const char *arguments, size_t count, int answers, struct kura_child *child) {
+    const char *program, const char *arguments, size_t count, int in, int complaints,
+    struct kura_child *child) {
   int ends[2];
   child->descriptor = -1;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
   char **words = kura_split_words(arguments, count);
   int failed = -ENOMEM;
   if (words) {
-    const struct answering_order order = {program, words, ends[1], answers};
+    const struct answering_order order = {
+        program, words, in == SOCKET ? ends[1] : in, ends[1],
+        complaints == SOCKET ? ends[1] : complaints};
     failed = kura_start_as(become_answering, &order, &child->process);
   }
   free(words);
@@ -123,12 +132,18 @@ static int start_answering(
 
 int kura_start_answering(
     const char *program, const char *arguments, size_t count, struct kura_child *child) {
-  return start_answering(program, arguments, count, 1, child);
+  return start_answering(program, arguments, count, SOCKET, OURS, child);
 }
 
 int kura_start_heard(
     const char *program, const char *arguments, size_t count, struct kura_child *child) {
-  return start_answering(program, arguments, count, 0, child);
+  return start_answering(program, arguments, count, -1, SOCKET, child);
+}
+
+int kura_start_carrying(
+    const char *program, const char *arguments, size_t count, int in, int complaints,
+    struct kura_child *child) {
+  return start_answering(program, arguments, count, in, complaints, child);
 }
 
 struct owner_order {

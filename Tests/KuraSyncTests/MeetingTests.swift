@@ -150,6 +150,8 @@ private final class MemoryStore: Store {
     try check()
     files[place.text] = nil
   }
+
+  func leave() { files = [:] }
 }
 
 @Suite struct `A meeting` {

@@ -29,14 +29,20 @@ import Testing
     }
   }
 
-  @Test func `a store is a folder, by an absolute path`() throws {
+  @Test func `a store is a folder, by an absolute path, or what rclone knows`() throws {
     #expect(try Remote("dir:/a/b/").text == "dir:/a/b")
     let here = FileManager.default.currentDirectoryPath
-    #expect(try Remote("dir:a").path == here + "/a")
+    #expect(try Remote("dir:a").kind == .folder(here + "/a"))
     if let home = Environment.value("HOME") {
-      #expect(try Remote("dir:~/a").path == (try VaultPath(at: home + "/a").path))
+      #expect(try Remote("dir:~/a").kind == .folder(try VaultPath(at: home + "/a").path))
     }
-    for text in ["", "/a/b", "rclone:x:y", "postgres://x", "dir:", "dir:a\nb", "DIR:/a"] {
+    #expect(try Remote("rclone:cloud:a/b//").text == "rclone:cloud:a/b")
+    #expect(try Remote("rclone:cloud:").kind == .rclone("cloud:"))
+    #expect(try Remote("rclone::local:/").kind == .rclone(":local:/"))
+    for text in [
+      "", "/a/b", "dir:", "dir:a\nb", "DIR:/a", "rclone:", "rclone:cloud", "rclone::local",
+      "rclone:--config=x:y", "rclone:a:\u{1B}",
+    ] {
       let failure = #expect(throws: SyncFailure.self, "\(text)") { try Remote(text) }
       #expect(failure?.status == .usage)
     }
@@ -46,6 +52,9 @@ import Testing
     let failures: [StoreError] = [
       .missing(path: "/x"), .notAFolder(path: "/x"), .empty(path: "/x"), .readOnly(path: "/x"),
       .full(path: "/x"), .denied(path: "/x"), .crowded(path: "/x"), .system(errno: EIO, path: "/x"),
+      .noProgram(name: "/x", package: "x"), .unknown(path: "/x"),
+      .unreachable(path: "/x", said: "y"), .refused(path: "/x", said: "y"),
+      .untrusted(path: "/x", said: "y"), .other(path: "/x", said: "y"),
     ]
     for error in failures {
       let failure = SyncFailure(error, at: "dir:/x")
@@ -126,7 +135,7 @@ import Testing
         "state/kura/device/" + StorePlace.hexadecimal(Sample.vault) + ".remote"
       #expect(folder.mode(name) == 0o600 && folder.mode("state/kura/device") == 0o700)
       try Remote("dir:/other").note(for: Sample.vault)
-      #expect(try Remote.noted(for: Sample.vault)?.path == "/other")
+      #expect(try Remote.noted(for: Sample.vault)?.text == "dir:/other")
     }
   }
 }

@@ -31,6 +31,12 @@ int kura_start_heard(
     const char *_Nonnull program, const char *_Nonnull arguments, size_t count,
     struct kura_child *_Nonnull child);
 
+/* Starts a program that carries: its stdin is `in` (-1: /dev/null), its stdout our socket, its stderr `complaints`. It has
+   no terminal, its variables are ours, and `arguments` as above. It ends when we do. 0 or a negated errno. */
+int kura_start_carrying(
+    const char *_Nonnull program, const char *_Nonnull arguments, size_t count, int in, int complaints,
+    struct kura_child *_Nonnull child);
+
 /* What is heard of a `kura` that asks the owner; the other one of the two is lost. */
 enum {
   KURA_OWNER_VALUE = 1,

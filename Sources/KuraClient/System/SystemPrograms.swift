@@ -76,6 +76,22 @@ extension System {
     return failed == 0 ? child : nil
   }
 
+  /// Starts a program that carries.
+  ///
+  /// - Parameters:
+  ///   - words: Its arguments, its own name first.
+  ///   - input: What it reads; -1: nothing.
+  ///   - complaints: Where its errors go.
+  /// - Returns: 0, or a negated errno.
+  package static func startCarrying(
+    _ program: String, _ words: [String], input: Int32, complaints: Int32,
+    _ child: inout kura_child
+  ) -> Int32 {
+    let arguments = block(words)
+    return unsafe kura_start_carrying(
+      program, arguments, arguments.count, input, complaints, &child)
+  }
+
   /// Starts a `kura` that is to ask the owner.
   ///
   /// - Parameters:

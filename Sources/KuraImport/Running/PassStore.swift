@@ -55,11 +55,8 @@ struct PassStore {
   }
 
   private static func gpg() throws(ImportFailure) -> String {
-    for folder in (System.environment("PATH") ?? "").split(separator: ":") {
-      for name in ["gpg", "gpg2"] {
-        let path = folder + "/" + name
-        if path.hasPrefix("/"), System.isExecutable(path) { return path }
-      }
+    for name in ["gpg", "gpg2"] {
+      if let path = Program.look(for: name, System.environment("PATH")) { return path }
     }
     throw ImportFailure(
       .failure, "there is no gpg on this machine",

@@ -5,40 +5,83 @@ internal import KuraProtocol
 
 /// Says where the store of a vault is.
 struct Remote: Equatable, Sendable {
-  private static let scheme = "dir:"
+  /// Says what keeps the files.
+  enum Kind: Equatable, Sendable {
+    /// The folder at an absolute path.
+    case folder(String)
+    /// What rclone knows by this name and path.
+    case rclone(String)
+  }
 
-  /// The folder, absolute.
-  let path: String
+  let kind: Kind
 
   /// As people write it.
-  var text: String { Remote.scheme + path }
+  var text: String {
+    switch kind {
+    case .folder(let path): "dir:" + path
+    case .rclone(let place): "rclone:" + place
+    }
+  }
 
   /// Reads what people write.
   init(_ text: String) throws(SyncFailure) {
-    guard text.utf8.starts(with: Remote.scheme.utf8) else {
+    if let path = Self.rest(of: text, behind: "dir:") {
+      kind = .folder(try Self.folder(path))
+    } else if let place = Self.rest(of: text, behind: "rclone:") {
+      kind = .rclone(try Self.place(place))
+    } else {
       throw SyncFailure(
         .usage, "there is no store " + SyncWords.harmless(text),
-        hint: "name a folder: 'kura sync init dir:FOLDER'")
+        hint: "name a folder, or what rclone reaches: 'kura sync init dir:FOLDER', "
+          + "'kura sync init rclone:NAME:PATH'")
     }
-    var path = String(text.dropFirst(Remote.scheme.count))
+  }
+
+  private static func rest(of text: String, behind scheme: String) -> String? {
+    text.utf8.starts(with: scheme.utf8) ? String(text.dropFirst(scheme.count)) : nil
+  }
+
+  private static func isPlain(_ text: String) -> Bool {
+    !text.isEmpty && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+  }
+
+  private static func folder(_ named: String) throws(SyncFailure) -> String {
+    var path = named
     // The shell leaves it as it is behind a colon.
     if path == "~" || path.hasPrefix("~/"), let home = Environment.value("HOME") {
       path = home + path.dropFirst()
     }
-    guard !path.isEmpty, !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+    guard isPlain(path) else {
       throw SyncFailure(.usage, "dir: is followed by the path of a folder")
     }
-    do throws(PathError) { self.path = try VaultPath(at: path).path } catch {
+    do throws(PathError) { return try VaultPath(at: path).path } catch {
       throw SyncFailure(.usage, error.description)
     }
+  }
+
+  /// A name, a colon, a path; what begins with a colon tells rclone all that there is to know.
+  private static func place(_ named: String) throws(SyncFailure) -> String {
+    // What begins with a hyphen would be an option of rclone's.
+    guard isPlain(named), named.dropFirst().contains(":"), !named.hasPrefix("-") else {
+      throw SyncFailure(
+        .usage, "rclone: is followed by what rclone calls the place: NAME:PATH",
+        hint: "'rclone listremotes' says which names there are")
+    }
+    var place = named
+    while place.hasSuffix("/"), !place.hasSuffix(":/") { place.removeLast() }
+    return place
   }
 
   /// Opens it.
   ///
   /// - Parameter makes: Whether it is made for the vault where there is nothing of it yet.
-  func open(of vault: [UInt8], makes: Bool = false) throws(SyncFailure) -> FolderStore {
+  func open(of vault: [UInt8], makes: Bool = false) throws(SyncFailure) -> any Store {
     do throws(StoreError) {
-      return try FolderStore(at: path, of: vault, makes: makes)
+      switch kind {
+      case .folder(let path): return try FolderStore(at: path, of: vault, makes: makes)
+      case .rclone(let place):
+        return try RcloneStore(at: place, of: vault, makes: makes, by: RcloneProgram())
+      }
     } catch { throw SyncFailure(error, at: text) }
   }
 }

@@ -26,11 +26,11 @@ struct SyncFailure: Error, Equatable, Sendable {
     if refusal.failure == .kdfTooWeak {
       text = "a passcode of the vault could be guessed by who has what the store has"
       hint =
-        "'kura passcode' makes guesses cost more; 'kura sync init --weak dir:FOLDER' begins all the same"
+        "'kura passcode' makes guesses cost more; 'kura sync init --weak REMOTE' begins all the same"
     }
     if refusal.failure == .unsupported {
       text = "the vault is not shared"
-      hint = "begin by 'kura sync init dir:FOLDER'"
+      hint = "begin by 'kura sync init REMOTE'"
     }
   }
 
@@ -48,38 +48,76 @@ extension SyncFailure {
   /// - Parameter remote: As people write it.
   init(_ error: StoreError, at remote: String) {
     let again = "what has come stays; 'kura sync' goes on when it can be used"
-    switch error {
+    let (text, hint) = error.words(of: remote, again: again)
+    self.init(.inputOutput, text, hint: hint)
+  }
+}
+
+extension StoreError {
+  /// What is wrong, and what to do.
+  ///
+  /// - Parameters:
+  ///   - remote: The store as people write it.
+  ///   - again: What is said where nothing is to be done but to wait.
+  fileprivate func words(of remote: String, again: String) -> (text: String, hint: String) {
+    switch self {
     case .missing(let path):
-      self.init(
-        .inputOutput, "there is no folder " + SyncWords.harmless(path),
-        hint: "is it mounted, or was it moved? 'kura sync init dir:FOLDER' names another one")
+      return (
+        "there is no folder " + SyncWords.harmless(path),
+        "is it mounted, or was it moved? 'kura sync init dir:FOLDER' names another one"
+      )
     case .notAFolder(let path):
-      self.init(
-        .inputOutput, SyncWords.harmless(path) + " is no folder, or a link to one",
-        hint: "move it away, or share by another folder: 'kura sync init dir:FOLDER'")
+      return (
+        SyncWords.harmless(path) + " is no folder, or a link to one",
+        "move it away, or share by another folder: 'kura sync init dir:FOLDER'"
+      )
     case .empty(let path):
-      self.init(
-        .inputOutput, "nothing of this vault is in " + SyncWords.harmless(path),
-        hint: "is it mounted, and carried here? 'kura sync init "
-          + SyncWords.harmless(remote) + "' begins there anew")
+      return (
+        "nothing of this vault is in " + SyncWords.harmless(path),
+        "is it mounted, and carried here? 'kura sync init " + SyncWords.harmless(remote)
+          + "' begins there anew"
+      )
     case .readOnly(let path):
-      self.init(
-        .inputOutput, SyncWords.harmless(path) + " can only be read, so that nothing went out",
-        hint: again)
-    case .full(let path):
-      self.init(
-        .inputOutput, "there is no room left for " + SyncWords.harmless(path), hint: again)
+      return (SyncWords.harmless(path) + " can only be read, so that nothing went out", again)
+    case .full(let path): return ("there is no room left for " + SyncWords.harmless(path), again)
     case .denied(let path):
-      self.init(
-        .inputOutput, "this user may not use " + SyncWords.harmless(path),
-        hint: "look at its permissions; " + again)
+      return (
+        "this user may not use " + SyncWords.harmless(path), "look at its permissions; " + again
+      )
     case .crowded(let path):
-      self.init(
-        .inputOutput, "more files than a vault can have are in " + SyncWords.harmless(path),
-        hint: "something else writes there: move it away")
+      return (
+        "more files than a vault can have are in " + SyncWords.harmless(path),
+        "something else writes there: move it away"
+      )
+    case .noProgram(let name, let package):
+      return (
+        "the program " + name + ", by which the store is reached, is not on this machine",
+        "it is the package " + package
+      )
+    case .unknown(let path):
+      return (
+        "rclone has no remote for " + SyncWords.harmless(path),
+        "'rclone listremotes' says which there are, and 'rclone config' makes one"
+      )
+    case .unreachable(let path, let said):
+      return (
+        "nothing answers at " + SyncWords.harmless(path) + ": " + SyncWords.harmless(said), again
+      )
+    case .refused(let path, let said):
+      return (
+        SyncWords.harmless(path) + " does not let us in: " + SyncWords.harmless(said),
+        "look at the credentials that are given to it; " + again
+      )
+    case .untrusted(let path, let said):
+      return (
+        SyncWords.harmless(path) + " does not show that it is the one that is meant: "
+          + SyncWords.harmless(said),
+        "its certificate, or what it is checked with, is wrong: nothing went there"
+      )
+    case .other(let path, let said):
+      return (SyncWords.harmless(path) + ": " + SyncWords.harmless(said), again)
     case .system(let number, let path):
-      self.init(
-        .inputOutput, SyncWords.harmless(path) + ": " + SystemMessage.text(number), hint: again)
+      return (SyncWords.harmless(path) + ": " + SystemMessage.text(number), again)
     }
   }
 }

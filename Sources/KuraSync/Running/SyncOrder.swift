@@ -23,9 +23,10 @@ struct SyncOrder: Equatable, Sendable {
 
   static let usage = """
     usage: kura sync
-           kura sync init [--label NAME] [--weak] dir:FOLDER
+           kura sync init [--label NAME] [--weak] REMOTE
            kura sync status [--json]
            kura sync devices [--json]
+    A REMOTE is dir:FOLDER, or rclone:NAME:PATH.
 
     """
 

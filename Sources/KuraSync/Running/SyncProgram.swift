@@ -45,6 +45,7 @@ public enum SyncProgram {
     let (side, id) = try unlocked(order)
     // What cannot be written to is found out before the vault changes.
     let store = try remote.open(of: id, makes: true)
+    let isNew = try Remote.noted(for: id) != remote
     let copy: String?
     do throws(SyncFailure) {
       let label = order.label ?? hostName
@@ -52,7 +53,7 @@ public enum SyncProgram {
         try side.connection.startSync(label: label, isWeakMeant: order.isWeakMeant)
       }
     } catch {
-      store.leave(at: remote.path)
+      store.leave()
       throw error
     }
     try remote.note(for: id)
@@ -61,11 +62,13 @@ public enum SyncProgram {
         "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it "
           + "was is " + SyncWords.harmless(copy), order)
     }
-    return try meet(side, id, store, remote, order)
+    return try meet(side, id, store, remote, order, isNew: isNew)
   }
 
+  /// - Parameter isNew: Whether this machine was not there before, and nothing that it wrote is missed.
   private static func meet(
-    _ side: Side, _ id: [UInt8], _ store: some Store, _ remote: Remote, _ order: SyncOrder
+    _ side: Side, _ id: [UInt8], _ store: any Store, _ remote: Remote, _ order: SyncOrder,
+    isNew: Bool = false
   ) throws(SyncFailure) -> ExitStatus {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
     defer { bar.clear() }
@@ -73,7 +76,10 @@ public enum SyncProgram {
     bar.clear()
     for line in SyncWords.lines(meeting.report) { note(line, order) }
     let now = Machine.clocks().wall
-    for news in meeting.report.news {
+    let noticed = meeting.report.news.filter {
+      !isNew || $0.notice != .ownHeadGone && $0.notice != .ownHeadBack
+    }
+    for news in noticed {
       let line = SyncWords.line(news, now: now)
       if news.notice.isAlarm {
         write("kura: warning: " + line + "\n", to: 2)
@@ -82,8 +88,8 @@ public enum SyncProgram {
       }
     }
     if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
-    try remote.note(for: id, met: now, meeting.report.news)
-    return SyncWords.status(meeting.report.news)
+    try remote.note(for: id, met: now, noticed)
+    return SyncWords.status(noticed)
   }
 
   /// Keeps the connection where more than one thing uses it.

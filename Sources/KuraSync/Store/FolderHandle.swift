@@ -150,7 +150,7 @@ final class FolderHandle {
 
 /// Holds a file open.
 struct FolderFile: ~Copyable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   init(owning descriptor: Int32) { self.descriptor = descriptor }
 

@@ -12,6 +12,7 @@ internal import KuraTerms
 struct FolderStore: Store {
   /// The folder of the vault.
   let path: String
+  private let above: String
   private let name: String
   private let root: FolderHandle
   /// The permissions of what is made.
@@ -33,6 +34,7 @@ struct FolderStore: Store {
   ) throws(StoreError) {
     name = StorePlace.root(of: vault)
     path = above + "/" + name
+    self.above = above
     self.step = step
     if makes { try FolderHandle.make(above) }
     let outer = try FolderHandle(at: above)
@@ -45,8 +47,7 @@ struct FolderStore: Store {
     root = try outer.makeFolder(name, mode, in: above)
   }
 
-  /// Takes the vault's folder away again, where nothing stands in it.
-  func leave(at above: String) {
+  func leave() {
     if let outer = try? FolderHandle(at: above) { outer.removeFolder(name) }
   }
 

@@ -21,6 +21,9 @@ protocol Store {
 
   /// Takes a file away, where there is one.
   func delete(_ place: StorePlace) throws(StoreError)
+
+  /// Takes away what was made for a vault of which nothing stands in it.
+  func leave()
 }
 
 /// Tells why a store does not do what it was asked for.
@@ -39,6 +42,18 @@ enum StoreError: Error, Equatable {
   case denied(path: String)
   /// More names stand below one than any vault has.
   case crowded(path: String)
+  /// The program that reaches it is not on this machine.
+  case noProgram(name: String, package: String)
+  /// That program knows no store of the name.
+  case unknown(path: String)
+  /// Nothing answers there.
+  case unreachable(path: String, said: String)
+  /// It does not take us for who may come in.
+  case refused(path: String, said: String)
+  /// It does not show that it is the one that is meant.
+  case untrusted(path: String, said: String)
+  /// The program that reaches it says something else.
+  case other(path: String, said: String)
   /// The system says something else.
   case system(errno: Int32, path: String)
 }

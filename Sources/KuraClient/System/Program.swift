@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 internal import CKuraSystem
-internal import KuraClient
 
 /// Finds other people's programs.
-enum Program {
+package enum Program {
   /// The file of somebody else's program; a name with a slash is one already.
-  static func look(for name: String, _ directories: String?) -> String? {
+  package static func look(for name: String, _ directories: String?) -> String? {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
     for directory in (directories ?? "").utf8.split(separator: UInt8(ascii: ":")) {
       let path = String(Substring(directory)) + "/" + name

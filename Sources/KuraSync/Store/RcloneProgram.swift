@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+
+internal import CKuraSystem
+internal import Glibc
+internal import KuraClient
+
+/// Runs the user's own rclone, once for each step: what it writes is taken, and what it complains of becomes an error.
+///
+/// A process a step costs 70 ms, and asks nothing of rclone but five commands that each of its releases has. One process for
+/// all would have to be its server: that goes by a cache of names and a writer that takes what was cut off for whole.
+struct RcloneProgram {
+  /// Tells how a run ended.
+  struct Outcome {
+    var status: Int32
+    var content: [UInt8]
+    /// Whether it wrote more than was wanted, and was ended.
+    var isMore: Bool
+    var complaints: String
+  }
+
+  /// It tries a step twice more, since networks fail now and then, and then says so; the next meeting goes on.
+  private static let options = [
+    "--ask-password=false", "--retries=1", "--low-level-retries=3", "--contimeout=15s",
+    "--timeout=60s",
+  ]
+  /// More complaints than this are not read: the last ones say it.
+  private static let mostComplaints = 8_192
+
+  /// Its file.
+  let path: String
+
+  /// The first by PATH, as in a shell.
+  init() throws(StoreError) {
+    guard let path = Program.look(for: "rclone", System.environment("PATH")) else {
+      throw .noProgram(name: "rclone", package: "rclone")
+    }
+    self.path = path
+  }
+
+  init(at path: String) { self.path = path }
+
+  /// Runs it to its end.
+  ///
+  /// - Parameters:
+  ///   - words: Command, options, places.
+  ///   - input: What it reads; nil: nothing.
+  ///   - most: How much it may write.
+  ///   - place: What is told of where it went wrong.
+  func run(
+    _ words: [String], input: [UInt8]? = nil, atMost most: Int, in place: String
+  ) throws(StoreError) -> Outcome {
+    let complaints = try InMemory.file([], place)
+    // All of it is there before rclone starts: whenever this program ends, rclone has not half of it.
+    let given = if let input { try InMemory.file(input, place) } else { FolderFile(owning: -1) }
+    var child = kura_child()
+    let failed = System.startCarrying(
+      path, ["rclone"] + Self.options + words, input: given.descriptor,
+      complaints: complaints.descriptor, &child)
+    guard failed == 0 else { throw .system(errno: -failed, path: path) }
+    let output = FolderFile(owning: child.descriptor)
+    guard let content = try output.read(atMost: most, in: place) else {
+      kura_clip_end(child.process)
+      return Outcome(status: 0, content: [], isMore: true, complaints: "")
+    }
+    let status = kura_child_wait(child.process, .max)
+    let size = lseek(complaints.descriptor, 0, SEEK_END)
+    lseek(complaints.descriptor, max(0, size - Self.mostComplaints), SEEK_SET)
+    let said = try complaints.read(atMost: Self.mostComplaints, in: place) ?? []
+    return Outcome(
+      status: status, content: content, isMore: false,
+      complaints: String(decoding: said, as: UTF8.self))
+  }
+}
+
+// MARK: - What it complains of
+
+extension RcloneProgram.Outcome {
+  /// Whether it found nothing, which is no failure.
+  var isNothing: Bool {
+    // A directory that is not there, or a file.
+    status == 3 || status == 4
+      || status == 1
+        && (complaints.contains("is a directory or doesn't exist")
+          || complaints.contains("object not found"))
+  }
+
+  /// The words that tell each kind of failure, as rclone's back ends have them; the first kind that fits counts.
+  private static let signs: [(Kind, [String])] = [
+    (.unknown, ["didn't find section in config file", "didn't find backend called"]),
+    (
+      .refused,
+      [
+        "401 ", "403 ", "unauthorized", "accessdenied", "access denied", "invalidaccesskeyid",
+        "signaturedoesnotmatch", "invalid_grant", "permission denied", "couldn't decrypt",
+        "unable to authenticate", "nocredentialproviders", "invalid credentials",
+        "config password", "expired",
+      ]
+    ),
+    (
+      .full,
+      ["507 ", "insufficient storage", "no space left", "quota", "insufficient space", "too large"]
+    ),
+    (.readOnly, ["read-only", "readonly", "read only", "405 "]),
+    (.untrusted, ["x509:", "certificate"]),
+    (
+      .unreachable,
+      [
+        "connection refused", "no such host", "timeout", "unreachable", "connection reset",
+        "no route to host", "broken pipe", " eof", "tls handshake", "deadline exceeded",
+        "server misbehaving", "502 ", "503 ", "504 ", "use of closed network connection",
+      ]
+    ),
+  ]
+
+  private enum Kind { case unknown, refused, full, readOnly, untrusted, unreachable }
+
+  /// What its failure means.
+  func error(in place: String) -> StoreError {
+    let said = lastComplaint
+    let words = complaints.lowercased()
+    let kind = Self.signs.first { $0.1.contains { words.contains($0) } }?.0
+    switch kind {
+    case .unknown: return .unknown(path: place)
+    case .refused: return .refused(path: place, said: said)
+    case .full: return .full(path: place)
+    case .readOnly: return .readOnly(path: place)
+    case .untrusted: return .untrusted(path: place, said: said)
+    case .unreachable: return .unreachable(path: place, said: said)
+    case nil:
+      let words = said.isEmpty ? "rclone ended with status \(status)" : said
+      return .other(path: place, said: words)
+    }
+  }
+
+  /// The last line, without the moment that it begins with.
+  private var lastComplaint: String {
+    let line = complaints.split(separator: "\n").last.map(String.init) ?? ""
+    let words = line.split(separator: " ", maxSplits: 2)
+    guard words.count == 3, words[0].split(separator: "/").count == 3 else { return line }
+    return String(words[2])
+  }
+}
+
+/// Makes files that are in memory alone.
+private enum InMemory {
+  /// One with these bytes, to be read from its start.
+  static func file(_ bytes: [UInt8], _ place: String) throws(StoreError) -> FolderFile {
+    // An empty array has no address.
+    let file = unsafe (bytes.isEmpty ? [0] : bytes).withUnsafeBytes { content in
+      guard let start = content.baseAddress else { return -ENOMEM }
+      return unsafe kura_memory_file(start, bytes.count)
+    }
+    guard file >= 0 else { throw .system(errno: -file, path: place) }
+    return FolderFile(owning: file)
+  }
+}
