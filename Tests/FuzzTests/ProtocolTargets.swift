@@ -262,7 +262,7 @@ extension ProtocolTargets {
           .syncJoin(
             .init(
               label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
-              header: "h".utf8.span, record: "r".utf8.span)))
+              head: "a".utf8.span, header: "h".utf8.span, record: "r".utf8.span)))
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },

@@ -28,7 +28,7 @@ extension Examples {
             .syncJoin(
               .init(
                 label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
-                header: "header".utf8.span, record: "record".utf8.span)))
+                head: "head".utf8.span, header: "header".utf8.span, record: "record".utf8.span)))
         },
       ]
     }

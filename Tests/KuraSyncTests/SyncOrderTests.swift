@@ -17,11 +17,14 @@ import Testing
     ])
     #expect(order.wanted == .begin(remote: "dir:x"))
     #expect(order.vault == "work" && order.label == "desk" && order.isWeakMeant && order.isQuiet)
+    #expect(try SyncOrder(["--", "look", "dir:x"]).wanted == .look(remote: "dir:x"))
+    #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
     #expect(try SyncOrder(["--version"]).wanted == .version)
     #expect(try SyncOrder(["-h"]).wanted == .help)
     let wrong = [
-      ["init"], ["init", "dir:x", "y"], ["watch"], ["--frobnicate"], ["--label"], ["--vault"],
+      ["init"], ["init", "dir:x", "y"], ["watch"], ["look"], ["joined", "x"], ["--frobnicate"],
+      ["--label"], ["--vault"],
       ["--label", "desk"], ["--weak"],
     ]
     for words in wrong {
@@ -84,6 +87,18 @@ import Testing
     report = SyncReply()
     report.waiting = 1
     #expect(SyncWords.lines(report) == ["1 change of this machine did not go out yet"])
+  }
+
+  @Test func `who has joined is told what to compare`() {
+    var status = SyncStatusReply()
+    status.epoch = [7, 8]
+    var (desk, own) = (SyncDevice(), SyncDevice())
+    (desk.label, desk.number, own.isThis) = (Array("desk".utf8), 3, true)
+    status.devices = [desk, own]
+    let lines = SyncWords.joined(status, newest: 60_000, now: 360_000)
+    #expect(lines.count == 3 && lines[1] == "desk wrote 3 times")
+    #expect(lines[0].contains("epoch 0708;") && lines[0].hasSuffix("5 minutes ago"))
+    #expect(lines[2].contains("cannot be told from here"))
   }
 
   @Test func `each notice has words of its own, and all but one are alarms`() {

@@ -138,6 +138,60 @@ import Testing
     }
   }
 
+  /// What a machine left in a store.
+  private func parts(_ first: First) throws -> (head: [UInt8], header: [UInt8], record: [UInt8]) {
+    let store = TestStore()
+    try first.file.meet(store)
+    let device = try first.file.settledDevice()
+    let head = try #require(store.files[.head(device)])
+    let front = try SyncFront(kept: head)
+    return (
+      head, try #require(store.files[.object(device, hash: front.head.header)]),
+      try #require(store.files[.object(device, hash: front.head.record)])
+    )
+  }
+
+  @Test func `what stands in a store is taken as it stands there, and unlocks the vault`() throws {
+    let first = try First()
+    let (head, header, record) = try parts(first)
+    let offer = try JoinOffer(head: head.span, header: header.span, record: record.span)
+    #expect(offer == first.offer)
+    let other = try machine()
+    try VaultDraft.checkPlace(other.path)
+    let key = try offer.attempt(stateDirectory: other.stateDirectory).open(
+      .recoveryKey, secret: secret(self.key(first)))
+    try VaultDraft.join(offer, at: other.path, options: other.options, by: key).commit()
+    #expect(throws: VaultError.pathTaken) { try VaultDraft.checkPlace(other.path) }
+    var vault = try LockedVault(at: other.path, options: other.options).unlock(
+      with: key.ofJoined())
+    #expect(vault.id == first.vault)
+    #expect(try vault.names() == [])
+    vault.fold()
+  }
+
+  @Test func `what is not what the head names joins nothing`() throws {
+    let (first, second) = (try First(), try First())
+    let (one, two) = (try parts(first), try parts(second))
+    func refusal(_ head: [UInt8], _ header: [UInt8], _ record: [UInt8]) -> VaultError? {
+      do throws(VaultError) {
+        _ = try JoinOffer(head: head.span, header: header.span, record: record.span)
+        return nil
+      } catch { return error }
+    }
+    func bent(_ bytes: [UInt8]) -> [UInt8] {
+      var bytes = bytes
+      bytes[bytes.count / 2] ^= 1
+      return bytes
+    }
+    #expect(refusal(one.head, one.header, one.record) == nil)
+    #expect(refusal(bent(one.head), one.header, one.record) == .copyDamaged)
+    #expect(refusal(one.head, bent(one.header), one.record) == .copyDamaged)
+    #expect(refusal(one.head, one.header, bent(one.record)) == .copyDamaged)
+    #expect(refusal(one.head, two.header, one.record) == .copyDamaged)
+    #expect(refusal(one.head, one.header, two.record) == .copyDamaged)
+    #expect(refusal([], [], []) == .copyDamaged)
+  }
+
   @Test func `a record that the key does not open is nobody's`() throws {
     let first = try First()
     // The same vault in another life: the same id, and another key.

@@ -82,12 +82,13 @@ extension Agent {
   ///
   /// What may be a code waits only when both must: the worker tries it as what may be tried.
   func checkWait(
-    _ tally: borrowing Tally, _ secret: borrowing SecretBytes, _ session: Session
+    _ tally: borrowing Tally, _ secret: borrowing SecretBytes, _ session: Session?
   ) throws(Refusal) {
     let record = tallies.look(at: tally.slots.vault)
     if tally.mayBeCode(secret), tallies.standing(.local, record).isAllowed { return }
     // A try under way is counted already, and may be right.
-    guard let kind = TryKind(tally.credential), !session.state.isUnlocking else { return }
+    guard let kind = TryKind(tally.credential), session?.state.isUnlocking != true
+    else { return }
     let standing = tallies.standing(kind, record)
     // A wait that begins only now is for the worker to note.
     guard standing.isAllowed || standing.mustRestart else {

@@ -70,8 +70,4 @@ extension Agent {
       try connection.outbox.frames.putReply(TakeOverReply(copy: path.span))
     }
   }
-
-  func joinSync(_ request: SyncJoinRequest, _ connection: Connection) throws(Refusal) {
-    throw .unsupported(.text("a vault that is made of what stands in a store"))
-  }
 }

@@ -90,7 +90,7 @@ enum HelpDetails {
     ("restore-backup", "restore-backup /media/stick/default-20261123T111530Z.kura"),
     ("clone", "clone shared.kura"),
     ("merge", "merge /media/stick/laptop.kura --dry-run"),
-    ("sync", "sync init dir:Sync/kura"),
+    ("sync", "sync join dir:Sync/kura"),
     ("conflicts", "conflicts mail/ada --keep shown"),
     ("log", "log --verify"),
     ("put", "put mail/ada --attr user=ada"),

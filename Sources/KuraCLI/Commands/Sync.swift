@@ -6,11 +6,13 @@ internal import KuraProtocol
 /// Does `kura sync`: tells who shares the vault, or unlocks it and becomes the program that carries.
 enum Sync {
   static let command = Command(
-    "sync", [.init("init|status|devices", .optional), .init("REMOTE", .optional)],
+    "sync", [.init("init|join|status|devices", .optional), .init("REMOTE", .optional)],
     abstract: "share the vault among your machines by a store",
     options: [
-      Option(.label, .required("NAME"), help: "with init: call this machine NAME"),
+      Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
       Option(.weak, help: "with init: although the passcode can be guessed"),
+      Option(.recoveryKey, help: "with join: ask for the recovery key"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "with join: read it from FILE"),
       Option.json,
     ],
     unlocking: .whenLocked, run: run)
@@ -18,12 +20,13 @@ enum Sync {
   /// Names what can be done; nothing: to meet the store.
   private enum Action: String, CaseIterable {
     case initialize = "init"
-    case status, devices
+    case join, status, devices
 
     /// The options that it takes.
     var options: [OptionName] {
       switch self {
       case .initialize: [.label, .weak]
+      case .join: [.label, .recoveryKey, .recoveryKeyFile]
       case .status, .devices: [.json]
       }
     }
@@ -36,7 +39,7 @@ enum Sync {
       else {
         throw .usage(
           "sync does not know " + Diagnostic.quoted(word),
-          hint: "say init, status or devices, or nothing to meet the store")
+          hint: "say init, join, status or devices, or nothing to meet the store")
       }
       return action
     }
@@ -45,6 +48,7 @@ enum Sync {
     switch action {
     case .status: try showStatus(access, &invocation)
     case .devices: try showDevices(access, &invocation)
+    case .join: return try join(try program(), access, invocation)
     case .initialize, nil: return try carry(action, access, invocation)
     }
     return .ok
@@ -56,23 +60,32 @@ enum Sync {
       guard action?.options.contains(option.name) != true else { continue }
       throw .usage(.optionUnexpected(option.name, verb: verb))
     }
-    let count = action == .initialize ? 2 : action == nil ? 0 : 1
+    let takesStore = action == .initialize || action == .join
+    let count = takesStore ? 2 : action == nil ? 0 : 1
     guard arguments.operands.count == count else {
       throw .usage(
-        action == .initialize ? "sync init takes a store" : verb + " takes no store",
-        hint: "name a folder: 'kura sync init dir:FOLDER'")
+        verb + (takesStore ? " takes a store" : " takes no store"),
+        hint: action == .join
+          ? "name a folder: 'kura sync join dir:FOLDER'"
+          : "name a folder: 'kura sync init dir:FOLDER'")
     }
+  }
+
+  /// The program that carries.
+  private static func program() throws(CommandError) -> String {
+    guard let program = System.companion("kura-sync") else {
+      throw .failure(
+        "the program kura-sync is not installed beside kura",
+        hint: "it is the package kura-sync; all else works without it")
+    }
+    return program
   }
 
   /// Becomes the program that carries.
   private static func carry(
     _ action: Action?, _ access: VaultAccess, _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
-    guard let program = System.companion("kura-sync") else {
-      throw .failure(
-        "the program kura-sync is not installed beside kura",
-        hint: "it is the package kura-sync; all else works without it")
-    }
+    let program = try program()
     var words = [program, "--vault", access.vault.name ?? access.vault.path]
     if invocation.messages.isQuiet { words.append("-q") }
     if let label = try invocation.text(.label) { words += ["--label", label] }

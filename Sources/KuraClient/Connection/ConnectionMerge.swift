@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraProtocol
-internal import SecureMemory
+public import SecureMemory
 
 /// Tells what bringing another copy of the vault and this one together came to.
 public struct MergeOutcome: Sendable {
@@ -123,6 +123,21 @@ public enum StoreTurn: Equatable, Sendable {
   case over(SyncReply)
 }
 
+/// Holds what a new machine begins a vault with, as it stands in a store; nobody has opened any of it.
+public struct StoreOffer: Equatable, Sendable {
+  /// The head of a machine.
+  public let head: [UInt8]
+  /// The header object that it names.
+  public let header: [UInt8]
+  /// The record of its epoch.
+  public let record: [UInt8]
+
+  /// Keeps them as they stand there.
+  public init(head: [UInt8], header: [UInt8], record: [UInt8]) {
+    (self.head, self.header, self.record) = (head, header, record)
+  }
+}
+
 extension Connection {
   /// Begins to bring the vault and a store together. Each errand is answered by one of the `give` methods, until there
   /// is none.
@@ -176,6 +191,24 @@ extension Connection {
 
   /// Who shares the vault.
   public mutating func syncStatus() throws(ClientError) -> SyncStatusReply { try ask(.syncStatus) }
+
+  /// Makes the vault of what another machine left in a store, and unlocks it.
+  ///
+  /// - Parameters:
+  ///   - label: What people call this machine.
+  ///   - kind: A passcode or a recovery key.
+  ///   - secret: As typed.
+  ///   - offer: What the store has.
+  public mutating func joinSync(
+    label: String, _ kind: Credential, secret: borrowing SecretBytes, _ offer: StoreOffer
+  ) throws(ClientError) {
+    try send(
+      .syncJoin(
+        SyncJoinRequest(
+          label: label.utf8.span, by: OwnerWord(kind, secret.bytes), head: offer.head.span,
+          header: offer.header.span, record: offer.record.span)))
+    try done(patience: patience.derivation)
+  }
 
   /// Makes the vault one that machines share.
   ///

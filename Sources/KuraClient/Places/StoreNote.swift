@@ -67,6 +67,9 @@ public struct StoreNote: Equatable, Sendable {
     try file.commit()
   }
 
+  /// Takes a note away that was of no use.
+  public static func forget(at place: String) { _ = System.remove(place) }
+
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
     let copy = Array(bytes)
     return String(repairing: copy.span)

@@ -94,6 +94,8 @@ public struct SyncJoinRequest: Message, ~Escapable {
   public private(set) var label: Field
   /// A passcode or a recovery key of the vault.
   public private(set) var word: OwnerWord
+  /// The head of a machine, which names both objects.
+  public private(set) var head: Field
   /// A header object.
   public private(set) var header: Field
   /// The record of the header's epoch.
@@ -102,23 +104,25 @@ public struct SyncJoinRequest: Message, ~Escapable {
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
   public init() {
-    self.init(label: Span(), by: OwnerWord(), header: Span(), record: Span())
+    self.init(label: Span(), by: OwnerWord(), head: Span(), header: Span(), record: Span())
   }
 
   /// A vault to be made.
-  @_lifetime(copy label, copy word, copy header, copy record)
+  @_lifetime(copy label, copy word, copy head, copy header, copy record)
   public init(
-    label: Span<UInt8>, by word: OwnerWord, header: Span<UInt8>, record: Span<UInt8>
+    label: Span<UInt8>, by word: OwnerWord, head: Span<UInt8>, header: Span<UInt8>,
+    record: Span<UInt8>
   ) {
-    self.word = word
-    (self.label, self.header, self.record) = (Field(label), Field(header), Field(record))
+    (self.word, self.label, self.head) = (word, Field(label), Field(head))
+    (self.header, self.record) = (Field(header), Field(record))
   }
 
-  /// Goes over `label b16, word, header b32, record b32`.
+  /// Goes over `label b16, word, head b32, header b32, record b32`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&label)
     try word.code(&coder)
+    try coder.field32(&head, limit: ProtocolLimit.frame)
     try coder.field32(&header, limit: ProtocolLimit.frame)
     try coder.field32(&record, limit: ProtocolLimit.frame)
     guard word.credential != nil else { throw .fieldValue }

@@ -51,6 +51,25 @@ extension SyncFailure {
     let (text, hint) = error.words(of: remote, again: again)
     self.init(.inputOutput, text, hint: hint)
   }
+
+  /// Why a store cannot be joined.
+  init(joining error: StoreError, at remote: String) {
+    let (text, hint) = error.words(of: remote, again: Self.joinAgain)
+    let isAbsent =
+      switch error {
+      case .missing, .notAFolder, .empty: true
+      case .readOnly, .full, .denied, .crowded, .noProgram, .unknown, .unreachable, .refused,
+        .untrusted, .other, .system:
+        false
+      }
+    self.init(.inputOutput, text, hint: isAbsent ? Self.joinAgain : hint)
+  }
+
+  /// The same where nothing is to be begun anew.
+  var ofJoin: SyncFailure { SyncFailure(status, text, hint: Self.joinAgain) }
+
+  private static let joinAgain =
+    "nothing was made; is it mounted, and carried here? then run 'kura sync join' again"
 }
 
 extension StoreError {

@@ -12,6 +12,10 @@ struct SyncOrder: Equatable, Sendable {
     case meet, version, help
     /// Begin to share by a store.
     case begin(remote: String)
+    /// Write out what a new machine can join in a store: `kura` asks for the passcode then.
+    case look(remote: String)
+    /// Meet the store that this machine has joined just now, and tell who shares the vault.
+    case joined
   }
 
   var wanted = Wanted.meet
@@ -24,6 +28,7 @@ struct SyncOrder: Equatable, Sendable {
   static let usage = """
     usage: kura sync
            kura sync init [--label NAME] [--weak] REMOTE
+           kura sync join [--label NAME] REMOTE
            kura sync status [--json]
            kura sync devices [--json]
     A REMOTE is dir:FOLDER, or rclone:NAME:PATH.
@@ -62,8 +67,13 @@ struct SyncOrder: Equatable, Sendable {
       guard label == nil, !isWeakMeant else { throw Flaw(words: "--label and --weak go with init") }
       return
     }
-    guard first == "init" else { throw Flaw(words: "sync does not know " + first) }
-    guard operands.count == 2 else { throw Flaw(words: "init takes one store, such as dir:FOLDER") }
-    wanted = .begin(remote: operands[1])
+    if operands == ["joined"] { return wanted = .joined }
+    guard first == "init" || first == "look" else {
+      throw Flaw(words: "sync does not know " + first)
+    }
+    guard operands.count == 2 else {
+      throw Flaw(words: first + " takes one store, such as dir:FOLDER")
+    }
+    wanted = first == "init" ? .begin(remote: operands[1]) : .look(remote: operands[1])
   }
 }

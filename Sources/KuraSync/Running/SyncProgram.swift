@@ -21,6 +21,8 @@ public enum SyncProgram {
       case .help: write(SyncOrder.usage, to: 1)
       case .meet: return Int32(try meet(order).rawValue)
       case .begin(let remote): return Int32(try begin(remote, order).rawValue)
+      case .look(let remote): try look(remote)
+      case .joined: return Int32(try meetJoined(order).rawValue)
       }
       return 0
     } catch { return say(error) }
@@ -63,6 +65,40 @@ public enum SyncProgram {
           + "was is " + SyncWords.harmless(copy), order)
     }
     return try meet(side, id, store, remote, order, isNew: isNew)
+  }
+
+  /// Writes out what can be joined: the store and the vault, each on a line, then head, header and record of each offer,
+  /// with its length before it.
+  private static func look(_ text: String) throws(SyncFailure) {
+    let (remote, vault) = try Remote.joined(text)
+    let store: any Store
+    do throws(SyncFailure) { store = try remote.open(of: vault) } catch { throw error.ofJoin }
+    let search = try JoinSearch(store, of: vault, at: remote.text)
+    var bytes = Array((remote.text + "\n" + StorePlace.hexadecimal(vault) + "\n").utf8)
+    for part in search.offers.flatMap({ [$0.head, $0.header, $0.record] }) {
+      bytes += (0..<4).map { UInt8(truncatingIfNeeded: part.count >> (8 * $0)) } + part
+    }
+    do throws(FileError) { try Descriptor.write(bytes.span, to: 1) } catch {
+      throw SyncFailure(
+        .inputOutput, "cannot write to stdout: " + SystemMessage.text(error.errno))
+    }
+  }
+
+  /// Meets the store, and tells what to compare with another machine.
+  private static func meetJoined(_ order: SyncOrder) throws(SyncFailure) -> ExitStatus {
+    let ended = try meet(order)
+    let side = try unlocked(order).0
+    let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
+    var newest: UInt64 = 0
+    try asking { () throws(ClientError) in
+      try side.connection.list { item throws(ClientError) in
+        newest = max(newest, item.facts.modified)
+      }
+    }
+    for line in SyncWords.joined(status, newest: newest, now: Machine.clocks().wall) {
+      note(line, order)
+    }
+    return ended
   }
 
   /// - Parameter isNew: Whether this machine was not there before, and nothing that it wrote is missed.

@@ -63,6 +63,25 @@ enum SyncWords {
     return lines
   }
 
+  /// What a machine that has joined is to compare with another one.
+  ///
+  /// - Parameter newest: When an item was changed last, in ms of Unix time; 0 for never.
+  static func joined(_ status: SyncStatusReply, newest: UInt64, now: UInt64) -> [String] {
+    var lines = [
+      "the vault is here, in epoch " + StorePlace.hexadecimal(status.epoch)
+        + "; its newest change was made " + since(newest, now)
+    ]
+    for device in status.devices where !device.isThis {
+      let name = label(of: SyncNews(.late, of: device.device, label: device.label))
+      let times = device.number == 1 ? "1 time" : "\(device.number) times"
+      lines.append(name + " wrote " + times + (device.isRemoved ? ", and was removed" : ""))
+    }
+    lines.append(
+      "what the store holds back cannot be told from here: compare with 'kura sync status' and "
+        + "'kura sync devices' on another machine")
+    return lines
+  }
+
   /// What was noticed, in a line.
   ///
   /// - Parameter now: By the clock of this machine, in ms of Unix time.

@@ -31,6 +31,28 @@ public struct JoinOffer: Equatable, Sendable {
     guard try openedRecord().vault == vault else { throw .copyRefused(.otherVault) }
   }
 
+  /// Takes what a machine left in a store, as it stands there.
+  ///
+  /// - Parameters:
+  ///   - head: The machine's head.
+  ///   - header: The header object that it names.
+  ///   - record: The record that it names.
+  /// - Throws: As above; ``VaultError/newerFormat(_:)``.
+  public init(
+    head: Span<UInt8>, header: Span<UInt8>, record: Span<UInt8>
+  ) throws(VaultError) {
+    let front: RemoteHead
+    let found: HeaderObject
+    do throws(VaultError) {
+      front = try fromFormat(.header, RemoteHead(decoding: head))
+      found = try fromFormat(.header, HeaderObject(of: header, in: front))
+      guard try fromFormat(.header, RemoteObject.name(of: record)) == front.record else {
+        throw .damaged(.header)
+      }
+    } catch { throw error.ofCopy }
+    try self.init(found, record: [UInt8](copying: record), in: front.epoch, of: front.vault)
+  }
+
   /// What a worker needs to try a passcode or recovery key.
   ///
   /// - Parameters:
@@ -86,6 +108,14 @@ public struct JoinOffer: Equatable, Sendable {
   }
 }
 
+extension HeaderObject {
+  /// Reads the one that a head names.
+  fileprivate init(of object: Span<UInt8>, in head: RemoteHead) throws(FormatError) {
+    try self.init(
+      decoding: try RemoteObject.body(of: object, .header, in: head.epoch, named: head.header))
+  }
+}
+
 extension WaitingSlot {
   fileprivate func row(_ number: UInt8) -> SlotRow {
     SlotRow(number: number, header: header, key: key, protected: protected)
@@ -95,6 +125,11 @@ extension WaitingSlot {
 // MARK: - The vault
 
 extension VaultDraft {
+  /// Checks that a vault can be made at a path, before anything is tried for it.
+  ///
+  /// - Throws: ``VaultError/pathTaken``, ``VaultError/walLeftBehind``, and those of the directory.
+  public static func checkPlace(_ path: String) throws(VaultError) { _ = try freePlace(path) }
+
   /// Writes a copy of a vault that stands in a store beside the path that it is to have: with its id, key and slots, and
   /// without items, which come from the store then.
   ///
@@ -181,6 +216,13 @@ extension JoinOffer {
 }
 
 extension VaultKey {
+  /// The same as it opens the vault that ``VaultDraft/join(_:at:options:by:label:)`` made with it.
+  public consuming func ofJoined() -> VaultKey {
+    let row = SlotRow(
+      number: 0, header: self.row.header, key: self.row.key, protected: self.row.protected)
+    return VaultKey(payload: payload, secret: secret, row: row, credential: credential)
+  }
+
   /// What the ring is to note of the slot that opened.
   borrowing func note() throws(VaultError) -> SlotNote {
     let header = try fromFormat(.slot, SlotHeader(decoding: row.header.span))

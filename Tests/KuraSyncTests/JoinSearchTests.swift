@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import KuraTerms
+import Testing
+
+@testable import KuraSync
+
+@Suite struct `What can be joined` {
+  private let folder: Folder
+
+  init() throws { folder = try Folder() }
+
+  private var remote: String { "dir:" + folder.path }
+
+  private func id(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 16) }
+
+  private func hash(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+
+  /// Leaves a head, and what it names.
+  ///
+  /// - Parameters:
+  ///   - ancestors: Those of its epoch.
+  ///   - header: The hash of the header; 0 for none.
+  ///   - writes: Whether the objects are there, too.
+  private func leave(
+    _ device: UInt8, number: UInt64 = 1, epoch: UInt8 = 0xE1, ancestors: [UInt8] = [],
+    header: UInt8 = 9, vault: UInt8 = 1, layout: UInt8 = 1, of owner: UInt8? = nil,
+    writes: Bool = true
+  ) throws {
+    let store = try FolderStore(at: folder.path, of: id(1), makes: true)
+    let record = hash(epoch)
+    var head = Array("KURAHEAD".utf8) + [layout, 0, 0, 0] + id(vault) + id(device) + hash(3)
+    head += (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    head += id(epoch) + record + hash(header) + [0, 0, 0, 0]
+    try store.put(.head(device: id(owner ?? device)), head)
+    guard writes else { return }
+    let frame = Array("KURAOBJ1".utf8) + [3] + [UInt8](repeating: 0, count: 7) + id(epoch)
+    let parents = ancestors.prefix(1).map { id($0) }
+    let body =
+      id(1) + id(device) + hash(4) + [UInt8(parents.count)] + parents.joined()
+      + [UInt8(ancestors.count), 0] + ancestors.flatMap { id($0) } + [5, 6, 7]
+    try store.put(.object(device: id(device), hash: record), frame + body)
+    if header != 0 { try store.put(.object(device: id(device), hash: hash(header)), [header]) }
+  }
+
+  /// What is found: the device of each head, and the header.
+  private func found() throws -> [[UInt8]] {
+    let store = try FolderStore(at: folder.path, of: id(1), makes: false)
+    return try JoinSearch(store, of: id(1), at: remote).offers.map { [$0.head[28], $0.header[0]] }
+  }
+
+  private func failure() -> SyncFailure? {
+    do throws(SyncFailure) {
+      let (_, vault) = try Remote.joined(remote)
+      let store: FolderStore
+      do throws(StoreError) {
+        store = try FolderStore(at: folder.path, of: vault, makes: false)
+      } catch { return nil }
+      _ = try JoinSearch(store, of: vault, at: remote)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func `is the epoch that no other one follows`() throws {
+    try leave(1, number: 9)
+    try leave(2, epoch: 0xE2, ancestors: [0xE1], header: 7)
+    #expect(try found() == [[2, 7]])
+    try leave(3, epoch: 0xE3, ancestors: [0xE2, 0xE1], header: 8)
+    #expect(try found() == [[3, 8]])
+  }
+
+  @Test func `has each header once, of who wrote most first`() throws {
+    try leave(1, number: 3, header: 7)
+    try leave(2, number: 300, header: 8)
+    try leave(3, number: 2, header: 7)
+    try leave(4, number: 900, header: 0)
+    #expect(try found() == [[2, 8], [1, 7]])
+    for device in 5..<12 as Range<UInt8> { try leave(device, number: 5, header: device) }
+    #expect(try found().count == 4)
+  }
+
+  @Test func `is no head of another vault, place or shape`() throws {
+    try leave(1, vault: 2)
+    try leave(2, of: 7)
+    let root = StorePlace.root(of: id(1))
+    try folder.write([1, 2, 3], to: root + "/heads/" + StorePlace.hexadecimal(id(9)))
+    try folder.write([1], to: root + "/heads/" + StorePlace.hexadecimal(id(1)) + ".sync-conflict")
+    #expect(failure()?.text.contains("not all here yet") == true)
+    try leave(3)
+    #expect(try found() == [[3, 9]])
+  }
+
+  @Test func `has to be here, and of this release`() throws {
+    #expect(failure()?.text.contains("there is no vault in") == true)
+    #expect(failure()?.status == .inputOutput)
+    _ = try FolderStore(at: folder.path, of: id(1), makes: true)
+    #expect(failure()?.text.contains("there is no vault in") == true)
+    try leave(1, writes: false)
+    #expect(failure()?.text.contains("not all here yet") == true)
+    try leave(1, layout: 2)
+    #expect(failure()?.text.contains("a later release") == true)
+    try leave(2)
+    #expect(failure() == nil)
+  }
+
+  @Test func `is cut off nowhere without being nothing`() throws {
+    try leave(1, ancestors: [0xE0, 0xDF])
+    let store = try FolderStore(at: folder.path, of: id(1), makes: false)
+    let offer = try #require(try JoinSearch(store, of: id(1), at: remote).offers.first)
+    for count in 0..<164 { #expect(ClearHead(Array(offer.head.prefix(count))) == nil) }
+    #expect(ClearRecord(offer.record)?.ancestors == [id(0xE0), id(0xDF)])
+    for count in 0..<(offer.record.count - 3) {
+      #expect(ClearRecord(Array(offer.record.prefix(count))) == nil, "\(count)")
+    }
+  }
+
+  @Test func `is one vault, of several the one that is named`() throws {
+    try leave(1)
+    let (one, vault) = try Remote.joined(remote)
+    #expect(one.text == remote && vault == id(1))
+    try folder.write([1], to: StorePlace.root(of: id(2)))
+    #expect(try Remote.joined(remote).vault == id(1))
+    _ = try FolderStore(at: folder.path, of: id(3), makes: true)
+    let failure = #expect(throws: SyncFailure.self) { try Remote.joined(remote) }
+    #expect(failure?.status == .ambiguous)
+    let named = remote + "/" + StorePlace.root(of: id(3))
+    #expect(failure?.hint?.contains(named) == true)
+    let (two, meant) = try Remote.joined(named)
+    #expect(two.text == remote && meant == id(3))
+  }
+}
