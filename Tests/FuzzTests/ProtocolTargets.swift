@@ -263,6 +263,9 @@ extension ProtocolTargets {
             .init(
               label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
               head: "a".utf8.span, header: "h".utf8.span, record: "r".utf8.span)))
+        try buffer.putRequest(
+          .syncEnter(
+            .init(by: OwnerWord(.passcode, "secret".utf8.span), here: OwnerWord())))
       },
       written { try $0.putData("hello".utf8.span, from: .client) },
       written { try $0.putUploadEnd(.commit) },

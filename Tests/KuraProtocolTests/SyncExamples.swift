@@ -30,6 +30,21 @@ extension Examples {
                 label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
                 head: "head".utf8.span, header: "header".utf8.span, record: "record".utf8.span)))
         },
+        request("rekey, and a device is taken out") {
+          let device = Examples.device
+          try $0.putRequest(
+            .rekey(
+              .init(
+                current: "secret".utf8.span, keyFile: Span(), flags: [],
+                removing: device.span)))
+        },
+        request("sync-enter") {
+          try $0.putRequest(
+            .syncEnter(
+              .init(
+                by: OwnerWord(.passcode, "secret".utf8.span),
+                here: OwnerWord(.passcode, "own".utf8.span))))
+        },
       ]
     }
   }
@@ -74,7 +89,7 @@ extension Examples {
     reply.fingerprint = [UInt8](repeating: 8, count: 32)
     var one = SyncDevice()
     (one.device, one.label, one.number) = (device, bytes("desk"), 9)
-    (one.heard, one.isThis) = (1_700_000_001_000, true)
+    (one.heard, one.isThis, one.isBehind) = (1_700_000_001_000, true, true)
     reply.devices = [one]
     return reply
   }

@@ -19,11 +19,13 @@ import Testing
     #expect(order.vault == "work" && order.label == "desk" && order.isWeakMeant && order.isQuiet)
     #expect(try SyncOrder(["--", "look", "dir:x"]).wanted == .look(remote: "dir:x"))
     #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
+    #expect(try SyncOrder(["--", "pull"]).wanted == .pull)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
     #expect(try SyncOrder(["--version"]).wanted == .version)
     #expect(try SyncOrder(["-h"]).wanted == .help)
     let wrong = [
-      ["init"], ["init", "dir:x", "y"], ["watch"], ["look"], ["joined", "x"], ["--frobnicate"],
+      ["init"], ["init", "dir:x", "y"], ["watch"], ["look"], ["joined", "x"], ["pull", "x"],
+      ["--frobnicate"],
       ["--label"], ["--vault"],
       ["--label", "desk"], ["--weak"],
     ]

@@ -59,6 +59,14 @@ import Testing
     return report
   }
 
+  /// Of whom desk has heard nothing under the key of now.
+  private func behind() throws -> [DeviceID] {
+    var vault = try desk.unlock()
+    let state = try vault.sharingState()
+    vault.fold()
+    return state?.devices.filter(\.isBehind).map(\.id) ?? []
+  }
+
   @Test func `is asked for, and then all is under it and nothing is lost`() throws {
     try rekey(desk)
     try desk.fill { try $0.put("a", "2") }
@@ -130,13 +138,18 @@ import Testing
 
   @Test func `leaves out a device that is removed by it`() throws {
     let removed = try tower.settledDevice()
+    let other = try phone.settledDevice()
+    #expect(try behind() == [])
     try rekey(desk, removing: [removed])
     try desk.meet(machines.store)
+    #expect(try behind() == [other])
     _ = try enter(phone)
     try phone.meet(machines.store)
+    #expect(try behind() == [other])
     try tower.fill { try $0.put("a", "of tower") }
     try tower.meet(machines.store)
     for machine in [desk, phone, desk] { try machine.meet(machines.store) }
+    #expect(try behind() == [])
     for machine in [desk, phone] {
       try machine.fill { vault throws in #expect(try vault.getText("a") == "1") }
     }

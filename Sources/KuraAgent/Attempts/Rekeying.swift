@@ -16,14 +16,16 @@ final class Rekeying: Act, @unchecked Sendable {
   private let wantsRecoveryKey: Bool
   /// Where another vault is to stand; nil where this one gets the key.
   private let clonePath: String?
+  /// Who shares the vault no longer.
+  private let removed: Set<DeviceID>
   private var key: VaultKey?
   private var slots: RekeySlots?
 
   init(
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
-    wantsRecoveryKey: Bool, clonePath: String? = nil
+    wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = []
   ) {
-    self.clonePath = clonePath
+    (self.clonePath, self.removed) = (clonePath, removed)
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
@@ -89,7 +91,7 @@ final class Rekeying: Act, @unchecked Sendable {
     _ vault: inout UnlockedVault, by key: borrowing VaultKey, _ slots: borrowing RekeySlots?
   ) throws(VaultError) -> Rekey {
     switch slots {
-    case .some(let slots): try vault.beginRekey(authorizedBy: key, slots)
+    case .some(let slots): try vault.beginRekey(authorizedBy: key, slots, removing: removed)
     case .none: throw .outOfMemory
     }
   }
@@ -181,13 +183,27 @@ extension Agent {
     let session = try unlocked(connection)
     let vault = try openForAttempt(connection)
     let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
+    let removed = try removed(by: request, of: session)
+    guard removed.isEmpty || clonePath == nil else { throw .malformed }
     let file = request.keyFile.bytes
     let keyFile = file.isEmpty ? nil : try secret(file)
     try begin(
       Rekeying(
         session, known, keyFile: keyFile, wantsRecoveryKey: request.flags.contains(.recoveryKey),
-        clonePath: clonePath),
+        clonePath: clonePath, removing: removed),
       by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,
       of: session, for: connection)
+  }
+
+  /// Who is to share the vault no longer: somebody who does, and is not this machine.
+  private func removed(
+    by request: RekeyRequest, of session: Session
+  ) throws(Refusal) -> Set<DeviceID> {
+    guard request.flags.contains(.removal) else { return [] }
+    let device = DeviceID(request.device.bytes)
+    let state = try work(on: session) { vault throws(VaultError) in try vault.sharingState() }
+    let isOther = state?.devices.contains { $0.id == device && !$0.isThis && !$0.isRemoved }
+    guard isOther == true else { throw .notFound(.none) }
+    return [device]
   }
 }

@@ -43,6 +43,8 @@ final class Session {
   private var lostEntries: UInt64 = 0
   /// Whether what a batch took of memory is still to be given back: no small part of what an agent at rest may have.
   var mustTrim = false
+  /// By what the key is entered that another machine gave the vault, as the store was met last; nil for none.
+  var entrance: JoinOffer?
   /// What makes the file short, which a lock waits for.
   weak var compaction: Compaction?
   /// What copies the file, which a lock waits for.
@@ -157,6 +159,7 @@ extension Session {
   /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``closing``.
   func lock(_ reason: LockReason, at now: Moment) {
     windows = []
+    entrance = nil
     if let open = vault.take() {
       let notes = open.lockNotes
       let locked = open.lock()

@@ -51,7 +51,11 @@ final class StoreExchange: Stream {
     return try begin(wish, &outbox.frames)
   }
 
-  func end(in agent: Agent, for client: Connection) { if isOver { client.meeting = nil } }
+  func end(in agent: Agent, for client: Connection) {
+    guard isOver else { return }
+    client.meeting = nil
+    session.entrance = meeting.dialog.entrance
+  }
 
   /// Has the client do something; what it is to write follows in slices of its own.
   private func begin(_ wish: SyncWish, _ frames: inout SecretBuffer) throws(VaultError) -> Bool {

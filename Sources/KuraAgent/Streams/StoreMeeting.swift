@@ -9,6 +9,9 @@ protocol StoreDialog: AnyObject {
   /// What came of it, at any time.
   var report: SyncReply { get }
 
+  /// By what a key is entered that another machine gave the vault; nil where none was found, or not at the end.
+  var entrance: JoinOffer? { get }
+
   /// What is wanted next; nil where nothing is.
   ///
   /// - Parameter answer: What came of what was wanted last; nil at first and after ``SyncWish/nothing``.
@@ -16,6 +19,10 @@ protocol StoreDialog: AnyObject {
   func next(
     _ answer: SyncAnswer?, in vault: inout UnlockedVault
   ) throws(VaultError) -> SyncWish?
+}
+
+extension StoreDialog {
+  var entrance: JoinOffer? { nil }
 }
 
 /// Keeps what a client is doing in a store for a vault, between one request and the next. It trusts the client with

@@ -8,6 +8,7 @@ internal import KuraVault
 final class VaultMeeting: StoreDialog {
   private var run: SyncRun?
   private(set) var report = SyncReply()
+  private(set) var entrance: JoinOffer?
 
   init(_ vault: inout UnlockedVault) throws(VaultError) { run = try SyncRun(&vault) }
 
@@ -22,6 +23,7 @@ final class VaultMeeting: StoreDialog {
       throw error
     }
     report = SyncReply(run.report, try vault.sharingState())
+    if wish == nil { entrance = run.entrance }
     self.run = consume run
     return wish
   }
@@ -64,9 +66,8 @@ extension SyncStatusReply {
     devices = state.devices.prefix(ProtocolLimit.devices).map { known in
       var device = SyncDevice()
       (device.device, device.label, device.number) = (known.id.bytes, known.label, known.number)
-      (device.heard, device.isThis, device.isRemoved) = (
-        known.heardTime, known.isThis, known.isRemoved
-      )
+      (device.heard, device.isThis) = (known.heardTime, known.isThis)
+      (device.isRemoved, device.isBehind) = (known.isRemoved, known.isBehind)
       return device
     }
   }

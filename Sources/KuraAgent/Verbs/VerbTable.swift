@@ -86,6 +86,7 @@ extension Agent {
     case .syncStatus: try syncStatus(connection)
     case .syncStart(let request): try startSync(request, connection)
     case .syncJoin(let request): try joinSync(request, connection)
+    case .syncEnter(let request): try enterSync(request, connection)
     }
   }
 }
@@ -121,7 +122,7 @@ extension Verb {
       .syncGiven, .syncStart, .syncJoin:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
-      .clone:
+      .clone, .syncEnter:
       [.takesSeat, .diesWithClient, .isNotedWhenDone]
     }
   }
@@ -160,7 +161,7 @@ extension Request {
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant, .grantRevoke, .approve,
-        .decline:
+        .decline, .syncEnter:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine, .syncGiven,

@@ -83,6 +83,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case recipient
   case recoveryKey = "recovery-key"
   case recoveryKeyFile = "recovery-key-file"
+  case remove
   case replace
   case revision
   case rotate

@@ -16,6 +16,16 @@ enum Rekey {
     unlocking: .asks, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
+    try rekey(&invocation)
+    return .ok
+  }
+
+  /// Gives the vault another key.
+  ///
+  /// - Parameter device: The id of a machine that shares the vault no longer then; empty for none.
+  static func rekey(
+    _ invocation: inout Invocation, removing device: [UInt8] = []
+  ) throws(CommandError) {
     let arguments = invocation.arguments
     try parsing { () throws(UsageError) in
       try arguments.refuse(.newRecoveryKeyFile, with: .noRecoveryKey)
@@ -33,9 +43,8 @@ enum Rekey {
     var connection = try access.connectRunningOrOwn()
     let shown = try ShownSlots.prove(access, keyFile, &questioner, &connection)
     try announce(shown, arguments, &questioner, invocation.messages)
-    try perform(shown, keyFile, &keeper, &questioner, &connection, invocation)
+    try perform(shown, keyFile, &keeper, &questioner, &connection, invocation, device)
     invocation.messages.note("everything is under a new vault key")
-    return .ok
   }
 
   /// Where a new recovery key is kept.
@@ -50,7 +59,7 @@ enum Rekey {
     _ shown: borrowing ShownSlots, _ keyFile: borrowing SecretBytes?,
     _ keeper: inout RecoveryKeeper,
     _ questioner: inout Questioner, _ connection: inout Connection,
-    _ invocation: borrowing Invocation
+    _ invocation: borrowing Invocation, _ device: [UInt8]
   ) throws(CommandError) {
     let messages = invocation.messages
     var bar = ProgressBar("rekeying", messages)
@@ -62,7 +71,9 @@ enum Rekey {
     }
     let flags: RekeyRequest.Flags = invocation.arguments.has(.noRecoveryKey) ? [] : .recoveryKey
     do throws(ClientError) {
-      try connection.rekey(passcode: shown.passcode, keyFile: keyFile, flags: flags) {
+      try connection.rekey(
+        passcode: shown.passcode, keyFile: keyFile, flags: flags, removing: device
+      ) {
         key throws(ClientError) in
         guard keeper.keep(key, &questioner, &failure) else { return false }
         lost = .rekey(keeper.place)

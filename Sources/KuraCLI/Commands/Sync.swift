@@ -6,31 +6,45 @@ internal import KuraProtocol
 /// Does `kura sync`: tells who shares the vault, or unlocks it and becomes the program that carries.
 enum Sync {
   static let command = Command(
-    "sync", [.init("init|join|status|devices", .optional), .init("REMOTE", .optional)],
+    "sync", [.init("init|join|enter|status|devices", .optional), .init("REMOTE", .optional)],
     abstract: "share the vault among your machines by a store",
     options: [
       Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
       Option(.weak, help: "with init: although the passcode can be guessed"),
       Option(.recoveryKey, help: "with join: ask for the recovery key"),
       Option(.recoveryKeyFile, .required("FILE"), help: "with join: read it from FILE"),
+      Option(.otherPasscodeFD, .required("N"), help: "with enter: the one of there"),
+      Option(.otherPasscodeFile, .required("FILE"), help: "with enter: the one of there"),
+      Option(
+        .remove, .required("NAME"), help: "with devices: take machine NAME out"),
+      Option(.yes, help: "with --remove: do not ask whether to go on"),
+      Option(.newRecoveryKeyFile, .required("OUT"), help: "with --remove: the new one (0600)"),
+      Option(.noRecoveryKey, help: "with --remove: make none"),
       Option.json,
-    ],
+    ] + Option.keyFiles,
     unlocking: .whenLocked, run: run)
 
   /// Names what can be done; nothing: to meet the store.
   private enum Action: String, CaseIterable {
     case initialize = "init"
-    case join, status, devices
+    case join, enter, status, devices
 
     /// The options that it takes.
     var options: [OptionName] {
       switch self {
       case .initialize: [.label, .weak]
       case .join: [.label, .recoveryKey, .recoveryKeyFile]
-      case .status, .devices: [.json]
+      case .enter: [.otherPasscodeFD, .otherPasscodeFile]
+      case .status: [.json]
+      case .devices: [.json, .remove] + Sync.removing
       }
     }
   }
+
+  /// The options that go with the removal of a machine.
+  private static let removing: [OptionName] = [
+    .yes, .newRecoveryKeyFile, .noRecoveryKey, .keyFile, .keyFileFD,
+  ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let operands = invocation.arguments.operands
@@ -39,7 +53,7 @@ enum Sync {
       else {
         throw .usage(
           "sync does not know " + Diagnostic.quoted(word),
-          hint: "say init, join, status or devices, or nothing to meet the store")
+          hint: "say init, join, enter, status or devices, or nothing to meet the store")
       }
       return action
     }
@@ -47,7 +61,10 @@ enum Sync {
     let access = try invocation.agentAccess(verb: command.verb)
     switch action {
     case .status: try showStatus(access, &invocation)
-    case .devices: try showDevices(access, &invocation)
+    case .devices:
+      if let name = try invocation.text(.remove) { return try remove(name, access, &invocation) }
+      try showDevices(access, &invocation)
+    case .enter: return try enter(try program(), access, invocation)
     case .join: return try join(try program(), access, invocation)
     case .initialize, nil: return try carry(action, access, invocation)
     }
@@ -59,6 +76,10 @@ enum Sync {
     for option in command.options where arguments.has(option.name) {
       guard action?.options.contains(option.name) != true else { continue }
       throw .usage(.optionUnexpected(option.name, verb: verb))
+    }
+    try parsing { () throws(UsageError) in try arguments.refuse(.remove, with: .json) }
+    for option in removing where arguments.has(option) && !arguments.has(.remove) {
+      throw .usage(.optionUnexpected(option, verb: verb))
     }
     let takesStore = action == .initialize || action == .join
     let count = takesStore ? 2 : action == nil ? 0 : 1
@@ -85,24 +106,31 @@ enum Sync {
   private static func carry(
     _ action: Action?, _ access: VaultAccess, _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
+    try carry(action == nil ? [] : invocation.arguments.operands, access, invocation)
+  }
+
+  /// The same with what the program is asked for.
+  static func carry(
+    _ operands: [[UInt8]], _ access: VaultAccess, _ invocation: borrowing Invocation
+  ) throws(CommandError) -> ExitStatus {
     let program = try program()
     var words = [program, "--vault", access.vault.name ?? access.vault.path]
     if invocation.messages.isQuiet { words.append("-q") }
     if let label = try invocation.text(.label) { words += ["--label", label] }
     if invocation.arguments.has(.weak) { words.append("--weak") }
     words.append("--")
-    for operand in invocation.arguments.operands { words.append(try Invocation.text(operand)) }
+    for operand in operands { words.append(try Invocation.text(operand)) }
     _ = try status(access)
     let failed = System.become(program, words)
     throw .client(.programUnstartable(path: program, errno: -failed))
   }
 
-  private static func status(_ access: VaultAccess) throws(CommandError) -> SyncStatusReply {
+  static func status(_ access: VaultAccess) throws(CommandError) -> SyncStatusReply {
     try access.unlocked { connection throws(ClientError) in try connection.syncStatus() }
   }
 
   /// What this machine has noted of the store of a vault; nil for none.
-  private static func note(_ access: VaultAccess) throws(CommandError) -> StoreNote? {
+  static func note(_ access: VaultAccess) throws(CommandError) -> StoreNote? {
     let report = try access.unlocked { connection throws(ClientError) in try connection.status() }
     do throws(PathError) { return try StoreNote.read(for: report.vault) } catch {
       throw .path(error)
@@ -164,12 +192,13 @@ extension Sync {
       let heard = device.heard == 0 ? "never heard" : "heard " + Moment.local(device.heard)
       try invocation.output.write(
         "\t\(device.number)\t" + (device.isThis ? "this machine" : heard)
+          + (device.isBehind ? ", without the key of now" : "")
           + (device.isRemoved ? ", removed" : "") + "\n")
     }
     if !status.isShared { invocation.messages.note("the vault is not shared") }
   }
 
-  private static func name(_ label: [UInt8], _ device: [UInt8]) -> String {
+  static func name(_ label: [UInt8], _ device: [UInt8]) -> String {
     label.isEmpty ? StorePlace.hexadecimal(device) : String(repairing: label.span)
   }
 }
@@ -215,6 +244,7 @@ extension Sync {
       try writeDevice(device.device, device.label, device.heard, &output)
       try output.member("head", device.number)
       try output.member("this", device.isThis)
+      try output.member("behind", device.isBehind)
       try output.member("removed", device.isRemoved)
       try output.closeObject()
     }

@@ -43,9 +43,7 @@ extension Sync {
     _ program: String, _ remote: String
   ) throws(CommandError) -> (status: ExitStatus, said: [UInt8]) {
     guard let child = System.startAnswering(program, [program, "--", "look", remote]) else {
-      throw .failure(
-        "the program kura-sync cannot be started: " + Diagnostic.shown(program),
-        hint: "look at its permissions", .inputOutput)
+      throw unstartable(program)
     }
     var said: [UInt8]?
     do throws(FileError) {

@@ -210,6 +210,28 @@ extension Connection {
     try done(patience: patience.derivation)
   }
 
+  /// Puts everything under the key that another machine gave the vault, which the last meeting with the store has found.
+  ///
+  /// - Parameters:
+  ///   - kind: A passcode or a recovery key.
+  ///   - secret: As typed, for a slot as it is there.
+  ///   - own: What opens the vault as it is here; nil where it is the same.
+  ///   - progress: Called now and then.
+  /// - Throws: ``ClientError/refused(_:)``: with `Failure.ownerNeeded` where it is not the same.
+  public mutating func enterSync(
+    _ kind: Credential, secret: borrowing SecretBytes, own: borrowing Word? = nil,
+    progress: (ProgressReport) -> Void = { _ in }
+  ) throws(ClientError) {
+    try send(
+      .syncEnter(SyncEnterRequest(by: OwnerWord(kind, secret.bytes), here: OwnerWord(own))))
+    while true {
+      let frame = try channel.next(patience: patience.derivation)
+      guard frame.type == .progress else { return try finish(frame) }
+      let payload = received.extracting(frame.payload)
+      progress(try reading { () throws(ProtocolError) in try ProgressReport(payload) })
+    }
+  }
+
   /// Makes the vault one that machines share.
   ///
   /// - Parameters:

@@ -171,6 +171,7 @@ extension Connection {
   ///   - flags: What else is wanted, such as a new recovery key.
   ///   - clonePath: Where another vault is to stand that gets the key, and that only those shown open; absolute.
   ///     This one then stays as it is.
+  ///   - device: The id of a machine that shares the vault no longer; empty for none.
   ///   - confirm: Gets the new recovery key's text, empty without one. The bytes are gone when it
   ///     returns.
   ///   - progress: Called now and then.
@@ -178,12 +179,12 @@ extension Connection {
   ///   no further use then, nor when `confirm` threw.
   public mutating func rekey(
     passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?, flags: RekeyRequest.Flags,
-    clonePath: String? = nil,
+    clonePath: String? = nil, removing device: [UInt8] = [],
     confirm: (Span<UInt8>) throws(ClientError) -> Bool, progress: (ProgressReport) -> Void
   ) throws(ClientError) {
     switch keyFile {
-    case .some(let file): try sendRekey(passcode, file.bytes, flags, clonePath: clonePath)
-    case .none: try sendRekey(passcode, Span(), flags, clonePath: clonePath)
+    case .some(let file): try sendRekey(passcode, file.bytes, flags, clonePath, device)
+    case .none: try sendRekey(passcode, Span(), flags, clonePath, device)
     }
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
@@ -194,9 +195,10 @@ extension Connection {
 
   private mutating func sendRekey(
     _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags,
-    clonePath: String?
+    _ clonePath: String?, _ device: [UInt8]
   ) throws(ClientError) {
-    let slots = RekeyRequest(current: passcode.bytes, keyFile: keyFile, flags: flags)
+    let slots = RekeyRequest(
+      current: passcode.bytes, keyFile: keyFile, flags: flags, removing: device.span)
     guard let clonePath else { return try send(.rekey(slots)) }
     try send(.clone(CloneRequest(slots: slots, path: clonePath.utf8.span)))
   }

@@ -141,11 +141,13 @@ public struct SyncDevice: Message, Equatable, Sendable {
   public var isThis = false
   /// Whether it does not share the vault any more.
   public var isRemoved = false
+  /// Whether nothing was heard of it under the vault key of now.
+  public var isBehind = false
 
   /// Without fields yet: they are read into it.
   public init() {}
 
-  /// Goes over `device b16, label b16, number u64, heard u64, this u8, removed u8`.
+  /// Goes over `device b16, label b16, number u64, heard u64, this u8, removed u8, behind u8`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.bytes16(&device, limit: StorePlace.identifierByteCount)
     try coder.bytes16(&label, limit: Int(UInt16.max))
@@ -153,6 +155,7 @@ public struct SyncDevice: Message, Equatable, Sendable {
     try coder.number(&heard)
     try coder.flag(&isThis)
     try coder.flag(&isRemoved)
+    try coder.flag(&isBehind)
   }
 }
 

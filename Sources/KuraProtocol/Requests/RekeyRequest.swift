@@ -13,6 +13,8 @@ public struct RekeyRequest: Message, ~Escapable {
 
     /// Make a recovery key.
     public static let recoveryKey = Flags(rawValue: 1)
+    /// A device shares the vault no longer.
+    public static let removal = Flags(rawValue: 2)
   }
 
   /// What the vault is to open by; a passcode.
@@ -21,6 +23,8 @@ public struct RekeyRequest: Message, ~Escapable {
   public private(set) var keyFile: Field
   /// What beside the new key is wanted.
   public private(set) var flags: Flags
+  /// With ``Flags/removal``: the device's id.
+  public private(set) var device: Field
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
@@ -36,13 +40,30 @@ public struct RekeyRequest: Message, ~Escapable {
     authority = SlotAuthority(.passcode, secret: current)
     self.keyFile = Field(keyFile)
     self.flags = flags
+    device = Field()
   }
 
-  /// Goes over `authority, keyFile b16, flags u8`.
+  /// The same, and a device shares the vault no longer.
+  ///
+  /// - Parameter device: Its id; without bytes for none.
+  @_lifetime(copy current, copy keyFile, copy device)
+  public init(
+    current: Span<UInt8>, keyFile: Span<UInt8>, flags: Flags, removing device: Span<UInt8>
+  ) {
+    authority = SlotAuthority(.passcode, secret: current)
+    self.keyFile = Field(keyFile)
+    self.flags = device.isEmpty ? flags : flags.union(.removal)
+    self.device = Field(device)
+  }
+
+  /// Goes over `authority, keyFile b16, flags u8`, and, with a device, `device b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)
     try coder.field16(&keyFile)
-    try coder.flags(&flags, allowed: .recoveryKey)
+    try coder.flags(&flags, allowed: [.recoveryKey, .removal])
+    guard flags.contains(.removal) else { return }
+    try coder.field16(&device, limit: StorePlace.identifierByteCount)
+    guard device.bytes.count == StorePlace.identifierByteCount else { throw .fieldValue }
   }
 }

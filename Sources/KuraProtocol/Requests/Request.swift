@@ -74,6 +74,7 @@ public enum Request: ~Escapable {
   case syncStatus
   case syncStart(SyncStartRequest)
   case syncJoin(SyncJoinRequest)
+  case syncEnter(SyncEnterRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -144,6 +145,7 @@ public enum Request: ~Escapable {
     case .syncGiven: self = .syncGiven(try reader.message())
     case .syncStart: self = .syncStart(try reader.message())
     case .syncJoin: self = .syncJoin(try reader.message())
+    case .syncEnter: self = .syncEnter(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants, .syncStatus:
       // Read above.
@@ -174,7 +176,7 @@ public enum Request: ~Escapable {
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
       .clone, .grant, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
-      .sync, .syncGiven, .syncStart, .syncJoin:
+      .sync, .syncGiven, .syncStart, .syncJoin, .syncEnter:
       return nil
     }
   }
@@ -245,6 +247,7 @@ public enum Request: ~Escapable {
     case .syncStatus: .syncStatus
     case .syncStart: .syncStart
     case .syncJoin: .syncJoin
+    case .syncEnter: .syncEnter
     }
   }
 }
@@ -266,7 +269,7 @@ extension Request {
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
         .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
-        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin:
+        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter:
         return OwnerWord()
       }
     }
@@ -329,6 +332,7 @@ extension SecretBuffer {
     case .syncGiven(var message): try message.code(&self)
     case .syncStart(var message): try message.code(&self)
     case .syncJoin(var message): try message.code(&self)
+    case .syncEnter(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants, .syncStatus:
       break

@@ -128,3 +128,30 @@ public struct SyncJoinRequest: Message, ~Escapable {
     guard word.credential != nil else { throw .fieldValue }
   }
 }
+
+/// Put everything under the vault key that another machine gave the vault: of the epoch that was found when the store
+/// was met last.
+public struct SyncEnterRequest: Message, ~Escapable {
+  /// What opens a slot as it is there.
+  public private(set) var there: OwnerWord
+  /// What opens the vault as it is here; none where it is the same.
+  public private(set) var here: OwnerWord
+
+  /// Without fields yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(by: OwnerWord(), here: OwnerWord()) }
+
+  /// A key that is to be entered.
+  @_lifetime(copy there, copy here)
+  public init(by there: OwnerWord, here: OwnerWord) {
+    (self.there, self.here) = (there, here)
+  }
+
+  /// Goes over `there word, here word`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try there.code(&coder)
+    try here.code(&coder)
+    guard there.credential != nil else { throw .fieldValue }
+  }
+}

@@ -65,6 +65,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case syncStatus = 92
   case syncStart = 93
   case syncJoin = 94
+  case syncEnter = 95
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -132,6 +133,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .syncStatus: "sync-status"
     case .syncStart: "sync-start"
     case .syncJoin: "sync-join"
+    case .syncEnter: "sync-enter"
     }
   }
 }
@@ -176,7 +178,7 @@ extension Verb {
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
       .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine,
-      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin:
+      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter:
       .name
     }
   }

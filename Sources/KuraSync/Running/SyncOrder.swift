@@ -16,6 +16,8 @@ struct SyncOrder: Equatable, Sendable {
     case look(remote: String)
     /// Meet the store that this machine has joined just now, and tell who shares the vault.
     case joined
+    /// Meet it before another key is entered, which is not told then.
+    case pull
   }
 
   var wanted = Wanted.meet
@@ -29,6 +31,7 @@ struct SyncOrder: Equatable, Sendable {
     usage: kura sync
            kura sync init [--label NAME] [--weak] REMOTE
            kura sync join [--label NAME] REMOTE
+           kura sync enter
            kura sync status [--json]
            kura sync devices [--json]
     A REMOTE is dir:FOLDER, or rclone:NAME:PATH.
@@ -68,6 +71,7 @@ struct SyncOrder: Equatable, Sendable {
       return
     }
     if operands == ["joined"] { return wanted = .joined }
+    if operands == ["pull"] { return wanted = .pull }
     guard first == "init" || first == "look" else {
       throw Flaw(words: "sync does not know " + first)
     }

@@ -19,7 +19,7 @@ public enum SyncProgram {
       switch order.wanted {
       case .version: write("kura-sync " + Release.version + "\n", to: 1)
       case .help: write(SyncOrder.usage, to: 1)
-      case .meet: return Int32(try meet(order).rawValue)
+      case .meet, .pull: return Int32(try meet(order).rawValue)
       case .begin(let remote): return Int32(try begin(remote, order).rawValue)
       case .look(let remote): try look(remote)
       case .joined: return Int32(try meetJoined(order).rawValue)
@@ -115,7 +115,7 @@ public enum SyncProgram {
     let noticed = meeting.report.news.filter {
       !isNew || $0.notice != .ownHeadGone && $0.notice != .ownHeadBack
     }
-    for news in noticed {
+    for news in noticed where order.wanted != .pull || news.notice != .passcodeWanted {
       let line = SyncWords.line(news, now: now)
       if news.notice.isAlarm {
         write("kura: warning: " + line + "\n", to: 2)

@@ -121,7 +121,7 @@ enum SyncWords {
       return "what this machine wrote is gone from the store, and is written again"
     case .passcodeWanted:
       return "\(name) gave the vault another key, and nothing goes out under the one before; "
-        + "begin here with a copy of the vault from there, and 'kura merge' this one into it"
+        + "'kura sync enter' takes the passcode of there"
     case .twoOwners:
       return "several machines gave the vault a key of their own, \(name) among them, and nothing "
         + "goes out; begin with a copy of that which counts, and 'kura merge' this one into it"

@@ -18,6 +18,8 @@ public struct SharingState: Sendable {
     public let isThis: Bool
     /// Whether its owner took it out.
     public let isRemoved: Bool
+    /// Whether it shares the vault, and nothing was heard of it in the epoch that the vault is in.
+    public let isBehind: Bool
   }
 
   /// The epoch that the vault is in.
@@ -47,16 +49,18 @@ extension UnlockedVault {
   public mutating func sharingState() throws(VaultError) -> SharingState? {
     try reading { _ throws(VaultError) in }
     guard let memory = try remoteMemory(), let copy = trust.root.copy else { return nil }
+    let epoch = try epoch()
     let devices = try tableOfShared().notes.map { note in
       let isThis = note.device == copy.device
       return SharingState.Device(
         id: note.device, label: note.label,
         number: isThis ? memory.standing.place.number : note.taken.number,
-        heardTime: note.heardTime, isThis: isThis, isRemoved: note.removedAt != nil)
+        heardTime: note.heardTime, isThis: isThis, isRemoved: note.removedAt != nil,
+        isBehind: !isThis && note.removedAt == nil && note.epoch != epoch)
     }
     let sent = memory.covered.counter(of: copy.device)
     return SharingState(
-      epoch: try epoch(), devices: devices,
+      epoch: epoch, devices: devices,
       waiting: copy.counter > sent ? copy.counter - sent : 0)
   }
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraProtocol
+internal import KuraVault
+internal import SecureMemory
+
+/// Puts a vault under the key that another machine gave it, once secrets have opened a slot there and the vault here.
+/// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
+final class Entering: Act, @unchecked Sendable {
+  private let offer: JoinOffer
+  private let session: Session
+  /// The slots of the vault as it is here.
+  private var own: Tally
+  /// What opens one of them; nil where it is what opens one there.
+  private let ownSecret: SecretBytes?
+  private var key: VaultKey?
+  private var fresh: VaultKey?
+
+  init(
+    _ offer: JoinOffer, _ own: Tally, _ ownSecret: consuming SecretBytes?, _ session: Session
+  ) {
+    self.offer = offer
+    self.own = own
+    self.ownSecret = ownSecret
+    self.session = session
+  }
+
+  func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
+    key = try job.prove(secret)
+    switch ownSecret {
+    case .some(let ownSecret): fresh = try own.open(ownSecret)
+    case .none:
+      do throws(VaultError) { fresh = try own.open(secret) } catch {
+        guard error.isWrongSecret || error == .noSuchSlot(own.credential) else { throw error }
+        throw .ownerNeeded
+      }
+    }
+  }
+
+  func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
+    guard session.isUnlocked else { throw session.lockedRefusal() }
+    let rekey = try agent.work(on: session) { vault throws(VaultError) in
+      try begin(&vault, key, fresh)
+    }
+    session.entrance = nil
+    agent.revokeGrants(of: session)
+    client.phase = .sending(RekeyWork(rekey, of: session))
+  }
+
+  private func begin(
+    _ vault: inout UnlockedVault, _ key: borrowing VaultKey?, _ fresh: borrowing VaultKey?
+  ) throws(VaultError) -> Rekey {
+    switch key {
+    case .some(let key):
+      switch fresh {
+      case .some(let fresh):
+        return try vault.beginEntering(offer, by: key, authorizedBy: fresh)
+      case .none: throw .outOfMemory
+      }
+    case .none: throw .outOfMemory
+    }
+  }
+}
+
+extension Agent {
+  func enterSync(_ request: SyncEnterRequest, _ connection: Connection) throws(Refusal) {
+    let session = try unlocked(connection)
+    guard let offer = session.entrance else { throw .notFound(.none) }
+    guard let credential = request.there.credential else { throw .malformed }
+    var file = try openForAttempt(connection)
+    let secret = try secret(request.there.secret.bytes)
+    let own = request.here.credential == nil ? nil : try self.secret(request.here.secret.bytes)
+    let (there, here): (Tally, Tally)
+    do throws(VaultError) {
+      let slots = try offer.attempt(stateDirectory: configuration.stateDirectory)
+      there = Tally(slots, for: credential, .unknown, tallies)
+      here = Tally(
+        try file.attempt(), for: request.here.credential ?? credential, .unknown, tallies)
+    } catch { throw Refusal(error, at: connection.vaultPath) }
+    // The session has the vault, which is what is changed.
+    file.close()
+    try checkWait(there, secret, session)
+    let act = Entering(offer, here, own, session)
+    start(Attempt(act, secret, there, of: session, for: connection), for: connection)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Does `kura sync devices --remove`: takes a machine out by giving the vault another key.
+extension Sync {
+  static func remove(
+    _ name: String, _ access: VaultAccess, _ invocation: inout Invocation
+  ) throws(CommandError) -> ExitStatus {
+    let status = try status(access)
+    let device = try device(called: name, in: status)
+    let shown = Diagnostic.shown(self.name(device.label, device.device))
+    try Rekey.rekey(&invocation, removing: device.device)
+    let messages = invocation.messages
+    messages.note(shown + " shares the vault no longer; what it has it keeps")
+    let others = status.devices.filter {
+      !$0.isThis && !$0.isRemoved && $0.device != device.device
+    }
+    for other in others {
+      let place = Diagnostic.shown(self.name(other.label, other.device))
+      messages.note(
+        "until 'kura sync enter' was run on " + place + ", what is stored there can be read by "
+          + shown)
+    }
+    guard try note(access) != nil else { return .ok }
+    return try carry([], access, invocation)
+  }
+
+  /// The machine that is meant: by its label, or its id.
+  private static func device(
+    called name: String, in status: SyncStatusReply
+  ) throws(CommandError) -> SyncDevice {
+    let wanted = Array(name.utf8)
+    let found = status.devices.filter { device in
+      !device.isRemoved
+        && (device.label == wanted
+          || StorePlace.hexadecimal(device.device).utf8.elementsEqual(name.utf8))
+    }
+    let shown = Diagnostic.shown(name)
+    guard let device = found.first else {
+      throw .failure(
+        "no machine that shares the vault is called " + shown,
+        hint: "'kura sync devices' lists them", .notFound)
+    }
+    guard found.count == 1 else {
+      throw .failure(
+        "\(found.count) machines are called " + shown,
+        hint: "name the one that is meant by its id: 'kura sync devices --json' has it",
+        .ambiguous)
+    }
+    guard !device.isThis else {
+      throw .failure(
+        "this machine cannot take itself out",
+        hint: "do it on another one; 'kura rekey' alone gives the vault another key", .denied)
+    }
+    return device
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import KuraProtocol
+import KuraTerms
+import SecureMemory
+import Testing
+
+@testable import KuraAgent
+
+/// A key that one machine gave the vault is entered on another one, by what its owner knows.
+@Suite struct `A key that is entered` {
+  let (desk, laptop): (Bench, Bench)
+  let (first, second): (Wire, Wire)
+  let store = Shelf()
+
+  init() throws {
+    (desk, laptop) = (try Bench(), try Bench())
+    (first, second) = (try desk.unlocked(), try laptop.client())
+    #expect(
+      try desk.ask(first) {
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: true)))
+      }.isOK)
+    #expect(try desk.ask(first) { try $0.put("note", "7") }.isOK)
+    try store.meet(desk, first)
+    let offer = try store.offer()
+    let (head, header, record) = (offer.head, offer.header, offer.record)
+    let joined = try laptop.ask(second) { buffer in
+      let request = SyncJoinRequest(
+        label: "laptop".utf8.span, by: OwnerWord(.passcode, Bench.passcode.utf8.span),
+        head: head.span, header: header.span, record: record.span)
+      try buffer.putRequest(.syncJoin(request))
+    }
+    #expect(joined.isOK)
+    try store.meet(laptop, second)
+    try store.meet(desk, first)
+  }
+
+  /// Gives the vault another key.
+  private func rekey(_ passcode: String = Bench.passcode, removing device: [UInt8] = []) throws
+    -> Received
+  {
+    let begun = try desk.ask(first) {
+      try $0.putRequest(
+        .rekey(
+          .init(
+            current: passcode.utf8.span, keyFile: Span(), flags: [], removing: device.span)))
+    }
+    guard begun.isOK else { return begun }
+    var frame = try desk.ask(first) { try $0.putConfirm() }
+    while frame.type == .progress { frame = try desk.reply(on: first) }
+    return frame
+  }
+
+  private func enter(_ there: String, here: String? = nil) throws -> Received {
+    if let here {
+      try second.send {
+        try $0.putRequest(
+          .syncEnter(
+            .init(
+              by: OwnerWord(.passcode, there.utf8.span), here: OwnerWord(.passcode, here.utf8.span))
+          ))
+      }
+    } else {
+      try second.send {
+        try $0.putRequest(
+          .syncEnter(.init(by: OwnerWord(.passcode, there.utf8.span), here: OwnerWord())))
+      }
+    }
+    var frame = try laptop.reply(on: second)
+    while frame.type == .progress { frame = try laptop.reply(on: second) }
+    return frame
+  }
+
+  private func status(_ bench: Bench, _ wire: Wire) throws -> SyncStatusReply {
+    let reply = try bench.ask(wire) { try $0.putRequest(.syncStatus) }
+    return try SyncStatusReply(reply: reply.payload.span)
+  }
+
+  @Test func `takes a meeting that found one, and the passcode`() throws {
+    #expect(try enter(Bench.passcode).failure == .notFound)
+    #expect(try rekey().isOK)
+    #expect(try desk.ask(first) { try $0.put("later", "8") }.isOK)
+    try store.meet(desk, first)
+    #expect(try status(desk, first).devices.contains { $0.isBehind })
+    try store.meet(laptop, second)
+    #expect(try laptop.ask(second) { try $0.get("later") }.failure == .notFound)
+    #expect(try enter("wrong").failure == .wrongPasscode)
+    #expect(try enter(Bench.passcode).isOK)
+    // It is entered once.
+    #expect(try enter(Bench.passcode).failure == .notFound)
+    try store.meet(laptop, second)
+    #expect(try laptop.value("later", second) == "8")
+    try store.meet(desk, first)
+    let (one, two) = (try status(desk, first), try status(laptop, second))
+    #expect(one.epoch == two.epoch && !one.devices.contains { $0.isBehind })
+  }
+
+  @Test func `is forgotten at a lock`() throws {
+    #expect(try rekey().isOK)
+    try store.meet(desk, first)
+    try store.meet(laptop, second)
+    try laptop.lock(second)
+    #expect(try enter(Bench.passcode).failure == .locked)
+    try laptop.unlock(second)
+    #expect(try enter(Bench.passcode).failure == .notFound)
+  }
+
+  @Test func `takes both passcodes where they differ`() throws {
+    #expect(try desk.ask(first) { try $0.changePasscode(Bench.passcode, to: "another one") }.isOK)
+    #expect(try rekey("another one").isOK)
+    try store.meet(desk, first)
+    try store.meet(laptop, second)
+    #expect(try enter(Bench.passcode).failure == .wrongPasscode)
+    #expect(try enter("another one").failure == .ownerNeeded)
+    #expect(try enter("another one", here: "wrong").failure == .wrongPasscode)
+    #expect(try enter("another one", here: Bench.passcode).isOK)
+    try laptop.lock(second)
+    #expect(try laptop.ask(second) { try $0.unlock(Bench.passcode) }.failure == .wrongPasscode)
+    #expect(try laptop.ask(second) { try $0.unlock("another one") }.isOK)
+  }
+
+  @Test func `is none for a machine that is taken out`() throws {
+    let devices = try status(desk, first).devices
+    let own = try #require(devices.first { $0.isThis }?.device)
+    let other = try #require(devices.first { !$0.isThis }?.device)
+    #expect(try rekey(removing: own).failure == .notFound)
+    #expect(try rekey(removing: [UInt8](repeating: 9, count: 16)).failure == .notFound)
+    #expect(try rekey(removing: other).isOK)
+    #expect(try rekey(removing: other).failure == .notFound)
+    #expect(try status(desk, first).devices.first { $0.device == other }?.isRemoved == true)
+    try store.meet(desk, first)
+    try store.meet(laptop, second)
+    #expect(try enter(Bench.passcode).failure == .unsupported)
+  }
+}
