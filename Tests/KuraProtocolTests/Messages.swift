@@ -238,7 +238,7 @@ enum Examples {
                 KeyFields(names.bytes, count: 1), flags: .ifAwaited, patience: 30_000,
                 reason: "tests".utf8.span)))
         },
-        request("wishes") { try $0.putRequest(.wishes(.init(seen: 3, patience: 60_000))) },
+        request("wishes") { try $0.putRequest(.wishes(.init(.own, seen: 3, patience: 60_000))) },
         request("approve") { buffer in
           let wish = try wish
           try buffer.putRequest(

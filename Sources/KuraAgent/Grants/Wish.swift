@@ -29,6 +29,8 @@ final class Wish {
     var lifetime: UInt64
     /// nil for any number.
     var uses: UInt32?
+    /// Of those who ask, where it is asked by one of them there; nil: wherever somebody answers for the owner.
+    var terminal: UInt32?
   }
 
   /// The longest name that is asked for, in bytes.
@@ -43,6 +45,8 @@ final class Wish {
   let started: UInt64
   private(set) var names: [Name] = []
   private(set) var askers: [Asker] = []
+  /// Whether nobody joins any more: it is being answered.
+  var isClosed = false
   /// Counts those who came and went: as long as that stays, it is what was shown.
   private(set) var changes = 0
 
@@ -60,15 +64,20 @@ final class Wish {
   func takes(
     _ asker: Asker, below link: ProcessLink, mayLast: Bool, _ terms: Terms, _ count: Int
   ) -> Bool {
-    self.link.process == link.process && self.link.start == link.start && self.mayLast == mayLast
+    !isClosed && self.link.process == link.process && self.link.start == link.start
+      && self.mayLast == mayLast
       && self.terms == terms && names.count + count <= ProtocolLimit.asked
       && askers.count < ProtocolLimit.askers
       && (askers + [asker]).allSatisfy { $0.place.isWithin(tree) }
   }
 
-  /// Whether somebody may answer for the owner: none of those who ask.
+  /// Whether it is asked by one of those who ask.
+  var isHere: Bool { terms.terminal != nil }
+
+  /// Whether somebody may answer for the owner: none of those who ask, or one of them, where these ask him themselves.
   func admits(_ approver: ProcessChain?) -> Bool {
-    askers.allSatisfy { $0.place.admits(approver) }
+    guard isHere else { return askers.allSatisfy { $0.place.admits(approver) } }
+    return askers.contains { $0.place.isOf(approver) }
   }
 
   /// Takes one more in; a name that was asked for already is that.
@@ -117,12 +126,24 @@ struct WishPlace {
   /// Whether who asks is below a process.
   func isWithin(_ tree: ProcessTree) -> Bool { chain.isWithin(tree) }
 
+  /// Whether it is that process that asks.
+  func isOf(_ other: ProcessChain?) -> Bool {
+    guard let own = chain.links.first, let link = other?.links.first else { return false }
+    return own.process == link.process && own.start == link.start
+  }
+
+  /// The programs that started it, up to the shell of its terminal.
+  var starters: [ProcessTree] { chain.starters }
+
+  /// Its own terminal; 0 for none.
+  var terminal: UInt32 { chain.links.first?.terminal ?? 0 }
+
   /// The process trees that it stands in itself, in which a no is to hold: who starts a shell for each question would
   /// ask on and on else.
   var ownTrees: [ProcessTree] { trees.filter { chain.isWithin($0) } + chain.starters }
 
-  /// Whether somebody may answer: one whose processes are all known, and who is not one of those that ask, nor where
-  /// these can see what is typed.
+  /// Whether somebody may answer: one above whom all processes were looked at that the system shows, and who is not one
+  /// of those that ask, nor where these can see what is typed.
   ///
   /// A pseudo-terminal may stand within another one, whose programs see all that is typed in it. On a console a whole
   /// desktop may have been started.
@@ -151,6 +172,8 @@ struct WishDesk {
     let name: Wish.Name
     /// Until when, on the monotonic clock.
     let end: UInt64
+    /// Whether it was refused at the terminal of those that asked.
+    let isHere: Bool
   }
 
   /// The oldest first.
@@ -216,19 +239,23 @@ struct WishDesk {
   /// Remembers what was refused.
   mutating func decline(_ wish: Wish, at now: UInt64) {
     var trees: [ProcessTree] = []
-    // Whoever names a process has nothing of that one's refused.
-    for tree in wish.askers.flatMap(\.place.ownTrees) where !trees.contains(tree) {
-      trees.append(tree)
-    }
+    // Whoever names a process has nothing of that one's refused. What is typed at a shell after a no asks anew there.
+    let all = wish.askers.flatMap { wish.isHere ? $0.place.starters : $0.place.ownTrees }
+    for tree in all where !trees.contains(tree) { trees.append(tree) }
     declined.removeAll { $0.end <= now }
-    declined += wish.names.map { Declined(trees: trees, name: $0, end: now &+ Self.quiet) }
+    declined += wish.names.map {
+      Declined(trees: trees, name: $0, end: now &+ Self.quiet, isHere: wish.isHere)
+    }
     declined.removeFirst(max(0, declined.count - Self.mostDeclined))
   }
 
-  /// For how long a name is not to be asked for by a program, in ms.
-  func quiet(_ name: Span<UInt8>, of chain: ProcessChain, at now: UInt64) -> UInt64 {
+  /// For how long a name is not to be asked for by a program, in ms. A no from elsewhere is none to who asks himself.
+  func quiet(
+    _ name: Span<UInt8>, of chain: ProcessChain, isHere: Bool, at now: UInt64
+  ) -> UInt64 {
     var left: UInt64 = 0
     for known in declined where known.end > now && known.name.bytes.isEqual(to: name) {
+      guard known.isHere || !isHere else { continue }
       if known.trees.contains(where: { chain.isWithin($0) }) { left = max(left, known.end - now) }
     }
     return left
@@ -255,6 +282,7 @@ struct WishWatch {
   static let pause: UInt64 = 2_000
 
   let session: Session
+  let flags: WishesRequest.Flags
   let seen: UInt64
   /// Until when, on the monotonic clock.
   let deadline: UInt64

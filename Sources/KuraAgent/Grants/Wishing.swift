@@ -17,7 +17,10 @@ extension Agent {
     let place = WishPlace(link, chain)
     // Where nobody answers for the owner, a no from there is none to who asks him itself.
     let isBound = request.flags.contains(.ifAwaited)
-    guard !isBound || isAwaited(at: place, of: session) else { throw .protected(.none) }
+    let isHere = request.flags.contains(.here)
+    guard !isBound || isAwaited(at: place, of: session), !isHere || place.terminal != 0 else {
+      throw .protected(.none)
+    }
     let names = try wished(request, chain, session, connection, at: now)
     guard !names.isEmpty else {
       return try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply() }
@@ -30,7 +33,9 @@ extension Agent {
       reason: words.indices.map { words[$0] })
     try session.wishes.join(
       asker, names, below: link, mayLast: mayLast,
-      Wish.Terms(lifetime: request.lifetime, uses: uses), at: configuration.clock())
+      Wish.Terms(
+        lifetime: request.lifetime, uses: uses, terminal: isHere ? place.terminal : nil),
+      at: configuration.clock())
     for name in names { note(.wish, name.bytes, 0, asker.reason, in: session, by: connection) }
     let patience = isBound ? min(request.patience, WishWait.bound) : request.patience
     let (deadline, overflow) = now.addingReportingOverflow(patience)
@@ -53,7 +58,8 @@ extension Agent {
     try request.names.forEach { name throws(Refusal) in
       let item = try item(name, connection)
       guard item.isProtected else { return }
-      let wait = session.wishes.quiet(item.name, of: chain, at: now)
+      let wait = session.wishes.quiet(
+        item.name, of: chain, isHere: request.flags.contains(.here), at: now)
       guard wait == 0 else {
         noteEntry(
           .wish, code: Failure.cancelled.rawValue, name: item.name, of: session, by: connection)
@@ -85,7 +91,8 @@ extension Agent {
     let now = configuration.clock().monotonic
     return connections.contains { connection in
       if case .attempting(let attempt) = connection.phase, attempt.verb == .approve {
-        return attempt.session === session && place.admits(chain(of: connection))
+        guard attempt.session === session, let chain = chain(of: connection) else { return false }
+        return place.admits(chain) && !session.wishes.all.contains { $0.isHere && $0.admits(chain) }
       }
       guard !configuration.isStopped(UInt32(clamping: connection.process)) else { return false }
       let watch: WishWatch
@@ -95,7 +102,8 @@ extension Agent {
         guard let last = connection.lastWatch, last.deadline > now else { return false }
         watch = last
       }
-      return watch.session === session && place.admits(chain(of: connection))
+      return watch.session === session && !watch.flags.contains(.own)
+        && place.admits(chain(of: connection))
     }
   }
 
@@ -103,14 +111,20 @@ extension Agent {
   func wishes(_ request: WishesRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     let now = configuration.clock().monotonic
+    if request.flags.contains(.closing), let chain = chain(of: connection) {
+      for wish in session.wishes.all where wish.isHere && wish.admits(chain) {
+        wish.isClosed = true
+      }
+    }
     guard request.seen == session.wishes.state, request.patience > 0 else {
-      return try tellWishes(of: session, to: connection)
+      return try tellWishes(request.flags, of: session, to: connection)
     }
     guard hasRoomToWait else { throw .tooBusy }
     let (deadline, overflow) = now.addingReportingOverflow(request.patience)
     connection.phase = .awaitingWishes(
       WishWatch(
-        session: session, seen: request.seen, deadline: overflow ? .max : deadline))
+        session: session, flags: request.flags, seen: request.seen,
+        deadline: overflow ? .max : deadline))
   }
 
   /// Tells those who wait to be asked.
@@ -129,17 +143,22 @@ extension Agent {
     connection.phase = .ready
     // Who is told of something waits again in a moment.
     connection.lastWatch = WishWatch(
-      session: watch.session, seen: watch.seen,
+      session: watch.session, flags: watch.flags, seen: watch.seen,
       deadline: configuration.clock().monotonic &+ WishWatch.pause)
-    do throws(Refusal) { try tellWishes(of: watch.session, to: connection) } catch {
+    do throws(Refusal) {
+      try tellWishes(watch.flags, of: watch.session, to: connection)
+    } catch {
       refuse(connection, error)
     }
     resumed.append(connection)
   }
 
-  private func tellWishes(of session: Session, to connection: Connection) throws(Refusal) {
+  private func tellWishes(
+    _ flags: WishesRequest.Flags, of session: Session, to connection: Connection
+  ) throws(Refusal) {
     let chain = chain(of: connection)
-    let told = session.wishes.all.filter { $0.admits(chain) }
+    let all = session.wishes.all.filter { $0.isHere == flags.contains(.own) }
+    let told = all.filter { $0.admits(chain) }
     try wire { () throws(ProtocolError) in
       var list = try SecretBuffer.begun()
       for wish in told {
@@ -148,7 +167,8 @@ extension Agent {
       }
       try connection.outbox.frames.putReply(
         WishesReply(
-          list.bytes, count: told.count, untold: UInt16(session.wishes.all.count - told.count),
+          list.bytes, count: told.count,
+          untold: flags.contains(.own) ? 0 : UInt16(all.count - told.count),
           state: session.wishes.state))
     }
   }

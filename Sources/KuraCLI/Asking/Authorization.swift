@@ -35,9 +35,11 @@ extension VaultAccess {
     again: (inout Connection) throws(ClientError) -> Void
   ) throws(CommandError) {
     let purpose = Purpose("open", Diagnostic.shown(item.text))
-    let terms = GrantTerms(
-      to: .program, lifetime: WishRequest.ownersChoice, reason: asking.reason ?? [])
-    if item != .none, try answered([item.text], terms, &connection) { return }
+    // An earlier revision is opened by the passcode alone.
+    if item != .none, opening.revision == 0, !asking.isGiven {
+      let names = asked(after: item, &connection)
+      if try answered(names.isEmpty ? [item.text] : names, wishTerms, &connection) { return }
+    }
     // Who waits is not asked.
     if patience == nil || asking.isGiven,
       try authorize(&connection, to: purpose, item, again: again)
@@ -71,28 +73,44 @@ extension VaultAccess {
     }
     var questioner = try asking.questioner()
     guard questioner.canAsk else { return false }
+    if questioner.hasTerminal, !isPrivate {
+      let names = self.asked(after: item, &connection)
+      if !names.isEmpty, try askTogether(names, item, &questioner, &connection, again: again) {
+        return true
+      }
+    }
     if try questioner.awaitTerminal(), try serves(&connection, again) { return true }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    var question = try question(asked, &connection, to: purpose)
-    let canChoose = item != .none && questioner.hasTerminal && question.kind == asked
-    var watch = ChosenTerm(
-      choice: TermChoice(terms(of: purpose.text, by: asked, canChoose: canChoose)))
-    if canChoose { question.label = watch.choice.label }
-    var reply: GrantReply?
-    let notices = try questioner.attempts(question, watch: &watch) {
-      kind, secret, watch throws(ClientError) in
-      let (notices, granted) = try connection.open(
-        item, opening, watch.choice.term, kind, secret, asking.reason ?? [])
-      reply = granted
-      return notices
+    let question = try question(asked, &connection, to: purpose)
+    let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
+      try connection.open(item, opening, .once, kind, secret, []).0
     }
     note(notices, after: asked)
-    if let reply { try tell(reply, lasting: watch.choice.term.lifetime ?? 0, &connection) }
     return true
   }
 
-  private func serves(
+  /// What is wished for beside the names.
+  var wishTerms: GrantTerms {
+    GrantTerms(to: .program, lifetime: WishRequest.ownersChoice, reason: asking.reason ?? [])
+  }
+
+  /// What the owner is asked for together: of the items that the command reads those that are protected; none where that
+  /// is more than a question names, or an earlier revision.
+  private func asked(after item: Refusal.Subject, _ connection: inout Connection) -> [String] {
+    let all = opening.names(after: item)
+    guard item != .none, opening.revision == 0 else { return [] }
+    guard all.count > 1 else { return all }
+    var names: [String] = []
+    for name in all where !names.contains(name) {
+      let known = try? connection.show(name).item
+      if known?.facts.protection == .protected { names.append(name) }
+    }
+    return names.count <= ProtocolLimit.asked ? names : []
+  }
+
+  /// Does what a proof was asked for; false where it still takes one.
+  func serves(
     _ connection: inout Connection, _ body: (inout Connection) throws(ClientError) -> Void
   ) throws(CommandError) -> Bool {
     do throws(ClientError) { try body(&connection) } catch {
@@ -103,7 +121,7 @@ extension VaultAccess {
   }
 
   /// Says what stands now: to whom, for how long, and how it ends.
-  private func tell(
+  func tell(
     _ reply: GrantReply, lasting time: UInt64, _ connection: inout Connection
   ) throws(CommandError) {
     let all = try running { () throws(ClientError) in try connection.grants() }
@@ -117,7 +135,7 @@ extension VaultAccess {
 
 extension Connection {
   /// Has the passcode proved for an item: for this connection alone, or for the program that asks, as it was chosen.
-  fileprivate mutating func open(
+  mutating func open(
     _ item: Refusal.Subject, _ opening: Opening, _ term: ApprovedTerm, _ kind: Credential,
     _ secret: borrowing SecretBytes, _ reason: [UInt8]
   ) throws(ClientError) -> (Notice, GrantReply?) {

@@ -201,9 +201,10 @@ extension Questioner {
 
   /// Waits until no other command asks at this terminal.
   ///
+  /// - Parameter other: A descriptor that has something to read once nothing is to be asked any more.
   /// - Returns: Whether one did.
-  mutating func awaitTerminal() throws(CommandError) -> Bool {
-    try prompting { () throws(PromptError) in try prompt?.takeTerminal(other: -1) } ?? false
+  mutating func awaitTerminal(other: Int32 = -1) throws(CommandError) -> Bool {
+    try prompting { () throws(PromptError) in try prompt?.takeTerminal(other: other) } ?? false
   }
 
   /// Asks for a new secret, twice.

@@ -23,19 +23,6 @@ struct TermChoice {
   }
 }
 
-/// Lets how far an answer goes be chosen at a question that nobody else cares about.
-struct ChosenTerm: PromptWatch {
-  var choice: TermChoice
-
-  let descriptor: Int32 = -1
-  let isOver = false
-  var hasChoices: Bool { choice.hasOthers }
-  mutating func choose() -> String? { choice.choose() }
-  func noteKey() {}
-  func stepAside() {}
-  func comeBack() -> Bool { true }
-}
-
 extension VaultAccess {
   /// How far a value can be opened for the program that asks: once, and where Tab can be pressed, longer.
   func terms(

@@ -148,7 +148,7 @@ enum Approve {
       return true
     }
     if error == .client(.refused(.changedMeanwhile)) {
-      access.messages.note("something else is asked for now; look at it again")
+      access.messages.note(WishWords.changed)
       watch.putBack(wish)
       return true
     }
@@ -207,11 +207,9 @@ extension VaultAccess {
   fileprivate func terms(
     of wish: WishSummary, by kind: Credential, canChoose: Bool
   ) -> [(term: ApprovedTerm, label: String)] {
-    let count = wish.names.count
-    let purpose = "let it read " + (count == 1 ? "that" : "these \(count)")
     if wish.lifetime == nil {
-      return terms(of: purpose, by: kind, canChoose: canChoose && wish.mayLast)
+      return terms(of: wish.purpose, by: kind, canChoose: canChoose && wish.mayLast)
     }
-    return [(.asked, question(kind, to: Purpose(purpose)).label)]
+    return [(.asked, question(kind, to: Purpose(wish.purpose)).label)]
   }
 }

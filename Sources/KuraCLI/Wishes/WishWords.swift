@@ -2,8 +2,18 @@
 
 internal import KuraClient
 
+/// Says to who answers for what programs ask what became of it.
+enum WishWords {
+  static let changed = "something else is asked for now; look at it again"
+}
+
 /// How a person is shown what programs ask for.
 extension WishSummary {
+  /// What the answer is for, in the question.
+  var purpose: String {
+    "let it read " + (names.count == 1 ? "that" : "these \(names.count)")
+  }
+
   /// How many names leave room for all that is said on any screen.
   static let few = 8
 

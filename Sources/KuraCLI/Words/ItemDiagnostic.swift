@@ -32,6 +32,13 @@ extension Diagnostic {
     guard lasting > 0 else {
       return ("cancelled at the prompt that this command waited for", nil)
     }
+    guard lasting <= 2_000 else {
+      return (
+        "cancelled: its owner has said no",
+        "this is not asked for again for "
+          + TimeSpan(milliseconds: (lasting + 999) / 1_000 * 1_000).words
+      )
+    }
     return (
       "cancelled: the prompt for this vault was cancelled a moment ago",
       "try again in a few seconds"

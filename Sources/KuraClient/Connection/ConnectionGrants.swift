@@ -179,17 +179,41 @@ extension Connection {
     _ names: [String], _ terms: GrantTerms, patience milliseconds: UInt64, ifAwaited: Bool,
     meanwhile: () -> Void
   ) throws(ClientError) {
+    guard
+      try beginWish(names, terms, patience: milliseconds, flags: ifAwaited ? .ifAwaited : [])
+    else { return }
+    meanwhile()
+    try endWish(patience: milliseconds)
+  }
+
+  /// Begins to ask the owner: ``watched`` has something to read once he has answered.
+  ///
+  /// - Parameter flags: Where he is asked: with ``WishRequest/Flags/here``, this program does that, or another one of
+  ///   those that ask at its terminal.
+  /// - Returns: Whether there is anything to ask for: what is not protected can be read.
+  public mutating func beginWish(
+    _ names: [String], _ terms: GrantTerms, patience milliseconds: UInt64 = .max,
+    flags: WishRequest.Flags
+  ) throws(ClientError) -> Bool {
     let list = try Self.list(names)
     try send(
       .wish(
         WishRequest(
-          KeyFields(list.bytes, count: names.count), flags: ifAwaited ? .ifAwaited : [],
-          patience: milliseconds, to: terms.scope, process: terms.process,
-          lifetime: terms.lifetime, uses: terms.uses ?? GrantRequest.anyUses,
-          reason: terms.reason.span)))
+          KeyFields(list.bytes, count: names.count), flags: flags, patience: milliseconds,
+          to: terms.scope, process: terms.process, lifetime: terms.lifetime,
+          uses: terms.uses ?? GrantRequest.anyUses, reason: terms.reason.span)))
     let frame = try channel.next(patience: patience.answer)
-    guard frame.type == .progress else { return try accept(frame) }
-    meanwhile()
+    guard frame.type == .progress else {
+      try accept(frame)
+      return false
+    }
+    return true
+  }
+
+  /// Reads the answer to a wish that was begun: the values can be read then.
+  ///
+  /// - Throws: As ``wish(_:_:patience:ifAwaited:meanwhile:)``.
+  public mutating func endWish(patience milliseconds: UInt64 = .max) throws(ClientError) {
     let longest = UInt64(Int32.max - patience.answer)
     try done(patience: Int32(min(milliseconds, longest)) + patience.answer)
   }
@@ -199,10 +223,12 @@ extension Connection {
   /// - Parameters:
   ///   - state: The one that was told last; 0 for none.
   ///   - milliseconds: How long another one is waited for.
+  ///   - flags: Which of it: with ``WishesRequest/Flags/own``, what this process asks at its own terminal, with those who
+  ///     ask there as well.
   public mutating func beginWishes(
-    since state: UInt64, patience milliseconds: UInt64
+    since state: UInt64, patience milliseconds: UInt64, _ flags: WishesRequest.Flags = []
   ) throws(ClientError) {
-    try send(.wishes(WishesRequest(seen: state, patience: milliseconds)))
+    try send(.wishes(WishesRequest(flags, seen: state, patience: milliseconds)))
   }
 
   /// Reads the answer to ``beginWishes(since:patience:)``.

@@ -53,7 +53,7 @@ public enum ProtocolLimit {
   public static let asked = 20
 
   /// The most programs that ask for that together.
-  public static let askers = 8
+  public static let askers = 20
 
   /// The longest reason of a grant.
   public static let reason = 512

@@ -14,7 +14,9 @@ public struct WishRequest: Message, ~Escapable {
 
     /// Only where somebody waits to be asked at present.
     public static let ifAwaited = Flags(rawValue: 1)
-    static let all: Flags = [.ifAwaited]
+    /// At the client's own terminal, by one of those who ask there.
+    public static let here = Flags(rawValue: 2)
+    static let all: Flags = [.ifAwaited, .here]
   }
 
   /// In place of a time and uses: the owner chooses.
@@ -74,6 +76,8 @@ public struct WishRequest: Message, ~Escapable {
     // What the owner chooses may be for the one who asks alone, and who names another process may be any.
     guard lifetime <= ProtocolLimit.grantTime, (scope == .process) == (process > 0),
       scope != .process || lifetime != Self.ownersChoice,
+      !flags.contains(.here)
+        || flags == .here && scope == .program && lifetime == Self.ownersChoice,
       (1...ProtocolLimit.asked).contains(names.count)
     else { throw .fieldValue }
   }
@@ -81,9 +85,26 @@ public struct WishRequest: Message, ~Escapable {
 
 /// Say what the owner is asked for, as soon as that is something else.
 public struct WishesRequest: Message, Equatable, Sendable {
+  /// Says which of it.
+  public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
+    public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// What this client's process has asked at its own terminal, and nothing else.
+    public static let own = Flags(rawValue: 1)
+    /// Nobody joins that any more.
+    public static let closing = Flags(rawValue: 2)
+    static let all: Flags = [.own, .closing]
+  }
+
   /// In place of a state: none was seen yet.
   public static let none: UInt64 = 0
 
+  /// Which of it.
+  public private(set) var flags: Flags
   /// The state that was told last.
   public private(set) var seen: UInt64
   /// For how long another one is waited for, in ms.
@@ -93,12 +114,16 @@ public struct WishesRequest: Message, Equatable, Sendable {
   public init() { self.init(seen: Self.none, patience: 0) }
 
   /// What has come since that state.
-  public init(seen: UInt64, patience: UInt64) { (self.seen, self.patience) = (seen, patience) }
+  public init(_ flags: Flags = [], seen: UInt64, patience: UInt64) {
+    (self.flags, self.seen, self.patience) = (flags, seen, patience)
+  }
 
-  /// Goes over `seen u64, patience u64`.
+  /// Goes over `flags u8, seen u64, patience u64`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.flags(&flags, allowed: .all)
     try coder.number(&seen)
     try coder.number(&patience)
+    guard flags != .closing else { throw .fieldValue }
   }
 }
 
