@@ -151,4 +151,23 @@ extension WishTests {
     #expect(try answer(typed).isOK)
     #expect(try told(try bench.reply(on: watching)).all.isEmpty)
   }
+
+  @Test func `those at one terminal, or at none, leave others room to ask`() throws {
+    var clients: [Wire] = []
+    for number in 0...WishDesk.mostOfTerminal {
+      clients.append(try client(110))
+      let own = clients[clients.count - 1]
+      try wish(["a"], by: own, to: .client, lifetime: 5_000 + UInt64(number))
+    }
+    #expect(try answer(clients[clients.count - 1]).failure == .tooBusy)
+    // Who joins a question makes none.
+    let joins = try client(110)
+    try wish(["b"], by: joins, to: .client, lifetime: 5_000)
+    #expect(try isSilent(joins))
+    processes.set(link(31, below: 20, at: 2, "kura", terminal: 8))
+    let other = try client(31)
+    try wish(["b"], by: other, flags: .here)
+    #expect(try isSilent(other))
+    #expect(bench.agent.sessions.first?.wishes.all.count == WishDesk.mostOfTerminal + 1)
+  }
 }

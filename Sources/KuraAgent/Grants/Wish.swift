@@ -161,6 +161,8 @@ struct WishPlace {
 struct WishDesk {
   /// How many questions there are at most: all of them are told in one frame.
   static let most = 40
+  /// How many are of those who ask at one terminal, or at none: others find room beside them.
+  static let mostOfTerminal = 20
   /// How long what was refused is not asked for again by the same programs, in ms.
   static let quiet: UInt64 = 60_000
   /// Of how many names that is remembered.
@@ -191,7 +193,7 @@ struct WishDesk {
     let known = all.first {
       $0.takes(asker, below: link, mayLast: mayLast, terms, names.count)
     }
-    guard known != nil || all.count < Self.most else { throw .tooBusy }
+    guard known != nil || hasRoom(for: asker) else { throw .tooBusy }
     let wish = known ?? Wish(lastNumber + 1, below: link, mayLast: mayLast, terms, at: now)
     if known == nil {
       lastNumber += 1
@@ -199,6 +201,13 @@ struct WishDesk {
     }
     wish.join(asker, names)
     change()
+  }
+
+  private func hasRoom(for asker: Wish.Asker) -> Bool {
+    let beside = all.filter { wish in
+      wish.askers.contains { $0.place.terminal == asker.place.terminal }
+    }
+    return all.count < Self.most && beside.count < Self.mostOfTerminal
   }
 
   /// What a client asks for.

@@ -59,8 +59,8 @@ struct GrantWish {
       reader + " and the programs below it may read" + Self.span(terms.lifetime, terms.uses)
     text += (set.map { "; " + $0.head(now: now) } ?? "") + ":"
     for (index, item) in items.enumerated() {
-      text += "\n  " + (set?.words(index, now: now) ?? "")
-      text += Diagnostic.plain(Array(item.name.utf8))
+      let name = Diagnostic.plain(Array(item.name.utf8))
+      text += "\n" + Claim.wrapped("  " + (set?.words(index, now: now) ?? "") + name)
     }
     return text
   }
