@@ -87,6 +87,7 @@ extension Examples {
     (reply.isShared, reply.waiting) = (true, 4)
     reply.epoch = [UInt8](repeating: 7, count: 16)
     reply.fingerprint = [UInt8](repeating: 8, count: 32)
+    (reply.heads, reply.otherHeads) = ([1, 2], [3])
     var one = SyncDevice()
     (one.device, one.label, one.number) = (device, bytes("desk"), 9)
     (one.heard, one.isThis, one.isBehind) = (1_700_000_001_000, true, true)

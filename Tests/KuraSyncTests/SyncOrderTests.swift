@@ -94,13 +94,15 @@ import Testing
   @Test func `who has joined is told what to compare`() {
     var status = SyncStatusReply()
     status.epoch = [7, 8]
+    status.otherHeads = [127, 0, 0, 1, 63, 84, 220, 193, 0, 0]
     var (desk, own) = (SyncDevice(), SyncDevice())
     (desk.label, desk.number, own.isThis) = (Array("desk".utf8), 3, true)
     status.devices = [desk, own]
     let lines = SyncWords.joined(status, newest: 60_000, now: 360_000)
     #expect(lines.count == 3 && lines[1] == "desk wrote 3 times")
     #expect(lines[0].contains("epoch 0708;") && lines[0].hasSuffix("5 minutes ago"))
-    #expect(lines[2].contains("cannot be told from here"))
+    // The words for addresses that stand in the proposal.
+    #expect(lines[2].contains("says \"lusab babad gutih tugad babab\" on"))
   }
 
   @Test func `each notice has words of its own, and all but one are alarms`() {

@@ -253,15 +253,31 @@ import Testing
     }
   }
 
+  private func state(_ file: TestVault) throws -> SharingState {
+    var vault = try file.unlock()
+    let state = try vault.sharingState()
+    vault.fold()
+    return try #require(state)
+  }
+
   @Test func `a machine that joined gets all that there is at the store`() throws {
     let first = try First()
     let store = TestStore()
     try first.file.meet(store)
     let other = try machine()
     try first.joined(to: other)
-    for file in [other, first.file, other] { try file.meet(store) }
+    try other.meet(store)
+    // The words of a machine that has not heard of the new one.
+    #expect(try state(first.file).heads == state(other).otherHeads)
+    #expect(try state(first.file).heads != state(other).heads)
+    for file in [first.file, other] { try file.meet(store) }
+    #expect(try state(first.file).heads == state(other).heads)
+    try first.file.fill { try $0.put("b", "2") }
+    try first.file.meet(store)
+    #expect(try state(first.file).heads != state(other).heads)
+    try other.meet(store)
     var vault = try other.unlock()
-    #expect(try vault.names() == ["a"] && vault.findings() == [])
+    #expect(try vault.names() == ["a", "b"] && vault.findings() == [])
     // Though nobody has changed a slot yet.
     #expect(try vault.remoteMemory()?.awaitsSlots == false)
     let header = try vault.headerObject()

@@ -63,6 +63,7 @@ extension SyncStatusReply {
     isShared = true
     waiting = state.waiting
     epoch = state.epoch.bytes
+    (heads, otherHeads) = (state.heads, state.otherHeads)
     devices = state.devices.prefix(ProtocolLimit.devices).map { known in
       var device = SyncDevice()
       (device.device, device.label, device.number) = (known.id.bytes, known.label, known.number)

@@ -159,6 +159,7 @@ extension Sync {
     try invocation.output.write(
       "\nmet: " + (met == 0 ? "never" : Moment.local(met)) + "\nwaiting: \(status.waiting)\n")
     try invocation.output.write("epoch: " + StorePlace.hexadecimal(status.epoch) + "\n")
+    try invocation.output.write("heads: " + HeadWords.text(status.heads) + "\n")
     if !status.fingerprint.isEmpty {
       let fingerprint = StorePlace.hexadecimal(status.fingerprint)
       try invocation.output.write("fingerprint: " + fingerprint + "\n")
@@ -216,6 +217,7 @@ extension Sync {
     try output.member("waiting", status.waiting)
     if status.isShared {
       try output.member("epoch-id", StorePlace.hexadecimal(status.epoch))
+      try output.member("heads", HeadWords.text(status.heads))
     }
     if !status.fingerprint.isEmpty {
       try output.member("fingerprint", StorePlace.hexadecimal(status.fingerprint))

@@ -169,18 +169,24 @@ public struct SyncStatusReply: Message, Equatable, Sendable {
   public var epoch: [UInt8] = []
   /// By which machines that have the same tell that they do; empty where it is not known.
   public var fingerprint: [UInt8] = []
+  /// By which machines that know the same heads tell that they do, 16 bytes; empty where it is not shared.
+  public var heads: [UInt8] = []
+  /// The same without the own head.
+  public var otherHeads: [UInt8] = []
   /// Who shares it.
   public var devices: [SyncDevice] = []
 
   /// Without fields yet: they are read into it.
   public init() {}
 
-  /// Goes over `shared u8, waiting u64, epoch b16, fingerprint b16, count u16, devices…`.
+  /// Goes over `shared u8, waiting u64, epoch b16, fingerprint b16, heads b16, others b16, count u16, devices…`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flag(&isShared)
     try coder.number(&waiting)
     try coder.bytes16(&epoch, limit: StorePlace.identifierByteCount)
     try coder.bytes16(&fingerprint, limit: StorePlace.hashByteCount)
+    try coder.bytes16(&heads, limit: StorePlace.hashByteCount)
+    try coder.bytes16(&otherHeads, limit: StorePlace.hashByteCount)
     try coder.messages(&devices, limit: ProtocolLimit.devices)
   }
 }

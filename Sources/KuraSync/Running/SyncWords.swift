@@ -77,8 +77,9 @@ enum SyncWords {
       lines.append(name + " wrote " + times + (device.isRemoved ? ", and was removed" : ""))
     }
     lines.append(
-      "what the store holds back cannot be told from here: compare with 'kura sync status' and "
-        + "'kura sync devices' on another machine")
+      "what the store holds back cannot be told from here: 'kura sync status' says \""
+        + HeadWords.text(status.otherHeads)
+        + "\" on a machine that has met it and knows no more")
     return lines
   }
 

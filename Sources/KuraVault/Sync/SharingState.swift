@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraCrypto
 public import KuraFormat
 
 /// Tells who shares a vault, as far as this copy knows.
@@ -26,6 +27,10 @@ public struct SharingState: Sendable {
   public let epoch: DeviceTable.Epoch
   /// All of them, ascending by their ids.
   public let devices: [Device]
+  /// What machines that know the same heads tell each other by; 16 bytes.
+  public let heads: [UInt8]
+  /// The same without this machine's own: what another one tells that has not heard of it.
+  public let otherHeads: [UInt8]
   /// How many changes of this copy no head of its own has brought to the store.
   public let waiting: UInt64
 }
@@ -60,7 +65,27 @@ extension UnlockedVault {
     }
     let sent = memory.covered.counter(of: copy.device)
     return SharingState(
-      epoch: epoch, devices: devices,
+      epoch: epoch, devices: devices, heads: try heads(memory, but: nil),
+      otherHeads: try heads(memory, but: copy.device),
       waiting: copy.counter > sent ? copy.counter - sent : 0)
+  }
+
+  /// A hash over the last head of each machine that was taken, and the own one: see kura-sync-format(5).
+  private mutating func heads(
+    _ memory: RemoteMemory, but left: DeviceID?
+  ) throws(VaultError) -> [UInt8] {
+    var bytes = Array("kura1/heads".utf8)
+    for note in try tableOfShared().notes where note.removedAt == nil && note.device != left {
+      let place = note.device == memory.device ? memory.standing.place : note.taken
+      guard place.number > 0 else { continue }
+      bytes += note.device.bytes
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: place.number >> (8 * $0)) }
+      bytes += place.id.bytes
+    }
+    do throws(CryptoError) {
+      var hash = try KeyedHash(key: keys.remote, byteCount: 16)
+      hash.update(bytes.span)
+      return hash.finalize().bytes
+    } catch { throw .outOfMemory }
   }
 }
