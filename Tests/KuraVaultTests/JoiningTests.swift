@@ -253,6 +253,21 @@ import Testing
     }
   }
 
+  @Test func `another label reaches the others by itself`() throws {
+    let first = try First()
+    let store = TestStore()
+    let other = try machine()
+    try first.joined(to: other)
+    for file in [first.file, other, first.file, other, first.file] { try file.meet(store) }
+    store.forgetWrites()
+    try other.meet(store)
+    #expect(store.written == [])
+    try other.fill { try $0.relabel(Array("phone".utf8)) }
+    for file in [other, first.file] { try file.meet(store) }
+    let labels = try state(first.file).devices.map { String(decoding: $0.label, as: UTF8.self) }
+    #expect(labels.sorted() == ["desk", "phone"])
+  }
+
   private func state(_ file: TestVault) throws -> SharingState {
     var vault = try file.unlock()
     let state = try vault.sharingState()

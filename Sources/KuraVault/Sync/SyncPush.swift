@@ -164,7 +164,7 @@ extension SyncRun {
       isRewrite || renews || vault.hasLedgerNews(beyond: news)
       || memory.was != told?.report?.was ?? [] || slots != memory.standing.slots
       || evidence != told?.report?.evidence.map { $0.hash } ?? []
-      || isAwaited(told?.report, table)
+      || table[device]?.label != told?.report?.label || isAwaited(told?.report, table)
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
       isRewrite: isRewrite, memory, loads)
