@@ -84,6 +84,29 @@ import Testing
     }
   }
 
+  @Test func `has its earlier values open where the other copy unprotected it`() throws {
+    let pair = try Copies()
+    let name = Array("a".utf8)
+    try pair.here { vault throws in
+      for value in ["1", "2", "3"] { try vault.put("a", value) }
+      _ = try vault.protect(name.span)
+    }
+    try pair.part()
+    try pair.there { vault throws in
+      _ = try vault.unprotect(name.span, by: try vault.owner())
+      // Of the first one nothing is left there: nobody could open it here.
+      try vault.setPolicy(.historyDepth, to: 2)
+      try vault.put("a", "4")
+    }
+    _ = try pair.merge()
+    try pair.here { vault throws in
+      #expect(try vault.findings() == [])
+      #expect(try vault.getText("a") == "4")
+      let earlier = try vault.revisions("a").map { try vault.getText("a", revision: $0) }
+      #expect(earlier.contains("3") && earlier.contains("2") && !earlier.contains("1"))
+    }
+  }
+
   @Test func `stays protected where one unprotected it and the other went on under protection`()
     throws
   {

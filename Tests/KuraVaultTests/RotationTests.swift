@@ -262,7 +262,7 @@ struct Scan {
 }
 
 extension UnlockedVault {
-  fileprivate mutating func rotateAll() throws(VaultError) { while try rotate() {} }
+  mutating func rotateAll() throws(VaultError) { while try rotate() {} }
 
   /// Items with and without a history, deleted ones, and a large value.
   fileprivate mutating func store(items: Int) throws(VaultError) {

@@ -28,6 +28,12 @@ final class TestStore {
 
   func forgetWrites() { written = [] }
 
+  /// All that was written or deleted since this was asked, in order.
+  func takeChanges() -> [RemotePath] {
+    defer { (written, deleted) = ([], []) }
+    return written + deleted
+  }
+
   func answer(_ wish: SyncWish) -> SyncAnswer {
     switch wish {
     case .heads: return .paths(files.keys.filter { !$0.text.hasPrefix("objects") && !isLate })

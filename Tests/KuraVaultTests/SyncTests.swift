@@ -139,6 +139,30 @@ import Testing
       #expect(try vault.getText("a") == "\(SyncPush.mostPacksMore + 2)")
     }
   }
+
+  @Test func `open the earlier values of what one of them unprotected`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, second) = (machines.all[0], machines.all[1])
+    let name = Array("a".utf8)
+    try second.fill { vault throws in
+      try vault.put("a", "2")
+      _ = try vault.protect(name.span)
+      try vault.put("a", "3")
+    }
+    // The first one takes it as it is protected.
+    try second.meet(machines.store)
+    try first.meet(machines.store)
+    try second.fill { vault throws in
+      _ = try vault.unprotect(name.span, by: try vault.owner())
+      try vault.put("a", "4")
+    }
+    try machines.settle()
+    try first.fill { vault throws in
+      #expect(try vault.findings() == [])
+      let earlier = try vault.revisions("a").map { try vault.getText("a", revision: $0) }
+      #expect(Set(earlier).isSuperset(of: ["2", "3"]), "\(earlier)")
+    }
+  }
 }
 
 /// What a store loses, and what machines do that are killed or copied.

@@ -97,6 +97,12 @@ struct HeldRevision: Revised, Hashable, Sendable {
 
   /// Whether it set the value, and did not only keep it.
   var setsValue: Bool { fields[.value]?.contains { $0.stamp.id == stamp.id } ?? false }
+
+  /// Whether it only made the item standard, so that all its rows are open since.
+  var unprotects: Bool {
+    state == .live && protection == .standard
+      && !fields.values.contains { $0.contains { $0.stamp.id == stamp.id } }
+  }
 }
 
 extension Sequence where Element: Revised {

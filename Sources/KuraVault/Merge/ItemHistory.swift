@@ -44,6 +44,15 @@ struct ItemHistory: Equatable, Sendable {
     return revisions.filter { !known.contains($0.stamp.id) }
   }
 
+  /// The history but for some of its revisions, as far as nothing that stands needs them.
+  func without(_ ids: Set<RevisionID>) -> ItemHistory {
+    guard !ids.isEmpty else { return self }
+    let needed = Set(pruned(to: 0).revisions.map { $0.stamp.id })
+    return ItemHistory(
+      revisions.filter { !ids.contains($0.stamp.id) || needed.contains($0.stamp.id) },
+      purged: purged)
+  }
+
   /// What is kept here: the sides, the rows that alone have a content which stands, the latest others that set a
   /// value, and as many that did not, so that many edits of attributes push no value out.
   ///

@@ -50,9 +50,19 @@ struct ItemMerge: ~Copyable {
     let isProtected = merged.standing.protection == .protected
     let most = Int(Setting.historyDepth.range.upperBound)
     let after = merged.pruned(to: isProtected ? most : depth)
+      .without(unopened(rows, for: merged.standing))
     return ItemMerge(
       item: item, before: mine, after: after, rows: rows, table: table, standing: after.standing,
       trace: trace, isNews: isNews)
+  }
+
+  /// Of an item that is standard, the revisions whose rows are protected in both copies: nobody can open them here.
+  private static func unopened(
+    _ rows: [OpenedRow], for standing: ItemStanding
+  ) -> Set<RevisionID> {
+    guard standing.protection == .standard else { return [] }
+    let open = rows.filter { $0.facts.protection == .standard }
+    return Set(rows.map(\.stamp.id)).subtracting(open.map(\.stamp.id))
   }
 
   private init(
@@ -164,8 +174,12 @@ extension ItemMerge {
 
   /// The rows that are kept, in the class that the item gets.
   private borrowing func heldRows(_ keys: borrowing Keyring) throws(VaultError) -> [OpenedRow] {
+    // Where it was unprotected, the rows that its owner opened come from there.
     let kept = Dictionary(
-      rows.map { ($0.stamp.id, $0) }, uniquingKeysWith: { first, _ in first })
+      rows.map { ($0.stamp.id, $0) },
+      uniquingKeysWith: { first, second in
+        first.facts.protection == standing.protection ? first : second
+      })
     var held: [OpenedRow] = []
     for revision in after.revisions where revision.state != .purged {
       guard let row = kept[revision.stamp.id] else { throw .damaged(.item) }

@@ -272,16 +272,22 @@ struct PackedItemRows {
     for revision in history.revisions where try coverage.wants(revision.stamp, of: item) {
       wanted.insert(revision.stamp.id)
     }
+    var news = wanted
+    // Who has the earlier ones has them protected, and could not open them.
+    if history.revisions.contains(where: { wanted.contains($0.stamp.id) && $0.unprotects }) {
+      wanted.formUnion(history.revisions.map(\.stamp.id))
+    }
     let standing = Set(history.pruned(to: 0).revisions.map(\.stamp.id))
     if !coverage.values.isEmpty {
       // History is each copy's own: nobody needs the values of that.
       for row in all where standing.contains(row.stamp.id) {
         if let value = try row.valueID(), coverage.values.contains(value) {
           wanted.insert(row.stamp.id)
+          news.insert(row.stamp.id)
         }
       }
     }
-    self.wanted = history.revisions.map(\.stamp).filter { wanted.contains($0.id) }.map(\.entry)
+    self.wanted = history.revisions.map(\.stamp).filter { news.contains($0.id) }.map(\.entry)
     guard !wanted.isEmpty else {
       (revisions, needed, trace) = ([], [], nil)
       return

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import KuraVault
+
+/// Many machines, many changes, and a store that is late, loses and cuts: all come to one state, which is the one that
+/// the model makes of what was done.
+@Suite struct `A trial of many machines` {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  private func check(_ seed: UInt64, steps: Int, machines: Int) throws {
+    let run = TrialRun(seed, steps: steps, machines: machines)
+    let found = try run.faults()
+    guard let first = found.first else { return }
+    let few = try run.shrunk(like: first)
+    Issue.record(
+      "seed \(seed): \(found.joined(separator: "\n")); enough are \(few.left): \(few.log)")
+  }
+
+  @Test func `comes to what the model says`() throws {
+    let seed =
+      Self.environment["KURA_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+    try check(seed, steps: Copies.isNightly ? 10_000 : 120, machines: 10)
+  }
+
+  @Test(arguments: 0..<(Copies.isNightly ? 300 : 2))
+  func `with three of them comes to that, too`(_ run: Int) throws {
+    try check(UInt64.random(in: 0..<1 << 32), steps: 60, machines: 3)
+  }
+
+  @Test func `fails where files are not carried`() throws {
+    let found = try TrialRun(7, steps: 30, machines: 3, fault: .carrier).faults()
+    #expect(found.contains { $0.hasPrefix("machines differ") }, "\(found)")
+  }
+}
+
+/// One trial, and how few of its steps are enough.
+struct TrialRun {
+  private let seed: UInt64
+  private let steps: Int
+  private let machines: Int
+  private let fault: Trial.Fault?
+
+  init(_ seed: UInt64, steps: Int, machines: Int, fault: Trial.Fault? = nil) {
+    (self.seed, self.steps, self.machines, self.fault) = (seed, steps, machines, fault)
+  }
+
+  func faults(without skipped: Set<Int> = []) throws -> [String] {
+    try lived(without: skipped).verdict()
+  }
+
+  private func lived(without skipped: Set<Int>) throws -> Trial {
+    let trial = try Trial(seed, machines: machines, fault: fault)
+    trial.live(through: (0..<steps).filter { !skipped.contains($0) })
+    return trial
+  }
+
+  /// Leaves steps out, many at once first, until none more can be.
+  func shrunk(like text: String) throws -> (left: [Int], log: [String]) {
+    let kind = text.prefix { $0 != ":" }
+    var (skipped, log): (Set<Int>, [String]) = ([], [])
+    // A run that fails ends, too: what is left by then is few enough to read.
+    var tries = 60
+    for size in [64, 16, 4, 1] {
+      for start in stride(from: 0, to: steps, by: size) {
+        let more = skipped.union(start..<min(steps, start + size))
+        guard more != skipped, tries > 0 else { continue }
+        tries -= 1
+        let trial = try lived(without: more)
+        let found = try trial.verdict()
+        guard found.contains(where: { $0.hasPrefix(kind) }) else { continue }
+        (skipped, log) = (more, trial.log + found)
+      }
+    }
+    return ((0..<steps).filter { !skipped.contains($0) }, log)
+  }
+}
+
+/// Asks the model.
+enum TrialJudge {
+  static func faults(inRecord path: String) throws -> [String] {
+    let reference = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "reference/trial_judge.py")
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(filePath: "/usr/bin/python3")
+    process.arguments = ["-B", reference.path(), path]
+    process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
+    (process.standardOutput, process.standardError) = (pipe, pipe)
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let lines = output.split(separator: "\n").map(String.init)
+    if process.terminationStatus != 0 { return lines.isEmpty ? ["the judge says nothing"] : lines }
+    // A judge that has nothing to say judged nothing.
+    return lines.first?.contains(" changes, ") == true ? [] : ["no verdict"]
+  }
+}

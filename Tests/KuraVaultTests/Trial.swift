@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import KuraTerms
+import Testing
+
+@testable import KuraVault
+
+/// Lives of machines that share a vault by folders which somebody carries: late, by halves, in no order, and not at all
+/// to who is away.
+final class Trial {
+  /// Says what is left out, so that a trial that fails can be seen to fail for it.
+  enum Fault {
+    /// Files that a machine writes are not carried any more, and nobody is told.
+    case carrier
+  }
+
+  private final class Machine {
+    let number: Int
+    var file: TestVault
+    let folder = TrialFolder()
+    /// Till which step nobody is there.
+    var away = 0
+    var isRemoved = false
+    var isReplaced = false
+
+    init(_ number: Int, _ file: TestVault) {
+      self.number = number
+      self.file = file
+    }
+  }
+
+  static let names = ["a", "b", "c", "d", "e", "f"]
+
+  private let seed: UInt64
+  private var dice: SystemDice
+  private var machines: [Machine] = []
+  private var hub = TrialHub()
+  /// Which machines reach the hub; nil for all.
+  private var links: Set<Int>?
+  private var record = TrialRecord()
+  private let fault: Fault?
+  /// What was found to be wrong before the end.
+  private(set) var faults: [String] = []
+  private(set) var log: [String] = []
+  private var backup: (machine: Int, directory: URL)?
+
+  init(_ seed: UInt64, machines count: Int, fault: Fault? = nil) throws {
+    (self.seed, self.fault) = (seed, fault)
+    dice = SystemDice(seed: seed)
+    for number in 0..<count { machines.append(Machine(number, try TestVault.machine(number))) }
+    let first = machines[0].file
+    try first.createOfFirstFormat()
+    try first.takeOver()
+    try first.fill { vault throws in
+      try vault.setPolicy(.historyDepth, to: 50)
+      try note("put", "a", on: 0, in: &vault) { try $0.put("a", "a at first") }
+    }
+    try first.share()
+    try meet(machines[0])
+    for machine in machines.dropFirst() {
+      try Copies.copy(first, to: machine.file)
+      try machine.file.fill { vault throws in _ = try vault.ownDevice() }
+    }
+  }
+
+  private func note(
+    _ word: String, _ name: String, to after: String? = nil, on machine: Int,
+    in vault: inout UnlockedVault, _ body: (inout UnlockedVault) throws -> Void
+  ) throws {
+    try record.note(word, name, to: after, on: machine, in: &vault, body)
+  }
+
+  // MARK: - Steps
+
+  /// Takes the steps, and lets all come together.
+  func live(through steps: [Int]) {
+    do {
+      for number in steps { try step(number) }
+      try end()
+    } catch { faults.append("an error: \(error)") }
+  }
+
+  /// Each step has dice of its own, so that steps can be left out.
+  private func step(_ number: Int) throws {
+    dice = SystemDice(seed: (seed &* 1_000_003) ^ UInt64(number &+ 1) &* 0x9E37_79B9)
+    _ = dice.below(2)
+    let present = machines.filter { $0.away <= number && !$0.isRemoved }
+    guard let machine = pick(present) else { return }
+    switch dice.below(100) {
+    case 0..<45: try change(machine, number)
+    case 45..<65: try meet(machine, killedAfter: dice.below(3) == 0 ? dice.below(25) : nil)
+    case 65..<82: carry(machine, portion: [10, 50, 100][dice.below(3)])
+    case 82..<85:
+      links = links == nil ? Set(machines.indices.filter { _ in dice.below(2) == 0 }) : nil
+      log.append("\(number) reached: \(links.map { "\($0.sorted())" } ?? "all")")
+    case 85..<88: machine.away = number + [10, 40, 400][dice.below(3)]
+    case 88..<91: try mergeFile(into: machine)
+    case 91..<93: lose(of: machine)
+    case 93..<95:
+      // Years ahead, or long ago.
+      machine.file.setClock(to: [1_000, 1_000_000_000_000, 4_000_000_000_000][dice.below(3)])
+    case 95: try machine.file.fill { vault throws in try vault.rotateAll() }
+    case 96:
+      try machine.file.fill { vault throws in
+        try vault.setPolicy(.idleTimeout, to: UInt64(60_000 * (1 + dice.below(20))))
+      }
+    case 97 where dice.below(2) == 0: try replace(machine, number)
+    default: break
+    }
+  }
+
+  private func pick<Element>(_ some: [Element]) -> Element? {
+    some.isEmpty ? nil : some[dice.below(some.count)]
+  }
+
+  private func meet(_ machine: Machine, killedAfter steps: Int? = nil) throws {
+    log.append("\(machine.number) meets\(steps.map { ", killed after \($0)" } ?? "")")
+    let report = try machine.file.meet(machine.folder.store, killedAfter: steps)
+    machine.folder.noteWrites()
+    let alarms = report.findings.map(\.kind).filter(\.isAlarm)
+    // The folder of who begins with another one's copy is behind what that one had met.
+    let excused: Set<SyncNotice> = machine.isReplaced ? [.back, .ownHeadBack, .ownHeadGone] : []
+    if !excused.isSuperset(of: alarms) {
+      faults.append("an alarm that nothing gave rise to: \(alarms)")
+    }
+  }
+
+  /// - Returns: Whether a file was carried.
+  @discardableResult
+  private func carry(_ machine: Machine, portion: Int) -> Bool {
+    if let links, !links.contains(machine.number) { return false }
+    if fault == .carrier, machine.number == 1 { return false }
+    log.append("\(machine.number) carries")
+    return machine.folder.carry(&hub, portion, &dice)
+  }
+
+  private func mergeFile(into machine: Machine) throws {
+    guard let other = pick(machines.filter { $0 !== machine && !$0.isRemoved }) else { return }
+    log.append("\(machine.number) merges the file of \(other.number)")
+    _ = try Copies.merge(other.file, into: machine.file)
+  }
+
+  /// The store loses an object of a machine that is there to seal it anew.
+  private func lose(of machine: Machine) {
+    let device = try? machine.file.settledDevice()
+    guard let device, let path = pick(hub.paths.filter { $0.isObject(of: device) }) else { return }
+    log.append("lost is one of \(machine.number)")
+    hub.lose(path)
+    for machine in machines { machine.folder.lose(path) }
+  }
+
+  /// A machine is lost once its file was merged, and a new one begins with a copy of that.
+  private func replace(_ machine: Machine, _ number: Int) throws {
+    guard let other = pick(machines.filter { $0 !== machine && $0.away <= number }) else { return }
+    log.append("\(machine.number) is lost, and begins with a copy of \(other.number)")
+    machine.isReplaced = true
+    _ = try Copies.merge(machine.file, into: other.file)
+    try FileManager.default.removeItem(atPath: machine.file.stateDirectory)
+    try Copies.copy(other.file, to: machine.file)
+    try machine.file.fill { vault throws in _ = try vault.ownDevice() }
+  }
+
+  // MARK: - The end
+
+  /// All carriers catch up, everybody is there, and all meet until nobody has anything to say.
+  private func end() throws {
+    links = nil
+    for _ in 0..<12 {
+      var isQuiet = true
+      for machine in machines where !machine.isRemoved {
+        if carry(machine, portion: 100) { isQuiet = false }
+        try meet(machine)
+        if carry(machine, portion: 100) { isQuiet = false }
+      }
+      if isQuiet { break }
+    }
+    for machine in machines where !machine.isRemoved {
+      let findings = try machine.file.unlockedFindings()
+      if !findings.isEmpty { faults.append("\(machine.number) is not whole: \(findings)") }
+      try machine.file.fill { vault throws in try record.end(machine.number, &vault) }
+    }
+  }
+
+  /// What the judge says, and what was seen on the way.
+  func verdict() throws -> [String] {
+    let path = machines[0].file.directory + "/record"
+    try Data(record.lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
+    guard faults.isEmpty else { return faults }
+    return (try TrialJudge.faults(inRecord: path))
+  }
+}
+
+// MARK: - Changes
+
+extension Trial {
+  private func change(_ machine: Machine, _ step: Int) throws {
+    var dice = dice
+    let number = machine.number
+    try machine.file.fill { vault throws in
+      let there = try vault.names(includingDeleted: true)
+      let name =
+        there.isEmpty || dice.below(6) == 0
+        ? Self.names[dice.below(6)] : there[dice.below(there.count)]
+      let other = Self.names[dice.below(6)]
+      let key = ["x", "y"][dice.below(2)]
+      let text = dice.below(12) == 0 ? "the same" : "\(number) at \(step)"
+      let bytes = Array(name.utf8)
+      let kind = dice.below(20)
+      let sort = dice.below(3)
+      func note(
+        _ word: String, to after: String? = nil, key: String? = nil,
+        _ body: (inout UnlockedVault) throws -> Void
+      ) throws {
+        log.append(
+          "\(number) \(word) \(name)\(after.map { " \($0)" } ?? "")\(key.map { " \($0)" } ?? "")\(kind == 9 ? " gone" : "")"
+        )
+        do {
+          try self.note(word, name, to: after, on: number, in: &vault, body)
+        } catch let error as VaultError {
+          switch error {
+          case .notFound, .exists, .ownerNeeded, .notDeleted, .revisionNotFound, .revisionCurrent:
+            log.append("refused: \(error)")
+          default: throw error
+          }
+        }
+      }
+      switch kind {
+      case 0...6: try note("put") { try $0.put(name, text) }
+      case 7...8:
+        try note("attr", key: key) { try $0.setAttributes(bytes.span, try edits([key: text])) }
+      case 9:
+        try note("attr", key: key) { try $0.setAttributes(bytes.span, try edits(delete: [key])) }
+      case 10...11:
+        try note("mv", to: other) { _ = try $0.move(bytes.span, to: Array(other.utf8).span) }
+      case 12...13: try note("rm") { try $0.remove(name) }
+      case 14: try note("keep") { try $0.settle(name) }
+      case 15: try note("restore") { _ = try $0.restore(bytes.span) }
+      case 16:
+        let rows = try vault.revisionsIfAny(name)
+        guard rows.count > 1 else { return }
+        let row = rows[dice.below(rows.count - 1)]
+        try note("restore") { _ = try $0.restore(bytes.span, revision: row) }
+      case 17 where sort == 0: try note("purge") { _ = try $0.purge(bytes.span, .item) }
+      case 18: try note("protect") { _ = try $0.protect(bytes.span) }
+      case 19:
+        try note("unprotect") { _ = try $0.unprotect(bytes.span, by: try $0.owner()) }
+      default: try note("put") { try $0.put(name, letters(4_000, seed: step).text) }
+      }
+    }
+  }
+}
+
+extension UnlockedVault {
+  fileprivate mutating func revisionsIfAny(_ name: String) throws(VaultError) -> [UInt64] {
+    do throws(VaultError) { return try revisions(name) } catch {
+      guard error == .notFound else { throw error }
+      return []
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+}

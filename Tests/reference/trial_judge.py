@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Judges what machines with real vaults came to, by the model: Tests/KuraVaultTests/SyncTrialTests.swift writes the record.
+
+trial_judge.py FILE      a line each; texts are hexadecimal digits, `-` is nothing:
+
+    change MACHINE ITEM OP ID DEPTH DEVICE:COUNT HELD PURGED [FIELD=TEXT]...   what was done, on what was held; at: the name
+                                                                               under which it stood
+    removed MACHINE                                                            whose later changes may be nowhere
+    machine MACHINE                                                            what it has in the end, in the lines behind it
+    item ITEM HELD PURGED                                                      ids of the revisions, a vector
+    shown ITEM NAME KIND CLASS VALUE [KEY=TEXT]...
+    conflict ITEM PART TEXT
+
+The model makes each revision itself, of what was done and of the ids that were held then: no content, stamp or vector is
+the engine's. So what each machine shows is what the model makes of the ids that it holds, or the engine is wrong.
+"""
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import merge_model as M
+from sync_oracle import Failed, Ledger, need
+
+# A deleted item whose name another one takes is deleted under that one's.
+OPS = {"displaced": "rm"}
+
+
+def text(word):
+    return None if word == "-" else bytes.fromhex(word).decode()
+
+
+def vector(word):
+    return () if word == "-" else tuple(sorted(
+        (entry.split(":")[0], int(entry.split(":")[1])) for entry in word.split(",")))
+
+
+class Record:
+    def __init__(self, lines):
+        self.ledger, self.made, self.maker = Ledger(), {}, {}
+        self.removed, self.machines = set(), {}
+        for line in lines:
+            words = line.split()
+            getattr(self, "read_" + words[0])(*words[1:])
+
+    def held(self, ids, purged):
+        ids = [] if ids == "-" else ids.split(",")
+        need(all(id in self.made for id in ids), "a revision that nobody made is held")
+        return M.Item(frozenset(self.made[id] for id in ids), vector(purged))
+
+    def read_change(self, machine, item, op, id, depth, entry, ids, purged, *sets):
+        before = self.held(ids, purged)
+        device, count = entry.split(":")
+        fields = {key: text(word) for key, word in (s.split("=") for s in sets)}
+        # A change of what stands under another name than its own makes that its own.
+        place = fields.pop("at", None)
+        if before.revisions and place is not None and M.view(before).shown.get("name", place) != place:
+            fields.setdefault("name", place)
+        at = dict(device=device, count=int(count), new_id=id)
+        self.ledger.make(id, item, OPS.get(op, op), before)
+        after = change(op, before, fields, at)
+        made = next(r for r in after.revisions if r.id == id)
+        need(made.depth == int(depth), f"the depth of a revision: {depth} and not {made.depth}")
+        need(id not in self.made, "an id twice")
+        self.made[id], self.maker[id] = made, machine
+        self.ledger.note(after, id)
+
+    def read_removed(self, machine):
+        self.removed.add(machine)
+
+    def read_machine(self, machine):
+        self.now = SimpleNamespace(items={}, shown={}, conflicts={}, removed={}, values=())
+        self.machines[machine] = self.now
+
+    def read_item(self, item, ids, purged):
+        self.now.items[item] = self.held(ids, purged)
+
+    def read_shown(self, item, name, kind, cls, value, *attributes):
+        fields = {"attr:" + key: text(word) for key, word in (a.split("=") for a in attributes)}
+        self.now.shown[item] = (text(name), kind, cls, text(value), fields)
+
+    def read_conflict(self, item, part, word):
+        self.now.conflicts.setdefault(item, []).append((part, text(word)))
+
+    def is_opened_beside(self, item):
+        """Whether a side does not know of an unprotect.  Who had sealed it as protected by then cannot open it without the
+        owner, so there the item stays protected until the next change of it."""
+        facts, sides = self.ledger.facts, M.sides(item)
+        opened = [facts[id] for id in self.ledger.ids(self.ledger.known(item)) if facts[id].op == "unprotect"]
+        return any(not (facts[r.id].before | facts[r.id].bit) & u.bit for u in opened for r in sides)
+
+    # --- the judgement
+    def judge(self):
+        need(len(self.machines) > 1, "no machines")
+        prints = [sorted((i, M.essence(item)) for i, item in m.items.items()) for m in self.machines.values()]
+        need(all(p == prints[0] for p in prints), "machines differ after full exchange")
+        for machine in self.machines.values():
+            self.check_shown(machine)
+            for item in machine.items.values():
+                self.ledger.check_truth(item)
+        self.check_loss(next(iter(self.machines.values())))
+
+    def check_loss(self, machine):
+        ledger = self.ledger
+        gone = ((1 << len(ledger.order)) - 1) & ~ledger.known_to(machine)
+        lost = [id for id in ledger.ids(gone) if self.maker[id] not in self.removed]
+        need(not lost, f"a change is lost: {len(lost)}, {[ledger.facts[id].op for id in lost][:5]}")
+
+    def check_shown(self, machine):
+        views = {i: M.view(item) for i, item in machine.items.items()}
+        names = M.resolve_names(views)
+        for i, v in views.items():
+            if v.kind == M.PURGED:
+                need(i not in machine.shown, "something purged is shown")
+                continue
+            need(i in machine.shown, "an item is not shown")
+            name, kind, cls, value, attributes = machine.shown[i]
+            # Who was displaced takes a name that a change here left free only with the next merge that has news of it.
+            need(name == names[i] or name.startswith(v.shown["name"] + " ("), f"a name: {name!r} and not {names[i]!r}")
+            need((kind, cls) == (v.kind, v.cls) or kind == v.kind and cls == M.PROTECTED and self.is_opened_beside(machine.items[i]),
+                 f"kind and class: {kind, cls} and not {v.kind, v.cls}")
+            need(kind != M.LIVE or value == v.shown.get("value"), f"a value: {str(value)[:40]} and not {str(v.shown.get('value'))[:40]}")
+            rest = {f: c for f, c in v.shown.items() if f.startswith("attr:") and c is not None}
+            need(attributes == rest, f"attributes: {attributes} and not {rest}")
+            found = machine.conflicts.get(i, [])
+            if cls == M.PROTECTED:      # what is sealed nobody compares: the same value from two machines is listed
+                found = [c for n, c in enumerate(found) if c[0] != "value" or c[1] != value and c not in found[:n]]
+            need_alike("conflicts", found, conflicts(v, name))
+        shown = [name for name, *_ in machine.shown.values()]
+        need(len(set(shown)) == len(shown), "one name twice")
+        need(set(machine.shown) <= set(views), "something is shown that is not held")
+
+
+def need_alike(what, found, right):
+    """Of long lists only what is too much and what is missing."""
+    more, less = Counter(found), Counter(right)
+    need(more == less, f"{what}: {short(more - less)} and not {short(less - more)}")
+
+
+def short(counter):
+    return [tuple(str(word)[:40] for word in one) for one in counter.elements()]
+
+
+def change(op, item, fields, at):
+    if op in ("new", "put", "attr", "mv"):
+        return M.change(item, sets=fields, **at)
+    if op in ("restore", "keep"):
+        return M.change(item, sets=fields, settle=True, **at)
+    if op == "displaced":
+        return M.change(item, kind=M.DELETED, sets=fields, **at)
+    if op in ("rm", "protect", "unprotect"):
+        kind, cls = {"rm": (M.DELETED, None), "protect": (M.LIVE, M.PROTECTED), "unprotect": (M.LIVE, M.STANDARD)}[op]
+        return M.change(item, kind=kind, cls=cls, sets=fields, **at)
+    return M.purge(item, **at)
+
+
+def conflicts(v, placed):
+    """As `kura conflicts` lists them: each once."""
+    if v.kind != M.LIVE:
+        return []
+    out = []
+    for field, content in v.conflicts:
+        if field == "kind":
+            out.append(("deletion" if content == M.DELETED else "purge", None))
+        elif field.startswith("attr:"):
+            out.append(("attribute", field[5:]))
+        else:
+            out.append((field, content))
+    if placed != v.shown["name"]:
+        out.append(("place", v.shown["name"]))
+    return out
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    try:
+        record = Record(lines)
+        record.judge()
+    except Failed as e:
+        print(e)
+        raise SystemExit(1)
+    machine = next(iter(record.machines.values()))
+    print(f"{len(record.made)} changes, {len(record.machines)} machines, {len(machine.items)} items, "
+          f"{sum(map(len, machine.conflicts.values()))} conflicts")
+
+
+if __name__ == "__main__":
+    main()
