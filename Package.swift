@@ -55,13 +55,14 @@ let program: [Target] =
       dependencies: ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNcurses", "CNettle", "CSQLite", "CSodium",
-        "CSystemd", "CUnicode", "CZlib", "CZxcvbn",
+        "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNcurses", "CNettle", "CPostgres",
+        "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZlib", "CZxcvbn",
         "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
         "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
-        "KuraSync", "KuraUI", "KuraVault",
+        "KuraPostgres", "KuraStore", "KuraSync", "KuraUI", "KuraVault",
         "SecureMemory", "kura-agent",
-        "kura-desktop", "kura-import", "kura-strength", "kura-sync", "kura-ui",
+        "kura-desktop", "kura-import", "kura-strength", "kura-sync", "kura-sync-postgres",
+        "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
   ]
@@ -100,6 +101,7 @@ let package = Package(
     .executable(name: "kura-import", targets: ["kura-import"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
     .executable(name: "kura-sync", targets: ["kura-sync"]),
+    .executable(name: "kura-sync-postgres", targets: ["kura-sync-postgres"]),
     .executable(name: "kura-ui", targets: ["kura-ui"]),
     // Each module that stands in another one's interface is met with it.
     .library(name: "KuraKeychain", targets: ["KuraKeychain", "KuraClient", "SecureMemory"]),
@@ -116,6 +118,7 @@ let package = Package(
     .systemLibrary(name: "CMinizip", providers: [.apt(["libminizip-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"])]),
+    .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -183,10 +186,18 @@ let package = Package(
       linkerSettings: libraries(["expat", "minizip", "z", "nettle", "argon2"])),
     .executableTarget(
       name: "kura-import", dependencies: ["CKuraSystem", "KuraImport"], swiftSettings: strict),
+    .target(name: "KuraStore", dependencies: ["KuraTerms"], swiftSettings: strict),
     .target(
       name: "KuraSync",
-      dependencies: ["CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory"],
+      dependencies: [
+        "CKuraSystem", "KuraClient", "KuraProtocol", "KuraStore", "KuraTerms", "SecureMemory",
+      ],
       swiftSettings: strict),
+    .target(
+      name: "KuraPostgres", dependencies: ["CPostgres", "KuraStore", "KuraTerms"],
+      swiftSettings: strict, linkerSettings: [.linkedLibrary("pq")]),
+    .executableTarget(
+      name: "kura-sync-postgres", dependencies: ["KuraPostgres"], swiftSettings: strict),
     .executableTarget(
       name: "kura-sync", dependencies: ["CKuraSystem", "KuraSync"], swiftSettings: strict),
     .executableTarget(
@@ -267,8 +278,8 @@ let package = Package(
     .testTarget(
       name: "KuraSyncTests",
       dependencies: [
-        "CKuraSystem", "KuraSync", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory",
-        "TestGround",
+        "CKuraSystem", "KuraPostgres", "KuraStore", "KuraSync", "KuraClient", "KuraProtocol",
+        "KuraTerms", "SecureMemory", "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(

@@ -187,6 +187,14 @@ import Testing
     }
   }
 
+  @Test func `the program for databases has libpq, and nothing that opens a vault`() throws {
+    let program = try Data(contentsOf: Self.programs.appending(path: "kura-sync-postgres"))
+    for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {
+      #expect(program.range(of: Data(word.utf8)) == nil, "\(word)")
+    }
+    #expect(program.range(of: Data("libpq.so.5".utf8)) != nil)
+  }
+
   @Test func `the desktop program has libsystemd, and nothing that opens a vault`() throws {
     let desktop = try Data(contentsOf: Self.programs.appending(path: "kura-desktop"))
     for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {

@@ -40,9 +40,12 @@ private let allowed: [String: Set<String>] = [
     "KuraProtocol", "KuraTerms", "SecureMemory",
   ],
   "kura-import": ["CKuraSystem", "KuraImport"],
+  "KuraStore": ["KuraTerms", "Glibc"],
   "KuraSync": [
-    "CKuraSystem", "KuraClient", "KuraProtocol", "KuraTerms", "SecureMemory", "Glibc",
+    "CKuraSystem", "KuraClient", "KuraProtocol", "KuraStore", "KuraTerms", "SecureMemory", "Glibc",
   ],
+  "KuraPostgres": ["CPostgres", "KuraStore", "KuraTerms", "Glibc"],
+  "kura-sync-postgres": ["KuraPostgres", "Glibc"],
   "kura-sync": ["CKuraSystem", "KuraSync"],
   "kura-ui": ["CKuraSystem", "KuraUI"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import KuraStore
 import KuraTerms
 import TestGround
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import KuraProtocol
+import KuraStore
 import KuraTerms
 import Testing
 

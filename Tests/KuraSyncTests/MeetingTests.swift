@@ -3,6 +3,7 @@
 import Foundation
 import KuraClient
 import KuraProtocol
+import KuraStore
 import KuraTerms
 import SecureMemory
 import Synchronization
@@ -151,6 +152,13 @@ private final class MemoryStore: Store {
     files[place.text] = nil
   }
 
+  var settled = 0
+
+  func settle() throws(StoreError) {
+    try check()
+    settled += 1
+  }
+
   func leave() { files = [:] }
 }
 
@@ -199,7 +207,7 @@ private final class MemoryStore: Store {
       heard == [
         "names \(head)", "names \(object)", "bytes 3 8", "missing", "done", "done", "done",
       ])
-    #expect(meeting.report == report && meeting.failure == nil)
+    #expect(meeting.report == report && meeting.failure == nil && store.settled == 1)
     #expect(store.files == [object: []])
     #expect(moved == [0, 0, 3, 3, 5, 5, 5])
   }
@@ -227,6 +235,7 @@ private final class MemoryStore: Store {
 
   @Test func `a store that fails ends it, with what came until then`() throws {
     store.failure = .full(path: "/x")
+    #expect(try meet([]).meeting.failure == .full(path: "/x"))
     let kinds: [StoreErrand] = [
       StoreErrand(.list, StorePlace.heads), StoreErrand(.fetch, object, size: 9),
       StoreErrand(.write, head), StoreErrand(.delete, head),

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import KuraClient
 import KuraProtocol
+import KuraStore
 import KuraTerms
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import KuraClient
 import KuraProtocol
+import KuraStore
 import KuraTerms
 import Testing
 
@@ -21,13 +22,17 @@ import Testing
     #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
     #expect(try SyncOrder(["--", "pull"]).wanted == .pull)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
+    #expect(try SyncOrder(["sql"]).wanted == .sql(role: nil))
+    #expect(try SyncOrder(["sql", "--role", "desk"]).wanted == .sql(role: "desk"))
     #expect(try SyncOrder(["--version"]).wanted == .version)
     #expect(try SyncOrder(["-h"]).wanted == .help)
     let wrong = [
       ["init"], ["init", "dir:x", "y"], ["watch"], ["look"], ["joined", "x"], ["pull", "x"],
       ["--frobnicate"],
       ["--label"], ["--vault"],
-      ["--label", "desk"], ["--weak"],
+      ["--label", "desk"], ["--weak"], ["--role", "x"], ["init", "--role", "x", "dir:x"],
+      ["sql", "x"],
+      ["sql", "--weak"],
     ]
     for words in wrong {
       #expect(throws: SyncOrder.Flaw.self, "\(words)") { try SyncOrder(words) }
@@ -44,8 +49,18 @@ import Testing
     #expect(try Remote("rclone:cloud:a/b//").text == "rclone:cloud:a/b")
     #expect(try Remote("rclone:cloud:").kind == .rclone("cloud:"))
     #expect(try Remote("rclone::local:/").kind == .rclone(":local:/"))
+    let address = "postgres://desk@db.example.org:5432/kura?sslmode=verify-full"
+    #expect(try Remote(address).kind == .postgres(address))
+    #expect(try Remote("postgresql:///kura?host=/run").text == "postgresql:///kura?host=/run")
     for text in [
-      "", "/a/b", "dir:", "dir:a\nb", "DIR:/a", "rclone:", "rclone:cloud", "rclone::local",
+      "postgres://a:b@c/d", "postgres://a@b:c@d/e", "postgresql://c/d?password=x",
+      "postgres://c?sslpassword=x",
+    ] {
+      #expect(throws: SyncFailure.self) { try Remote(text) }
+    }
+    for text in [
+      "", "/a/b", "postgres://", "postgres:x", "postgres://x\n", "dir:", "dir:a\nb", "DIR:/a",
+      "rclone:", "rclone:cloud", "rclone::local",
       "rclone:--config=x:y", "rclone:a:\u{1B}",
     ] {
       let failure = #expect(throws: SyncFailure.self, "\(text)") { try Remote(text) }
@@ -58,7 +73,7 @@ import Testing
       .missing(path: "/x"), .notAFolder(path: "/x"), .empty(path: "/x"), .readOnly(path: "/x"),
       .full(path: "/x"), .denied(path: "/x"), .crowded(path: "/x"), .system(errno: EIO, path: "/x"),
       .noProgram(name: "/x", package: "x"), .unknown(path: "/x"),
-      .unreachable(path: "/x", said: "y"), .refused(path: "/x", said: "y"),
+      .unprepared(path: "/x"), .unreachable(path: "/x", said: "y"), .refused(path: "/x", said: "y"),
       .untrusted(path: "/x", said: "y"), .other(path: "/x", said: "y"),
     ]
     for error in failures {

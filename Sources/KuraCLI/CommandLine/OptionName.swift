@@ -88,6 +88,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case revision
   case rotate
   case sandbox
+  case role
   case secret
   case show
   case staged

@@ -6,7 +6,7 @@ internal import KuraProtocol
 /// Does `kura sync`: tells who shares the vault, or unlocks it and becomes the program that carries.
 enum Sync {
   static let command = Command(
-    "sync", [.init("init|join|enter|status|devices", .optional), .init("REMOTE", .optional)],
+    "sync", [.init("init|join|enter|status|devices|sql", .optional), .init("REMOTE", .optional)],
     abstract: "share the vault among your machines by a store",
     options: [
       Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
@@ -20,6 +20,7 @@ enum Sync {
       Option(.yes, help: "with --remove: do not ask whether to go on"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "with --remove: the new one (0600)"),
       Option(.noRecoveryKey, help: "with --remove: make none"),
+      Option(.role, .required("NAME"), help: "with sql: a role for one machine"),
       Option.json,
     ] + Option.keyFiles,
     unlocking: .whenLocked, run: run)
@@ -27,7 +28,7 @@ enum Sync {
   /// Names what can be done; nothing: to meet the store.
   private enum Action: String, CaseIterable {
     case initialize = "init"
-    case join, enter, status, devices
+    case join, enter, status, devices, sql
 
     /// The options that it takes.
     var options: [OptionName] {
@@ -37,6 +38,7 @@ enum Sync {
       case .enter: [.otherPasscodeFD, .otherPasscodeFile]
       case .status: [.json]
       case .devices: [.json, .remove] + Sync.removing
+      case .sql: [.role]
       }
     }
   }
@@ -53,11 +55,15 @@ enum Sync {
       else {
         throw .usage(
           "sync does not know " + Diagnostic.quoted(word),
-          hint: "say init, join, enter, status or devices, or nothing to meet the store")
+          hint: "say init, join, enter, status, devices or sql, or nothing to meet the store")
       }
       return action
     }
     try check(action, invocation.arguments)
+    // No vault has anything to say to it.
+    if action == .sql {
+      return try become(["sql"] + (try invocation.text(.role).map { ["--role", $0] } ?? []))
+    }
     let access = try invocation.agentAccess(verb: command.verb)
     switch action {
     case .status: try showStatus(access, &invocation)
@@ -66,7 +72,7 @@ enum Sync {
       try showDevices(access, &invocation)
     case .enter: return try enter(try program(), access, invocation)
     case .join: return try join(try program(), access, invocation)
-    case .initialize, nil: return try carry(action, access, invocation)
+    case .initialize, .sql, nil: return try carry(operands, access, invocation)
     }
     return .ok
   }
@@ -103,26 +109,24 @@ enum Sync {
   }
 
   /// Becomes the program that carries.
-  private static func carry(
-    _ action: Action?, _ access: VaultAccess, _ invocation: borrowing Invocation
-  ) throws(CommandError) -> ExitStatus {
-    try carry(action == nil ? [] : invocation.arguments.operands, access, invocation)
+  private static func become(_ words: [String]) throws(CommandError) -> ExitStatus {
+    let program = try program()
+    let failed = System.become(program, [program] + words)
+    throw .client(.programUnstartable(path: program, errno: -failed))
   }
 
-  /// The same with what the program is asked for.
+  /// The same for a vault that is unlocked first, with what the program is asked for.
   static func carry(
     _ operands: [[UInt8]], _ access: VaultAccess, _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
-    let program = try program()
-    var words = [program, "--vault", access.vault.name ?? access.vault.path]
+    var words = ["--vault", access.vault.name ?? access.vault.path]
     if invocation.messages.isQuiet { words.append("-q") }
     if let label = try invocation.text(.label) { words += ["--label", label] }
     if invocation.arguments.has(.weak) { words.append("--weak") }
     words.append("--")
     for operand in operands { words.append(try Invocation.text(operand)) }
     _ = try status(access)
-    let failed = System.become(program, words)
-    throw .client(.programUnstartable(path: program, errno: -failed))
+    return try become(words)
   }
 
   static func status(_ access: VaultAccess) throws(CommandError) -> SyncStatusReply {

@@ -2,6 +2,7 @@
 
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraStore
 internal import KuraTerms
 
 /// Finds in a store what a new machine can begin a vault with: heads, and the objects that they name. It opens none of
@@ -137,6 +138,9 @@ extension Remote {
       switch remote.kind {
       case .folder(let path): vaults = try FolderStore.vaults(at: path)
       case .rclone(let place): vaults = try RcloneStore.vaults(at: place, by: RcloneProgram())
+      case .postgres:
+        let none = [UInt8](repeating: 0, count: StorePlace.identifierByteCount)
+        vaults = try remote.store(of: none, makes: false).vaults()
       }
     } catch { throw SyncFailure(joining: error, at: remote.text) }
     guard let vault = vaults.first else { throw .nothingToJoin(remote.text) }

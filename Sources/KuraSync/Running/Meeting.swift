@@ -2,6 +2,7 @@
 
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraStore
 internal import KuraTerms
 
 /// Runs the errands of the agent in a store, until there is none.
@@ -25,6 +26,9 @@ struct Meeting {
       let bytes: [UInt8]
       switch turn {
       case .over(let report):
+        if failure == nil {
+          do throws(StoreError) { try store.settle() } catch { failure = error }
+        }
         (self.report, self.failure) = (report, failure)
         return
       case .errand(let next, let given): (errand, bytes) = (next, given)

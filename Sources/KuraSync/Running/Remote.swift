@@ -2,6 +2,7 @@
 
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraStore
 
 /// Says where the store of a vault is.
 struct Remote: Equatable, Sendable {
@@ -11,6 +12,8 @@ struct Remote: Equatable, Sendable {
     case folder(String)
     /// What rclone knows by this name and path.
     case rclone(String)
+    /// The database at an address, as libpq reads it.
+    case postgres(String)
   }
 
   let kind: Kind
@@ -20,6 +23,7 @@ struct Remote: Equatable, Sendable {
     switch kind {
     case .folder(let path): "dir:" + path
     case .rclone(let place): "rclone:" + place
+    case .postgres(let address): address
     }
   }
 
@@ -29,11 +33,12 @@ struct Remote: Equatable, Sendable {
       kind = .folder(try Self.folder(path))
     } else if let place = Self.rest(of: text, behind: "rclone:") {
       kind = .rclone(try Self.place(place))
+    } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+      kind = .postgres(try Self.address(text))
     } else {
       throw SyncFailure(
         .usage, "there is no store " + SyncWords.harmless(text),
-        hint: "name a folder, or what rclone reaches: 'kura sync init dir:FOLDER', "
-          + "'kura sync init rclone:NAME:PATH'")
+        hint: "name a folder: 'kura sync init dir:FOLDER'; kura-sync(1) has what else there is")
     }
   }
 
@@ -72,17 +77,45 @@ struct Remote: Equatable, Sendable {
     return place
   }
 
+  /// An address without a password: that would stand where every program of the machine sees it.
+  private static func address(_ text: String) throws(SyncFailure) -> String {
+    let parts = text.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)
+    let rest = parts[1]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast()
+    let words = rest.split(separator: "?", maxSplits: 1).dropFirst().joined()
+    let hasPassword = user.joined().contains(":") || words.contains("password=")
+    guard isPlain(text), !rest.isEmpty, !hasPassword else {
+      guard hasPassword else {
+        throw SyncFailure(.usage, "postgres:// is followed by an address: USER@HOST/DATABASE")
+      }
+      throw SyncFailure(
+        .usage,
+        "a password stands in the address, where other programs and the history of the shell have it",
+        hint: "put it into ~/.pgpass, or use a certificate: see kura-sync(1)")
+    }
+    return text
+  }
+
   /// Opens it.
   ///
   /// - Parameter makes: Whether it is made for the vault where there is nothing of it yet.
   func open(of vault: [UInt8], makes: Bool = false) throws(SyncFailure) -> any Store {
-    do throws(StoreError) {
-      switch kind {
-      case .folder(let path): return try FolderStore(at: path, of: vault, makes: makes)
-      case .rclone(let place):
-        return try RcloneStore(at: place, of: vault, makes: makes, by: RcloneProgram())
-      }
-    } catch { throw SyncFailure(error, at: text) }
+    do throws(StoreError) { return try store(of: vault, makes: makes) } catch {
+      throw SyncFailure(error, at: text)
+    }
+  }
+
+  /// The same, with the store's own failures.
+  func store(of vault: [UInt8], makes: Bool) throws(StoreError) -> any Store {
+    switch kind {
+    case .folder(let path): return try FolderStore(at: path, of: vault, makes: makes)
+    case .rclone(let place):
+      return try RcloneStore(at: place, of: vault, makes: makes, by: RcloneProgram())
+    case .postgres(let address):
+      return try ProgramStore(
+        by: "kura-sync-postgres", from: "kura-sync-postgres", at: address, of: vault, makes: makes)
+    }
   }
 }
 

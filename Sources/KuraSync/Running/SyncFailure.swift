@@ -2,6 +2,7 @@
 
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraStore
 
 /// Tells what went wrong, and what to do next.
 struct SyncFailure: Error, Equatable, Sendable {
@@ -58,8 +59,8 @@ extension SyncFailure {
     let isAbsent =
       switch error {
       case .missing, .notAFolder, .empty: true
-      case .readOnly, .full, .denied, .crowded, .noProgram, .unknown, .unreachable, .refused,
-        .untrusted, .other, .system:
+      case .readOnly, .full, .denied, .crowded, .noProgram, .unknown, .unprepared, .unreachable,
+        .refused, .untrusted, .other, .system:
         false
       }
     self.init(.inputOutput, text, hint: isAbsent ? Self.joinAgain : hint)
@@ -117,6 +118,11 @@ extension StoreError {
       return (
         "rclone has no remote for " + SyncWords.harmless(path),
         "'rclone listremotes' says which there are, and 'rclone config' makes one"
+      )
+    case .unprepared(let path):
+      return (
+        "the database at " + SyncWords.harmless(path) + " has no tables for vaults",
+        "'kura sync sql' prints what makes them, for its owner to give to psql"
       )
     case .unreachable(let path, let said):
       return (

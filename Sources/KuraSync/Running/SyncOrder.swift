@@ -18,12 +18,15 @@ struct SyncOrder: Equatable, Sendable {
     case joined
     /// Meet it before another key is entered, which is not told then.
     case pull
+    /// Print what makes a database ready, or a role in it.
+    case sql(role: String?)
   }
 
   var wanted = Wanted.meet
   var vault: String?
   /// What this machine is called; nil: by its host name.
   var label: String?
+  var role: String?
   var isWeakMeant = false
   var isQuiet = false
 
@@ -34,7 +37,8 @@ struct SyncOrder: Equatable, Sendable {
            kura sync enter
            kura sync status [--json]
            kura sync devices [--json]
-    A REMOTE is dir:FOLDER, or rclone:NAME:PATH.
+           kura sync sql [--role NAME]
+    A REMOTE is dir:FOLDER, rclone:NAME:PATH, or postgres://USER@HOST/DATABASE.
 
     """
 
@@ -51,6 +55,7 @@ struct SyncOrder: Equatable, Sendable {
       case "--" where !isLiteral: isLiteral = true
       case "--vault" where !isLiteral: vault = try value(of: word)
       case "--label" where !isLiteral: label = try value(of: word)
+      case "--role" where !isLiteral: role = try value(of: word)
       case "--weak" where !isLiteral: isWeakMeant = true
       case "-q" where !isLiteral: isQuiet = true
       case "--version" where !isLiteral, "-V" where !isLiteral: wanted = .version
@@ -67,9 +72,13 @@ struct SyncOrder: Equatable, Sendable {
 
   private mutating func take(_ operands: [String]) throws(Flaw) {
     guard let first = operands.first else {
-      guard label == nil, !isWeakMeant else { throw Flaw(words: "--label and --weak go with init") }
+      guard label == nil, !isWeakMeant, role == nil else {
+        throw Flaw(words: "--label and --weak go with init, --role with sql")
+      }
       return
     }
+    if operands == ["sql"], label == nil, !isWeakMeant { return wanted = .sql(role: role) }
+    guard role == nil else { throw Flaw(words: "--role goes with sql") }
     if operands == ["joined"] { return wanted = .joined }
     if operands == ["pull"] { return wanted = .pull }
     guard first == "init" || first == "look" else {

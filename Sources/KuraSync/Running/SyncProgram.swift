@@ -3,6 +3,7 @@
 internal import CKuraSystem
 internal import KuraClient
 internal import KuraProtocol
+internal import KuraStore
 internal import SecureMemory
 
 /// Runs `kura sync` from the command line to the exit status.
@@ -22,6 +23,14 @@ public enum SyncProgram {
       case .meet, .pull: return Int32(try meet(order).rawValue)
       case .begin(let remote): return Int32(try begin(remote, order).rawValue)
       case .look(let remote): try look(remote)
+      case .sql(nil): write(PostgresSchema.tables, to: 1)
+      case .sql(let role?):
+        guard PostgresSchema.isRole(role) else {
+          throw SyncFailure(
+            .usage,
+            "a role's name is made of a to z, 0 to 9, _ and -, and begins with a letter or _")
+        }
+        write(PostgresSchema.role(role), to: 1)
       case .joined: return Int32(try meetJoined(order).rawValue)
       }
       return 0

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import KuraProtocol
+internal import KuraStore
 
 extension StoreError {
   /// What an error of the system means to who has a store at a path.

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import KuraProtocol
+internal import KuraStore
 internal import KuraTerms
 
 /// Keeps the files in a folder that something carries: a synchronised one, a stick, a network's.
@@ -46,6 +47,8 @@ struct FolderStore: Store {
     guard makes else { throw .empty(path: above) }
     root = try outer.makeFolder(name, mode, in: above)
   }
+
+  func settle() {}
 
   func leave() {
     if let outer = try? FolderHandle(at: above) { outer.removeFolder(name) }

@@ -3,6 +3,7 @@
 internal import CKuraSystem
 internal import Glibc
 internal import KuraClient
+internal import KuraStore
 
 /// Runs the user's own rclone, once for each step: what it writes is taken, and what it complains of becomes an error.
 ///

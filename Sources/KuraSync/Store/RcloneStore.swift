@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 internal import KuraProtocol
+internal import KuraStore
 internal import KuraTerms
 
 /// Keeps the files where rclone reaches: S3, WebDAV, SFTP and some seventy more.
@@ -32,6 +33,8 @@ struct RcloneStore: Store {
     (self.above, self.program, isNew) = (above, program, makes)
     if makes { try check(try run(["mkdir", path]), path) }
   }
+
+  func settle() {}
 
   func leave() { _ = try? program.run(["rmdir", path], atMost: 0, in: path) }
 

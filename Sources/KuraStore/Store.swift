@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-internal import KuraTerms
+package import KuraTerms
 
 /// Keeps files under names for machines that share a vault, and knows nothing of what they are.
 ///
 /// Nothing more is asked of it: no lock, no order, no clock.
-protocol Store {
+package protocol Store {
   /// The heads that there are; names of other shapes are left out.
   func heads() throws(StoreError) -> [StorePlace]
 
@@ -15,19 +15,30 @@ protocol Store {
   /// All bytes of a file; nil where there is none, or it has more than may be.
   func get(_ place: StorePlace, atMost most: Int) throws(StoreError) -> [UInt8]?
 
-  /// Writes a file in place of what stands there. When this returns it lasts; whatever ends this before, all of it is
-  /// there or what was.
+  /// Writes a file in place of what stands there: whatever ends this, all of it is there or what was. A head lasts when this
+  /// returns, and so does all that was put before it.
   func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError)
 
   /// Takes a file away, where there is one.
   func delete(_ place: StorePlace) throws(StoreError)
 
+  /// Makes last all that was put so far: until then what is put may be gone where this program ends, but for a head and
+  /// all that was put before it.
+  func settle() throws(StoreError)
+
   /// Takes away what was made for a vault of which nothing stands in it.
   func leave()
+
+  /// The ids of all vaults of which something stands where this one does.
+  func vaults() throws(StoreError) -> [[UInt8]]
+}
+
+extension Store {
+  package func vaults() throws(StoreError) -> [[UInt8]] { [] }
 }
 
 /// Tells why a store does not do what it was asked for.
-enum StoreError: Error, Equatable {
+package enum StoreError: Error, Equatable, Sendable {
   /// Nothing stands where the store should.
   case missing(path: String)
   /// Something else than a directory stands where one should.
@@ -46,6 +57,8 @@ enum StoreError: Error, Equatable {
   case noProgram(name: String, package: String)
   /// That program knows no store of the name.
   case unknown(path: String)
+  /// It was not made ready for vaults.
+  case unprepared(path: String)
   /// Nothing answers there.
   case unreachable(path: String, said: String)
   /// It does not take us for who may come in.

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+
+#include <postgresql/libpq-fe.h>

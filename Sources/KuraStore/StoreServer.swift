@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraTerms
+
+/// Is a store that can tell when something comes into it.
+package protocol WatchedStore: Store {
+  /// Begins to tell.
+  func watch() throws(StoreError)
+
+  /// What can be read where there may be news; -1 for none.
+  var bell: Int32 { get }
+
+  /// Whether there is news; nil where the store is gone.
+  func hasNews() -> Bool?
+}
+
+/// Serves a store to kura-sync, until that is gone.
+package struct StoreServer {
+  private let pipe: StorePipe
+  private var store: (any WatchedStore)?
+
+  /// One that answers by a pipe.
+  package init(_ pipe: StorePipe) { self.pipe = pipe }
+
+  /// Does what is wished for.
+  ///
+  /// - Parameter open: Opens the store of a vault.
+  package mutating func run(
+    open: (_ remote: String, _ vault: [UInt8], _ makes: Bool) throws(StoreError) ->
+      any WatchedStore
+  ) {
+    while true {
+      while let store, store.bell >= 0, !pipe.waits(besides: store.bell) {
+        guard let hasNews = store.hasNews() else { return }
+        if hasNews, !pipe.send(StoreFrame(.news)) { return }
+      }
+      guard let wish = pipe.receive()?.wish else { return }
+      var reply: StoreReply
+      do throws(StoreError) {
+        if case .open(let remote, let vault, let makes) = wish {
+          store = try open(remote, vault, makes)
+          reply = .done
+        } else if let store {
+          reply = try Self.answer(wish, by: store)
+        } else {
+          return
+        }
+      } catch { reply = .failed(error) }
+      guard pipe.send(StoreFrame(reply)) else { return }
+    }
+  }
+
+  private static func answer(
+    _ wish: StoreWish, by store: any WatchedStore
+  ) throws(StoreError) -> StoreReply {
+    switch wish {
+    case .heads: return .places(try store.heads())
+    case .objects(let device): return .places(try store.objects(of: device))
+    case .get(let place, let most):
+      return if let bytes = try store.get(place, atMost: most) { .bytes(bytes) } else { .nothing }
+    case .put(let place, let bytes): try store.put(place, bytes)
+    case .delete(let place): try store.delete(place)
+    case .settle: try store.settle()
+    case .leave: store.leave()
+    case .vaults: return .bytes(Array(try store.vaults().joined()))
+    case .watch: try store.watch()
+    case .open: break
+    }
+    return .done
+  }
+}
