@@ -29,7 +29,7 @@ LINKS := git-credential-kura docker-credential-kura cargo-credential-kura terraf
 # Programs that may be there themselves: each in a directory of its own, to stand in the PATH of what shall find it.
 FRONTS := pass keyring
 COMMANDS := kura kura-agent kura-desktop kura-import kura-sync kura-ui
-UNIT := kura-agent.socket kura-agent.service kura-desktop.service
+UNIT := kura-agent.socket kura-agent.service kura-desktop.service kura-sync.service
 BIN := $(DESTDIR)$(PREFIX)/bin
 HELPERS := $(DESTDIR)$(PREFIX)/libexec/kura
 MAN := $(DESTDIR)$(PREFIX)/share/man/man

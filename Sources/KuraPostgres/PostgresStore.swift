@@ -7,7 +7,7 @@ internal import KuraTerms
 ///
 /// What a push writes is one transaction, which ends with the head. Of a push with more than 16 MiB before that the database gets
 /// all that was put whenever that is full, so that who is cut off goes on there: what no head names is nobody's yet.
-final class PostgresStore: WatchedStore {
+final class PostgresStore: Store {
   private static let mostPending = 16 << 20
 
   private let connection: PostgresConnection
@@ -16,7 +16,7 @@ final class PostgresStore: WatchedStore {
   private let isNew: Bool
   /// How much of a transaction is put, and not for good; nil outside of one.
   private var pending: Int?
-  private var isWatched = false
+  private(set) var tellsAll = false
 
   /// Opens the store of a vault.
   ///
@@ -135,12 +135,27 @@ final class PostgresStore: WatchedStore {
 extension PostgresStore {
   private var channel: String { "kura_" + StorePlace.hexadecimal(vault) }
 
-  var bell: Int32 { isWatched ? connection.descriptor : -1 }
-
-  func watch() throws(StoreError) {
-    try connection.run("LISTEN \(channel)")
-    isWatched = true
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
+    let found = try connection.run(
+      "SELECT device, md5(bytes) FROM kura_head WHERE vault = $1::bytea ORDER BY device", [vault])
+    return Array(found.rows.filter { $0[0] != own }.joined().joined())
   }
 
-  func hasNews() -> Bool? { connection.hasNews() }
+  /// A database that knows no LISTEN is looked at now and then.
+  func watch() throws(StoreError) {
+    do throws(StoreError) { try connection.run("LISTEN \(channel)") } catch {
+      guard case .other = error else { throw error }
+      return
+    }
+    tellsAll = true
+  }
+
+  var bell: Int32 { tellsAll ? connection.descriptor : -1 }
+
+  func answerBell() throws(StoreError) -> Bool {
+    guard let isNew = connection.hasNews() else {
+      throw .unreachable(path: address, said: "the server has gone")
+    }
+    return isNew
+  }
 }

@@ -31,9 +31,33 @@ package protocol Store {
 
   /// The ids of all vaults of which something stands where this one does.
   func vaults() throws(StoreError) -> [[UInt8]]
+
+  /// What the heads of others are told apart by, without reading them where the store does better.
+  ///
+  /// - Parameter own: The device whose head does not count.
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8]
+
+  /// Begins to tell when something comes into it.
+  func watch() throws(StoreError)
+
+  /// Whether it tells of all that comes; else it is looked at now and then.
+  var tellsAll: Bool { get }
+
+  /// What can be read when something came; -1: it tells nothing.
+  var bell: Int32 { get }
+
+  /// Takes what was told.
+  ///
+  /// - Returns: Whether another one than this program did something.
+  @discardableResult
+  func answerBell() throws(StoreError) -> Bool
 }
 
 extension Store {
+  package func watch() throws(StoreError) {}
+  package var tellsAll: Bool { false }
+  package var bell: Int32 { -1 }
+  package func answerBell() throws(StoreError) -> Bool { false }
   package func vaults() throws(StoreError) -> [[UInt8]] { [] }
 }
 

@@ -14,6 +14,7 @@ package enum StoreWish: Equatable, Sendable {
   case settle
   case leave
   case vaults
+  case marks(but: [UInt8])
   /// Tell from now on when something comes into the store.
   case watch
 }
@@ -58,6 +59,7 @@ extension StoreFrame {
     case .leave: self.init(8)
     case .watch: self.init(9)
     case .vaults: self.init(11)
+    case .marks(let own): self.init(10, own)
     }
   }
 
@@ -85,6 +87,7 @@ extension StoreFrame {
     case 8: return .leave
     case 9: return .watch
     case 11: return .vaults
+    case 10: return .marks(but: content)
     default: return nil
     }
   }

@@ -2,22 +2,10 @@
 
 internal import KuraTerms
 
-/// Is a store that can tell when something comes into it.
-package protocol WatchedStore: Store {
-  /// Begins to tell.
-  func watch() throws(StoreError)
-
-  /// What can be read where there may be news; -1 for none.
-  var bell: Int32 { get }
-
-  /// Whether there is news; nil where the store is gone.
-  func hasNews() -> Bool?
-}
-
 /// Serves a store to kura-sync, until that is gone.
 package struct StoreServer {
   private let pipe: StorePipe
-  private var store: (any WatchedStore)?
+  private var store: (any Store)?
 
   /// One that answers by a pipe.
   package init(_ pipe: StorePipe) { self.pipe = pipe }
@@ -27,12 +15,13 @@ package struct StoreServer {
   /// - Parameter open: Opens the store of a vault.
   package mutating func run(
     open: (_ remote: String, _ vault: [UInt8], _ makes: Bool) throws(StoreError) ->
-      any WatchedStore
+      any Store
   ) {
     while true {
       while let store, store.bell >= 0, !pipe.waits(besides: store.bell) {
-        guard let hasNews = store.hasNews() else { return }
-        if hasNews, !pipe.send(StoreFrame(.news)) { return }
+        // A store that is gone is told by the end.
+        guard let isNew = try? store.answerBell() else { return }
+        if isNew, !pipe.send(StoreFrame(.news)) { return }
       }
       guard let wish = pipe.receive()?.wish else { return }
       var reply: StoreReply
@@ -51,7 +40,7 @@ package struct StoreServer {
   }
 
   private static func answer(
-    _ wish: StoreWish, by store: any WatchedStore
+    _ wish: StoreWish, by store: any Store
   ) throws(StoreError) -> StoreReply {
     switch wish {
     case .heads: return .places(try store.heads())
@@ -63,7 +52,10 @@ package struct StoreServer {
     case .settle: try store.settle()
     case .leave: store.leave()
     case .vaults: return .bytes(Array(try store.vaults().joined()))
-    case .watch: try store.watch()
+    case .marks(let own): return .bytes(try store.marks(but: own))
+    case .watch:
+      try store.watch()
+      return store.tellsAll ? .done : .nothing
     case .open: break
     }
     return .done

@@ -35,6 +35,13 @@ public enum StorePlace: Equatable, Sendable {
     return bytes(name.utf8.dropFirst(8), count: identifierByteCount)
   }
 
+  /// Whose it is.
+  public var device: [UInt8] {
+    switch self {
+    case .head(let device), .object(let device, _): device
+    }
+  }
+
   /// The name below the vault's.
   public var text: String {
     switch self {

@@ -168,6 +168,28 @@ enum Sample {
     #expect(try store.heads() == [])
   }
 
+  @Test func `it tells when something comes, and by what heads are told apart`() throws {
+    let other = StorePlace.head(device: [UInt8](repeating: 9, count: 16))
+    try store.put(Sample.head, [1])
+    #expect(store.bell == -1 && !store.tellsAll)
+    try store.watch()
+    let own = try store.marks(but: Sample.device)
+    let all = try store.marks(but: [])
+    try store.put(Sample.head, [2])
+    #expect(try store.marks(but: Sample.device) == own && store.marks(but: []) != all)
+    #expect(isRinging)
+    #expect(try store.answerBell())
+    #expect(!isRinging)
+    try store.put(other, [1])
+    #expect(isRinging)
+    #expect(try store.marks(but: Sample.device) != own)
+  }
+
+  private var isRinging: Bool {
+    var bell = pollfd(fd: store.bell, events: Int16(POLLIN), revents: 0)
+    return poll(&bell, 1, 0) == 1
+  }
+
   @Test func `what fails leaves what was, and nothing beside it`() throws {
     try store.put(Sample.head, [1])
     for failing in FolderStore.WriteStep.allCases {

@@ -160,6 +160,8 @@ private final class MemoryStore: Store {
   }
 
   func leave() { files = [:] }
+
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] { [] }
 }
 
 @Suite struct `A meeting` {

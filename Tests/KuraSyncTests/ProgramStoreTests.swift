@@ -11,7 +11,7 @@ import Testing
 @testable import KuraSync
 
 /// Keeps what it is given, and rings where a test says.
-private final class RingingStore: WatchedStore {
+private final class RingingStore: Store {
   var files: [String: [UInt8]] = [:]
   var settled = 0
   private var ends: [Int32] = [-1, -1]
@@ -43,9 +43,15 @@ private final class RingingStore: WatchedStore {
     write(ends[1], "x", 1)
   }
 
-  func hasNews() -> Bool? {
+  var tellsAll: Bool { ends[0] >= 0 }
+
+  func answerBell() throws(StoreError) -> Bool {
     var byte: UInt8 = 0
-    return read(ends[0], &byte, 1) == 1 ? true : nil
+    return read(ends[0], &byte, 1) == 1
+  }
+
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
+    files.keys.filter { StorePlace($0)?.device != own }.sorted().joined().utf8.map { $0 }
   }
 }
 
@@ -92,7 +98,7 @@ private final class RingingStore: WatchedStore {
       .open(remote: "", vault: Sample.vault, makes: false), .heads,
       .objects(device: Sample.device), .get(Sample.head, most: 70_000),
       .put(Sample.object(7), [1, 0, 2]), .put(Sample.head, []), .delete(Sample.head), .settle,
-      .leave, .watch,
+      .leave, .watch, .marks(but: Sample.device), .marks(but: []),
     ]
     for wish in wishes { #expect(StoreFrame(wish).wish == wish) }
     let replies: [StoreReply] =
@@ -129,6 +135,14 @@ private final class RingingStore: WatchedStore {
       try store.delete(Sample.object(7))
       #expect(try store.heads() == [Sample.head])
       try store.settle()
+      #expect(store.bell == -1 && !store.tellsAll)
+      #expect(try store.marks(but: []) == Array(Sample.head.text.utf8))
+      #expect(try store.marks(but: Sample.device) == [])
+      // What came while nothing was asked is told, and what came meanwhile is no answer.
+      try store.watch()
+      #expect(store.tellsAll && store.bell >= 0)
+      #expect(try store.answerBell())
+      #expect(try store.heads() == [Sample.head])
     }
     #expect(kept.files == [Sample.head.text: [1]] && kept.settled == 1)
   }

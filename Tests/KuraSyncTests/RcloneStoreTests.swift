@@ -80,6 +80,10 @@ private let complaints: [(said: String, error: StoreError)] = [
     // The same size once more, by which rclone would tell nothing.
     try store.put(Sample.head, [4, 5, 6])
     #expect(try store.get(Sample.head, atMost: 9) == [4, 5, 6])
+    let marks = try store.marks(but: [])
+    #expect(try store.marks(but: Sample.device) != marks)
+    try store.put(Sample.head, [4, 5, 6, 7])
+    #expect(try store.marks(but: []) != marks)
     try store.delete(Sample.object(7))
     try store.delete(Sample.object(7))
     #expect(try store.objects(of: Sample.device) == [Sample.object(8)])

@@ -22,6 +22,9 @@ import Testing
     #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
     #expect(try SyncOrder(["--", "pull"]).wanted == .pull)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
+    let watch = try SyncOrder(["--watch"])
+    #expect(watch.wanted == .meet && watch.isWatch)
+    #expect(throws: SyncOrder.Flaw.self) { try SyncOrder(["--watch", "init", "dir:x"]) }
     #expect(try SyncOrder(["sql"]).wanted == .sql(role: nil))
     #expect(try SyncOrder(["sql", "--role", "desk"]).wanted == .sql(role: "desk"))
     #expect(try SyncOrder(["--version"]).wanted == .version)

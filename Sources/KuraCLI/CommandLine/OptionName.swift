@@ -105,6 +105,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case verify
   case version
   case wait
+  case watch
   case weak
   case weakKDF = "weak-kdf"
   case weakPasscode = "weak-passcode"

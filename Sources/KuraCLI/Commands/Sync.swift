@@ -20,6 +20,7 @@ enum Sync {
       Option(.yes, help: "with --remove: do not ask whether to go on"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "with --remove: the new one (0600)"),
       Option(.noRecoveryKey, help: "with --remove: make none"),
+      Option(.watch, help: "go on, whenever something changes here or there"),
       Option(.role, .required("NAME"), help: "with sql: a role for one machine"),
       Option.json,
     ] + Option.keyFiles,
@@ -65,6 +66,12 @@ enum Sync {
       return try become(["sql"] + (try invocation.text(.role).map { ["--role", $0] } ?? []))
     }
     let access = try invocation.agentAccess(verb: command.verb)
+    if invocation.arguments.has(.watch) {
+      // A vault that is locked is waited for.
+      return try become(
+        ["--vault", access.vault.name ?? access.vault.path, "--watch"]
+          + (invocation.messages.isQuiet ? ["-q"] : []))
+    }
     switch action {
     case .status: try showStatus(access, &invocation)
     case .devices:
@@ -80,7 +87,8 @@ enum Sync {
   private static func check(_ action: Action?, _ arguments: Arguments) throws(CommandError) {
     let verb = "sync" + (action.map { " " + $0.rawValue } ?? "")
     for option in command.options where arguments.has(option.name) {
-      guard action?.options.contains(option.name) != true else { continue }
+      guard action?.options.contains(option.name) != true, action != nil || option.name != .watch
+      else { continue }
       throw .usage(.optionUnexpected(option.name, verb: verb))
     }
     try parsing { () throws(UsageError) in try arguments.refuse(.remove, with: .json) }

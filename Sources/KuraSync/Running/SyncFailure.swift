@@ -35,6 +35,11 @@ struct SyncFailure: Error, Equatable, Sendable {
     }
   }
 
+  /// Whoever has no store is told how to get one.
+  static let noStore = SyncFailure(
+    .failure, "this machine knows no store of the vault",
+    hint: "share it by a folder: 'kura sync init dir:FOLDER'")
+
   /// Nothing is taken while nothing can be opened.
   static let locked = SyncFailure(
     .locked, "the vault is locked: what is in the store waits there",

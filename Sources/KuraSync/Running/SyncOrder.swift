@@ -29,9 +29,11 @@ struct SyncOrder: Equatable, Sendable {
   var role: String?
   var isWeakMeant = false
   var isQuiet = false
+  /// Whether it goes on until it is ended.
+  var isWatch = false
 
   static let usage = """
-    usage: kura sync
+    usage: kura sync [--watch]
            kura sync init [--label NAME] [--weak] REMOTE
            kura sync join [--label NAME] REMOTE
            kura sync enter
@@ -58,6 +60,7 @@ struct SyncOrder: Equatable, Sendable {
       case "--role" where !isLiteral: role = try value(of: word)
       case "--weak" where !isLiteral: isWeakMeant = true
       case "-q" where !isLiteral: isQuiet = true
+      case "--watch" where !isLiteral: isWatch = true
       case "--version" where !isLiteral, "-V" where !isLiteral: wanted = .version
       case "--help" where !isLiteral, "-h" where !isLiteral: wanted = .help
       default:
@@ -71,6 +74,7 @@ struct SyncOrder: Equatable, Sendable {
   }
 
   private mutating func take(_ operands: [String]) throws(Flaw) {
+    guard !isWatch || operands.isEmpty else { throw Flaw(words: "--watch goes with nothing else") }
     guard let first = operands.first else {
       guard label == nil, !isWeakMeant, role == nil else {
         throw Flaw(words: "--label and --weak go with init, --role with sql")

@@ -39,11 +39,14 @@ public enum SyncProgram {
 
   /// Brings the vault and its store together.
   private static func meet(_ order: SyncOrder) throws(SyncFailure) -> ExitStatus {
+    if order.isWatch {
+      var watcher = Watcher(try vault(order), order)
+      try watcher.run()
+      return .ok
+    }
     let (side, id) = try unlocked(order)
     guard let remote = try Remote.noted(for: id) else {
-      throw SyncFailure(
-        .failure, "this machine knows no store of the vault",
-        hint: "share it by a folder: 'kura sync init dir:FOLDER'")
+      throw .noStore
     }
     return try meet(side, id, try remote.open(of: id), remote, order)
   }
@@ -110,16 +113,24 @@ public enum SyncProgram {
     return ended
   }
 
-  /// - Parameter isNew: Whether this machine was not there before, and nothing that it wrote is missed.
-  private static func meet(
+  /// Has the vault meet its store, and tells what came of it.
+  ///
+  /// - Parameters:
+  ///   - isNew: Whether this machine was not there before, and nothing that it wrote is missed.
+  ///   - each: Is called now and then.
+  static func meet(
     _ side: Side, _ id: [UInt8], _ store: any Store, _ remote: Remote, _ order: SyncOrder,
-    isNew: Bool = false
+    isNew: Bool = false, each: () -> Void = {}
   ) throws(SyncFailure) -> ExitStatus {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
     defer { bar.clear() }
-    let meeting = try Meeting(&side.connection, store) { bar.show($0) }
+    let meeting = try Meeting(&side.connection, store) { moved in
+      bar.show(moved)
+      each()
+    }
     bar.clear()
-    for line in SyncWords.lines(meeting.report) { note(line, order) }
+    let lines = SyncWords.lines(meeting.report)
+    for line in lines where !order.isWatch || line != SyncWords.nothing { note(line, order) }
     let now = Machine.clocks().wall
     let noticed = meeting.report.news.filter {
       !isNew || $0.notice != .ownHeadGone && $0.notice != .ownHeadBack
@@ -138,18 +149,21 @@ public enum SyncProgram {
   }
 
   /// Keeps the connection where more than one thing uses it.
-  private final class Side {
+  final class Side {
     var connection: Connection
 
     init(_ connection: consuming Connection) { self.connection = connection }
   }
 
-  /// A connection to the agent that has the vault unlocked, and the vault's id.
-  private static func unlocked(_ order: SyncOrder) throws(SyncFailure) -> (Side, [UInt8]) {
-    let vault: VaultPath
-    do throws(PathError) { vault = try VaultPath.resolve(order.vault) } catch {
+  private static func vault(_ order: SyncOrder) throws(SyncFailure) -> VaultPath {
+    do throws(PathError) { return try VaultPath.resolve(order.vault) } catch {
       throw SyncFailure(.usage, error.description)
     }
+  }
+
+  /// A connection to the agent that has the vault unlocked, and the vault's id.
+  private static func unlocked(_ order: SyncOrder) throws(SyncFailure) -> (Side, [UInt8]) {
+    let vault = try vault(order)
     let side = Side(
       try asking { () throws(ClientError) in try Connection.open(vault, engine: .running) })
     let status = try asking { () throws(ClientError) in try side.connection.status() }
@@ -186,7 +200,7 @@ public enum SyncProgram {
     return Int32(failure.status.rawValue)
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  static func write(_ text: String, to descriptor: Int32) {
     do throws(FileError) { try Descriptor.write(text.utf8.span, to: descriptor) } catch {
       // Nobody reads what is said; what was done is done.
       return

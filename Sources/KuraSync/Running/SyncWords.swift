@@ -18,6 +18,9 @@ enum SyncWords {
     return String(shown)
   }
 
+  /// What is said where there was nothing to do.
+  static let nothing = "nothing came, and nothing went out"
+
   /// Lines of what came and went.
   static func lines(_ report: SyncReply) -> [String] {
     let came = report.came
@@ -55,7 +58,7 @@ enum SyncWords {
       lines.append(
         items + " changed on several machines; all contents are kept: see 'kura conflicts'")
     }
-    if lines.isEmpty, report.waiting == 0 { lines.append("nothing came, and nothing went out") }
+    if lines.isEmpty, report.waiting == 0 { lines.append(nothing) }
     if report.waiting > 0 {
       let changes = report.waiting == 1 ? "1 change" : "\(report.waiting) changes"
       lines.append(changes + " of this machine did not go out yet")

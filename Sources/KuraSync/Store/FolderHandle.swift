@@ -99,6 +99,14 @@ final class FolderHandle {
       && status.st_mode & S_IFMT == S_IFREG
   }
 
+  /// What a file is told by: its size, and when it was changed, whatever else.
+  func mark(of name: String) -> [UInt8] {
+    var status = stat()
+    guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return [] }
+    let (time, size) = (status.st_ctim, status.st_size)
+    return Array(" \(size) \(status.st_ino) \(time.tv_sec) \(time.tv_nsec)\n".utf8)
+  }
+
   /// All bytes of a regular file; nil where there is none, or it has more.
   func read(_ name: String, atMost most: Int, in path: String) throws(StoreError) -> [UInt8]? {
     // What is no regular file is opened without waiting for anybody.

@@ -10,12 +10,13 @@ internal import KuraTerms
 /// What is made has the permissions of the folder itself, whatever the umask: who may come in there is its owner's
 /// decision, and all that is written is sealed. Below the folder no link is followed, and what is no regular file is
 /// nothing.
-struct FolderStore: Store {
+final class FolderStore: Store {
   /// The folder of the vault.
   let path: String
   private let above: String
   private let name: String
   private let root: FolderHandle
+  private var changes: FolderWatch?
   /// The permissions of what is made.
   private let mode: mode_t
   /// Called before each step of a write; a test's own ends there.
@@ -107,6 +108,25 @@ struct FolderStore: Store {
     folder.remove("." + name)
     try folder.remove(name, in: path)
     try folder.sync(in: path)
+  }
+
+  // MARK: - News
+
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
+    guard let folder = try open([StorePlace.heads[...]], makes: false) else { return [] }
+    let names = try heads().map { StorePlace.hexadecimal($0.device) }
+    return names.sorted().filter { $0 != StorePlace.hexadecimal(own) }
+      .flatMap { Array($0.utf8) + folder.mark(of: $0) }
+  }
+
+  func watch() throws(StoreError) { changes = FolderWatch([path, path + "/" + StorePlace.heads]) }
+
+  var bell: Int32 { changes?.descriptor ?? -1 }
+
+  func answerBell() throws(StoreError) -> Bool {
+    // What was made since is watched from now on.
+    try watch()
+    return true
   }
 
   private func check(_ next: WriteStep) throws(StoreError) {

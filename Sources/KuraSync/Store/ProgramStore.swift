@@ -10,8 +10,7 @@ final class ProgramStore: Store {
   private let child: kura_child
   private let pipe: StorePipe
   private let address: String
-  /// Whether something came into the store while an answer was awaited.
-  private(set) var hasNews = false
+  private(set) var tellsAll = false
 
   /// Starts a program that has the store of a vault open then.
   ///
@@ -76,6 +75,20 @@ final class ProgramStore: Store {
     }
   }
 
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
+    guard case .bytes(let bytes) = try ask(.marks(but: own)) else { throw gone }
+    return bytes
+  }
+
+  func watch() throws(StoreError) { tellsAll = try ask(.watch) == .done }
+
+  var bell: Int32 { tellsAll ? child.descriptor : -1 }
+
+  func answerBell() throws(StoreError) -> Bool {
+    guard pipe.receive()?.reply == .news else { throw gone }
+    return true
+  }
+
   // MARK: - Asking
 
   private var gone: StoreError {
@@ -95,7 +108,7 @@ final class ProgramStore: Store {
     guard pipe.send(StoreFrame(wish)) else { throw gone }
     while let reply = pipe.receive()?.reply {
       switch reply {
-      case .news: hasNews = true
+      case .news: continue
       case .failed(let error): throw error
       case .done, .places, .bytes, .nothing: return reply
       }

@@ -73,6 +73,12 @@ struct RcloneStore: Store {
     if !outcome.isNothing { try check(outcome, path) }
   }
 
+  func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
+    let lines = try names(in: StorePlace.heads, ["--max-depth=1", "--format=pst"])
+    let others = lines.filter { $0.prefix { $0 != ";" } != StorePlace.hexadecimal(own)[...] }
+    return Array(others.sorted().joined(separator: "\n").utf8)
+  }
+
   /// The files below a name, as paths from there; none where there is nothing.
   private func names(
     in name: String, _ options: [String] = ["--max-depth=1"]
