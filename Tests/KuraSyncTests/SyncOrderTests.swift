@@ -22,6 +22,9 @@ import Testing
     #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
     #expect(try SyncOrder(["--", "pull"]).wanted == .pull)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
+    let id = StorePlace.hexadecimal(Sample.vault)
+    #expect(try SyncOrder(["reach", id]).wanted == .reach(vault: Sample.vault))
+    #expect(throws: SyncOrder.Flaw.self) { try SyncOrder(["reach", "x"]) }
     let watch = try SyncOrder(["--watch"])
     #expect(watch.wanted == .meet && watch.isWatch)
     #expect(throws: SyncOrder.Flaw.self) { try SyncOrder(["--watch", "init", "dir:x"]) }

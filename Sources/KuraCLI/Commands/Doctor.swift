@@ -75,9 +75,10 @@ extension Doctor {
     do throws(ClientError) {
       let report = try connection.status()
       let most = try connection.slots().all.map { $0.facts.cost.memory }.max() ?? 0
+      let store = StoreCheck.check(of: report.vault)
       return VaultChecks(
         weaknesses: report.weaknesses, neededMemory: most, availableMemory: memory
-      ).all
+      ).all + (store.map { [$0] } ?? [])
     } catch {
       guard case .refused(let refused) = error, refused.failure.isOfVault else { throw error }
       let diagnostic = Diagnostic(refused)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraTerms
+
 /// Holds what the command line asks for.
 struct SyncOrder: Equatable, Sendable {
   /// Says what the command line has too much, or too little, of.
@@ -18,6 +20,8 @@ struct SyncOrder: Equatable, Sendable {
     case joined
     /// Meet it before another key is entered, which is not told then.
     case pull
+    /// Look whether the store of a vault is reached, for `kura doctor`.
+    case reach(vault: [UInt8])
     /// Print what makes a database ready, or a role in it.
     case sql(role: String?)
   }
@@ -83,6 +87,9 @@ struct SyncOrder: Equatable, Sendable {
     }
     if operands == ["sql"], label == nil, !isWeakMeant { return wanted = .sql(role: role) }
     guard role == nil else { throw Flaw(words: "--role goes with sql") }
+    if operands.count == 2, first == "reach", let vault = StorePlace.identifier(operands[1]) {
+      return wanted = .reach(vault: vault)
+    }
     if operands == ["joined"] { return wanted = .joined }
     if operands == ["pull"] { return wanted = .pull }
     guard first == "init" || first == "look" else {

@@ -23,6 +23,7 @@ public enum SyncProgram {
       case .meet, .pull: return Int32(try meet(order).rawValue)
       case .begin(let remote): return Int32(try begin(remote, order).rawValue)
       case .look(let remote): try look(remote)
+      case .reach(let vault): try reach(vault)
       case .sql(nil): write(PostgresSchema.tables, to: 1)
       case .sql(let role?):
         guard PostgresSchema.isRole(role) else {
@@ -49,6 +50,15 @@ public enum SyncProgram {
       throw .noStore
     }
     return try meet(side, id, try remote.open(of: id), remote, order)
+  }
+
+  /// Looks into the store of a vault, which may be locked.
+  private static func reach(_ vault: [UInt8]) throws(SyncFailure) {
+    guard let remote = try Remote.noted(for: vault) else { throw .noStore }
+    let store = try remote.open(of: vault)
+    do throws(StoreError) { _ = try store.heads() } catch {
+      throw SyncFailure(error, at: remote.text)
+    }
   }
 
   /// Begins to share the vault, and meets the store.
