@@ -62,15 +62,20 @@ extension WishTests {
   @Test func `who comes once a question is answered has one of his own`() throws {
     atTerminal()
     let (first, second, late) = (try client(110), try client(111), try client(111))
+    let served = try client(111)
     try wish(["a"], by: first, flags: .here)
     _ = try own(21, [.own, .closing])
     try wish(["b"], by: second, flags: .here)
     let told = try own(110, [.own, .closing])
     #expect(told.all.map(\.names) == [["a", "b"]])
     try wish(["c"], by: late, flags: .here)
+    try wish(["a"], by: served)
     #expect(try own(110).all.map(\.shown) == told.all.map(\.shown))
     #expect(try approve(told.all[0].shown, .quarter, by: try client(110)).isOK)
-    for wire in [first, second] { #expect(try answer(wire).isOK) }
+    // Who asks for no more than that asks no more, nor who comes now.
+    for wire in [first, second, served] { #expect(try answer(wire).isOK) }
+    try wish(["a", "b"], by: served, flags: .here)
+    #expect(try answer(served).isOK)
     #expect(try isSilent(late))
     #expect(try own(111).all.map(\.names) == [["c"]])
     #expect(try value("c", on: try client(110)) == nil)

@@ -171,6 +171,7 @@ extension Agent {
     for item in items {
       note(.grant, item.name, grant.number, order.reason, in: session, by: client)
     }
+    answerServed(in: session)
     return grant
   }
 

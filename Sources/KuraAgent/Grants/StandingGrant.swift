@@ -105,6 +105,14 @@ struct GrantTable {
     all.filter { chain.isWithin($0.root.tree) }
   }
 
+  /// Whether one serves a value of that name, however often, to who is within some trees.
+  func serves(_ name: borrowing SecretBytes, _ isWithin: (ProcessTree) -> Bool) -> Bool {
+    for grant in all where grant.terms.uses == nil && isWithin(grant.root.tree) {
+      for item in grant.items where item.name.isEqual(to: name) { return true }
+    }
+    return false
+  }
+
   /// When the next one ends by itself, in milliseconds since boot.
   var nextDeadline: UInt64? { all.map(\.terms.deadline).min() }
 

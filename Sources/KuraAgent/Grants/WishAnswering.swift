@@ -70,6 +70,7 @@ extension Agent {
       note(.approve, item.name, grant?.number ?? 0, reason, in: session, by: client)
     }
     answer(wish, of: session)
+    answerServed(in: session)
     return GrantReply([], number: grant?.number ?? 0, granted: UInt16(items.count))
   }
 
@@ -101,6 +102,13 @@ extension Agent {
       }
       asker.connection?.grant = Grant(
         ProtectedKey(of: bodies.map(\.body)), of: session, since: configuration.clock().boot)
+    }
+  }
+
+  /// Answers those who ask for no more than what they are let read by now.
+  func answerServed(in session: Session) {
+    for wish in session.wishes.all where wish.isServed(by: session.grants) {
+      answer(wish, of: session)
     }
   }
 
@@ -186,6 +194,16 @@ extension Wish {
       !asker.reason.isEmpty && asker.names.contains { name in names.contains { $0 === name } }
     }
     return asker?.reason ?? []
+  }
+
+  /// Whether all that is asked for is granted to those who ask.
+  fileprivate func isServed(by grants: GrantTable) -> Bool {
+    terms.lifetime == WishRequest.ownersChoice
+      && askers.allSatisfy { asker in
+        asker.names.allSatisfy { name in
+          grants.serves(name.bytes) { asker.place.isWithin($0) }
+        }
+      }
   }
 
   /// For how long an approval is, in ms.

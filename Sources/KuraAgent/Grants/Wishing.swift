@@ -54,6 +54,7 @@ extension Agent {
     _ request: WishRequest, _ chain: ProcessChain, _ session: Session, _ connection: Connection,
     at now: UInt64
   ) throws(Refusal) -> [Wish.Name] {
+    expireGrants()
     var names: [Wish.Name] = []
     try request.names.forEach { name throws(Refusal) in
       let item = try item(name, connection)
@@ -67,7 +68,13 @@ extension Agent {
       }
       // It would be shown on so many lines that others are not seen.
       guard item.name.count <= Wish.longestName else { throw .protected(.field(name.place)) }
-      names.append(Wish.Name(try secret(item.name)))
+      let name = Wish.Name(try secret(item.name))
+      // It may have been let read it since it was refused that.
+      guard
+        request.lifetime != WishRequest.ownersChoice
+          || !session.grants.serves(name.bytes, { chain.isWithin($0) })
+      else { return }
+      names.append(name)
     }
     return names
   }

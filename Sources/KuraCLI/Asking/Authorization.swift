@@ -75,7 +75,7 @@ extension VaultAccess {
     guard questioner.canAsk else { return false }
     if questioner.hasTerminal, !isPrivate {
       let names = self.asked(after: item, &connection)
-      if !names.isEmpty, try askTogether(names, item, &questioner, &connection, again: again) {
+      if !names.isEmpty, try askTogether(names, item, &questioner, &connection) {
         return true
       }
     }
@@ -109,8 +109,7 @@ extension VaultAccess {
     return names.count <= ProtocolLimit.asked ? names : []
   }
 
-  /// Does what a proof was asked for; false where it still takes one.
-  func serves(
+  private func serves(
     _ connection: inout Connection, _ body: (inout Connection) throws(ClientError) -> Void
   ) throws(CommandError) -> Bool {
     do throws(ClientError) { try body(&connection) } catch {

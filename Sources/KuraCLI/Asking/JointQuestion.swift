@@ -8,11 +8,10 @@ internal import SecureMemory
 extension VaultAccess {
   /// Has the owner asked together with all who ask at this terminal, by this command or by one of theirs.
   ///
-  /// - Parameter again: Does what it is for: what was answered while another question stood may be for this, too.
   /// - Returns: Whether he agreed; false where it has to be asked for alone.
   func askTogether(
     _ names: [String], _ item: Refusal.Subject, _ questioner: inout Questioner,
-    _ connection: inout Connection, again: (inout Connection) throws(ClientError) -> Void
+    _ connection: inout Connection
   ) throws(CommandError) -> Bool {
     do throws(ClientError) {
       guard try connection.beginWish(names, wishTerms, flags: .here) else { return true }
@@ -23,13 +22,7 @@ extension VaultAccess {
       return false
     }
     do throws(CommandError) {
-      if try questioner.awaitTerminal(other: connection.watched) {
-        var other = try connect()
-        if try serves(&other, again) {
-          connection = other
-          return true
-        }
-      }
+      _ = try questioner.awaitTerminal(other: connection.watched)
       return try askForAll(item, &questioner, &connection)
     } catch {
       guard error == .prompt(.answeredElsewhere) else { throw error }
