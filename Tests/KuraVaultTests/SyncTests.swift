@@ -140,7 +140,8 @@ import Testing
     }
   }
 
-  @Test func `open the earlier values of what one of them unprotected`() throws {
+  @Test(arguments: [false, true])
+  func `open the earlier values of what one of them unprotected`(andMoved isMoved: Bool) throws {
     let machines = try Machines(2) { try $0.put("a", "1") }
     let (first, second) = (machines.all[0], machines.all[1])
     let name = Array("a".utf8)
@@ -154,13 +155,18 @@ import Testing
     try first.meet(machines.store)
     try second.fill { vault throws in
       _ = try vault.unprotect(name.span, by: try vault.owner())
-      try vault.put("a", "4")
+      if isMoved {
+        _ = try vault.move(name.span, to: Array("b".utf8).span)
+      } else {
+        try vault.put("a", "4")
+      }
     }
     try machines.settle()
     try first.fill { vault throws in
       #expect(try vault.findings() == [])
-      let earlier = try vault.revisions("a").map { try vault.getText("a", revision: $0) }
-      #expect(Set(earlier).isSuperset(of: ["2", "3"]), "\(earlier)")
+      let now = isMoved ? "b" : "a"
+      let earlier = try vault.revisions(now).map { try vault.getText(now, revision: $0) }
+      #expect(Set(earlier).isSuperset(of: ["2", isMoved ? "1" : "3"]), "\(earlier)")
     }
   }
 }

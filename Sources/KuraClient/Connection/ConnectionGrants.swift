@@ -188,8 +188,11 @@ extension Connection {
 
   /// Begins to ask the owner: ``watched`` has something to read once he has answered.
   ///
-  /// - Parameter flags: Where he is asked: with ``WishRequest/Flags/here``, this program does that, or another one of
-  ///   those that ask at its terminal.
+  /// - Parameters:
+  ///   - names: The items, by their names.
+  ///   - terms: For whom, for how long and why.
+  ///   - milliseconds: How long he is waited for.
+  ///   - flags: Where he is asked: with `here`, this program does that, or another one of those that ask at its terminal.
   /// - Returns: Whether there is anything to ask for: what is not protected can be read.
   public mutating func beginWish(
     _ names: [String], _ terms: GrantTerms, patience milliseconds: UInt64 = .max,
@@ -223,15 +226,14 @@ extension Connection {
   /// - Parameters:
   ///   - state: The one that was told last; 0 for none.
   ///   - milliseconds: How long another one is waited for.
-  ///   - flags: Which of it: with ``WishesRequest/Flags/own``, what this process asks at its own terminal, with those who
-  ///     ask there as well.
+  ///   - flags: Which of it: with `own`, what this process asks at its own terminal, with those who ask there as well.
   public mutating func beginWishes(
     since state: UInt64, patience milliseconds: UInt64, _ flags: WishesRequest.Flags = []
   ) throws(ClientError) {
     try send(.wishes(WishesRequest(flags, seen: state, patience: milliseconds)))
   }
 
-  /// Reads the answer to ``beginWishes(since:patience:)``.
+  /// Reads the answer to ``beginWishes(since:patience:_:)``.
   ///
   /// - Returns: What this client may answer, and how much more there is.
   /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.locked`.

@@ -98,10 +98,13 @@ struct HeldRevision: Revised, Hashable, Sendable {
   /// Whether it set the value, and did not only keep it.
   var setsValue: Bool { fields[.value]?.contains { $0.stamp.id == stamp.id } ?? false }
 
-  /// Whether it only made the item standard, so that all its rows are open since.
+  /// Whether it may have made the item standard, so that all its rows are open since: a change of the class sets nothing,
+  /// or the name where the item had given way, and a change of the name takes its row.
   var unprotects: Bool {
     state == .live && protection == .standard
-      && !fields.values.contains { $0.contains { $0.stamp.id == stamp.id } }
+      && !fields.contains { key, contents in
+        key != .name && contents.contains { $0.stamp.id == stamp.id }
+      }
   }
 }
 
