@@ -11,7 +11,7 @@ struct AgentKillTests {
     let desk = try AgentDesk()
     var dice = Dice()
     var acknowledged = 0
-    for number in 0..<Scale.count(100, nightly: 1_000) {
+    for number in 0..<Scale.count(50, nightly: 1_000) {
       acknowledged += try desk.putUntilKilled(&dice)
       if let failure = try desk.check() {
         Issue.record("trial \(number), seed \(dice.seed): \(failure)")

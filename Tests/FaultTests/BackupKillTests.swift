@@ -58,14 +58,14 @@ struct BackupKillTests {
 
   @Test func `no half backup has the name when the agent is killed amid it`() throws {
     let desk = try desk()
-    try cutOff(desk, Scale.count(15, nightly: 1_000)) { dice in
+    try cutOff(desk, Scale.count(8, nightly: 1_000)) { dice in
       _ = try desk.putUntilKilled(&dice)
     }
   }
 
   @Test func `no half backup has the name when its client is interrupted`() throws {
     let desk = try desk()
-    try cutOff(desk, Scale.count(10, nightly: 300)) { dice in
+    try cutOff(desk, Scale.count(5, nightly: 300)) { dice in
       let status = try desk.interrupt(after: &dice) { client in kill(client, SIGINT) }
       #expect([0, 130].contains(status))
     }

@@ -41,7 +41,7 @@ struct CloneKillTests {
     var dice = Dice()
     var done: Int { desk.companionStatuses.count { $0 == 0 } }
     var interrupted: Int { desk.companionStatuses.count - done }
-    let count = Scale.count(10, nightly: 500)
+    let count = Scale.count(5, nightly: 500)
     for number in 0..<10 * count where number < count || done == 0 || interrupted == 0 {
       unlink(clone(desk))
       _ = try desk.putUntilKilled(&dice)

@@ -58,7 +58,7 @@ struct CompactionKillTests {
 
   @Test func `nothing is lost when the agent is killed amid a compaction`() throws {
     let desk = try desk()
-    try cutOff(desk, Scale.count(15, nightly: 1_000)) { dice in
+    try cutOff(desk, Scale.count(8, nightly: 1_000)) { dice in
       _ = try desk.putUntilKilled(&dice)
     }
   }
@@ -67,7 +67,7 @@ struct CompactionKillTests {
     throws
   {
     let desk = try desk()
-    try cutOff(desk, Scale.count(10, nightly: 300)) { dice in
+    try cutOff(desk, Scale.count(5, nightly: 300)) { dice in
       let status = try desk.interrupt(after: &dice) { _ in try desk.demand(["lock"]) }
       #expect([0, 4].contains(status))
       #expect(try desk.vaultFiles() == ["default.kura"])
@@ -78,7 +78,7 @@ struct CompactionKillTests {
     throws
   {
     let desk = try desk()
-    try cutOff(desk, Scale.count(10, nightly: 300)) { dice in
+    try cutOff(desk, Scale.count(5, nightly: 300)) { dice in
       let status = try desk.interrupt(after: &dice) { client in kill(client, SIGINT) }
       #expect([0, 130].contains(status))
       // Waits for what is left of it.

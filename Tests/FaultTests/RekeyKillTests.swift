@@ -21,7 +21,7 @@ struct RekeyKillTests {
     var dice = Dice()
     var done: Int { desk.companionStatuses.count { $0 == 0 } }
     var interrupted: Int { desk.companionStatuses.count - done }
-    let count = Scale.count(30, nightly: 1_000)
+    let count = Scale.count(15, nightly: 1_000)
     // What an agent lives to see is the machine's to say: more of them where it does other things as well.
     for number in 0..<10 * count where number < count || done == 0 || interrupted == 0 {
       _ = try desk.putUntilKilled(&dice)

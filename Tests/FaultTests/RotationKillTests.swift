@@ -12,7 +12,7 @@ struct RotationKillTests {
     let desk = try RotationDesk()
     try desk.agent.learnPatience()
     var dice = Dice()
-    let (count, enough) = (Scale.count(20, nightly: 1_000), 4)
+    let (count, enough) = (Scale.count(10, nightly: 1_000), 4)
     for number in 0..<10 * count where number < count || desk.interrupted < enough {
       _ = try desk.agent.putUntilKilled(&dice)
       if try desk.isUnderWay() { desk.interrupted += 1 }

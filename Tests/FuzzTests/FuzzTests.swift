@@ -7,7 +7,7 @@ import Testing
 /// more of them with `KURA_NIGHTLY`. libFuzzer does the same with an eye on what is reached: `.ci/fuzz`.
 @Suite struct FuzzTests {
   private static let count =
-    ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? 3_000 : 1_000_000
+    ProcessInfo.processInfo.environment["KURA_NIGHTLY"] == nil ? 1_500 : 1_000_000
 
   @Test(arguments: FuzzTarget.all)
   func `a right input is taken`(_ target: FuzzTarget) throws {

@@ -22,7 +22,7 @@ import Testing
     let seed = UInt64.random(in: 0..<1_000_000)
     var random = SplitMix(state: seed)
     var count = 0
-    for each in try Self.cases(seed: seed, count: Self.isNightly ? 50_000 : 500) {
+    for each in try Self.cases(seed: seed, count: Self.isNightly ? 50_000 : 200) {
       let set = try finding(each.values)
       for _ in 0..<20 {
         let shown = try masked(Self.cut(each.text, &random), set)
@@ -33,7 +33,7 @@ import Testing
         count += 1
       }
     }
-    #expect(count == (Self.isNightly ? 1_000_000 : 10_000))
+    #expect(count == (Self.isNightly ? 1_000_000 : 4_000))
   }
 
   @Test func `another text than the model's is told apart`() {
