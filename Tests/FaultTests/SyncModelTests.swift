@@ -4,7 +4,7 @@ import Testing
 
 /// The model of syncing in Tests/reference, by which what comes is judged.
 @Suite struct SyncModelTests {
-  @Test(arguments: [(4, 120, 30), (10, 400, 2)])
+  @Test(arguments: [(4, 120, 12), (10, 400, 1)])
   func `the rules of syncing hold over random machines and what carries their files`(
     _ machines: Int, _ steps: Int, _ runs: Int
   ) throws {
