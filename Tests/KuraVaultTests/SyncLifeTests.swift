@@ -71,10 +71,12 @@ final class SyncLife {
     let machine = machines.all[place]
     machines.store.lateness = [0, 0, 10, 30][dice.below(4)]
     defer { machines.store.lateness = 0 }
+    machines.store.forgets = dice.below(2) == 0
     let killed = dice.below(3) == 0 ? dice.below(20) : nil
     log.append(
       "\(place) meets"
-        + (killed.map { ", killed after \($0)" } ?? "") + ", late \(machines.store.lateness)")
+        + (killed.map { ", killed after \($0)" } ?? "")
+        + (machines.store.forgets ? ", forgotten" : "") + ", late \(machines.store.lateness)")
     let before = try machine.allValues()
     let report = try machine.meet(machines.store, killedAfter: killed)
     let lost = before.subtracting(try machine.allValues()).subtracting(purged)

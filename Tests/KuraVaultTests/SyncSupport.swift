@@ -12,6 +12,9 @@ final class TestStore {
   /// How much of what is asked for is not here yet, of 100.
   var lateness = 0
   var dice = SystemDice(seed: 1)
+  /// Whether it loses what was written since the last head where a meeting is killed.
+  var forgets = false
+  private var settled: [RemotePath: [UInt8]] = [:]
   private(set) var written: [RemotePath] = []
   private(set) var deleted: [RemotePath] = []
 
@@ -43,6 +46,7 @@ final class TestStore {
       return .file(isLate ? Array(bytes.prefix(bytes.count / 2)) : bytes)
     case .write(let path, let bytes):
       files[path] = bytes
+      if case .head = path { settle() }
       written.append(path)
       return .done
     case .delete(let path):
@@ -52,6 +56,12 @@ final class TestStore {
     case .nothing: return .done
     }
   }
+
+  /// Keeps what it has by now, whatever comes.
+  func settle() { settled = files }
+
+  /// Tells it that a meeting was killed.
+  func leave() { if forgets { files = settled } }
 
   private var isLate: Bool { lateness > 0 && dice.below(100) < lateness }
 }
@@ -76,8 +86,12 @@ extension TestVault {
     do {
       var run = try SyncRun(&vault)
       var (answer, count): (SyncAnswer?, Int) = (nil, 0)
+      store.settle()
       while let wish = try run.next(answer, in: &vault) {
-        if count == steps { break }
+        if count == steps {
+          store.leave()
+          break
+        }
         count += 1
         answer = store.answer(wish)
       }

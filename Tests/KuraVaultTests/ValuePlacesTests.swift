@@ -74,4 +74,34 @@ import Testing
     #expect(try vault.place(of: Shared.mark(8)) == nil && vault.places().isEmpty)
     vault.fold()
   }
+
+  @Test func `is not believed of a store that forgot pieces which no head had named`() throws {
+    let (file, store) = (try TestVault.machine(0), TestStore())
+    try file.createOfFirstFormat()
+    try file.takeOver()
+    try file.fill { try $0.upload("long", letters(1_300_000)) }
+    try file.share()
+    let device = try file.settledDevice()
+    store.forgets = true
+    for isNewKey in [false, true] {
+      if isNewKey {
+        try file.fill { vault throws in
+          try vault.complete(try vault.beginRekey(authorizedBy: file.key(), .cheap()))
+        }
+      }
+      let before = store.files[.head(device)]
+      var steps = 0
+      while store.files[.head(device)] == before {
+        #expect(try file.meet(store, killedAfter: steps).findings == [])
+        steps += 1
+      }
+      #expect(steps > 6)
+      try file.fill { vault throws in
+        let pieces = try vault.places().flatMap(\.place.value.pieces)
+        let there = Set(store.objects(of: device))
+        #expect(pieces.count == 2)
+        #expect(pieces.allSatisfy { there.contains(.object(device, hash: $0.hash)) })
+      }
+    }
+  }
 }

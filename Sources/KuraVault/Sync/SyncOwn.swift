@@ -31,12 +31,21 @@ extension SyncRun {
     }
   }
 
-  /// Looks whether all is there that the own head names; what was lost is written again.
+  /// Looks whether all is there that the own head names, or the next one is going to; what was lost is written again.
   mutating func lookAfterOwn(_ vault: inout UnlockedVault) throws(SyncStop) {
     let (memory, told) = try fromVault { () throws(VaultError) in
       (try vault.memoryOfShared(), try vault.toldReport(by: device))
     }
-    guard let told, let report = told.report, !isHeldBack else { return }
+    guard !isHeldBack else { return }
+    let held = try fromVault { () throws(VaultError) in try vault.places() }
+      .filter(\.isHeld).map(\.place.value)
+    let lostPlaces = try lostValues(among: held)
+    guard let told, let report = told.report else {
+      // All is sealed anew, and with it what was lost.
+      return try fromVault { () throws(VaultError) in
+        for value in lostPlaces { try vault.deletePlace(of: value) }
+      }
+    }
     let record = try fromVault { () throws(VaultError) in
       try fromFormat(.header, RemoteObject.name(of: memory.record.span))
     }
@@ -51,18 +60,9 @@ extension SyncRun {
     for (index, hash) in told.front.head.journals.enumerated() where lostJournal == nil {
       if try !isThere(hash, most: RemoteObject.Kind.journal.longest) { lostJournal = index }
     }
-    let places = try fromVault { () throws(VaultError) in try vault.places() }
-    var lostPlaces: [ValueID] = []
-    for value in places.filter(\.isHeld).map(\.place.value) {
-      if value.device == device {
-        for piece in value.pieces where try !isThere(piece.hash, most: Int(piece.length)) {
-          lostPlaces.append(value.value)
-          break
-        }
-      } else {
-        let listed = try shelf.listedObjects(of: value.device)
-        missing.formUnion(value.pieces.map(\.hash).filter { !listed.contains($0) })
-      }
+    for value in held where value.device != device {
+      let listed = try shelf.listedObjects(of: value.device)
+      missing.formUnion(value.pieces.map(\.hash).filter { !listed.contains($0) })
     }
     if try !isThere(record, most: RemoteObject.Kind.epochRecord.longest) {
       throw .wish(.write(.object(device, hash: record), memory.record))
@@ -80,6 +80,19 @@ extension SyncRun {
       // After that: who was killed between looks again.
       for value in lostPlaces { try vault.deletePlace(of: value) }
     }
+  }
+
+  /// The long values of which the store has not all pieces that this device wrote: it may have lost them before any
+  /// head named them, as a database does that is left before the end of a transaction.
+  private mutating func lostValues(among held: [PackedValue]) throws(SyncStop) -> [ValueID] {
+    var lost: [ValueID] = []
+    for value in held where value.device == device {
+      for piece in value.pieces where try !isThere(piece.hash, most: Int(piece.length)) {
+        lost.append(value.value)
+        break
+      }
+    }
+    return lost
   }
 
   /// Whether an object of one's own is in the store; a list may leave one out.
