@@ -59,18 +59,45 @@ import Testing
     #expect(try Remote(address).kind == .postgres(address))
     #expect(try Remote("postgresql:///kura?host=/run").text == "postgresql:///kura?host=/run")
     for text in [
-      "postgres://a:b@c/d", "postgres://a@b:c@d/e", "postgresql://c/d?password=x",
-      "postgres://c?sslpassword=x",
-    ] {
-      #expect(throws: SyncFailure.self) { try Remote(text) }
-    }
-    for text in [
       "", "/a/b", "postgres://", "postgres:x", "postgres://x\n", "dir:", "dir:a\nb", "DIR:/a",
       "rclone:", "rclone:cloud", "rclone::local",
       "rclone:--config=x:y", "rclone:a:\u{1B}",
     ] {
       let failure = #expect(throws: SyncFailure.self, "\(text)") { try Remote(text) }
       #expect(failure?.status == .usage)
+    }
+  }
+
+  @Test func `an address has no password, and none is shown`() throws {
+    for text in [
+      "postgres://a:herons@c/d", "postgres://a@b:herons@d/e", "postgresql://c/d?password=herons",
+      "postgres://c?sslpassword=herons", "postgres://desk:her?ons@db/kura",
+      "postgres://desk:a/herons@host/db", "postgres://c/d?%70assword=herons",
+      "postgres://c/d?x=y&pass%77ord=herons", "postgres://c/d?oauth_client_secret=herons",
+      "postgres://?PASSWORD=herons", "postgres://desk:\u{301}herons@db/kura",
+      "postgres://a:herons\n@c/d",
+      "rclone::s3,access_key_id=a,secret_access_key=herons:bucket", "rclone:box,pass=herons:kura",
+      "rclone:box,pass=\u{301}herons:kura",
+      "rclone:box,x='a:b',token=herons:kura", "rclone::http,url='https://a:herons@b':",
+      "rclone::alias,remote=':sftp,pass=herons,host=b:c':", "rclone::webdav,bearer_token=herons:",
+    ] {
+      let failure = #expect(throws: SyncFailure.self, "\(text)") { try Remote(text) }
+      #expect(failure?.status == .usage && failure?.text.hasPrefix("a password or a key") == true)
+      #expect(failure?.hint?.contains("herons") == false)
+    }
+    for text in [
+      "POSTGRES://a:herons@c/d", "ftp://a:herons@c", "postgres:a:herons@c", "a:herons",
+    ] {
+      let failure = #expect(throws: SyncFailure.self) { try Remote(text) }
+      #expect(failure?.text == "there is no store " + text.prefix { $0 != ":" } + ":")
+    }
+    for text in [
+      "postgres://desk@a:5432,b:5433/kura", "postgres://desk@[::1]:5432/kura?require_auth=password",
+      "postgres:///kura?host=/run&passfile=/x&sslkey=/y", "postgres://db?sslmode=require",
+      "rclone::s3,env_auth,region=x:bucket", "rclone::sftp,host=b,key_file=/k:c",
+      "rclone:box:pass=x,key=y", "rclone:box:a@b",
+    ] {
+      #expect(try Remote(text).text == text)
     }
   }
 

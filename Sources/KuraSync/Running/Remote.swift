@@ -37,13 +37,18 @@ struct Remote: Equatable, Sendable {
       kind = .postgres(try Self.address(text))
     } else {
       throw SyncFailure(
-        .usage, "there is no store " + SyncWords.harmless(text),
+        .usage, "there is no store " + SyncWords.harmless(Self.scheme(of: text)),
         hint: "name a folder: 'kura sync init dir:FOLDER'; kura-sync(1) has what else there is")
     }
   }
 
   private static func rest(of text: String, behind scheme: String) -> String? {
     text.utf8.starts(with: scheme.utf8) ? String(text.dropFirst(scheme.count)) : nil
+  }
+
+  /// What stands before the rest, in which a password may be; all of it where nothing does.
+  private static func scheme(of text: String) -> String {
+    text.firstIndex(of: ":").map { String(text[...$0]) } ?? text
   }
 
   private static func isPlain(_ text: String) -> Bool {
@@ -72,27 +77,29 @@ struct Remote: Equatable, Sendable {
         .usage, "rclone: is followed by what rclone calls the place: NAME:PATH",
         hint: "'rclone listremotes' says which names there are")
     }
+    guard !RemoteSecrets.standIn(place: named) else {
+      throw SyncFailure(
+        .usage, secretStands,
+        hint: "give the place a name by 'rclone config', and say 'kura sync init rclone:NAME:PATH'")
+    }
     var place = named
     while place.hasSuffix("/"), !place.hasSuffix(":/") { place.removeLast() }
     return place
   }
 
+  private static let secretStands =
+    "a password or a key stands in the address, where other programs and the history of the shell have it"
+
   /// An address without a password: that would stand where every program of the machine sees it.
   private static func address(_ text: String) throws(SyncFailure) -> String {
     let parts = text.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)
-    let rest = parts[1]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast()
-    let words = rest.split(separator: "?", maxSplits: 1).dropFirst().joined()
-    let hasPassword = user.joined().contains(":") || words.contains("password=")
-    guard isPlain(text), !rest.isEmpty, !hasPassword else {
-      guard hasPassword else {
-        throw SyncFailure(.usage, "postgres:// is followed by an address: USER@HOST/DATABASE")
-      }
+    guard !RemoteSecrets.standIn(address: parts[1]) else {
       throw SyncFailure(
-        .usage,
-        "a password stands in the address, where other programs and the history of the shell have it",
+        .usage, secretStands,
         hint: "put it into ~/.pgpass, or use a certificate: see kura-sync(1)")
+    }
+    guard isPlain(text), !parts[1].isEmpty else {
+      throw SyncFailure(.usage, "postgres:// is followed by an address: USER@HOST/DATABASE")
     }
     return text
   }
