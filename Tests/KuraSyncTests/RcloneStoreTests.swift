@@ -26,7 +26,13 @@ private let complaints: [(said: String, error: StoreError)] = [
   ),
   (
     "2026/11/26 09:27:40 Failed to rcat with 2 errors: last error was: AccessDenied: Access Denied\n\tstatus code: 403",
-    .refused(path: "p", said: "\tstatus code: 403")
+    .refused(
+      path: "p",
+      said: "Failed to rcat with 2 errors: last error was: AccessDenied: Access Denied")
+  ),
+  (
+    "x509: certificate has expired or is not yet valid",
+    .untrusted(path: "p", said: "x509: certificate has expired or is not yet valid")
   ),
   (
     "2026/11/26 09:27:39 Failed to create file system for \"d:x\": read metadata failed: Propfind \"http://127.0.0.1:1/x\": dial tcp 127.0.0.1:1: connect: connection refused",
@@ -133,6 +139,30 @@ private let complaints: [(said: String, error: StoreError)] = [
     #expect(throws: StoreError.full(path: head)) { try store.delete(Sample.head) }
     #expect(throws: StoreError.full(path: store.path + "/heads")) { try store.heads() }
     #expect(throws: StoreError.self) { try store.get(Sample.head, atMost: 9) }
+  }
+
+  @Test func `no variable has rclone do what it was not asked for`() async throws {
+    let dropped = [
+      "DRY_RUN", "PROGRESS", "EXCLUDE", "INCLUDE", "MAX_AGE", "MIN_SIZE", "IMMUTABLE", "LOG_FILE",
+      "IGNORE_EXISTING", "FILTER_FROM", "FILES_FROM", "FORMAT", "USE_JSON_LOG", "VERBOSE",
+    ]
+    for name in dropped { #expect(RcloneVariables.isDropped("RCLONE_" + name), "\(name)") }
+    for name in [
+      "RCLONE_CONFIG", "RCLONE_CONFIG_BOX_TYPE", "RCLONE_CONFIG_PASS", "RCLONE_PASSWORD_COMMAND",
+      "RCLONE_S3_ACCESS_KEY_ID", "RCLONE_SFTP_PASS", "RCLONE_CA_CERT", "RCLONE_HASHER_MAX_AGE",
+      "RCLONE_BWLIMIT", "RCLONE", "RCLONE_", "DRY_RUN",
+    ] {
+      #expect(!RcloneVariables.isDropped(name), "\(name)")
+    }
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      for name in ["RCLONE_DRY_RUN", "RCLONE_PROGRESS"] { setenv(name, "true", 1) }
+      setenv("RCLONE_CONFIG_BOX_TYPE", "local", 1)
+      let store = try RcloneStore(
+        at: "box:" + folder.path, of: Sample.vault, makes: true, by: RcloneProgram())
+      try store.put(Sample.head, [1, 2])
+      #expect(try store.get(Sample.head, atMost: 9) == [1, 2])
+    }
   }
 
   @Test func `no terminal obeys what a store says`() {

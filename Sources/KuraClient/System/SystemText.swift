@@ -108,7 +108,7 @@ extension System {
   package static func linked() -> String { unsafe String(cString: kura_linked()) }
 
   /// Shows each variable of the environment, as `NAME=VALUE`.
-  static func visitVariables(_ body: (Span<UInt8>) -> Void) {
+  package static func visitVariables(_ body: (Span<UInt8>) -> Void) {
     var index: Int32 = 0
     while let text = unsafe kura_variable(index) {
       index += 1

@@ -36,6 +36,7 @@ struct RcloneProgram {
       throw .noProgram(name: "rclone", package: "rclone")
     }
     self.path = path
+    RcloneVariables.drop()
   }
 
   init(at path: String) { self.path = path }
@@ -88,6 +89,8 @@ extension RcloneProgram.Outcome {
   /// The words that tell each kind of failure, as rclone's back ends have them; the first kind that fits counts.
   private static let signs: [(Kind, [String])] = [
     (.unknown, ["didn't find section in config file", "didn't find backend called"]),
+    // Of a certificate too "has expired" is said.
+    (.untrusted, ["x509:"]),
     (
       .refused,
       [
@@ -102,7 +105,7 @@ extension RcloneProgram.Outcome {
       ["507 ", "insufficient storage", "no space left", "quota", "insufficient space", "too large"]
     ),
     (.readOnly, ["read-only", "readonly", "read only", "405 "]),
-    (.untrusted, ["x509:", "certificate"]),
+    (.untrusted, ["certificate"]),
     (
       .unreachable,
       [
@@ -133,9 +136,10 @@ extension RcloneProgram.Outcome {
     }
   }
 
-  /// The last line, without the moment that it begins with.
+  /// The last line that goes on with no other one, without the moment that it begins with.
   private var lastComplaint: String {
-    let line = complaints.split(separator: "\n").last.map(String.init) ?? ""
+    let lines = complaints.split(separator: "\n").filter { !$0.hasPrefix("\t") }
+    let line = lines.last.map(String.init) ?? ""
     let words = line.split(separator: " ", maxSplits: 2)
     guard words.count == 3, words[0].split(separator: "/").count == 3 else { return line }
     return String(words[2])
