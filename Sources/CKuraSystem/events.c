@@ -136,6 +136,21 @@ int kura_signals_next(int signals) {
   return count == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
+/* _exit is async-signal-safe (POSIX.1-2017, 2.4.3). */
+static void end_well(int number) {
+  (void)number;
+  _exit(0);
+}
+
+void kura_signals_end_well(void) {
+  static const int all[] = {SIGTERM, SIGHUP, SIGINT};
+  for (size_t index = 0; index < sizeof all / sizeof *all; index++) {
+    struct sigaction before, after = {.sa_handler = end_well};
+    if (sigaction(all[index], NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(all[index], &after, NULL);
+  }
+}
+
 int kura_notice_create(void) { return or_errno(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int kura_notice_post(int notice) {

@@ -17,6 +17,13 @@ internal import KuraStore
   private static let patience = "15"
   /// In ms: how long a server may leave what was sent to it unanswered before it counts as gone.
   private static let silence = "30000"
+  /// In seconds: after that long without a word it is looked whether the server is there.
+  private static let idle = "60"
+  /// How long the server tries for a lock and for a statement, and leaves a transaction open that nobody goes on with.
+  private static let limits = """
+    SELECT set_config('lock_timeout', '60s', false), set_config('statement_timeout', '300s', false), \
+    set_config('idle_in_transaction_session_timeout', '600s', false)
+    """
 
   private let connection: OpaquePointer
   /// The address as people write it.
@@ -27,6 +34,7 @@ internal import KuraStore
     // What stands before the address is what it may say otherwise.
     let words = [
       ("connect_timeout", Self.patience), ("tcp_user_timeout", Self.silence),
+      ("keepalives_idle", Self.idle),
       ("dbname", address), ("fallback_application_name", "kura-sync"),
     ]
     place = address
@@ -51,6 +59,8 @@ internal import KuraStore
     guard unsafe PQstatus(connection) == CONNECTION_OK else {
       throw PostgresWords.error(ofConnecting: said, to: place)
     }
+    // A database that knows none of them has its own.
+    _ = try? run(Self.limits)
   }
 
   deinit { unsafe PQfinish(connection) }

@@ -46,11 +46,16 @@ package protocol Store {
   /// What can be read when something came; -1: it tells nothing.
   var bell: Int32 { get }
 
-  /// Takes what was told.
+  /// Takes what was told; waits for nothing.
   ///
   /// - Returns: Whether another one than this program did something.
   @discardableResult
   func answerBell() throws(StoreError) -> Bool
+
+  /// Lets go of what would hold others up while nobody asks; the bell goes on.
+  ///
+  /// - Returns: Whether it is opened anew before anybody asks again.
+  func rests() -> Bool
 }
 
 extension Store {
@@ -58,6 +63,7 @@ extension Store {
   package var tellsAll: Bool { false }
   package var bell: Int32 { -1 }
   package func answerBell() throws(StoreError) -> Bool { false }
+  package func rests() -> Bool { false }
   package func vaults() throws(StoreError) -> [[UInt8]] { [] }
 }
 

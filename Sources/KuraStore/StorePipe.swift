@@ -7,8 +7,17 @@ package struct StorePipe {
   private let input: Int32
   private let output: Int32
 
-  /// Messages come by one descriptor, and go by another, or the same.
-  package init(from input: Int32, to output: Int32) { (self.input, self.output) = (input, output) }
+  /// Messages come by one socket, and go by another, or the same.
+  ///
+  /// - Parameter patience: How many seconds the other side may say nothing, or take nothing; 0: for ever.
+  package init(from input: Int32, to output: Int32, patience: Int = 0) {
+    (self.input, self.output) = (input, output)
+    guard patience > 0 else { return }
+    var time = timeval(tv_sec: patience, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    _ = unsafe setsockopt(input, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+    _ = unsafe setsockopt(output, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+  }
 
   /// Says something.
   ///
@@ -19,7 +28,8 @@ package struct StorePipe {
     while done < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { bytes in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-        return unsafe write(output, rest.baseAddress, rest.count)
+        // Whoever has gone is told by the answer, not by a signal.
+        return unsafe Glibc.send(output, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
       }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }

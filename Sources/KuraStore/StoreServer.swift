@@ -18,10 +18,11 @@ package struct StoreServer {
       any Store
   ) {
     while true {
-      while let store, store.bell >= 0, !pipe.waits(besides: store.bell) {
-        // A store that is gone is told by the end.
+      while let store, store.bell >= 0 {
+        // What came along with an answer was read with it, and rings no more. A store that is gone is told by the end.
         guard let isNew = try? store.answerBell() else { return }
         if isNew, !pipe.send(StoreFrame(.news)) { return }
+        if pipe.waits(besides: store.bell) { break }
       }
       guard let wish = pipe.receive()?.wish else { return }
       var reply: StoreReply

@@ -185,7 +185,35 @@ enum Sample {
     #expect(try store.marks(but: Sample.device) != own)
   }
 
-  private var isRinging: Bool {
+  @Test func `a folder that rests is held by nobody, and its bell goes on`() throws {
+    try store.put(Sample.head, [1])
+    try store.watch()
+    #expect(store.rests())
+    #expect(held().isEmpty)
+    #expect(!isRinging)
+    let away = folder.path + "/away"
+    try FileManager.default.createDirectory(atPath: away, withIntermediateDirectories: false)
+    #expect(!isRinging)
+    #expect(rename(store.path, away + "/" + root) == 0)
+    #expect(isRinging)
+    #expect(throws: StoreError.missing(path: store.path)) { try store.heads() }
+    let below = try FolderStore(at: away, of: Sample.vault, makes: false)
+    try below.watch()
+    #expect(rename(away, folder.path + "/further") == 0)
+    #expect(isRinging(below))
+  }
+
+  /// What this process holds open below the folder.
+  private func held() -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+    }.filter { $0.hasPrefix(folder.path) }
+  }
+
+  private var isRinging: Bool { isRinging(store) }
+
+  private func isRinging(_ store: FolderStore) -> Bool {
     var bell = pollfd(fd: store.bell, events: Int16(POLLIN), revents: 0)
     return poll(&bell, 1, 0) == 1
   }

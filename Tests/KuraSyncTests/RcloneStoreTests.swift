@@ -165,6 +165,20 @@ private let complaints: [(said: String, error: StoreError)] = [
     }
   }
 
+  @Test func `an rclone that does not come to an end is ended`() throws {
+    // One holds its output open, the other one has let go of it.
+    for end in ["", " > /dev/null"] {
+      try folder.write(Array("#!/bin/sh\nexec tail -f /dev/null\(end)\n".utf8), to: "rclone")
+      #expect(chmod(folder.path + "/rclone", 0o700) == 0)
+      let program = RcloneProgram(at: folder.path + "/rclone", patience: 50)
+      #expect(
+        throws: StoreError.unreachable(path: "p", said: "rclone does not come to an end there")
+      ) {
+        try program.run(["lsf"], atMost: 9, in: "p")
+      }
+    }
+  }
+
   @Test func `no terminal obeys what a store says`() {
     let failure = SyncFailure(.other(path: "p\u{1B}", said: "a\u{1B}[2Jb\u{9B}c\r"), at: "r\u{7}")
     #expect(failure.text == "p\u{FFFD}: a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}")

@@ -203,6 +203,11 @@ import Testing
       #expect(folder.mode(name) == 0o600 && folder.mode("state/kura/device") == 0o700)
       try Remote("dir:/other").note(for: Sample.vault)
       #expect(try Remote.noted(for: Sample.vault)?.text == "dir:/other")
+      // Whoever met the store before does not take it back.
+      try remote.renew(for: Sample.vault, met: 1, [])
+      #expect(try Remote.noted(for: Sample.vault)?.text == "dir:/other")
+      try Remote("dir:/other").renew(for: Sample.vault, met: 2, [])
+      #expect(try StoreNote.read(for: Sample.vault)?.met == 2)
     }
   }
 }

@@ -52,6 +52,10 @@ int kura_signals_create(void);
 /* The next signal's number, or 0 when none is pending. */
 int kura_signals_next(int signals);
 
+/* From now on SIGTERM, SIGHUP and SIGINT end the process with status 0, whatever it is at; one that
+   whoever started it has had ignored stays so. */
+void kura_signals_end_well(void);
+
 /* A counter that another thread posts to. */
 int kura_notice_create(void);
 int kura_notice_post(int notice);

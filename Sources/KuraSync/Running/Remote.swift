@@ -137,6 +137,13 @@ extension Remote {
     } catch { throw SyncFailure(.failure, error.description) }
   }
 
+  /// Notes how it was when it was met, unless the owner has named another one meanwhile.
+  func renew(
+    for vault: [UInt8], met: UInt64, _ news: [SyncNews]
+  ) throws(SyncFailure) {
+    if try Self.noted(for: vault) == self { try note(for: vault, met: met, news) }
+  }
+
   /// Notes it for a vault, and how it was when it was met.
   ///
   /// - Parameters:

@@ -127,25 +127,45 @@ public enum SyncProgram {
   ///
   /// - Parameters:
   ///   - isNew: Whether this machine was not there before, and nothing that it wrote is missed.
-  ///   - each: Is called now and then.
-  static func meet(
+  private static func meet(
     _ side: Side, _ id: [UInt8], _ store: any Store, _ remote: Remote, _ order: SyncOrder,
-    isNew: Bool = false, each: () -> Void = {}
+    isNew: Bool = false
   ) throws(SyncFailure) -> ExitStatus {
+    let meeting = try carry(side, store, order)
+    let noticed = tell(meeting.report, order, isNew: isNew)
+    if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
+    try remote.renew(for: id, met: Machine.clocks().wall, noticed)
+    return SyncWords.status(noticed)
+  }
+
+  /// Has the vault meet its store, and shows meanwhile how much goes to and fro.
+  static func carry(
+    _ side: Side, _ store: any Store, _ order: SyncOrder
+  ) throws(SyncFailure) -> Meeting {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
     defer { bar.clear() }
-    let meeting = try Meeting(&side.connection, store) { moved in
-      bar.show(moved)
-      each()
-    }
-    bar.clear()
-    let lines = SyncWords.lines(meeting.report)
+    return try Meeting(&side.connection, store) { bar.show($0) }
+  }
+
+  /// Tells what came of a meeting.
+  ///
+  /// - Parameters:
+  ///   - isNew: As of a meeting.
+  ///   - last: What was told already.
+  /// - Returns: What was noticed, told already or not.
+  static func tell(
+    _ report: SyncReply, _ order: SyncOrder, isNew: Bool = false,
+    besides last: SyncReply = SyncReply()
+  ) -> [SyncNews] {
+    let fresh = report.besides(last)
+    let lines = SyncWords.lines(fresh)
     for line in lines where !order.isWatch || line != SyncWords.nothing { note(line, order) }
-    let now = Machine.clocks().wall
-    let noticed = meeting.report.news.filter {
-      !isNew || $0.notice != .ownHeadGone && $0.notice != .ownHeadBack
+    func counts(_ news: SyncNews) -> Bool {
+      !isNew || news.notice != .ownHeadGone && news.notice != .ownHeadBack
     }
-    for news in noticed where order.wanted != .pull || news.notice != .passcodeWanted {
+    let now = Machine.clocks().wall
+    for news in fresh.news
+    where counts(news) && (order.wanted != .pull || news.notice != .passcodeWanted) {
       let line = SyncWords.line(news, now: now)
       if news.notice.isAlarm {
         write("kura: warning: " + line + "\n", to: 2)
@@ -153,9 +173,7 @@ public enum SyncProgram {
         note(line, order)
       }
     }
-    if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
-    try remote.note(for: id, met: now, noticed)
-    return SyncWords.status(noticed)
+    return report.news.filter(counts)
   }
 
   /// Keeps the connection where more than one thing uses it.

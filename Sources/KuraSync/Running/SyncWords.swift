@@ -158,3 +158,15 @@ enum SyncWords {
     return count == 0 ? "a moment ago" : "\(count) " + unit + (count == 1 ? " ago" : "s ago")
   }
 }
+
+extension SyncReply {
+  /// The same without what stands in another report already, as far as it goes on.
+  func besides(_ last: SyncReply) -> SyncReply {
+    var fresh = self
+    if waiting == last.waiting { fresh.waiting = 0 }
+    fresh.news = news.filter { next in
+      !last.news.contains { $0.notice == next.notice && $0.device == next.device }
+    }
+    return fresh
+  }
+}

@@ -15,7 +15,8 @@ final class FolderStore: Store {
   let path: String
   private let above: String
   private let name: String
-  private let root: FolderHandle
+  /// Nil while it rests: a folder that is held open is never unmounted.
+  private var root: FolderHandle?
   private var changes: FolderWatch?
   /// The permissions of what is made.
   private let mode: mode_t
@@ -119,7 +120,14 @@ final class FolderStore: Store {
       .flatMap { Array($0.utf8) + folder.mark(of: $0) }
   }
 
-  func watch() throws(StoreError) { changes = FolderWatch([path, path + "/" + StorePlace.heads]) }
+  func watch() throws(StoreError) {
+    changes = FolderWatch([path, path + "/" + StorePlace.heads], itself: above)
+  }
+
+  func rests() -> Bool {
+    root = nil
+    return true
+  }
 
   var bell: Int32 { changes?.descriptor ?? -1 }
 
@@ -149,7 +157,7 @@ final class FolderStore: Store {
 
   /// Goes down to a folder; nil where none is made and there is none, but a link or a file at most.
   private func open(_ folders: [Substring], makes: Bool) throws(StoreError) -> FolderHandle? {
-    var folder = root
+    guard var folder = root else { throw .missing(path: path) }
     for name in folders.map(String.init) {
       let next: FolderHandle?
       do throws(StoreError) { next = try folder.folder(name, in: path) } catch {

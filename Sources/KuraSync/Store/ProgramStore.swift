@@ -30,11 +30,12 @@ final class ProgramStore: Store {
     try self.init(by: child, at: address, of: vault, makes: makes)
   }
 
+  /// - Parameter patience: How many seconds it may take for an answer.
   init(
-    by child: kura_child, at address: String, of vault: [UInt8], makes: Bool
+    by child: kura_child, at address: String, of vault: [UInt8], makes: Bool, patience: Int = 600
   ) throws(StoreError) {
     (self.child, self.address) = (child, address)
-    pipe = StorePipe(from: child.descriptor, to: child.descriptor)
+    pipe = StorePipe(from: child.descriptor, to: child.descriptor, patience: patience)
     try done(.open(remote: address, vault: vault, makes: makes))
   }
 
@@ -92,7 +93,7 @@ final class ProgramStore: Store {
   // MARK: - Asking
 
   private var gone: StoreError {
-    .unreachable(path: address, said: "the program that speaks to it has ended")
+    .unreachable(path: address, said: "the program that speaks to it has ended, or hangs")
   }
 
   private func places(_ wish: StoreWish) throws(StoreError) -> [StorePlace] {

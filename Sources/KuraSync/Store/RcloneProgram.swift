@@ -27,19 +27,26 @@ struct RcloneProgram {
   /// More complaints than this are not read: the last ones say it.
   private static let mostComplaints = 8_192
 
+  /// How long a step may take, in ms: what drips, or waits for somebody, ends none by itself.
+  private static let patience: UInt64 = 600_000
+
   /// Its file.
   let path: String
+  private let longest: UInt64
 
   /// The first by PATH, as in a shell.
   init() throws(StoreError) {
     guard let path = Program.look(for: "rclone", System.environment("PATH")) else {
       throw .noProgram(name: "rclone", package: "rclone")
     }
-    self.path = path
+    (self.path, longest) = (path, Self.patience)
     RcloneVariables.drop()
   }
 
-  init(at path: String) { self.path = path }
+  /// One at a path, that may take so long for a step, in ms.
+  init(at path: String, patience: UInt64 = Self.patience) {
+    (self.path, longest) = (path, patience)
+  }
 
   /// Runs it to its end.
   ///
@@ -60,17 +67,56 @@ struct RcloneProgram {
       complaints: complaints.descriptor, &child)
     guard failed == 0 else { throw .system(errno: -failed, path: path) }
     let output = FolderFile(owning: child.descriptor)
-    guard let content = try output.read(atMost: most, in: place) else {
+    let end = Machine.clocks().monotonic + longest
+    var content: [UInt8] = []
+    switch read(output.descriptor, into: &content, atMost: most, until: end) {
+    case .ended: break
+    case .isMore:
       kura_clip_end(child.process)
       return Outcome(status: 0, content: [], isMore: true, complaints: "")
+    case .hangs:
+      kura_clip_end(child.process)
+      throw Self.hangs(place)
     }
-    let status = kura_child_wait(child.process, .max)
+    let status = kura_child_wait(child.process, Self.rest(until: end))
+    if status == -ETIMEDOUT {
+      kura_clip_end(child.process)
+      throw Self.hangs(place)
+    }
     let size = lseek(complaints.descriptor, 0, SEEK_END)
     lseek(complaints.descriptor, max(0, size - Self.mostComplaints), SEEK_SET)
     let said = try complaints.read(atMost: Self.mostComplaints, in: place) ?? []
     return Outcome(
       status: status, content: content, isMore: false,
       complaints: String(decoding: said, as: UTF8.self))
+  }
+}
+
+// MARK: - What it writes
+
+extension RcloneProgram {
+  private enum End { case ended, isMore, hangs }
+
+  private static func hangs(_ place: String) -> StoreError {
+    .unreachable(path: place, said: "rclone does not come to an end there")
+  }
+
+  private static func rest(until end: UInt64) -> Int32 {
+    let now = Machine.clocks().monotonic
+    return Int32(end > now ? end - now : 0)
+  }
+
+  private func read(
+    _ descriptor: Int32, into content: inout [UInt8], atMost most: Int, until end: UInt64
+  ) -> End {
+    var room = [UInt8](repeating: 0, count: min(most + 1, 1 << 16))
+    while true {
+      let got = unsafe kura_asked_read(descriptor, &room, room.count, Self.rest(until: end), -1)
+      if got == Int(KURA_ASKED_TIMEOUT) { return .hangs }
+      guard got > 0 else { return .ended }
+      content += room[..<got]
+      if content.count > most { return .isMore }
+    }
   }
 }
 
