@@ -119,6 +119,24 @@ import Testing
     #expect(try laptop.ask(second) { try $0.unlock("another one") }.isOK)
   }
 
+  @Test func `counts as one try with the passcode of here`() throws {
+    #expect(try desk.ask(first) { try $0.changePasscode(Bench.passcode, to: "another one") }.isOK)
+    #expect(try rekey("another one").isOK)
+    try store.meet(desk, first)
+    try store.meet(laptop, second)
+    // Nobody erred, and who is asked for the other one has no try less.
+    for _ in 0..<8 { #expect(try enter("another one").failure == .ownerNeeded) }
+    var last: Failure?
+    for number in 0..<40 where last != .throttled {
+      last = try enter("another one", here: "wrong \(number)").failure
+    }
+    #expect(last == .throttled)
+    // What is right there says nothing of here.
+    #expect(try enter("another one").failure == .throttled)
+    laptop.clock.pass(milliseconds: 60_000)
+    #expect(try enter("another one", here: Bench.passcode).isOK)
+  }
+
   @Test func `is none for a machine that is taken out`() throws {
     let devices = try status(desk, first).devices
     let own = try #require(devices.first { $0.isThis }?.device)

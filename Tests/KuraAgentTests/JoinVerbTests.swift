@@ -32,13 +32,13 @@ import Testing
   }
 
   private func join(
-    _ passcode: String = Bench.passcode, record: [UInt8]? = nil
+    _ passcode: String = Bench.passcode, record: [UInt8]? = nil, by wire: Wire? = nil
   ) throws -> Received {
     let (head, header) = (offer.head, offer.header)
     let record = record ?? offer.record
     let label = Array("laptop".utf8)
     let word = Array(passcode.utf8)
-    return try other.ask(wire) { buffer in
+    return try other.ask(wire ?? self.wire) { buffer in
       let request = SyncJoinRequest(
         label: label.span, by: OwnerWord(.passcode, word.span), head: head.span,
         header: header.span, record: record.span)
@@ -69,6 +69,19 @@ import Testing
     #expect(other.scratch.names(in: "data") == [])
     other.clock.pass(milliseconds: 3_600_000)
     #expect(try join().isOK)
+  }
+
+  @Test func `is none where the machine has it at another path`() throws {
+    #expect(try join().isOK)
+    let second = try other.client(of: other.scratch.path + "/data/second.kura")
+    #expect(try join(by: second).failure == .vaultExists)
+    // Not even tried.
+    #expect(try join("wrong", by: second).failure == .vaultExists)
+    #expect(!other.scratch.names(in: "data").contains("second.kura"))
+    try other.lock(wire)
+    try other.unlock(wire)
+    try store.meet(other, wire)
+    #expect(try other.value("note", wire) == "7")
   }
 
   @Test func `is none of what nobody wrote, or where one stands`() throws {

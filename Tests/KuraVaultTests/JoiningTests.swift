@@ -17,7 +17,7 @@ import Testing
     let record: [UInt8]
 
     init(slots: Int = 0) throws {
-      file = try TestVault(creating: false)
+      let file = try TestVault(creating: false)
       try file.createOfFirstFormat(wantsRecoveryKey: true)
       try file.takeOver()
       var vault = try file.unlock()
@@ -27,6 +27,14 @@ import Testing
       }
       try vault.share(label: Array("desk".utf8))
       try vault.put("a", "1")
+      vault.fold()
+      try self.init(of: file)
+    }
+
+    /// As a vault that is shared is now.
+    init(of file: TestVault) throws {
+      self.file = file
+      var vault = try file.unlock()
       self.vault = vault.id
       record = try #require(try vault.remoteMemory()?.record)
       let header = try #require(try vault.headerObject())
@@ -251,6 +259,41 @@ import Testing
       Issue.record("an older copy is taken")
       return
     }
+  }
+
+  @Test func `a machine begins above all that it remembers, also under another key`() throws {
+    let first = try First()
+    let other = try machine()
+    other.memory = VaultMemory()
+    try first.joined(to: other)
+    try other.fill { vault throws in for _ in 0..<5 { try vault.put("a", "2") } }
+    try FileManager.default.removeItem(atPath: other.path)
+    try first.file.fill { vault throws in
+      let slots = try RekeySlots.cheap()
+      try vault.complete(try vault.beginRekey(authorizedBy: first.file.key(), slots))
+    }
+    try First(of: first.file).joined(to: other)
+    #expect(other.refusal() == nil)
+    // And by what another engine reads on the disk.
+    other.memory = nil
+    #expect(other.refusal() == nil)
+  }
+
+  @Test func `a vault that stands on the machine already is found`() throws {
+    let first = try First()
+    let other = try machine()
+    let path = other.directory + "/vault/second.kura"
+    func place(_ path: String) throws -> String? {
+      try VaultDraft.otherPlace(of: first.offer, than: path, options: other.options).map {
+        String(decoding: $0, as: UTF8.self)
+      }
+    }
+    #expect(try place(path) == nil)
+    try first.joined(to: other)
+    #expect(try place(path) == other.path)
+    #expect(try place(other.path) == nil)
+    try FileManager.default.removeItem(atPath: other.path)
+    #expect(try place(path) == nil)
   }
 
   @Test func `another label reaches the others by itself`() throws {

@@ -34,18 +34,22 @@ import Testing
   }
 
   /// Has a machine enter what another one began, with the passcode.
-  private func enter(_ file: TestVault) throws -> SyncReport {
-    let store = machines.store
+  @discardableResult
+  private func enter(_ file: TestVault, at other: TestStore? = nil) throws -> SyncReport {
+    let store = other ?? machines.store
     var vault = try file.unlock()
     var run = try SyncRun(&vault)
     var answer: SyncAnswer?
     while let wish = try run.next(answer, in: &vault) { answer = store.answer(wish) }
     let (report, entrance) = (run.report, run.entrance)
     _ = consume run
-    guard let entrance else {
-      vault.fold()
-      return report
-    }
+    vault.fold()
+    if let entrance { try enter(file, by: entrance) }
+    return report
+  }
+
+  private func enter(_ file: TestVault, by entrance: JoinOffer) throws {
+    var vault = try file.unlock()
     let attempt = try entrance.attempt(stateDirectory: file.stateDirectory)
     let key = try attempt.open(.passcode, secret: secret(TestVault.passcode))
     do {
@@ -56,7 +60,6 @@ import Testing
       throw error
     }
     vault.fold()
-    return report
   }
 
   /// Of whom desk has heard nothing under the key of now.
@@ -160,6 +163,61 @@ import Testing
     #expect(try Copies.state(desk) == Copies.state(phone))
   }
 
+  /// Two machines give the vault a key each, a third one enters that of the first, and a fourth has neither.
+  @Test func `is none where there are two, in whatever order they are read`() throws {
+    let machines = try Machines(4)
+    let (store, fourth) = (machines.store, machines.all[3])
+    let devices = try machines.all.map { try $0.settledDevice() }
+    let before = store.files
+    try rekey(machines.all[1])
+    try machines.all[1].meet(store)
+    let second = store.files.filter { path, _ in
+      path == .head(devices[1]) || store.objects(of: devices[1]).contains(path)
+    }
+    store.files = before
+    try rekey(machines.all[0])
+    try machines.all[0].meet(store)
+    try enter(machines.all[2], at: store)
+    try machines.all[2].meet(store)
+    store.files.merge(second) { _, theirs in theirs }
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+      var vault = try fourth.unlock()
+      var run = try SyncRun(&vault)
+      for number in order {
+        let head = try #require(store.files[.head(devices[number])])
+        try run.look(in: SyncFront(kept: head), at: store, &vault)
+      }
+      #expect(run.entrance == nil && run.report.findings.contains { $0.kind == .twoOwners })
+      _ = consume run
+      vault.fold()
+    }
+    #expect(try enter(fourth, at: store).findings.contains { $0.kind == .twoOwners })
+    // Nor does one of the two follow the other.
+    #expect(throws: VaultError.copyDamaged) {
+      try enter(machines.all[1], by: try offer(of: machines.all[0]))
+    }
+  }
+
+  @Test func `is another one than there was`() throws {
+    var vault = try desk.unlock()
+    let key = try desk.key()
+    let change = try #require(try vault.nextEpoch(under: key.payload.vaultKey, removing: []))
+    let header = try #require(try vault.headerObject())
+    let offer = try JoinOffer(header, record: change.record, in: change.id, of: vault.id)
+    vault.fold()
+    #expect(throws: VaultError.copyDamaged) { try enter(phone, by: offer) }
+  }
+
+  private func offer(of file: TestVault) throws -> JoinOffer {
+    var vault = try file.unlock()
+    let header = try #require(try vault.headerObject())
+    let record = try #require(try vault.remoteMemory()?.record)
+    let offer = try JoinOffer(
+      header, record: record, in: vault.keys.ring.ledger?.epoch ?? .zero, of: vault.id)
+    vault.fold()
+    return offer
+  }
+
   @Test func `is not asked for by who had not the key before`() throws {
     let honest = machines.store.files
     try rekey(desk)
@@ -191,6 +249,21 @@ import Testing
     #expect(
       try phone.meet(machines.store).findings
         == [SyncReport.Finding(kind: .falseEpoch, device: mine.device)])
+  }
+}
+
+extension SyncRun {
+  /// Looks at a head of another epoch, with what a store gives.
+  fileprivate mutating func look(
+    in front: SyncFront, at store: TestStore, _ vault: inout UnlockedVault
+  ) throws {
+    while true {
+      do throws(SyncStop) { return try look(in: front, &vault) } catch {
+        guard case .wish(let wish) = error else { throw error }
+        shelf.ask(wish)
+        try shelf.take(store.answer(wish))
+      }
+    }
   }
 }
 

@@ -59,6 +59,14 @@ final class AttemptJob: Job, @unchecked Sendable {
     return key
   }
 
+  /// The same where more has to be right, as ``Tally/open(_:and:)`` does.
+  func prove(
+    _ secret: borrowing SecretBytes, and more: Tally.Proving
+  ) throws(VaultError) -> VaultKey {
+    guard let key = try tally?.open(secret, and: more) else { throw .ownerNeeded }
+    return key
+  }
+
   /// Opens a slot by what is shown beside that, as ``Tally/openBeside(_:_:)`` does.
   func prove(
     _ credential: Credential, _ secret: borrowing SecretBytes

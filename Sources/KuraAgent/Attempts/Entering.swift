@@ -10,28 +10,41 @@ final class Entering: Act, @unchecked Sendable {
   private let offer: JoinOffer
   private let session: Session
   /// The slots of the vault as it is here.
-  private var own: Tally
+  private let own: UnlockAttempt
+  /// What is shown for it.
+  private let credential: Credential
   /// What opens one of them; nil where it is what opens one there.
   private let ownSecret: SecretBytes?
   private var key: VaultKey?
   private var fresh: VaultKey?
 
   init(
-    _ offer: JoinOffer, _ own: Tally, _ ownSecret: consuming SecretBytes?, _ session: Session
+    _ offer: JoinOffer, _ own: UnlockAttempt, by credential: Credential,
+    _ ownSecret: consuming SecretBytes?, _ session: Session
   ) {
     self.offer = offer
-    self.own = own
+    (self.own, self.credential) = (own, credential)
     self.ownSecret = ownSecret
     self.session = session
   }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
-    key = try job.prove(secret)
+    // Both are one try: neither is right before the other is.
+    key = try job.prove(secret) { key, mistake throws(VaultError) in
+      try offer.check(by: key)
+      fresh = try open(by: secret, noting: &mistake)
+    }
+  }
+
+  private func open(
+    by secret: borrowing SecretBytes, noting mistake: inout Mistake
+  ) throws(VaultError) -> VaultKey {
     switch ownSecret {
-    case .some(let ownSecret): fresh = try own.open(ownSecret)
+    case .some(let ownSecret):
+      return try own.open(credential, secret: ownSecret, noting: &mistake)
     case .none:
-      do throws(VaultError) { fresh = try own.open(secret) } catch {
-        guard error.isWrongSecret || error == .noSuchSlot(own.credential) else { throw error }
+      do throws(VaultError) { return try own.open(credential, secret: secret) } catch {
+        guard error.isWrongSecret || error == .noSuchSlot(credential) else { throw error }
         throw .ownerNeeded
       }
     }
@@ -70,17 +83,17 @@ extension Agent {
     var file = try openForAttempt(connection)
     let secret = try secret(request.there.secret.bytes)
     let own = request.here.credential == nil ? nil : try self.secret(request.here.secret.bytes)
-    let (there, here): (Tally, Tally)
+    let there: Tally
+    let here: UnlockAttempt
     do throws(VaultError) {
       let slots = try offer.attempt(stateDirectory: configuration.stateDirectory)
       there = Tally(slots, for: credential, .unknown, tallies)
-      here = Tally(
-        try file.attempt(), for: request.here.credential ?? credential, .unknown, tallies)
+      here = try file.attempt()
     } catch { throw Refusal(error, at: connection.vaultPath) }
     // The session has the vault, which is what is changed.
     file.close()
     try checkWait(there, secret, session)
-    let act = Entering(offer, here, own, session)
+    let act = Entering(offer, here, by: request.here.credential ?? credential, own, session)
     start(Attempt(act, secret, there, of: session, for: connection), for: connection)
   }
 }

@@ -25,7 +25,8 @@ final class Joining: Act, @unchecked Sendable {
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
     // For a vault that cannot be nothing is tried, and nothing counted.
     try VaultDraft.checkPlace(path)
-    let key = try job.prove(secret)
+    // What was made up about the vault tells nothing of who tries: the record has to open, too.
+    let key = try job.prove(secret) { key, _ throws(VaultError) in try offer.check(by: key) }
     draft = try VaultDraft.join(offer, at: path, options: options, by: key, label: label)
     self.key = key.ofJoined()
   }
@@ -52,12 +53,15 @@ extension Agent {
     let label = request.label.bytes.indices.map { request.label.bytes[$0] }
     let offer: JoinOffer
     let tally: Tally
+    let other: [UInt8]?
     do throws(VaultError) {
       offer = try JoinOffer(
         head: request.head.bytes, header: request.header.bytes, record: request.record.bytes)
       let slots = try offer.attempt(stateDirectory: configuration.stateDirectory)
       tally = Tally(slots, for: credential, .unknown, tallies)
+      other = try VaultDraft.otherPlace(of: offer, than: path, options: options)
     } catch { throw Refusal(error, at: path) }
+    if let other { throw .vaultExists(.text(String(decoding: other, as: UTF8.self))) }
     try checkWait(tally, secret, nil)
     let act = Joining(offer, at: path, options, label: label.isEmpty ? nil : label)
     start(Attempt(act, secret, tally, for: connection), for: connection)

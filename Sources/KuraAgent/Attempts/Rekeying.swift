@@ -76,6 +76,7 @@ final class Rekeying: Act, @unchecked Sendable {
     guard session.isUnlocked else { throw session.lockedRefusal() }
     if let clonePath { return try beginClone(at: clonePath, in: agent, for: client) }
     let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
+    session.entrance = nil
     agent.revokeGrants(of: session)
     client.phase = .sending(RekeyWork(rekey, of: session))
   }

@@ -20,6 +20,9 @@ struct Tally: Sendable {
     case unknown
   }
 
+  /// Proves what else has to be right, by what a slot gave.
+  typealias Proving = (borrowing VaultKey, inout Mistake) throws(VaultError) -> Void
+
   /// How long another engine's try is waited for, in milliseconds.
   private static let patience = 20_000
   /// The same where only the count is to be cleared.
@@ -71,6 +74,15 @@ struct Tally: Sendable {
     return try open(credential, secret, only: number)
   }
 
+  /// The same where more has to be right: what that is wrong about counts as if no slot had opened.
+  ///
+  /// - Parameter more: Proves the rest by what the slot gave, and notes what a wrong secret came to.
+  mutating func open(_ secret: borrowing SecretBytes, and more: Proving) throws(VaultError)
+    -> VaultKey
+  {
+    try derive(credential, secret, and: more)
+  }
+
   /// Opens a slot by what is shown beside what was right just now; not counted, since it opens nothing alone.
   mutating func openBeside(
     _ other: Credential, _ secret: borrowing SecretBytes
@@ -93,10 +105,13 @@ struct Tally: Sendable {
 
   /// The same, but leaves it to the caller to destroy what a wrong code should.
   private mutating func derive(
-    _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
+    _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil,
+    and more: Proving = { _, _ throws(VaultError) in }
   ) throws(VaultError) -> VaultKey {
+    var mistake = Mistake()
     guard let kind = TryKind(credential) else {
       let key = try slots.open(credential, secret: secret, only: number)
+      try more(key, &mistake)
       clear(credential)
       return key
     }
@@ -112,9 +127,13 @@ struct Tally: Sendable {
     tallies.count(kind, in: &counted)
     try keep(counted, &file, kind)
     isCounted = true
-    var mistake = Mistake()
     do throws(VaultError) {
       let key = try slots.open(credential, secret: secret, only: number, noting: &mistake)
+      var another = Mistake()
+      do throws(VaultError) { try more(key, &another) } catch {
+        mistake = another
+        throw error
+      }
       succeed(credential, before, &file)
       return key
     } catch {

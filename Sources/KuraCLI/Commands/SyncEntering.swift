@@ -12,8 +12,9 @@ extension Sync {
   ) throws(CommandError) -> ExitStatus {
     _ = try status(access)
     // What is there under the key before is taken first, and the key is found.
-    let ended = try pull(program, access, invocation.messages)
-    guard ended == .needsInteraction else {
+    let (ended, isWanted) = try pull(program, access, invocation.messages)
+    // Whatever else was noticed, and is told again at the end, keeps nobody under the key of before.
+    guard isWanted else {
       if ended == .ok { invocation.messages.note("no other key waits to be entered") }
       return ended
     }
@@ -22,20 +23,22 @@ extension Sync {
     return try carry([], access, invocation)
   }
 
-  /// Has the program that carries meet the store.
+  /// Has the program that carries meet the store, which says whether another key waits.
   private static func pull(
     _ program: String, _ access: VaultAccess, _ messages: Messages
-  ) throws(CommandError) -> ExitStatus {
+  ) throws(CommandError) -> (status: ExitStatus, isWanted: Bool) {
     var words = [program, "--vault", access.vault.name ?? access.vault.path]
     if messages.isQuiet { words.append("-q") }
     guard let child = System.startAnswering(program, words + ["--", "pull"]) else {
       throw unstartable(program)
     }
-    // It says nothing there, and ends.
-    do throws(FileError) { _ = try Descriptor.readAll(child.descriptor, limit: 4_096) } catch {}
+    var isWanted = false
+    do throws(FileError) {
+      isWanted = try Descriptor.readAll(child.descriptor, limit: 4_096).count > 0
+    } catch {}
     kura_socket_close(child.descriptor)
     let status = kura_child_wait(child.process, Int32.max)
-    return ExitStatus(rawValue: UInt8(truncatingIfNeeded: status)) ?? .failure
+    return (ExitStatus(rawValue: UInt8(truncatingIfNeeded: status)) ?? .failure, isWanted)
   }
 
   private static func enter(

@@ -65,8 +65,8 @@ extension Sync {
       .inputOutput)
   }
 
-  /// Has the agent make the vault. Where the store is stands first: a kill in between leaves no vault, or one that
-  /// 'kura sync' goes on with.
+  /// Has the agent make the vault. Where the store is stands right before: a kill in between leaves no vault, or one
+  /// that 'kura sync' goes on with.
   private static func make(
     _ found: Found, _ label: String, _ access: VaultAccess
   ) throws(CommandError) {
@@ -76,28 +76,25 @@ extension Sync {
       place = try StoreNote.place(of: found.vault)
       before = try StoreNote.read(for: found.vault)
     } catch { throw .path(error) }
-    try write(StoreNote(found.remote), at: place)
-    do throws(CommandError) { try ask(found, label, access) } catch {
-      if let before { try? write(before, at: place) } else { StoreNote.forget(at: place) }
+    do throws(CommandError) { try ask(found, label, at: place, access) } catch {
+      // Whatever failed once the vault was there, it is in that store.
+      if access.vault.isThere { throw error }
+      do throws(FileError) {
+        if let before { try before.write(at: place) } else { StoreNote.forget(at: place) }
+      } catch { throw .file(.write, path: place, errno: error.errno) }
       throw error
     }
   }
 
-  private static func write(_ note: StoreNote, at place: String) throws(CommandError) {
-    do throws(FileError) { try note.write(at: place) } catch {
-      throw .file(.write, path: place, errno: error.errno)
-    }
-  }
-
   private static func ask(
-    _ found: Found, _ label: String, _ access: VaultAccess
+    _ found: Found, _ label: String, at place: String, _ access: VaultAccess
   ) throws(CommandError) {
     let kind = access.asking.authority
     do throws(CommandError) {
       if let secret = try access.asking.givenCredential(as: kind) {
         var connection = try access.connect()
         return try running { () throws(ClientError) in
-          try send(found, label, kind, secret, &connection)
+          try send(found, label, at: place, kind, secret, &connection)
         }
       }
       var questioner = try access.asking.questioner()
@@ -110,7 +107,7 @@ extension Sync {
         label: what + " of the vault in " + Diagnostic.shown(found.remote) + ": ",
         openLabel: what + " of the vault to join: ", kind: kind)
       try questioner.attempts(question) { kind, secret throws(ClientError) in
-        try send(found, label, kind, secret, &connection)
+        try send(found, label, at: place, kind, secret, &connection)
       }
     } catch {
       guard case .client(.refused(let refused)) = error else { throw error }
@@ -120,19 +117,23 @@ extension Sync {
 
   /// Tries what was typed with each offer: machines may have another passcode for a while.
   private static func send(
-    _ found: Found, _ label: String, _ kind: Credential, _ secret: borrowing SecretBytes,
-    _ connection: inout Connection
+    _ found: Found, _ label: String, at place: String, _ kind: Credential,
+    _ secret: borrowing SecretBytes, _ connection: inout Connection
   ) throws(ClientError) {
-    var first: ClientError?
+    do throws(FileError) { try StoreNote(found.remote).write(at: place) } catch {
+      throw .output(error.errno)
+    }
+    var told: ClientError?
     for offer in found.offers {
       do throws(ClientError) {
         return try connection.joinSync(label: label, kind, secret: secret, offer)
       } catch {
-        guard case .refused(let refused) = error, refused.isOfOffer else { throw error }
-        first = first ?? error
+        guard error.isOfOffer else { throw error }
+        // What one of them has against the secret counts more than what is wrong with another one.
+        if told == nil || error.isWrongPasscode { told = error }
       }
     }
-    throw first ?? .broken(.fieldValue)
+    throw told ?? .broken(.fieldValue)
   }
 
   /// Words what is wrong with what the store has.
@@ -145,6 +146,11 @@ extension Sync {
           "nothing was made; 'kura sync' on the machines that have the vault names what is wrong",
         .integrity)
     }
+    if case .vaultExists(let path) = refused {
+      return .failure(
+        "the vault stands on this machine already" + Diagnostic.named(path),
+        hint: "neither was touched; use that one, or move its file away first", .exists)
+    }
     guard refused.failure == .mergeRefused else { return nil }
     return .failure(
       "what is to be joined was written by a later release, or is another vault's: " + place,
@@ -152,11 +158,19 @@ extension Sync {
   }
 }
 
-extension Refusal {
+extension ClientError {
   /// Whether another offer may do.
   fileprivate var isOfOffer: Bool {
-    failure == .wrongPasscode || failure == .noSuchSlot || failure == .copyUnsound
-      || failure == .mergeRefused
+    if case .tooLong = self { return true }
+    guard case .refused(let refused) = self else { return false }
+    let failure = refused.failure
+    return failure == .wrongPasscode || failure == .noSuchSlot || failure == .copyUnsound
+      || failure == .mergeRefused || failure == .kdfTooCostly
+  }
+
+  fileprivate var isWrongPasscode: Bool {
+    guard case .refused(let refused) = self else { return false }
+    return refused.failure == .wrongPasscode
   }
 }
 

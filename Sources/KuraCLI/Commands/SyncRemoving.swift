@@ -14,6 +14,10 @@ extension Sync {
     try Rekey.rekey(&invocation, removing: device.device)
     let messages = invocation.messages
     messages.note(shown + " shares the vault no longer; what it has it keeps")
+    messages.note(
+      "who has it and learns the passcode opens what the store has: keep it out of the store, and "
+        + "if the passcode may be known or guessed, change it by 'kura passcode' and run "
+        + "'kura rekey' then")
     let others = status.devices.filter {
       !$0.isThis && !$0.isRemoved && $0.device != device.device
     }
@@ -32,11 +36,12 @@ extension Sync {
     called name: String, in status: SyncStatusReply
   ) throws(CommandError) -> SyncDevice {
     let wanted = Array(name.utf8)
-    let found = status.devices.filter { device in
-      !device.isRemoved
-        && (device.label == wanted
-          || StorePlace.hexadecimal(device.device).utf8.elementsEqual(name.utf8))
+    let sharing = status.devices.filter { !$0.isRemoved }
+    // Whatever somebody calls another machine, an id is one's own.
+    let exact = sharing.filter {
+      StorePlace.hexadecimal($0.device).utf8.elementsEqual(name.utf8)
     }
+    let found = exact.isEmpty ? sharing.filter { $0.label == wanted } : exact
     let shown = Diagnostic.shown(name)
     guard let device = found.first else {
       throw .failure(

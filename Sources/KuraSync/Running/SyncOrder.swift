@@ -39,10 +39,10 @@ struct SyncOrder: Equatable, Sendable {
   static let usage = """
     usage: kura sync [--watch]
            kura sync init [--label NAME] [--weak] REMOTE
-           kura sync join [--label NAME] REMOTE
-           kura sync enter
+           kura sync join [--label NAME] [--recovery-key] REMOTE
+           kura sync enter [--other-passcode-file FILE]
            kura sync status [--json]
-           kura sync devices [--json]
+           kura sync devices [--json | --remove NAME]
            kura sync sql [--role NAME]
     A REMOTE is dir:FOLDER, rclone:NAME:PATH, or postgres://USER@HOST/DATABASE.
 

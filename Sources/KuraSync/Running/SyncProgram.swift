@@ -135,6 +135,10 @@ public enum SyncProgram {
     let noticed = tell(meeting.report, order, isNew: isNew)
     if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
     try remote.renew(for: id, met: Machine.clocks().wall, noticed)
+    // Who asks for the passcode is to know that one is wanted, whatever else there is.
+    if order.wanted == .pull, noticed.contains(where: { $0.notice == .passcodeWanted }) {
+      write("wanted\n", to: 1)
+    }
     return SyncWords.status(noticed)
   }
 

@@ -82,7 +82,9 @@ enum SyncWords {
     lines.append(
       "what the store holds back cannot be told from here: 'kura sync status' says \""
         + HeadWords.text(status.otherHeads)
-        + "\" on a machine that has met it and knows no more")
+        + "\" on a machine that has met it before this one, and knows no more; once others have met it "
+        + "since, run 'kura sync' here and there until nothing comes, then compare 'kura sync status'"
+    )
     return lines
   }
 

@@ -53,6 +53,11 @@ struct PlaceFile {
   /// Whether the vault was unlocked, or made, anywhere.
   func knows(_ vault: VaultID) -> Bool { records.contains { $0?.vault == vault } }
 
+  /// Where the vault was unlocked, or made, if nothing else was there since.
+  func paths(of vault: VaultID) -> [[UInt8]] {
+    records.compactMap { record in record?.vault == vault ? record?.path : nil }
+  }
+
   /// Notes that a vault was unlocked, or made, at a path; waits for the disk where that is news.
   func note(_ vault: VaultID, at path: [UInt8]) throws(VaultError) {
     guard self.vault(at: path) != vault else { return }

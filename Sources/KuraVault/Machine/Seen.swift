@@ -58,6 +58,20 @@ struct SeenFile: ~Copyable {
     return try? SeenRecord.latest(in: bytes.span, key: key, vault: vault)
   }
 
+  /// The highest epoch that this machine remembers of a vault, whatever keys it had then; 0 for none. What is begun above
+  /// it is taken for no older copy.
+  static func highestEpoch(of vault: VaultID, _ options: VaultOptions) -> UInt64 {
+    var claimed: UInt64 = 0
+    if let place = try? StatePlace.file(name(of: vault), in: options.stateDirectory),
+      let bytes = try? StateFile.peek(place, SeenRecord.fileByteCount)
+    {
+      claimed = SeenRecord.claimed(in: bytes.span, vault: vault)?.epoch ?? 0
+    }
+    // Nothing vouches for what is claimed: it may be any number.
+    let known = options.memory?.state(of: vault)?.epoch ?? 0
+    return max(claimed > UInt64.max / 2 ? 0 : claimed, known)
+  }
+
   static func name(of vault: VaultID) -> String { vault.hexadecimal + ".seen" }
 
   /// Opens the file, which is made when it is missing, and locks it.

@@ -110,7 +110,8 @@ extension UnlockedVault {
   ///   - offer: What ``SyncRun/entrance`` gave.
   ///   - key: What ``JoinOffer/attempt(stateDirectory:availableMemory:)`` opened with a passcode or recovery key.
   ///   - fresh: What opened this vault just now, so that protected values can be sealed anew.
-  /// - Throws: ``VaultError/copyDamaged`` for an epoch whose record the key does not open;
+  /// - Throws: ``VaultError/copyDamaged`` for an epoch whose record the key does not open, that does not follow this
+  ///   vault's, or that has the key which the vault has already;
   ///   ``VaultError/deviceRemoved`` where this device was removed by it; ``VaultError/noProtectedHalf``; those of
   ///   ``beginRekey(authorizedBy:_:removing:)``.
   public mutating func beginEntering(
@@ -122,6 +123,9 @@ extension UnlockedVault {
     var removed: [DeviceID: UInt64] = [:]
     for device in cut.removed { removed[device.device] = device.counter }
     guard removed[seed.device] == nil else { throw .deviceRemoved }
+    guard try offer.follows(try epoch(), of: key.payload.vaultKey, fresh.payload.vaultKey) else {
+      throw .copyDamaged
+    }
     guard key.holdsProtectedHalf else { throw .noProtectedHalf }
     let pair = ProtectedPair(secretHalf: try key.protectedHalf(vault: id))
     let covered = cut.taken.filter { $0.counter > 0 }.map {

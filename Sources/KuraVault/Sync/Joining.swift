@@ -72,6 +72,13 @@ public struct JoinOffer: Equatable, Sendable {
       devices: DeviceSecrets(stateDirectory: stateDirectory))
   }
 
+  /// Checks that what opened a slot opens the record of the epoch as well.
+  ///
+  /// - Throws: ``VaultError/copyDamaged``.
+  public func check(by key: borrowing VaultKey) throws(VaultError) {
+    _ = try cut(under: key.payload.vaultKey)
+  }
+
   fileprivate func openedRecord() throws(VaultError) -> EpochRecord {
     do throws(VaultError) { return try EpochRecord(object: record.span, in: epoch) } catch {
       throw error.ofCopy
@@ -88,6 +95,17 @@ public struct JoinOffer: Equatable, Sendable {
       let plain = try place.openPadded(record.sealed.span, under: key, .header)
       return try fromFormat(.header, EpochCut(decoding: plain.bytes))
     } catch { throw error.ofCopy }
+  }
+
+  /// Whether the epoch follows another one, and has a key of its own.
+  func follows(
+    _ other: DeviceTable.Epoch, of key: borrowing Key, _ otherKey: borrowing Key
+  ) throws(VaultError) -> Bool {
+    let record = try openedRecord()
+    let mark = try key.subkey(.remote, of: record.vault).finish()
+    let otherMark = try otherKey.subkey(.remote, of: record.vault).finish()
+    guard record.ancestors.contains(other) else { return false }
+    return !mark.isEqual(to: otherMark)
   }
 
   /// The slots that the vault begins with, the one that opened first, and those that find no room.
@@ -130,6 +148,23 @@ extension VaultDraft {
   /// - Throws: ``VaultError/pathTaken``, ``VaultError/walLeftBehind``, and those of the directory.
   public static func checkPlace(_ path: String) throws(VaultError) { _ = try freePlace(path) }
 
+  /// Where the vault of an offer stands on this machine already, beside the path that it is to have: two files of one
+  /// vault here would be taken for each other. Nil for nowhere that is known.
+  public static func otherPlace(
+    of offer: JoinOffer, than path: String, options: VaultOptions
+  ) throws(VaultError) -> [UInt8]? {
+    let vault = offer.header.header.vault
+    let own = try? FilePlace.resolve(path).path
+    for place in try PlaceFile(in: options.stateDirectory).paths(of: vault) {
+      let text = String(decoding: place, as: UTF8.self)
+      guard text != own, let file = try? LockedVault(at: text, options: options) else { continue }
+      let isSame = file.id == vault
+      file.close()
+      if isSame { return place }
+    }
+    return nil
+  }
+
   /// Writes a copy of a vault that stands in a store beside the path that it is to have: with its id, key and slots, and
   /// without items, which come from the store then.
   ///
@@ -170,7 +205,8 @@ extension VaultDraft {
     let file = try DraftFile.make(beside: target)
     let last = SeenFile.look(at: vault, in: options.stateDirectory, key: keys.seen)
     var root = RootRecord(
-      epoch: (last?.epoch ?? 0) + 1, itemCount: 0, deletedCount: 0, depth: 1, treeRoot: .zero,
+      epoch: SeenFile.highestEpoch(of: vault, options) + 1, itemCount: 0, deletedCount: 0, depth: 1,
+      treeRoot: .zero,
       headerDigest: .zero, previous: last?.fingerprint ?? .zero, writer: try WriterID.fresh(),
       time: now, copy: CopyState(device: seed.device))
     let header = offer.header.header.encoded

@@ -50,10 +50,12 @@ extension SyncRun {
     if let known = self.tip {
       if known.record.ancestors.contains(tip.epoch) { return }
       guard known.epoch == tip.epoch || tip.record.ancestors.contains(known.epoch) else {
-        entrance = nil
+        (isForked, entrance) = (true, nil)
         return report.name(.twoOwners, name)
       }
     }
+    // Whoever else is in one of them, there is no one key to enter.
+    guard !isForked else { return }
     if self.tip?.epoch != tip.epoch { (self.tip, entrance) = (tip, nil) }
     guard entrance == nil, front.head.header.contains(where: { $0 != 0 }) else { return }
     let path = RemotePath.object(name, hash: front.head.header)

@@ -46,7 +46,9 @@ public struct SyncRun: ~Copyable {
   private let lock: StateFile?
   /// The last epoch that follows this vault's, as far as the store has shown one.
   var tip: SyncTip?
-  /// By what it is entered, with its passcode; nil where there is none, or not all of it is here.
+  /// Whether there are several that follow this vault's, and none of them the others.
+  var isForked = false
+  /// By what it is entered, with its passcode; nil where there is no one such epoch, or not all of it is here.
   public internal(set) var entrance: JoinOffer?
   var taking: SyncTaking?
   var push: SyncPush?
