@@ -11,7 +11,7 @@ import Testing
 struct Copies {
   static let isNightly = ProcessInfo.processInfo.environment["KURA_NIGHTLY"] != nil
   /// How many random lives copies have.
-  static let runs = isNightly ? 300 : 3
+  static let runs = isNightly ? 300 : 2
 
   let first: TestVault
   let second: TestVault
