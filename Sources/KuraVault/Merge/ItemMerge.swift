@@ -178,7 +178,7 @@ extension ItemMerge {
     let kept = Dictionary(
       rows.map { ($0.stamp.id, $0) },
       uniquingKeysWith: { first, second in
-        first.facts.protection == standing.protection ? first : second
+        standing.protection == .protected || first.facts.protection == .standard ? first : second
       })
     var held: [OpenedRow] = []
     for revision in after.revisions where revision.state != .purged {
