@@ -70,8 +70,7 @@ final class AgentDesk {
 
   var passcode: String { scratch.file("passcode") }
 
-  /// Has the companion come to its end once, and agents live up to half as long again: some are killed amid
-  /// its work and some after it, however fast the machine is.
+  /// Has the companion come to its end once, and agents live up to half as long again, to begin with.
   func learnPatience() throws {
     guard let companion else { return }
     let begin = ContinuousClock.now
@@ -87,7 +86,7 @@ final class AgentDesk {
     try unlock()
     let agent = try agentID()
     let beside = try companion.map { try start($0) }
-    defer { if let status = beside?.wait() { companionStatuses.append(status) } }
+    defer { if let status = beside?.wait() { noteEnd(status) } }
     let delay = UInt32.random(in: 0...patience, using: &dice)
     let strike = DispatchSemaphore(value: 0)
     let omen = omen
@@ -132,10 +131,15 @@ final class AgentDesk {
     usleep(UInt32.random(in: 0...patience, using: &dice))
     try body(beside.id)
     let status = beside.wait()
-    companionStatuses.append(status)
-    // How long it takes, and how much longer than meant this sleeps, is the machine's to say: the moment is sought.
-    patience = status == 0 ? patience / 4 * 3 : min(patience / 3 * 4 + 100, 20_000_000)
+    noteEnd(status)
     return status
+  }
+
+  /// How long a companion takes, and how much longer than meant this sleeps, is the machine's to say, and what else it does:
+  /// the moment is sought that some ends come before and some after.
+  private func noteEnd(_ status: Int32) {
+    companionStatuses.append(status)
+    patience = status == 0 ? patience / 4 * 3 : min(patience / 3 * 4 + 100, 20_000_000)
   }
 
   /// The vault's file, and what is beside it.

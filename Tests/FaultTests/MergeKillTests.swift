@@ -46,6 +46,7 @@ struct MergeKillTests {
       let desk = try make()
       desk.patience = first.patience
       _ = try desk.putUntilKilled(&dice)
+      first.patience = desk.patience
       if desk.companionStatuses == [0] { done += 1 } else { cut += 1 }
       if let failure = try desk.check() {
         Issue.record("trial \(number), seed \(dice.seed): \(failure)")
