@@ -134,7 +134,8 @@ class Run:
         command = ["swift", "test", "--skip-build", "--disable-xctest"]
         for text in filters:
             command += ["--filter", text]
-        settings = dict(os.environ, KURA_BIN=f"{TREE}/.build/debug", SWIFT_BACKTRACE="enable=no")
+        settings = dict(os.environ, KURA_BIN=f"{TREE}/.build/debug", SWIFT_BACKTRACE="enable=no",
+                        SWT_SWIFT_ERROR_BACKTRACING_ENABLED="0")
         settings.pop("KURA_STORIES", None)
         if stories:
             settings["KURA_STORIES"] = " ".join(stories)
