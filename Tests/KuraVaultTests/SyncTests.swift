@@ -260,25 +260,6 @@ import Testing
     return Set(hashes.map { .object(device, hash: $0) })
   }
 
-  @Test func `shows that two machines have one id, and gets nothing of the second`() throws {
-    let machines = try Machines(2) { try $0.put("a", "1") }
-    let first = machines.all[0]
-    // All of a disk is copied: vault, state and the machine's name.
-    let twin = try TestVault.machine(0)
-    try Copies.copy(first, to: twin)
-    try FileManager.default.copyItem(
-      atPath: first.stateDirectory, toPath: twin.stateDirectory)
-    try first.fill { try $0.put("a", "of one") }
-    try first.meet(machines.store)
-    try twin.fill { try $0.put("b", "of the other") }
-    machines.store.forgetWrites()
-    let report = try twin.meet(machines.store)
-    #expect(report.findings.map(\.kind) == [.twin])
-    #expect(machines.store.written == [])
-    try machines.settle()
-    try machines.all[1].fill { vault throws in #expect(try vault.getText("a") == "of one") }
-  }
-
   @Test func `is no reason to fetch what nothing here would take`() throws {
     let machines = try Machines(2) { try $0.put("a", "1") }
     let (first, third) = (machines.all[0], try TestVault.machine(7))

@@ -193,7 +193,7 @@ def was_bytes(was):
 
 def read_was(reader):
     was = reader.take(16), reader.take(16), reader.u64(), read_at(reader)
-    void = many(reader.u16(), lambda: read_at(reader), "void heads", lambda at: at[0])
+    void = many(reader.u16(), lambda: read_at(reader), "void heads", lambda at: at)
     need(was[2] <= TOP and len(void) <= 4_096 and all(at[0] > was[3][0] for at in void), "was")
     return (*was, void)
 

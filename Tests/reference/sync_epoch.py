@@ -132,6 +132,11 @@ def joined_removals(s, records, cuts):
     return removed
 
 
+def counted(vault, device):
+    """Up to which change a device counts that is removed: what was taken of it here, or is in the store by others."""
+    return max(vault.complete.get(device, 0), vault.covered.get(device, 0))
+
+
 def joined_cut(cuts):
     """What the makers of all had taken."""
     return dict(M.greatest(*[tuple((x, count) for x, (_, count) in cut.taken.items()) for cut in cuts.values()]))
@@ -229,12 +234,14 @@ def drop_removed(vault, removed, cut):
         rest = item.revisions - late
         purged = M.greatest(*[V.purge_vector(r) for r in rest if r.kind == M.PURGED]) if any(
             r.kind == M.PURGED for r in late) else item.purged
-        rest_knows = dict(M.greatest(*[r.vector for r in rest], purged, tuple(cut.items())))
-        if late and all(is_late(d, c) or c <= rest_knows.get(d, 0) for r in late for d, c in r.vector) \
-                and V.shows_all(id, M.Item(rest, purged)):
+        here = dict(M.greatest(*[r.vector for r in rest], purged))
+        followed = [(d, c) for r in late for d, c in r.vector if not is_late(d, c) and c > here.get(d, 0)]
+        if late and all(c <= cut.get(d, 0) for d, c in followed) and V.shows_all(id, M.Item(rest, purged)):
             vault.items[id] = M.Item(rest, purged)
             if not rest:
                 del vault.items[id]
+            for device, _ in followed:      # what was followed has to come again, from who has it
+                V.cap(vault.complete, device, here.get(device, 0))
 
 
 def enter_first(s):

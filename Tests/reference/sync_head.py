@@ -63,12 +63,20 @@ def judge(vault, fronts, device, seen):
         return BACK
     if at.number < peer.heard.number and "back" not in V.FAULTS:
         return WAIT
-    if not {peer.taken, peer.heard} - {NOTHING} <= chain_of(blob) and "fork" not in V.FAULTS:
+    if parts(vault, fronts, device) and "fork" not in V.FAULTS:
         return TWIN
     found = [judge_hearsay(vault, fronts, other, x.heard) for other, x in seen.items() if other not in vault.removed]
     if "hearsay" in V.FAULTS:
         found = []
     return TWIN if TWIN in found else WAIT if WAIT in found else OK
+
+
+def parts(vault, fronts, device):
+    """Whether the head of a device that is at hand is of another line than those that are remembered of it."""
+    blob, peer = fronts[device][0], vault.peer(device)
+    at = At(blob.clear.number, blob.name)
+    return not is_void(vault, device, at) and any(
+        x not in chain_of(blob) for x in {peer.taken, peer.heard} - {NOTHING} if x.number <= at.number)
 
 
 def is_void(vault, device, at):

@@ -66,8 +66,10 @@ def see_to_own(s):
     told -= {NOTHING, *vault.heads}
     if told and "twin" not in V.FAULTS:
         s.name("twin", vault.device)
+        former = vault.device
         yield from turn(s, told)
         if not s.held_back:
+            look(s, former)             # which is another one's from here on
             look(s, vault.device)       # another copy may have come to the same id
             yield from see_to_own(s)
             return

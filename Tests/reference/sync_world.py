@@ -301,7 +301,7 @@ class World:
         if any(x.vault.device == gone and x.vault.mark == "stale" for x in self.machines):
             return
         self.causes.add("removed")
-        self.do_rekey(m, {gone: m.vault.complete.get(gone, 0)})
+        self.do_rekey(m, {gone: E.counted(m.vault, gone)})
         other = next((x for x in self.machines if x.vault.device == gone), None)
         if other is not None and self.rng.random() < .5:
             self.ledger.destroyed(self, other)
@@ -321,7 +321,7 @@ class World:
         """What an owner does with devices whose machines are no more, when the others wait for heads that never come."""
         here = {m.vault.device for m in self.machines}
         m = max(self.machines, key=lambda m: (bool(E.own_slots(m.vault)), len(m.vault.peers)))
-        ghosts = {x: m.vault.complete.get(x, 0) for x in m.vault.peers if x not in here and x not in m.vault.removed}
+        ghosts = {x: E.counted(m.vault, x) for x in m.vault.peers if x not in here and x not in m.vault.removed}
         if ghosts:
             self.do_rekey(m, ghosts)
         return bool(ghosts)

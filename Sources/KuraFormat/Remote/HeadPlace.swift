@@ -33,6 +33,13 @@ public struct HeadPlace: Hashable, Sendable {
   }
 }
 
+extension HeadPlace: Comparable {
+  /// Orders by number, then by id.
+  public static func < (left: HeadPlace, right: HeadPlace) -> Bool {
+    (left.number, left.id) < (right.number, right.id)
+  }
+}
+
 extension ByteReader {
   /// As many of something as a 16-bit number says, at most `most`; `byteCount` is what one has at the least.
   mutating func list<Element>(

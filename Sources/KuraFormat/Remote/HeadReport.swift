@@ -66,8 +66,25 @@ public struct HeadReport: Equatable, Sendable {
     public let fork: UInt64
     /// The last head that both had.
     public let common: HeadPlace
-    /// The heads that it wrote beyond that.
-    public let void: [HeadPlace]
+    /// The heads that it wrote beyond that, the last of them.
+    public private(set) var void: [HeadPlace]
+
+    /// The most heads that one names.
+    public static let mostVoid = 4_096
+
+    /// Tells of a device that took another id; of too many heads the last are named.
+    public init(
+      device: DeviceID, former: DeviceID, fork: UInt64, common: HeadPlace, void: [HeadPlace]
+    ) {
+      (self.device, self.former, self.fork, self.common) = (device, former, fork, common)
+      self.void = void.sorted().suffix(Was.mostVoid)
+    }
+
+    /// Learns of more such heads: two machines may have come to the same id from one line.
+    public mutating func formUnion(_ other: Was) {
+      void = Set(void + other.void.filter { $0.number > common.number }).sorted()
+        .suffix(Was.mostVoid)
+    }
   }
 
   /// The most packs that one names.
@@ -169,12 +186,13 @@ extension HeadReport.Was {
   init(_ reader: inout ByteReader) throws(FormatError) {
     (device, former) = (try reader.identifier(), try reader.identifier())
     (fork, common) = (try reader.integer(), try HeadPlace(&reader))
-    void = try reader.list(most: 4_096, byteCount: 24) { reader throws(FormatError) in
+    void = try reader.list(most: HeadReport.Was.mostVoid, byteCount: 24) {
+      reader throws(FormatError) in
       try HeadPlace(&reader)
     }
     let first = common.number
     guard fork <= RevisionEntry.counters.upperBound, void.allSatisfy({ $0.number > first }),
-      ascend(void, by: { $0.number < $1.number })
+      ascend(void, by: <)
     else { throw .damaged }
   }
 

@@ -24,7 +24,7 @@ public struct RemoteMemory: Equatable, Sendable {
   /// The most slots of a header object.
   static let mostSlots = 64
   /// The most devices that took another id.
-  static let mostWas = 64
+  public static let mostWas = 64
 
   private static let layout: UInt8 = 1
   private static let rewrite: UInt8 = 1

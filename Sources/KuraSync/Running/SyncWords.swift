@@ -101,8 +101,8 @@ enum SyncWords {
         + "somebody changed the store, or a backup of it was restored"
     case .twin:
       return "two machines have the id of \(name), as after a copied disk or a restored backup; "
-        + "while one of them is this one, nothing goes out from here: put by hand what is only here "
-        + "into the other, and begin here with a copy of that"
+        + "the one of them that finds out goes on under another id with the next 'kura sync', and "
+        + "nothing of either is lost"
     case .changed:
       return "a file of \(name) is not what it wrote, and nothing of it is taken; "
         + "run 'kura sync' there, which writes it again"

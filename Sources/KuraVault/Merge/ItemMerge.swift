@@ -147,7 +147,7 @@ extension ItemMerge {
     var sealed: [ResealedRow] = []
     for row in held {
       guard let number = numbers[row.stamp.id] else { throw .damaged(.item) }
-      sealed.append(try seal(row, number, keys))
+      sealed.append(try row.sealed(number, by: keys))
     }
     sealed.sort { $0.facts.revision < $1.facts.revision }
     if !isPlain {
@@ -202,29 +202,6 @@ extension ItemMerge {
     }
     let ids = Set(held.map(\.stamp.id))
     return numbers.filter { ids.contains($0.key) }
-  }
-
-  private borrowing func seal(
-    _ row: OpenedRow, _ number: UInt64, _ keys: borrowing Keyring
-  ) throws(VaultError) -> ResealedRow {
-    let facts = RowFacts(
-      tag: try keys.tag(of: row.meta), id: item, revision: number, generation: keys.ring.active,
-      protection: row.facts.protection, kind: row.facts.kind)
-    let meta = try row.meta.following(row.trail)
-    let secrets: SecretBytes?
-    switch row.body.secrets {
-    case .some(let list): secrets = try list.encoded.copied()
-    case .none: secrets = nil
-    }
-    let body = try ItemMerge.seal(row.body, beside: secrets, facts, keys)
-    return ResealedRow(facts: facts, meta: try keys.seal(meta, facts), body: body)
-  }
-
-  private static func seal(
-    _ body: borrowing PartedBody, beside secrets: borrowing SecretBytes?, _ facts: RowFacts,
-    _ keys: borrowing Keyring
-  ) throws(VaultError) -> [UInt8] {
-    try keys.seal(body.value.bytes, beside: secrets, facts)
   }
 
   private borrowing func seal(

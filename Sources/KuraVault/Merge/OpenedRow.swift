@@ -196,6 +196,30 @@ extension OpenedRow {
     return OpenedRow(facts, try copiedMeta(), trail, try body.copied())
   }
 
+  /// The row as it is to stand under a number.
+  func sealed(
+    _ number: UInt64, by keys: borrowing Keyring
+  ) throws(VaultError) -> ResealedRow {
+    let facts = RowFacts(
+      tag: try keys.tag(of: meta), id: facts.id, revision: number, generation: keys.ring.active,
+      protection: facts.protection, kind: facts.kind)
+    let secrets: SecretBytes?
+    switch body.secrets {
+    case .some(let list): secrets = try list.encoded.copied()
+    case .none: secrets = nil
+    }
+    let sealed = try OpenedRow.seal(body, beside: secrets, facts, keys)
+    return ResealedRow(
+      facts: facts, meta: try keys.seal(try meta.following(trail), facts), body: sealed)
+  }
+
+  private static func seal(
+    _ body: borrowing PartedBody, beside secrets: borrowing SecretBytes?, _ facts: RowFacts,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8] {
+    try keys.seal(body.value.bytes, beside: secrets, facts)
+  }
+
   /// The same in class protected, sealed to the pair of a vault.
   func protected(for keys: borrowing Keyring) throws(VaultError) -> OpenedRow {
     guard facts.protection == .standard else { return self }

@@ -10,9 +10,9 @@ internal import SecureMemory
 struct PurgeTrace: Equatable {
   let item: ItemID
   /// The revisions that purged the item, at least one, ascending by their stamps.
-  private(set) var purges: [PurgeRecord.Side]
+  var purges: [PurgeRecord.Side]
   /// All that was purged.
-  private(set) var covered: RevisionVector
+  var covered: RevisionVector
 
   /// The trace that a purge leaves.
   ///

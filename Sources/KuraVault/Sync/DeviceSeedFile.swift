@@ -108,6 +108,11 @@ extension UnlockedVault {
     return true
   }
 
-  /// Has the seed count that ``prepareSeed(for:)`` wrote.
+  /// Writes the seed of who this copy is about to be.
+  func prepare(_ seed: borrowing DeviceSeed) throws(VaultError) {
+    try seedFile.prepare(seed, under: keys.sync)
+  }
+
+  /// Has the seed count that ``prepareSeed(for:)`` or ``prepare(_:)`` wrote.
   func publishSeed() { try? seedFile.publish() }
 }

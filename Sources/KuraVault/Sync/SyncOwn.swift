@@ -7,6 +7,24 @@ internal import KuraFormat
 extension SyncRun {
   /// Finds out whether the own head in the store is the one that was written last, or was being written.
   mutating func settleOwn(_ vault: inout UnlockedVault) throws(SyncStop) {
+    // Another copy may have come to the same id.
+    while let told = try foreignOwn(&vault) {
+      guard try turn(from: told, &vault) else {
+        report.name(.late, device)
+        isHeldBack = true
+        return
+      }
+    }
+  }
+
+  /// Heads under the own id that this machine did not write; nil for none.
+  private mutating func foreignOwn(
+    _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> [HeadPlace]? {
+    if !looked.contains(device) {
+      try look(at: device, &vault)
+      looked.insert(device)
+    }
     let memory = try fromVault { () throws(VaultError) in try vault.memoryOfShared() }
     let place = fronts[device]?.place ?? .none
     if place != .none, place == memory.pending?.place {
@@ -21,14 +39,19 @@ extension SyncRun {
     var told = Set(reports.values.flatMap(\.seen).filter { $0.device == device }.map(\.heard))
     told.insert(place)
     told.remove(.none)
-    for place in told.sorted(by: { $0.number < $1.number }) {
+    var foreign: [HeadPlace] = []
+    for place in told.sorted() {
       switch try isOwn(place, &vault) {
       case .some(true): continue
-      case .some(false): report.name(.twin, device)
-      case .none: report.name(.late, device)
+      case .some(false): foreign.append(place)
+      case .none:
+        report.name(.late, device)
+        isHeldBack = true
       }
-      isHeldBack = true
     }
+    guard !foreign.isEmpty else { return nil }
+    report.name(.twin, device)
+    return foreign
   }
 
   /// Looks whether all is there that the own head names, or the next one is going to; what was lost is written again.

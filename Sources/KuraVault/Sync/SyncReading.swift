@@ -135,6 +135,18 @@ extension SyncRun {
     return heard == .none ? .fits : .waits
   }
 
+  /// Whether a head is of another line than those that are remembered of its device.
+  mutating func parts(
+    _ front: SyncFront, from note: DeviceNote?, _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> Bool {
+    guard let note, try !isVoid(front.place, of: note.device, &vault) else { return false }
+    for place in [note.taken, note.heard]
+    where place != .none && place.number <= front.place.number {
+      if try holds(place, front) == false { return true }
+    }
+    return false
+  }
+
   /// Whether a head is one that another machine wrote under an id that it gave up.
   private func isVoid(
     _ place: HeadPlace, of name: DeviceID, _ vault: inout UnlockedVault
@@ -153,13 +165,17 @@ extension SyncRun {
     guard block < front.head.chains.count else {
       return offset < front.head.former.count && front.head.former[offset] == place.id
     }
+    return try chain(front, block).map { $0[offset] == place.id }
+  }
+
+  /// The ids that a chain names which a head does; nil where it is not here.
+  mutating func chain(_ front: SyncFront, _ block: Int) throws(SyncStop) -> [HeadID]? {
     let hash = front.head.chains[block]
     let most = RemoteObject.Kind.chain.longest
     guard let bytes = try shelf.file(.object(front.head.device, hash: hash), most: most),
-      let body = try? RemoteObject.body(of: bytes.span, .chain, in: nil, named: hash),
-      let ids: [HeadID] = try? RemoteBlock.decode(body, isWhole: true)
+      let body = try? RemoteObject.body(of: bytes.span, .chain, in: nil, named: hash)
     else { return nil }
-    return ids[offset] == place.id
+    return try? RemoteBlock.decode(body, isWhole: true)
   }
 
   /// Whether a head is one of this device's own; nil where that cannot be told.

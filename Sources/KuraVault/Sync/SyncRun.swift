@@ -21,8 +21,8 @@ public struct SyncRun: ~Copyable {
   var shelf = SyncShelf()
   var stage = Stage.reading
   /// The device that this copy of the vault is.
-  let device: DeviceID
-  let seed: DeviceSeed
+  var device: DeviceID
+  var seed: DeviceSeed
   let epoch: DeviceTable.Epoch
   /// Heads that are known to be their devices' own.
   var fronts: [DeviceID: SyncFront] = [:]

@@ -37,6 +37,7 @@ extension SyncRun {
   /// Takes the heads that can be taken, as long as another one can.
   mutating func pull(_ vault: inout UnlockedVault) throws(SyncStop) {
     while true {
+      try learn(&vault)
       if let taking {
         try take(taking, &vault)
         self.taking = nil
@@ -46,6 +47,14 @@ extension SyncRun {
     }
     try nameRest(&vault)
     try noteComplete(&vault)
+  }
+
+  /// Gives what was taken of a device that turned out to be another one the right id.
+  private mutating func learn(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let told = others.flatMap { reports[$0]?.was ?? [] }.sorted { $0.device < $1.device }
+    try fromVault { () throws(VaultError) in
+      for was in told where try !vault.memoryOfShared().knows(was) { try vault.heal(was) }
+    }
   }
 
   private func isTried(_ name: DeviceID) -> Bool {
@@ -88,6 +97,12 @@ extension SyncRun {
       case .back: report.name(.back, name)
       case .waits, .over, .fits: report.name(.late, name)
       }
+    }
+    // Whatever epoch it is in: who is two has to see that first.
+    for name in fronts.keys.sorted() where name != device && reports[name] == nil {
+      guard let front = fronts[name], try parts(front, from: table[name], &vault) else { continue }
+      doubtful.insert(name)
+      report.name(.twin, name)
     }
     let told = Set(report.findings.map { $0.device })
     for note in table.notes where note.device != device && note.removedAt == nil {

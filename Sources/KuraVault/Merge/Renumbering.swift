@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraFormat
+internal import KuraStorage
+
+// Changes that two machines counted under one id, where one of the two has got another: in rows, stamps and vectors, also in
+// what others made of them.
+
+extension HeadReport.Was {
+  /// What becomes of a change.
+  func entry(_ entry: RevisionEntry) -> RevisionEntry {
+    guard entry.device == former, entry.counter > fork else { return entry }
+    return RevisionEntry(device: device, counter: entry.counter - fork)
+  }
+
+  /// Whether something knows of a change that has another name.
+  func touches(_ vector: RevisionVector) -> Bool { vector.counter(of: former) > fork }
+
+  func vector(_ vector: RevisionVector) -> RevisionVector {
+    guard touches(vector) else { return vector }
+    var next = RevisionVector(vector.entries.filter { $0.device != former })
+    if fork > 0 { next.include(RevisionEntry(device: former, counter: fork)) }
+    next.include(entry(RevisionEntry(device: former, counter: vector.counter(of: former))))
+    return next
+  }
+
+  func stamp(_ stamp: RevisionStamp) -> RevisionStamp {
+    RevisionStamp(id: stamp.id, depth: stamp.depth, entry: entry(stamp.entry))
+  }
+
+  func lineage(_ lineage: Lineage) -> Lineage {
+    Lineage(stamp: stamp(lineage.stamp), following: vector(lineage.vector))
+  }
+}
+
+extension CopyLedger {
+  /// The same settings and slots, by changes that were renamed.
+  func renumbered(_ was: HeadReport.Was) -> CopyLedger {
+    var ledger = self
+    ledger.settings = settings.map { setting in
+      SettingSides(
+        setting.key,
+        sides: setting.sides.map {
+          SettingSides.Side(was.lineage($0.lineage), value: $0.value)
+        })
+    }
+    ledger.slots = slots.map { side in
+      SlotTableSide(
+        was.lineage(side.lineage),
+        slots: side.slots.map { SlotTableSide.Slot($0.id, $0.kind, made: was.entry($0.made)) })
+    }
+    return ledger
+  }
+}
+
+extension PurgeTrace {
+  func renumbered(_ was: HeadReport.Was) -> PurgeTrace {
+    var trace = self
+    trace.purges = purges.map {
+      PurgeRecord.Side(was.lineage($0.lineage), protection: $0.protection)
+    }
+    trace.covered = was.vector(covered)
+    return trace
+  }
+}
+
+extension OpenedRow {
+  fileprivate func renumbered(_ was: HeadReport.Was) throws(VaultError) -> OpenedRow {
+    guard was.touches(trail.lineage.vector) else { return self }
+    let next = was.lineage(trail.lineage)
+    guard !next.vector.isTooLong else { throw .damaged(.item) }
+    return try reentered(as: next, was.stamp)
+  }
+}
+
+extension UnlockedVault {
+  /// Renames changes wherever this vault knows of them.
+  mutating func renumber(_ was: HeadReport.Was, _ draft: inout Draft) throws(VaultError) {
+    for tag in try tags(touchedBy: was) {
+      trust.see(draft.root)
+      guard let leaf = try rows.tree.leaf(of: tag, under: draft.root, in: &rows.storage, keys)
+      else { throw .damaged(.item) }
+      let trace = try rows.withCurrent(tag, leaf: leaf, keys) {
+        found, keys throws(VaultError) -> PurgeTrace? in
+        found.facts.kind == .purged ? try PurgeTrace.load(found, keys) : nil
+      }
+      var renamed = SealedRows()
+      if let trace = trace ?? nil {
+        renamed.trace = try trace.renumbered(was).sealed(by: keys)
+      } else {
+        for row in try rows.itemCopy(tag, leaf: leaf, keys).rows {
+          renamed.history.append(
+            try row.renumbered(was).sealed(row.facts.revision, by: keys))
+        }
+        renamed.current = renamed.history.removeLast()
+        try takeAway(tag, &draft)
+      }
+      try write(renamed, &draft)
+    }
+    guard let ledger = keys.ring.ledger else { return }
+    let renamed = ledger.renumbered(was)
+    guard renamed != ledger else { return }
+    keys.ring.ledger = renamed
+    try storeRing(&draft)
+  }
+
+  /// Where rows stand that know of a change which has another name. The current row of an item follows all others of it.
+  private mutating func tags(
+    touchedBy was: HeadReport.Was
+  ) throws(VaultError) -> [ItemTag] {
+    var tags: [ItemTag] = []
+    for bucket in 0..<(1 << (6 * UInt32(trust.root.depth))) {
+      let bytes = try rows.tree.leaves(
+        ofBucket: UInt32(bucket), under: trust.root, in: &rows.storage, keys)
+      let leaves = BucketLeaves(bytes.span)
+      for place in 0..<leaves.count {
+        let isTouched = try rows.withCurrent(leaves.tag(place), leaf: leaves.leaf(place), keys) {
+          found, keys throws(VaultError) in
+          if found.facts.kind == .purged {
+            let trace = try PurgeTrace.load(found, keys)
+            return ([trace.covered] + trace.purges.map(\.lineage.vector)).contains(
+              where: was.touches)
+          }
+          let meta = try keys.openMeta(found.row.meta, found.facts)
+          let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
+          return was.touches(trail.lineage.vector)
+        }
+        if isTouched == true { tags.append(leaves.tag(place)) }
+      }
+    }
+    return tags
+  }
+}

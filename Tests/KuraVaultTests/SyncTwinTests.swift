@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// Two machines that have one id, since all of a disk was copied or put back: the one that finds out goes on under another,
+/// and nothing of either is lost.
+@Suite struct `Two machines with one id` {
+  let machines: Machines
+  let twin: TestVault
+  var first: TestVault { machines.all[0] }
+  var other: TestVault { machines.all[1] }
+
+  init() throws {
+    machines = try Machines(2) { vault throws in
+      try vault.put("a", "1")
+      try vault.put("kept", "1")
+      try vault.put("sealed", "1")
+      _ = try vault.protect(Array("sealed".utf8).span)
+      try vault.put("gone", "1")
+    }
+    twin = try machines.all[0].copiedDisk()
+  }
+
+  /// - Parameter ghost: An id that nobody has any more, of which something is awaited.
+  private func settle(_ all: [TestVault], but ghost: DeviceID? = nil) throws {
+    for _ in 0..<6 { for machine in all { try machine.meet(machines.store) } }
+    let states = try all.map { try Copies.state($0, opening: false) }
+    #expect(states.allSatisfy { $0 == states[0] }, "\(states)")
+    for machine in all {
+      #expect(try machine.unlockedFindings() == [])
+      let told = try machine.meet(machines.store).findings
+      #expect(told.allSatisfy { $0.device == ghost && $0.kind == .late }, "\(told)")
+    }
+  }
+
+  private func change(_ file: TestVault, _ text: String) throws {
+    try file.fill { vault throws in
+      try vault.put("a", "of \(text)")
+      try vault.put("only \(text)", text)
+      try vault.put("sealed", text)
+      try vault.setAttributes(Array("kept".utf8).span, try edits(["x": text]))
+      try vault.setPolicy(.idleTimeout, to: text == "one" ? 120_000 : 60_000)
+    }
+  }
+
+  @Test func `go on as two, and each is told once`() throws {
+    let id = try first.settledDevice()
+    try change(first, "one")
+    try first.meet(machines.store)
+    try change(twin, "two")
+    try twin.fill { vault throws in _ = try vault.purge(Array("gone".utf8).span, .item) }
+    let told = try twin.meet(machines.store)
+    #expect(told.findings == [SyncReport.Finding(kind: .twin, device: id)])
+    #expect(try twin.settledDevice() != id)
+    #expect(try first.settledDevice() == id)
+    #expect(try twin.meet(machines.store).findings == [])
+    try settle([first, twin, other])
+    for machine in [first, twin, other] {
+      try machine.fill { vault throws in
+        #expect(try vault.values(of: "a").isSuperset(of: ["of one", "of two"]))
+        #expect(try vault.getText("only one") == "one" && vault.getText("only two") == "two")
+        #expect(throws: VaultError.notFound) { try vault.getText("gone") }
+        #expect(vault.policy[.idleTimeout] == 60_000)
+      }
+    }
+    let rows = try twin.settledRows()
+    #expect(try rows == first.settledRows() && rows == other.settledRows())
+  }
+
+  /// Who had taken what the other one wrote under the id that it gave up takes it for that one's from then on.
+  @Test func `are told apart by who had taken the other one's`() throws {
+    let store = machines.store
+    let before = store.files
+    try change(twin, "two")
+    try twin.meet(store)
+    try other.meet(store)
+    try other.fill { try $0.put("a", "of the other") }
+    let parted = store.files
+    // Where the first one meets it, the store has nothing of that.
+    store.files = before
+    try change(first, "one")
+    try first.meet(store)
+    let id = try first.settledDevice()
+    for (path, bytes) in parted where store.files[path] == nil { store.files[path] = bytes }
+    #expect(try other.meet(store).findings.contains { $0.kind == .twin })
+    #expect(try twin.meet(store).findings.contains { $0.kind == .twin })
+    #expect(try twin.settledDevice() != id)
+    try settle([other, twin, first])
+    try first.fill { vault throws in
+      #expect(try vault.getText("only two") == "two" && vault.getText("only one") == "one")
+      #expect(try vault.values(of: "a").isSuperset(of: ["of one", "of the other"]))
+    }
+    let rows = try twin.settledRows()
+    #expect(try rows == first.settledRows() && rows == other.settledRows())
+  }
+
+  /// The store shows one of them the other one's head, and its own heads are the ones that nobody finds any more.
+  @Test func `are found out by evidence that a third one keeps`() throws {
+    let store = machines.store
+    let before = store.files
+    try change(twin, "two")
+    try twin.meet(store)
+    try other.meet(store)
+    let parted = store.files
+    store.files = before
+    try change(first, "one")
+    try first.meet(store)
+    let device = try first.settledDevice()
+    let head = try #require(store.files[.head(device)])
+    for (path, bytes) in parted where path != .head(device) { store.files[path] = bytes }
+    // The third one keeps the head that it believed, and the first one finds that as evidence.
+    #expect(try other.meet(store).findings.contains { $0.kind == .twin })
+    #expect(store.files[.head(device)] == head)
+    #expect(try first.meet(store).findings.contains { $0.kind == .twin })
+    #expect(try first.settledDevice() != device)
+    try settle([other, first, twin], but: device)
+    #expect(try first.settledDevice() != twin.settledDevice())
+  }
+
+  @Test func `are the present one and the one before, where a whole machine was put back`() throws {
+    try change(first, "one")
+    try first.meet(machines.store)
+    try other.meet(machines.store)
+    // The machine is gone; its backup is behind the store.
+    let id = try twin.settledDevice()
+    #expect(try twin.meet(machines.store).findings.map(\.kind) == [.twin])
+    #expect(try twin.settledDevice() != id)
+    try change(twin, "two")
+    try settle([twin, other])
+    try twin.fill { vault throws in
+      #expect(try vault.getText("only one") == "one" && vault.getText("a") == "of two")
+    }
+  }
+
+  @Test func `are found out by a push that was killed at any moment`() throws {
+    try change(first, "one")
+    try first.meet(machines.store)
+    try change(twin, "two")
+    for steps in 0..<14 { try twin.meet(machines.store, killedAfter: steps) }
+    try settle([first, twin, other])
+    try other.fill { vault throws in
+      #expect(try vault.values(of: "a").isSuperset(of: ["of one", "of two"]))
+    }
+  }
+
+  @Test func `keep to what they are while it cannot be told where they parted`() throws {
+    let device = try first.settledDevice()
+    try change(first, "one")
+    for _ in 0..<3 { try first.meet(machines.store) }
+    try change(twin, "two")
+    // Other words than a machine with this id would say to itself.
+    let head = try #require(machines.store.files[.head(device)])
+    var changed = try RemoteHead(decoding: head.span)
+    changed.own = [UInt8](repeating: 7, count: changed.own.count)
+    let bytes = try twin.signed(changed)
+    machines.store.files[.head(device)] = bytes
+    machines.store.forgetWrites()
+    let told = try twin.meet(machines.store)
+    #expect(told.findings.map(\.kind).contains(.twin) && told.findings.map(\.kind).contains(.late))
+    #expect(machines.store.written == [])
+    #expect(try twin.settledDevice() == device)
+  }
+}
+
+extension TestVault {
+  /// Another machine with all that this one's disk has: vault, state, and the machine's name.
+  func copiedDisk() throws -> TestVault {
+    let twin = try TestVault(creating: false)
+    twin.machine = machine
+    try Copies.copy(self, to: twin)
+    try? FileManager.default.removeItem(atPath: twin.stateDirectory)
+    try FileManager.default.copyItem(atPath: stateDirectory, toPath: twin.stateDirectory)
+    return twin
+  }
+
+  /// A head with the signature of the device that this copy is.
+  fileprivate func signed(_ head: RemoteHead) throws -> [UInt8] {
+    var vault = try unlock()
+    let seed = try vault.settledSeed()
+    var head = head
+    let bytes = head.signed(with: try seed.pair())
+    vault.fold()
+    return bytes
+  }
+
+  /// The changes that each item has, by who made them.
+  fileprivate func settledRows() throws -> Set<String> {
+    var vault = try unlock()
+    var rows: Set<String> = []
+    for name in try vault.names(includingDeleted: true) {
+      for stamp in try vault.heldItem(name)?.revisions ?? [] {
+        rows.insert("\(stamp.entry.device.hexadecimal) \(stamp.entry.counter) \(stamp.id)")
+      }
+    }
+    vault.fold()
+    return rows
+  }
+}
