@@ -54,11 +54,18 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   case ownHeadGone = 11
   /// The vault has another key there, and its passcode is wanted.
   case passcodeWanted = 12
-  /// Two machines removed each other.
+  /// A machine that another one has taken out gave the vault a key, too.
   case twoOwners = 13
+  /// What it changed after it was taken out is left out.
+  case leftOut = 14
+  /// It has taken the same as this machine, and has something else.
+  case differs = 15
 
   /// Whether somebody has to look at it: a machine that is off is no alarm.
-  public var isAlarm: Bool { self != .late }
+  public var isAlarm: Bool { self != .late && self != .leftOut }
+
+  /// Whether it is the passcode that is missing.
+  public var wantsPasscode: Bool { self == .passcodeWanted || self == .twoOwners }
 
   /// Its word for programs; kura-sync-format(5) has it with spaces.
   public var word: String {
@@ -76,6 +83,8 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .ownHeadGone: "own-head-gone"
     case .passcodeWanted: "passcode-wanted"
     case .twoOwners: "two-owners"
+    case .leftOut: "left-out"
+    case .differs: "differs"
     }
   }
 }

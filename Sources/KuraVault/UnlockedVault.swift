@@ -52,6 +52,8 @@ public struct UnlockedVault: ~Copyable {
   /// Whether it is known that this machine wrote the file last, and as which copy.
   var isProved = false
   var provedDevice: DeviceID?
+  /// Whose changes were left out when an epoch was entered that had removed them.
+  var leftOut: Set<DeviceID> = []
   /// How often this engine put the vault under a new key since the unlock.
   var rekeyCount: UInt64 = 0
 

@@ -72,6 +72,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case notShared
   /// Another device that shares the vault removed this one: it may join as a new one.
   case deviceRemoved
+  /// Two keys that machines gave the vault took out each other's makers: only their owner can say which counts.
+  case eachRemoved
   /// A vault cannot be created where something stands; nothing was overwritten.
   case pathTaken
   /// A vault cannot be created beside the WAL of another: it would be played into the new one.

@@ -199,3 +199,83 @@ import Testing
     return head.signed(with: try seed.pair())
   }
 }
+
+/// Machines that have taken the same from each other have the same, or it is told.
+@Suite struct `What all items come to` {
+  private func changed(_ machines: Machines) throws {
+    try machines.all[0].fill { vault throws in
+      try vault.put("a", "2")
+      try vault.put("c", "1")
+      _ = try vault.purge(Array("b".utf8).span, .item)
+    }
+    try machines.all[0].meet(machines.store)
+  }
+
+  private func machines() throws -> Machines {
+    let machines = try Machines(2) { vault throws in
+      try vault.put("a", "1")
+      try vault.put("b", "1")
+    }
+    // Both contents stand, and a name that gave way.
+    for (number, machine) in machines.all.enumerated() {
+      try machine.fill { vault throws in
+        try vault.put("a", "of \(number)")
+        try vault.put("same", "of \(number)")
+      }
+    }
+    try machines.settle()
+    return machines
+  }
+
+  private func fingerprint(by file: TestVault, at store: TestStore) throws -> [UInt8] {
+    var vault = try file.unlock()
+    let front = try SyncFront(kept: try #require(store.files[.head(vault.ownDevice())]))
+    let report = try #require(try vault.report(in: front))
+    vault.fold()
+    return report.fingerprint
+  }
+
+  @Test func `is the same on machines that have the same`() throws {
+    let machines = try machines()
+    let (one, other) = (machines.all[0], machines.all[1])
+    try changed(machines)
+    #expect(try other.meet(machines.store).findings == [])
+    try machines.settle()
+    let fingerprint = try fingerprint(by: one, at: machines.store)
+    #expect(fingerprint.contains { $0 != 0 })
+    for machine in [one, other] {
+      try machine.fill { vault throws in
+        #expect(try vault.fingerprintOfItems() == fingerprint)
+        try vault.put("d", "1")
+        #expect(try vault.fingerprintOfItems() != fingerprint)
+      }
+    }
+  }
+
+  /// The merge of one of them has lost an item, and nobody noticed.
+  @Test func `is another one where a merge lost something`() throws {
+    let machines = try machines()
+    let other = machines.all[1]
+    try other.fill { vault throws in
+      let tag = try vault.tag(of: Array("same".utf8).span)
+      try vault.writing { vault, draft throws(VaultError) in
+        try vault.takeAway(tag, &draft)
+        draft.root.itemCount -= 1
+      }
+    }
+    try changed(machines)
+    let device = try machines.all[0].settledDevice()
+    #expect(
+      try other.meet(machines.store).findings
+        == [SyncReport.Finding(kind: .differs, device: device)])
+  }
+
+  @Test func `is not compared where one of them has more`() throws {
+    let machines = try machines()
+    let other = machines.all[1]
+    try other.fill { try $0.put("mine", "1") }
+    try changed(machines)
+    #expect(try other.meet(machines.store).findings == [])
+    try machines.settle()
+  }
+}

@@ -114,6 +114,64 @@ extension TestVault {
   }
 }
 
+extension TestVault {
+  /// Gives the vault another key.
+  func giveKey(removing removed: Set<DeviceID> = []) throws {
+    try fill { vault throws in
+      let slots = try RekeySlots.cheap()
+      try vault.complete(
+        try vault.beginRekey(authorizedBy: key(), slots, removing: removed))
+    }
+  }
+
+  /// Meets a store, and takes the next step to the key that counts, with the passcode.
+  ///
+  /// - Returns: What was told before.
+  @discardableResult
+  func enter(_ store: TestStore) throws -> SyncReport {
+    var vault = try unlock()
+    var run = try SyncRun(&vault)
+    var answer: SyncAnswer?
+    while let wish = try run.next(answer, in: &vault) { answer = store.answer(wish) }
+    let (report, entrance, unites) = (run.report, run.entrance, run.unites)
+    _ = consume run
+    vault.fold()
+    if let entrance { leftOut = try enter(by: entrance) } else if unites { try giveKey() }
+    return report
+  }
+
+  /// - Returns: Whose changes were left out.
+  @discardableResult
+  func enter(by entrance: JoinOffer) throws -> Set<DeviceID> {
+    var vault = try unlock()
+    let attempt = try entrance.attempt(stateDirectory: stateDirectory)
+    let key = try attempt.open(.passcode, secret: secret(TestVault.passcode))
+    do {
+      let rekey = try vault.beginEntering(entrance, by: key, authorizedBy: self.key())
+      try vault.complete(rekey)
+    } catch {
+      vault.fold()
+      if let next = entrance.others.first, error as? VaultError == .eachRemoved {
+        return try enter(by: next)
+      }
+      throw error
+    }
+    let leftOut = vault.leftOut
+    vault.fold()
+    return leftOut
+  }
+
+  /// Takes all steps to the key that counts.
+  func enterAll(_ store: TestStore) throws {
+    for _ in 0..<8 {
+      let told = try enter(store)
+      guard told.findings.contains(where: { [.passcodeWanted, .twoOwners].contains($0.kind) })
+      else { return }
+    }
+    Issue.record("there is always one more key")
+  }
+}
+
 /// Some machines with copies of one vault, and a store between them.
 struct Machines {
   let store = TestStore()
@@ -147,6 +205,26 @@ struct Machines {
     }
     Issue.record("they have no end of things to say")
     return told
+  }
+
+  /// Two machines give the vault a key each before they meet, and take each other out where that is wanted.
+  func part(
+    _ one: Int, _ other: Int, removing removed: [Int: Set<DeviceID>] = [:],
+    _ change: (Int) throws -> Void = { _ in }
+  ) throws {
+    let before = store.files
+    try all[one].giveKey(removing: removed[one] ?? [])
+    try change(one)
+    try all[one].meet(store)
+    let first = store.files
+    store.files = before
+    try all[other].giveKey(removing: removed[other] ?? [])
+    try change(other)
+    try all[other].meet(store)
+    let device = try all[one].settledDevice()
+    for (path, bytes) in first {
+      if store.files[path] == nil || path == .head(device) { store.files[path] = bytes }
+    }
   }
 
   /// Whether all have the same.

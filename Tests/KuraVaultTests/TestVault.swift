@@ -22,6 +22,8 @@ final class TestVault {
   private let clock = TestClock()
   /// What an engine that lives on remembers; nil for one that does not.
   var memory: VaultMemory?
+  /// Whose changes were left out when it entered a key.
+  var leftOut: Set<DeviceID> = []
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
 

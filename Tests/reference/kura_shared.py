@@ -25,6 +25,7 @@ class Memory(NamedTuple):
     was: list
     standing: Standing
     pending: list           # none, or one
+    beside: list = ()       # (epoch id, record, sealed proof key)
 
 
 def read_runs(reader):
@@ -56,17 +57,21 @@ def read_memory(data):
     was = many(reader.u16(), lambda: read_was(reader), "devices", lambda x: x[0])
     standing = read_standing(reader)
     pending = many(reader.u8(), lambda: read_standing(reader))
+    beside = many(reader.u8(), lambda: (reader.take(16), reader.take(reader.u32()), reader.take(72)), "epochs",
+                  lambda x: x[0]) if flags & 8 else ()
     reader.end()
-    need(any(device) and flags < 8 and len(record) <= LIMITS[RECORD], "memory")
+    need(len(beside) <= 7 and bool(flags & 8) == bool(beside), "epochs beside")
+    need(any(device) and flags < 16 and len(record) <= LIMITS[RECORD], "memory")
     need(len(covered) <= 512 and len(was) <= 64, "too many")
     need(len(pending) <= 1 and all(found.at[0] for found in pending), "pending")
-    return Memory(device, flags, record, covered, was, standing, pending)
+    return Memory(device, flags, record, covered, was, standing, pending, beside)
 
 
 def memory_bytes(memory):
     return (u8(1) + memory.device + u8(memory.flags) + u32(len(memory.record)) + memory.record
             + listed(memory.covered, entry_bytes) + listed(memory.was, was_bytes)
-            + standing_bytes(memory.standing) + listed(memory.pending, standing_bytes, u8))
+            + standing_bytes(memory.standing) + listed(memory.pending, standing_bytes, u8)
+            + (listed(memory.beside, lambda x: x[0] + u32(len(x[1])) + x[1] + x[2], u8) if memory.beside else b""))
 
 
 def read_value_place(data):

@@ -15,6 +15,9 @@ from sync_store import Blob, path_of
 from sync_vault import NOTHING
 
 
+ALL = 1 << 63               # who makes an epoch has all of its own
+
+
 class Record(NamedTuple):
     id: str
     parents: tuple
@@ -102,7 +105,7 @@ def follow(s):
             return
         if vault.device in removed:
             rejoin(s)
-        drop_removed(vault, removed, joined_cut(cuts))
+        drop_removed(vault, removed, {**joined_cut(cuts), **{records[tip].clear.maker: ALL for tip in tips}})
         for tip in tips:
             if tip != vault.epoch:
                 s.barred = {x: count for x, count in removed.items() if x not in cuts[tip].removed}
@@ -188,7 +191,7 @@ def change_over(s, file, vault_key, cut, rows):
     covered = {x: count for x, (_, count) in cut.taken.items()}
     if vault.device in cut.removed:
         rejoin(s)
-    drop_removed(vault, cut.removed, covered)
+    drop_removed(vault, cut.removed, {**covered, file.clear.maker: ALL})
     enter(s, file.clear.id, vault_key, cut.removed)
     vault.items.pop(V.SLOTS, None)
     vault.slot_rows = set(rows)

@@ -89,9 +89,10 @@ def pull(s):
                 s.doubtful.add(device)
             s.name({H.WAIT: LATE, OVER: LATE}.get(found, found), device)
     for device in s.fronts.keys() - s.heads.keys() - {s.vault.device}:
-        if H.parts(s.vault, s.fronts, device):      # whatever epoch it is in: who is two has to see that first
-            s.doubtful.add(device)
-            s.name(H.TWIN, device)
+        is_twin = H.parts(s.vault, s.fronts, device)
+        if is_twin or s.vault.peer(device).heard.number > s.fronts[device][1].number:
+            s.doubtful.add(device)      # whatever epoch it is in: who is two has to see that first
+            s.name(H.TWIN if is_twin else LATE, device)
     for device, head in s.heads.items():
         if has_all(s, device, head):
             s.vault.complete[device] = max(s.vault.complete.get(device, 0), head.count)

@@ -7,10 +7,11 @@ internal import SecureMemory
 /// Puts a vault under the key that another machine gave it, once secrets have opened a slot there and the vault here.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Entering: Act, @unchecked Sendable {
-  private let offer: JoinOffer
+  private var offer: JoinOffer
   private let session: Session
   /// The slots of the vault as it is here.
   private let own: UnlockAttempt
+  private let stateDirectory: String
   /// What is shown for it.
   private let credential: Credential
   /// What opens one of them; nil where it is what opens one there.
@@ -20,8 +21,9 @@ final class Entering: Act, @unchecked Sendable {
 
   init(
     _ offer: JoinOffer, _ own: UnlockAttempt, by credential: Credential,
-    _ ownSecret: consuming SecretBytes?, _ session: Session
+    _ ownSecret: consuming SecretBytes?, _ session: Session, in stateDirectory: String
   ) {
+    self.stateDirectory = stateDirectory
     self.offer = offer
     (self.own, self.credential) = (own, credential)
     self.ownSecret = ownSecret
@@ -33,6 +35,28 @@ final class Entering: Act, @unchecked Sendable {
     key = try job.prove(secret) { key, mistake throws(VaultError) in
       try offer.check(by: key)
       fresh = try open(by: secret, noting: &mistake)
+    }
+    try chooseOther(secret)
+  }
+
+  /// Where several keys were given, one is entered that did not take out who gave another one.
+  private func chooseOther(_ secret: borrowing SecretBytes) throws(VaultError) {
+    guard try isRival(key) else { return }
+    for other in offer.others {
+      let slots = try other.attempt(stateDirectory: stateDirectory)
+      guard let found = try? slots.open(credential, secret: secret),
+        try !other.removesRivals(by: found)
+      else { continue }
+      offer = other
+      key = consume found
+      return
+    }
+  }
+
+  private func isRival(_ key: borrowing VaultKey?) throws(VaultError) -> Bool {
+    switch key {
+    case .some(let key): try offer.removesRivals(by: key)
+    case .none: false
     }
   }
 
@@ -55,7 +79,7 @@ final class Entering: Act, @unchecked Sendable {
     let rekey = try agent.work(on: session) { vault throws(VaultError) in
       try begin(&vault, key, fresh)
     }
-    session.entrance = nil
+    (session.entrance, session.unites) = (nil, false)
     agent.revokeGrants(of: session)
     client.phase = .sending(RekeyWork(rekey, of: session))
   }
@@ -78,7 +102,10 @@ final class Entering: Act, @unchecked Sendable {
 extension Agent {
   func enterSync(_ request: SyncEnterRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    guard let offer = session.entrance else { throw .notFound(.none) }
+    guard let offer = session.entrance else {
+      guard session.unites else { throw .notFound(.none) }
+      return try uniteSync(request.there, session, connection)
+    }
     guard let credential = request.there.credential else { throw .malformed }
     var file = try openForAttempt(connection)
     let secret = try secret(request.there.secret.bytes)
@@ -93,7 +120,9 @@ extension Agent {
     // The session has the vault, which is what is changed.
     file.close()
     try checkWait(there, secret, session)
-    let act = Entering(offer, here, by: request.here.credential ?? credential, own, session)
+    let act = Entering(
+      offer, here, by: request.here.credential ?? credential, own, session,
+      in: configuration.stateDirectory)
     start(Attempt(act, secret, there, of: session, for: connection), for: connection)
   }
 }

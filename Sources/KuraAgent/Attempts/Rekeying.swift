@@ -18,14 +18,17 @@ final class Rekeying: Act, @unchecked Sendable {
   private let clonePath: String?
   /// Who shares the vault no longer.
   private let removed: Set<DeviceID>
+  /// Whether it brings together what several machines gave it, by the passcode alone.
+  private let isUniting: Bool
   private var key: VaultKey?
   private var slots: RekeySlots?
 
   init(
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
-    wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = []
+    wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = [],
+    isUniting: Bool = false
   ) {
-    (self.clonePath, self.removed) = (clonePath, removed)
+    (self.clonePath, self.removed, self.isUniting) = (clonePath, removed, isUniting)
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
@@ -57,6 +60,7 @@ final class Rekeying: Act, @unchecked Sendable {
   }
 
   func showKey(to client: Connection) throws(Refusal) -> Bool {
+    if isUniting { return false }
     try show(slots, client)
     return true
   }
@@ -76,7 +80,7 @@ final class Rekeying: Act, @unchecked Sendable {
     guard session.isUnlocked else { throw session.lockedRefusal() }
     if let clonePath { return try beginClone(at: clonePath, in: agent, for: client) }
     let rekey = try agent.work(on: session) { vault throws(VaultError) in try begin(&vault) }
-    session.entrance = nil
+    (session.entrance, session.unites) = (nil, false)
     agent.revokeGrants(of: session)
     client.phase = .sending(RekeyWork(rekey, of: session))
   }
@@ -194,6 +198,19 @@ extension Agent {
         clonePath: clonePath, removing: removed),
       by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,
       of: session, for: connection)
+  }
+
+  /// Gives a vault the key that brings together those which several machines gave it.
+  func uniteSync(
+    _ authority: OwnerWord, _ session: Session, _ connection: Connection
+  ) throws(Refusal) {
+    guard authority.credential == .passcode else { throw .rekeyTakesPasscode }
+    let vault = try openForAttempt(connection)
+    let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
+    try begin(
+      Rekeying(session, known, keyFile: nil, wantsRecoveryKey: false, isUniting: true),
+      by: .passcode, authority.secret.bytes, codes: .unknown, at: vault, of: session,
+      for: connection)
   }
 
   /// Who is to share the vault no longer: somebody who does, and is not this machine.

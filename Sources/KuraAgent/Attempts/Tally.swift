@@ -362,6 +362,7 @@ extension VaultError {
       .codesSpent, .kdfRefused, .wrongOrRefused:
       true
     case .noVault, .notAVault, .newerFormat, .takesNewFormat, .notShared, .deviceRemoved,
+      .eachRemoved,
       .copyRefused, .copyDamaged, .pathTaken, .walLeftBehind,
       .directoryUnsafe,
       .fileUnsafe, .stateDirectoryUnsafe, .stateFile, .replaced, .permissionDenied, .readOnly,

@@ -28,6 +28,7 @@ extension Refusal {
     case .takesNewFormat: .unsupported(.text("secret attributes in a vault of format 1"))
     case .notShared: .unsupported(.text("a vault that machines share"))
     case .deviceRemoved: .unsupported(.text("a machine that was removed"))
+    case .eachRemoved: .changedMeanwhile
     case .fileUnsafe(.kind): .notAVault(path)
     case .directoryUnsafe(let reason): .placeUnsafe(reason.ofDirectory, directory)
     case .fileUnsafe(let reason): .placeUnsafe(reason.ofFile, path)

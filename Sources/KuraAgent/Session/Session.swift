@@ -45,6 +45,8 @@ final class Session {
   var mustTrim = false
   /// By what the key is entered that another machine gave the vault, as the store was met last; nil for none.
   var entrance: JoinOffer?
+  /// Whether keys that machines gave the vault are to be brought together by one more, as of then.
+  var unites = false
   /// What makes the file short, which a lock waits for.
   weak var compaction: Compaction?
   /// What copies the file, which a lock waits for.
@@ -159,7 +161,7 @@ extension Session {
   /// Wipes the keys, then says that it is locked. What waits for a disk is left to ``closing``.
   func lock(_ reason: LockReason, at now: Moment) {
     windows = []
-    entrance = nil
+    (entrance, unites) = (nil, false)
     if let open = vault.take() {
       let notes = open.lockNotes
       let locked = open.lock()

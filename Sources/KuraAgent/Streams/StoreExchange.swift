@@ -55,6 +55,7 @@ final class StoreExchange: Stream {
     guard isOver else { return }
     client.meeting = nil
     session.entrance = meeting.dialog.entrance
+    session.unites = meeting.dialog.unites
   }
 
   /// Has the client do something; what it is to write follows in slices of its own.

@@ -12,6 +12,9 @@ protocol StoreDialog: AnyObject {
   /// By what a key is entered that another machine gave the vault; nil where none was found, or not at the end.
   var entrance: JoinOffer? { get }
 
+  /// Whether keys that machines gave the vault are to be brought together by one more.
+  var unites: Bool { get }
+
   /// What is wanted next; nil where nothing is.
   ///
   /// - Parameter answer: What came of what was wanted last; nil at first and after ``SyncWish/nothing``.
@@ -23,6 +26,7 @@ protocol StoreDialog: AnyObject {
 
 extension StoreDialog {
   var entrance: JoinOffer? { nil }
+  var unites: Bool { false }
 }
 
 /// Keeps what a client is doing in a store for a vault, between one request and the next. It trusts the client with

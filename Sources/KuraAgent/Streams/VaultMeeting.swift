@@ -9,6 +9,7 @@ final class VaultMeeting: StoreDialog {
   private var run: SyncRun?
   private(set) var report = SyncReply()
   private(set) var entrance: JoinOffer?
+  private(set) var unites = false
 
   init(_ vault: inout UnlockedVault) throws(VaultError) { run = try SyncRun(&vault) }
 
@@ -23,7 +24,7 @@ final class VaultMeeting: StoreDialog {
       throw error
     }
     report = SyncReply(run.report, try vault.sharingState())
-    if wish == nil { entrance = run.entrance }
+    if wish == nil { (entrance, unites) = (run.entrance, run.unites) }
     self.run = consume run
     return wish
   }

@@ -12,16 +12,29 @@ extension Sync {
   ) throws(CommandError) -> ExitStatus {
     _ = try status(access)
     // What is there under the key before is taken first, and the key is found.
-    let (ended, isWanted) = try pull(program, access, invocation.messages)
+    var (ended, isWanted) = try pull(program, access, invocation.messages)
     // Whatever else was noticed, and is told again at the end, keeps nobody under the key of before.
     guard isWanted else {
       if ended == .ok { invocation.messages.note("no other key waits to be entered") }
       return ended
     }
-    try enter(access, invocation.messages)
-    invocation.messages.note("everything is under the key of there, and opens by its slots")
-    return try carry([], access, invocation)
+    var count = 0
+    while isWanted, count < mostKeys {
+      try enter(access, invocation.messages)
+      invocation.messages.note("everything is under the key of there, and opens by its slots")
+      count += 1
+      (ended, isWanted) = try pull(program, access, invocation.messages)
+    }
+    if count > 1 {
+      invocation.messages.note(
+        "several machines had given the vault a key; one more brought them together, which opens by "
+          + "the passcode alone: 'kura slot add' adds a recovery key, a key file or a code again")
+    }
+    return ended
   }
+
+  /// How many keys are entered at the most, one after the other.
+  private static let mostKeys = 16
 
   /// Has the program that carries meet the store, which says whether another key waits.
   private static func pull(
@@ -150,6 +163,14 @@ extension Sync {
         "this machine was taken out of the vault, and its key of now is not for it",
         hint: "move the vault's file away, and 'kura sync join dir:FOLDER' begins anew; "
           + "'kura merge OTHER' brings what is only in that file", .denied)
+    }
+    if refused.failure == .changedMeanwhile {
+      return .failure(
+        "two machines gave the vault a key of their own, and each took the other one out: which of "
+          + "them counts only you can say, and nothing was changed",
+        hint: "on the one that does not count, move the vault's file away, then "
+          + "'kura sync join dir:FOLDER' begins anew by the key of the other; here, too, where this "
+          + "machine took the key of the one that does not count", .denied)
     }
     guard refused.failure == .copyUnsound else { return nil }
     return .failure(

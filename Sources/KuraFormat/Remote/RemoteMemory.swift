@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraCrypto
 public import SecureMemory
 
 /// Holds what a vault remembers of the store that it is shared through, and of its own part there: part 4.
@@ -19,6 +20,23 @@ public struct RemoteMemory: Equatable, Sendable {
     public init() {}
   }
 
+  /// Names an epoch beside the vault's own, neither of which follows the other, all of which came here.
+  public struct Beside: Equatable, Sendable {
+    static let sealedCount = Key.byteCount + Seal.overhead
+
+    /// The epoch.
+    public let epoch: DeviceTable.Epoch
+    /// Its record, as it stands in the store.
+    public let record: [UInt8]
+    /// Its proof key, sealed.
+    public let proof: [UInt8]
+
+    /// An epoch.
+    public init(epoch: DeviceTable.Epoch, record: [UInt8], proof: [UInt8]) {
+      (self.epoch, self.record, self.proof) = (epoch, record, proof)
+    }
+  }
+
   /// The longest, in bytes, before it is padded.
   public static let longest = 851_968
   /// The most slots of a header object.
@@ -30,6 +48,7 @@ public struct RemoteMemory: Equatable, Sendable {
   private static let rewrite: UInt8 = 1
   private static let walk: UInt8 = 2
   private static let slots: UInt8 = 4
+  private static let hasBeside: UInt8 = 8
 
   /// Whose memory it is: another copy's, as soon as this one has become one of its own.
   public var device: DeviceID
@@ -49,6 +68,8 @@ public struct RemoteMemory: Equatable, Sendable {
   public var standing = Standing()
   /// What is to stand there with the head that is being written; nil for none.
   public var pending: Standing?
+  /// Epochs that the next one is to bring together with the vault's own, ascending.
+  public var beside: [Beside] = []
 
   /// Nothing is in the store yet.
   public init(device: DeviceID, record: [UInt8]) {
@@ -64,8 +85,7 @@ public struct RemoteMemory: Equatable, Sendable {
     guard try reader.integer(UInt8.self) == RemoteMemory.layout else { throw .damaged }
     device = try reader.identifier()
     let flags = try reader.integer(UInt8.self)
-    guard flags & ~(RemoteMemory.rewrite | RemoteMemory.walk | RemoteMemory.slots) == 0
-    else { throw .damaged }
+    guard flags < 2 * RemoteMemory.hasBeside else { throw .damaged }
     awaitsSlots = flags & RemoteMemory.slots != 0
     (mustRewrite, mustWalk) = (
       flags & RemoteMemory.rewrite != 0, flags & RemoteMemory.walk != 0
@@ -82,11 +102,34 @@ public struct RemoteMemory: Equatable, Sendable {
     let pendingCount = try reader.integer(UInt8.self)
     guard pendingCount <= 1 else { throw .damaged }
     pending = pendingCount == 1 ? try Standing(&reader) : nil
+    if flags & RemoteMemory.hasBeside != 0 {
+      beside = try RemoteMemory.beside(&reader)
+      guard !beside.isEmpty else { throw .damaged }
+    }
     try reader.finish()
     try check()
   }
 
+  private static func beside(_ reader: inout ByteReader) throws(FormatError) -> [Beside] {
+    let count = Int(try reader.integer(UInt8.self))
+    guard count < EpochRecord.mostParents else { throw .damaged }
+    var found: [Beside] = []
+    for _ in 0..<count {
+      let epoch: DeviceTable.Epoch = try reader.identifier()
+      let length = try reader.integer(UInt32.self)
+      guard length <= RemoteObject.Kind.epochRecord.longest else { throw .damaged }
+      var (record, proof): ([UInt8], [UInt8]) = ([], [])
+      record.append(span: try reader.take(Int(length)))
+      proof.append(span: try reader.take(Beside.sealedCount))
+      found.append(Beside(epoch: epoch, record: record, proof: proof))
+    }
+    return found
+  }
+
   private func check() throws(FormatError) {
+    guard ascend(beside, by: { $0.epoch < $1.epoch }),
+      beside.allSatisfy({ $0.proof.count == Beside.sealedCount })
+    else { throw .damaged }
     guard device != .zero, ascend(was, by: { $0.device < $1.device }),
       pending?.place != HeadPlace.none
     else { throw .damaged }
@@ -99,13 +142,13 @@ public struct RemoteMemory: Equatable, Sendable {
   public func encode() throws(FormatError) -> SecretBytes {
     try check()
     guard record.count <= RemoteObject.Kind.epochRecord.longest, !covered.isTooLong,
-      was.count <= RemoteMemory.mostWas
+      was.count <= RemoteMemory.mostWas, beside.count < EpochRecord.mostParents
     else { throw .valueTooLarge }
     var bytes = [RemoteMemory.layout]
     bytes.append(device)
     bytes.append(
       (mustRewrite ? RemoteMemory.rewrite : 0) | (mustWalk ? RemoteMemory.walk : 0)
-        | (awaitsSlots ? RemoteMemory.slots : 0))
+        | (awaitsSlots ? RemoteMemory.slots : 0) | (beside.isEmpty ? 0 : RemoteMemory.hasBeside))
     bytes.append(integer: UInt32(record.count))
     bytes.append(contentsOf: record)
     covered.append(to: &bytes)
@@ -114,6 +157,12 @@ public struct RemoteMemory: Equatable, Sendable {
     try standing.append(to: &bytes)
     bytes.append(pending == nil ? 0 : 1)
     if let pending { try pending.append(to: &bytes) }
+    if !beside.isEmpty { bytes.append(UInt8(beside.count)) }
+    for epoch in beside {
+      bytes.append(epoch.epoch)
+      bytes.append(integer: UInt32(epoch.record.count))
+      bytes.append(contentsOf: epoch.record + epoch.proof)
+    }
     guard bytes.count <= RemoteMemory.longest else { throw .valueTooLarge }
     return try .duplicate(bytes.span)
   }

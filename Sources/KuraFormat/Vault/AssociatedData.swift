@@ -30,6 +30,7 @@ public struct AssociatedData: Sendable {
     case deviceSeed = 24
     case remoteMemory = 25
     case valuePlace = 26
+    case besideProof = 27
   }
 
   private var storage = InlineArray<80, UInt8>(repeating: 0)
@@ -305,6 +306,14 @@ extension AssociatedData {
   /// The secret half of a device's pair, which stands in no vault.
   public static func deviceSeed(vault: VaultID, device: DeviceID) -> AssociatedData {
     beginning(.deviceSeed, vault, device)
+  }
+
+  /// The proof key of an epoch beside the one that the vault is in.
+  public static func besideProof(vault: VaultID, epoch: DeviceTable.Epoch) -> AssociatedData {
+    var data = AssociatedData(.besideProof)
+    data.append(vault)
+    data.append(epoch)
+    return data
   }
 
   private static func beginning(

@@ -136,7 +136,7 @@ public enum SyncProgram {
     if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
     try remote.renew(for: id, met: Machine.clocks().wall, noticed)
     // Who asks for the passcode is to know that one is wanted, whatever else there is.
-    if order.wanted == .pull, noticed.contains(where: { $0.notice == .passcodeWanted }) {
+    if order.wanted == .pull, noticed.contains(where: { $0.notice.wantsPasscode }) {
       write("wanted\n", to: 1)
     }
     return SyncWords.status(noticed)
@@ -169,7 +169,7 @@ public enum SyncProgram {
     }
     let now = Machine.clocks().wall
     for news in fresh.news
-    where counts(news) && (order.wanted != .pull || news.notice != .passcodeWanted) {
+    where counts(news) && (order.wanted != .pull || !news.notice.wantsPasscode) {
       let line = SyncWords.line(news, now: now)
       if news.notice.isAlarm {
         write("kura: warning: " + line + "\n", to: 2)

@@ -129,8 +129,15 @@ enum SyncWords {
       return "\(name) gave the vault another key, and nothing goes out under the one before; "
         + "'kura sync enter' takes the passcode of there"
     case .twoOwners:
-      return "several machines gave the vault a key of their own, \(name) among them, and nothing "
-        + "goes out; begin with a copy of that which counts, and 'kura merge' this one into it"
+      return
+        "\(name) was taken out, and has given the vault a key of its own as well; 'kura sync enter' "
+        + "brings both together, unless each of two machines took the other out"
+    case .differs:
+      return
+        "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "
+        + "both, and bring the file of the one into the other by 'kura merge'"
+    case .leftOut:
+      return "what \(name) changed after it was taken out is left out here"
     }
   }
 
@@ -138,7 +145,7 @@ enum SyncWords {
   static func status(_ news: [SyncNews]) -> ExitStatus {
     let alarms = news.filter { $0.notice.isAlarm }
     guard !alarms.isEmpty else { return .ok }
-    let isQuestion = alarms.allSatisfy { $0.notice == .passcodeWanted || $0.notice == .twoOwners }
+    let isQuestion = alarms.allSatisfy { $0.notice.wantsPasscode }
     return isQuestion ? .needsInteraction : .integrity
   }
 

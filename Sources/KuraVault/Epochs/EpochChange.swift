@@ -19,6 +19,8 @@ struct EpochChange: Sendable {
   var waiting: [WaitingSlot] = []
   /// Whether another copy began it, whose slot table is to come.
   var isOthers = false
+  /// Epochs that stay beside it.
+  var beside: [RemoteMemory.Beside] = []
 
   /// Forgets what stood in the store under the key before.
   func change(
@@ -32,6 +34,7 @@ struct EpochChange: Sendable {
     guard var changed = memory else { return }
     (changed.record, changed.covered) = (record, covered)
     (changed.mustRewrite, changed.mustWalk, changed.awaitsSlots) = (false, true, isOthers)
+    changed.beside = beside
     changed.standing = changed.standing.headAlone
     changed.pending = changed.pending?.headAlone
     memory = changed
@@ -61,12 +64,21 @@ extension UnlockedVault {
     guard try isShared() else { return nil }
     let seed = try settledSeed()
     let (table, before) = (try tableOfShared(), try epochRecord())
-    let parent = try epoch()
+    let memory = try memoryOfShared()
+    let parents = Set([try self.epoch()] + memory.beside.map { $0.epoch })
     let epoch = try DeviceTable.Epoch.fresh()
+    var ancestors = parents.union(before.ancestors)
+    for other in memory.beside {
+      ancestors.formUnion(try EpochRecord(object: other.record.span, in: other.epoch).ancestors)
+    }
+    guard ancestors.count <= EpochRecord.mostAncestors else { throw .tooLarge }
     var gone: [DeviceID: UInt64] = [:]
     for note in table.notes where note.device != seed.device {
       if let counter = note.removedAt { gone[note.device] = counter }
-      if removed.contains(note.device) { gone[note.device] = note.complete }
+      // What others have of it counts, too.
+      if removed.contains(note.device) {
+        gone[note.device] = max(note.complete, memory.covered.counter(of: note.device))
+      }
     }
     let first = (try newestOwnHead(seed.device)?.place.number ?? 0) + 1
     let others = table.notes.filter { $0.device != seed.device && gone[$0.device] == nil }
@@ -78,22 +90,27 @@ extension UnlockedVault {
     let place = AssociatedData.remote(.epochRecord, vault: id, device: seed.device, epoch: epoch)
     let remote = try key.subkey(.remote, of: id)
     var record = EpochRecord(
-      vault: id, maker: seed.device, parents: [parent],
-      ancestors: Set(before.ancestors).union([parent]),
+      vault: id, maker: seed.device, parents: parents, ancestors: ancestors,
       sealed: try place.sealPadded(cut.encoded.span, under: remote, .header))
     return EpochChange(
       id: epoch, record: try signed(&record, in: epoch, by: seed), covered: RevisionVector(),
       removed: gone)
   }
 
-  /// The object of a record, with the signature of its maker, and proved by the key that the vault has to those who have
+  /// The object of a record, with the signature of its maker, and proved by the keys that the vault has to those who have
   /// that of its parents.
-  func signed(
+  mutating func signed(
     _ record: inout EpochRecord, in epoch: DeviceTable.Epoch, by seed: borrowing DeviceSeed
   ) throws(VaultError) -> [UInt8] {
+    let beside = try remoteMemory()?.beside ?? []
     do throws(FormatError) {
-      let body = try record.signed(with: seed.pair()) { _ throws(FormatError) in
-        do { return try keys.epochProof.copied() } catch { throw .outOfMemory }
+      let body = try record.signed(with: seed.pair()) { parent throws(FormatError) in
+        do throws(VaultError) {
+          guard let other = beside.first(where: { $0.epoch == parent }) else {
+            return try keys.epochProof.copied()
+          }
+          return try proofKey(of: other)
+        } catch { throw error.isDamage ? .damaged : .outOfMemory }
       }
       return try RemoteObject.encode(.epochRecord, in: epoch, body: body.span)
     } catch { throw VaultError(error, about: .header) }
@@ -123,18 +140,29 @@ extension UnlockedVault {
     var removed: [DeviceID: UInt64] = [:]
     for device in cut.removed { removed[device.device] = device.counter }
     guard removed[seed.device] == nil else { throw .deviceRemoved }
-    guard try offer.follows(try epoch(), of: key.payload.vaultKey, fresh.payload.vaultKey) else {
-      throw .copyDamaged
-    }
+    guard offer.rivals.isDisjoint(with: removed.keys) else { throw .eachRemoved }
+    let record = try offer.openedRecord()
+    let standing = try record.standing(offer.epoch, to: epoch(), epochRecord())
+    guard try offer.hasOtherKey(key.payload.vaultKey, than: fresh.payload.vaultKey),
+      standing != .before
+    else { throw .copyDamaged }
+    if standing == .beside { try checkMakers(record.maker, removed) }
     guard key.holdsProtectedHalf else { throw .noProtectedHalf }
     let pair = ProtectedPair(secretHalf: try key.protectedHalf(vault: id))
-    let covered = cut.taken.filter { $0.counter > 0 }.map {
-      RevisionEntry(device: $0.device, counter: $0.counter)
-    }
+    let covered = RevisionVector(
+      cut.taken.filter { $0.counter > 0 }.map {
+        RevisionEntry(device: $0.device, counter: $0.counter)
+      })
     let slots = offer.slots(opened: key.row)
-    let change = EpochChange(
-      id: offer.epoch, record: offer.record, covered: RevisionVector(covered), removed: removed,
+    var change = EpochChange(
+      id: offer.epoch, record: offer.record, covered: covered, removed: removed,
       waiting: slots.waiting, isOthers: true)
+    change.beside = try beside(offer.epoch, record, standing, under: key.payload.vaultKey)
+    // Who made it has all of its own.
+    var known = covered
+    known.include(
+      RevisionEntry(device: record.maker, counter: RevisionEntry.counters.upperBound))
+    try leaveOut(removed, followedBy: known)
     var notes = SlotNotes()
     notes.set(try key.note())
     return try beginRekey(

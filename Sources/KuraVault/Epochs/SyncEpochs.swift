@@ -15,57 +15,94 @@ extension SyncRun {
       if isKnown { fronts[name] = front }
       return
     }
-    let most = RemoteObject.Kind.epochRecord.longest
-    guard let object = try shelf.file(.object(name, hash: head.record), most: most),
-      let body = try? RemoteObject.body(
-        of: object.span, .epochRecord, in: head.epoch, named: head.record),
-      let record = try? EpochRecord(decoding: body), record.vault == vault.id
-    else { return report.name(.late, name) }
-    // Who is not known may have made all of it up.
-    guard record.ancestors.contains(epoch) else {
+    guard let tip = try openedTip(of: front) else { return report.name(.late, name) }
+    let record = tip.record
+    switch record.standing(head.epoch, to: epoch, own) {
+    case .before:
+      guard isKnown else { return }
+      fronts[name] = front
+      return
+    case .after:
+      // Who is not known may have made all of it up.
+      let isMakerKnown = try fromVault { () throws(VaultError) in
+        try key(of: record.maker, in: &vault) == record.key
+      }
+      guard record.parents.contains(epoch) || isMakerKnown else {
+        return report.name(.late, name)
+      }
+      let isProved = try fromVault { () throws(VaultError) in
+        guard record.parents.contains(epoch) else { return true }
+        return try fromFormat(
+          .header, record.isProved(for: epoch, under: vault.keys.epochProof))
+      }
+      guard isProved else { return report.name(.falseEpoch, name) }
+    case .beside:
       guard isKnown else { return report.name(.late, name) }
-      // Neither follows the other.
-      isHeldBack = true
-      return report.name(.twoOwners, name)
     }
-    let isMakerKnown = try fromVault { () throws(VaultError) in
-      try key(of: record.maker, in: &vault) == record.key
-    }
-    guard record.parents.contains(epoch) || isMakerKnown else { return report.name(.late, name) }
-    let isProved = try fromVault { () throws(VaultError) in
-      guard record.parents.contains(epoch) else { return true }
-      return try fromFormat(
-        .header, record.isProved(for: epoch, under: vault.keys.epochProof))
-    }
-    guard isProved else { return report.name(.falseEpoch, name) }
     isHeldBack = true
     if isKnown { fronts[name] = front }
-    try note(SyncTip(epoch: head.epoch, record, object), front)
+    tips[head.epoch, default: tip].fronts.append(front)
   }
 
-  /// Remembers by what a later epoch is entered; of several that follow one another the last.
-  private mutating func note(_ tip: SyncTip, _ front: SyncFront) throws(SyncStop) {
-    let name = front.head.device
-    report.name(.passcodeWanted, name)
-    if let known = self.tip {
-      if known.record.ancestors.contains(tip.epoch) { return }
-      guard known.epoch == tip.epoch || tip.record.ancestors.contains(known.epoch) else {
-        (isForked, entrance) = (true, nil)
-        return report.name(.twoOwners, name)
+  /// Reads the record of a head's epoch; nil where it is not here.
+  private mutating func openedTip(of front: SyncFront) throws(SyncStop) -> SyncTip? {
+    let head = front.head
+    let most = RemoteObject.Kind.epochRecord.longest
+    guard let object = try shelf.file(.object(head.device, hash: head.record), most: most),
+      let body = try? RemoteObject.body(
+        of: object.span, .epochRecord, in: head.epoch, named: head.record),
+      let record = try? EpochRecord(decoding: body), record.vault == head.vault
+    else { return nil }
+    return SyncTip(epoch: head.epoch, record, object)
+  }
+
+  /// Finds out which epoch is to be entered: first those that follow this vault's, then one beside it.
+  mutating func chooseEntrance(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let (own, beside, table) = try fromVault { () throws(VaultError) in
+      (try vault.epochRecord(), try vault.memoryOfShared().beside, try vault.tableOfShared())
+    }
+    let known = Set(beside.map { $0.epoch })
+    let leading = tips.values.filter { tip in
+      !known.contains(tip.epoch) && !tips.values.contains { $0.takesThePlace(of: tip) }
+    }.sorted { $0.epoch < $1.epoch }
+    let after = leading.filter { $0.record.standing($0.epoch, to: epoch, own) == .after }
+    for tip in leading {
+      let isRemoved = table[tip.record.maker]?.removedAt != nil
+      for front in tip.fronts {
+        report.name(isRemoved ? .twoOwners : .passcodeWanted, front.head.device)
       }
     }
-    // Whoever else is in one of them, there is no one key to enter.
-    guard !isForked else { return }
-    if self.tip?.epoch != tip.epoch { (self.tip, entrance) = (tip, nil) }
-    guard entrance == nil, front.head.header.contains(where: { $0 != 0 }) else { return }
-    let path = RemotePath.object(name, hash: front.head.header)
-    guard let object = try shelf.file(path, most: RemoteObject.Kind.header.longest),
-      let body = try? RemoteObject.body(
-        of: object.span, .header, in: tip.epoch, named: front.head.header),
-      let header = try? HeaderObject(decoding: body)
-    else { return report.name(.late, name) }
-    entrance = try? JoinOffer(
-      header, record: tip.object, in: tip.epoch, of: front.head.vault)
+    var offers: [JoinOffer] = []
+    let makers = Set(leading.map { $0.record.maker })
+    for tip in after.isEmpty ? leading : after {
+      guard var offer = try offer(of: tip) else { continue }
+      offer.rivals = makers.subtracting([tip.record.maker])
+      offers.append(offer)
+    }
+    entrance = offers.first
+    entrance?.others = Array(offers.dropFirst())
+    guard !beside.isEmpty else { return }
+    isHeldBack = true
+    guard leading.isEmpty else { return }
+    unites = true
+    report.name(.passcodeWanted, device)
+  }
+
+  /// Finds by what an epoch is entered.
+  private mutating func offer(of tip: SyncTip) throws(SyncStop) -> JoinOffer? {
+    for front in tip.fronts where front.head.header.contains(where: { $0 != 0 }) {
+      let path = RemotePath.object(front.head.device, hash: front.head.header)
+      guard let object = try shelf.file(path, most: RemoteObject.Kind.header.longest),
+        let body = try? RemoteObject.body(
+          of: object.span, .header, in: tip.epoch, named: front.head.header),
+        let header = try? HeaderObject(decoding: body)
+      else {
+        report.name(.late, front.head.device)
+        continue
+      }
+      return try? JoinOffer(header, record: tip.object, in: tip.epoch, of: front.head.vault)
+    }
+    return nil
   }
 
   /// Deletes what removed devices left, the head first, once all others have come into the epoch that removed them; who
@@ -90,14 +127,22 @@ extension SyncRun {
   }
 }
 
-/// Names an epoch that follows this vault's.
+/// Names an epoch that follows this vault's, or stands beside it.
 struct SyncTip {
   let epoch: DeviceTable.Epoch
   let record: EpochRecord
   /// The record as it stands in the store.
   let object: [UInt8]
+  /// The heads that are in it.
+  var fronts: [SyncFront] = []
 
   init(epoch: DeviceTable.Epoch, _ record: EpochRecord, _ object: [UInt8]) {
     (self.epoch, self.record, self.object) = (epoch, record, object)
+  }
+
+  /// Whether the other one counts no more since there is this one.
+  func takesThePlace(of other: SyncTip) -> Bool {
+    record.ancestors.contains(other.epoch)
+      || record.parents.count > 1 && record.parents == other.record.parents && epoch < other.epoch
   }
 }

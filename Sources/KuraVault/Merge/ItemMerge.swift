@@ -56,6 +56,22 @@ struct ItemMerge: ~Copyable {
       trace: trace, isNews: isNews)
   }
 
+  /// The same of one copy alone, but for what is late.
+  static func leaving(
+    _ late: LateChanges, of item: ItemID, _ ours: ItemCopy?
+  ) throws(VaultError) -> ItemMerge {
+    let rows = (ours?.rows ?? []).filter(\.isRevision)
+    var table = try ContentTable()
+    for row in rows { try table.add(row) }
+    let here = try table.history(of: ours?.rows ?? [], ours?.trace)
+    let after = late.rest(of: here, item)
+    return ItemMerge(
+      item: item, before: ours?.rows ?? [], after: after ?? here, rows: rows, table: table,
+      standing: (after ?? here).standing,
+      trace: after == nil ? ours?.trace : late.rest(of: ours?.trace),
+      isNews: after != nil)
+  }
+
   /// Of an item that is standard, the revisions whose rows are protected in both copies: nobody can open them here.
   private static func unopened(
     _ rows: [OpenedRow], for standing: ItemStanding

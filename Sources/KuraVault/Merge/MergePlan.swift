@@ -81,12 +81,14 @@ extension UnlockedVault {
     _ id: ItemID, _ mine: ItemCopy?, _ theirs: ItemTag?, _ leaves: CopyDifference,
     _ copy: inout OtherCopy
   ) throws(VaultError) -> ItemMerge {
+    let depth = Int(keys.ring.policy[.historyDepth])
+    if let late = copy.late { return try ItemMerge.leaving(late, of: id, mine) }
     var other = ItemCopy()
     if let theirs, let leaf = leaves.theirs[theirs] {
       other = try copy.item(theirs, leaf: leaf, for: keys)
     }
     other.trace = try copy.trace(of: id)
-    return try ItemMerge.make(id, mine, other, depth: Int(keys.ring.policy[.historyDepth]))
+    return try ItemMerge.make(id, mine, other, depth: depth)
   }
 }
 

@@ -114,7 +114,7 @@ public struct MergeWork: ~Copyable {
       // Those that were drawn in may want others' names in turn.
       if survey.takeNews() { beginNaming() } else { part = .listing }
     case .listing:
-      if !copy.isUnderOtherKey {
+      if !copy.isUnderOtherKey, copy.late == nil {
         try engine.planSettings(&plan, copy.ledger)
         try engine.planSlots(&plan, copy)
       }
@@ -130,6 +130,7 @@ public struct MergeWork: ~Copyable {
       draft.leavesOldBodies = true
       // What a store has is known by where it stands there.
       if copy.file != nil { try engine.noteForeign(&draft) }
+      if let late = copy.late { try engine.note(late, &draft) }
       if let slots = plan.slots { try engine.takeSlots(slots, &draft) }
       if let ledger = plan.ledger { try engine.takeSettings(ledger, &draft) }
       try engine.growTree(&draft)
@@ -200,6 +201,9 @@ extension MergeWork {
       let rows = try merge.sealed(item.place?.attempt ?? 0, by: engine.keys)
       try draft.count(rows.counts, insteadOf: mine?.counts ?? (0, 0))
       slice.countRow(rows.byteCount)
+      if rows.trace == nil, mine?.trace != nil {
+        try engine.removeTrace(of: item.id, &draft)
+      }
       if let ours = item.ours {
         try engine.takeAway(ours, &draft)
         occupied.remove(ours)

@@ -58,6 +58,14 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
+  /// What is to be left out of this vault's items; nil for a copy that has some to take.
+  var late: LateChanges? {
+    switch source {
+    case .file: nil
+    case .pack(let pack): pack.late
+    }
+  }
+
   /// What it knows of an item that was purged.
   func trace(of item: ItemID) throws(VaultError) -> PurgeTrace? {
     switch source {

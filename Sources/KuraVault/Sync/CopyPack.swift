@@ -14,6 +14,8 @@ struct CopyPack {
   let values: [ValueID: PackedValue]
   /// What it has of settings and slots.
   private(set) var ledger = CopyLedger(machine: .zero)
+  /// What is to be left out of the items; nil for a pack, which has some to take.
+  var late: LateChanges?
 
   /// Reads a pack, and holds each row against what a row of a vault has to be.
   ///
@@ -36,6 +38,31 @@ struct CopyPack {
       for row in item.rows where try row.valueID() == value { rest.items[id] = nil }
     }
     return rest
+  }
+
+  /// Nothing of some items, which are to lose what is late.
+  init(of items: [ItemID], without late: LateChanges) {
+    for item in items { self.items[item] = ItemCopy() }
+    (values, self.late) = ([:], late)
+  }
+
+  /// Leaves out what devices changed beyond the last change of theirs that counts, but where something else would be lost
+  /// with it.
+  mutating func bar(_ barred: [DeviceID: UInt64]) throws(VaultError) {
+    guard !barred.isEmpty else { return }
+    let late = LateChanges(barred, followedBy: RevisionVector())
+    for (id, item) in items {
+      var table = try ContentTable()
+      for row in item.rows { try table.add(row) }
+      guard let rest = try late.unordered(table.history(of: item.rows, item.trace), of: id) else {
+        continue
+      }
+      let kept = Set(rest.revisions.map(\.stamp.id))
+      var left = ItemCopy()
+      left.rows = item.rows.filter { kept.contains($0.stamp.id) }
+      left.trace = late.rest(of: item.trace)
+      items[id] = left.rows.isEmpty && left.trace == nil ? nil : left
+    }
   }
 
   /// Leaves out the slot table: the rows of its slots are not here.

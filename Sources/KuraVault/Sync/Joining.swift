@@ -14,6 +14,10 @@ public struct JoinOffer: Equatable, Sendable {
   let record: [UInt8]
   /// The epoch.
   let epoch: DeviceTable.Epoch
+  /// Who made other epochs beside it.
+  var rivals: Set<DeviceID> = []
+  /// What may be entered in its place.
+  public internal(set) var others: [JoinOffer] = []
 
   /// Takes what was found; nothing of it is known to be anybody's before a slot opens.
   ///
@@ -72,6 +76,13 @@ public struct JoinOffer: Equatable, Sendable {
       devices: DeviceSecrets(stateDirectory: stateDirectory))
   }
 
+  /// Whether the epoch took out who made another one, so that one that does not is rather entered.
+  ///
+  /// - Throws: ``VaultError/copyDamaged``.
+  public func removesRivals(by key: borrowing VaultKey) throws(VaultError) -> Bool {
+    try cut(under: key.payload.vaultKey).removed.contains { rivals.contains($0.device) }
+  }
+
   /// Checks that what opened a slot opens the record of the epoch as well.
   ///
   /// - Throws: ``VaultError/copyDamaged``.
@@ -79,7 +90,7 @@ public struct JoinOffer: Equatable, Sendable {
     _ = try cut(under: key.payload.vaultKey)
   }
 
-  fileprivate func openedRecord() throws(VaultError) -> EpochRecord {
+  func openedRecord() throws(VaultError) -> EpochRecord {
     do throws(VaultError) { return try EpochRecord(object: record.span, in: epoch) } catch {
       throw error.ofCopy
     }
@@ -97,14 +108,13 @@ public struct JoinOffer: Equatable, Sendable {
     } catch { throw error.ofCopy }
   }
 
-  /// Whether the epoch follows another one, and has a key of its own.
-  func follows(
-    _ other: DeviceTable.Epoch, of key: borrowing Key, _ otherKey: borrowing Key
+  /// Whether the epoch has a key of its own.
+  func hasOtherKey(
+    _ key: borrowing Key, than otherKey: borrowing Key
   ) throws(VaultError) -> Bool {
-    let record = try openedRecord()
-    let mark = try key.subkey(.remote, of: record.vault).finish()
-    let otherMark = try otherKey.subkey(.remote, of: record.vault).finish()
-    guard record.ancestors.contains(other) else { return false }
+    let vault = header.header.vault
+    let mark = try key.subkey(.remote, of: vault).finish()
+    let otherMark = try otherKey.subkey(.remote, of: vault).finish()
     return !mark.isEqual(to: otherMark)
   }
 

@@ -109,25 +109,32 @@ extension UnlockedVault {
     touchedBy was: HeadReport.Was
   ) throws(VaultError) -> [ItemTag] {
     var tags: [ItemTag] = []
+    try eachRow { facts, vectors in
+      if vectors.contains(where: was.touches) { tags.append(facts.tag) }
+    }
+    return tags
+  }
+
+  /// Goes over the rows that stand under a name, and those that are left of purged items, with all that each knows of.
+  mutating func eachRow(
+    _ look: (RowFacts, [RevisionVector]) -> Void
+  ) throws(VaultError) {
     for bucket in 0..<(1 << (6 * UInt32(trust.root.depth))) {
       let bytes = try rows.tree.leaves(
         ofBucket: UInt32(bucket), under: trust.root, in: &rows.storage, keys)
       let leaves = BucketLeaves(bytes.span)
       for place in 0..<leaves.count {
-        let isTouched = try rows.withCurrent(leaves.tag(place), leaf: leaves.leaf(place), keys) {
+        _ = try rows.withCurrent(leaves.tag(place), leaf: leaves.leaf(place), keys) {
           found, keys throws(VaultError) in
           if found.facts.kind == .purged {
             let trace = try PurgeTrace.load(found, keys)
-            return ([trace.covered] + trace.purges.map(\.lineage.vector)).contains(
-              where: was.touches)
+            return look(found.facts, [trace.covered] + trace.purges.map(\.lineage.vector))
           }
           let meta = try keys.openMeta(found.row.meta, found.facts)
           let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
-          return was.touches(trail.lineage.vector)
+          look(found.facts, [trail.lineage.vector])
         }
-        if isTouched == true { tags.append(leaves.tag(place)) }
       }
     }
-    return tags
   }
 }

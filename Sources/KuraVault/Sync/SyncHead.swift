@@ -120,13 +120,14 @@ extension SyncRun {
     push.isNoted = true
   }
 
-  private func draftReport(
+  private mutating func draftReport(
     _ push: SyncPush, _ rest: SyncPushRest, _ listed: Set<[UInt8]>, _ vault: inout UnlockedVault
   ) throws(VaultError) -> HeadReport {
     let (memory, table) = (try vault.memoryOfShared(), try vault.tableOfShared())
     let others = table.notes.filter { $0.device != device && $0.removedAt == nil }
     var report = HeadReport(count: push.count)
     report.time = vault.options.now()
+    if let fingerprint = try fingerprint(push, &vault) { report.fingerprint = fingerprint }
     report.label = table[device]?.label ?? []
     report.packs = push.packs
     report.seen = others.map { note in

@@ -44,12 +44,14 @@ public struct SyncRun: ~Copyable {
   var isHeldBack = false
   /// Keeps others from sweeping the pieces of long values that no row names yet.
   private let lock: StateFile?
-  /// The last epoch that follows this vault's, as far as the store has shown one.
-  var tip: SyncTip?
-  /// Whether there are several that follow this vault's, and none of them the others.
-  var isForked = false
-  /// By what it is entered, with its passcode; nil where there is no one such epoch, or not all of it is here.
+  /// The epochs that the store has shown, and that are neither this vault's nor before it.
+  var tips: [DeviceTable.Epoch: SyncTip] = [:]
+  /// By what the next of them is entered, with its passcode; nil where there is none, or not all of it is here.
   public internal(set) var entrance: JoinOffer?
+  /// Whether all epochs came here that are beside the vault's own, so that one is to be begun that brings them together.
+  public internal(set) var unites = false
+  /// Devices whose later changes others may still take for theirs, and up to which change they count.
+  let barred: [DeviceID: UInt64]
   var taking: SyncTaking?
   var push: SyncPush?
 
@@ -58,12 +60,13 @@ public struct SyncRun: ~Copyable {
   /// - Throws: ``VaultError/notShared``; errors of the file.
   public init(_ vault: inout UnlockedVault) throws(VaultError) {
     let seed = try vault.settledSeed()
-    let epoch = try vault.epoch()
+    let (epoch, barred) = (try vault.epoch(), try vault.barred())
     let lock = try fromStorage(vault.uploadLock(.shared))
     vault.sweeper.forget()
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
+    self.barred = barred
   }
 
   /// Goes on until something is wished for.
@@ -101,6 +104,7 @@ public struct SyncRun: ~Copyable {
       stage = .settling
     case .settling:
       try settleOwn(&vault)
+      try chooseEntrance(&vault)
       try lookAfterOwn(&vault)
       stage = .pulling
     case .pulling:
@@ -112,6 +116,8 @@ public struct SyncRun: ~Copyable {
     case .cleaning:
       try clean(&vault)
       try sweep(&vault)
+      for device in vault.leftOut.sorted() { report.name(.leftOut, device) }
+      vault.leftOut = []
       stage = .done
     case .done: break
     }

@@ -47,6 +47,7 @@ extension SyncRun {
     }
     try nameRest(&vault)
     try noteComplete(&vault)
+    try compare(&vault)
   }
 
   /// Gives what was taken of a device that turned out to be another one the right id.
@@ -100,9 +101,11 @@ extension SyncRun {
     }
     // Whatever epoch it is in: who is two has to see that first.
     for name in fronts.keys.sorted() where name != device && reports[name] == nil {
-      guard let front = fronts[name], try parts(front, from: table[name], &vault) else { continue }
+      guard let front = fronts[name] else { continue }
+      let isTwin = try parts(front, from: table[name], &vault)
+      guard isTwin || table[name]?.heard.number ?? 0 > front.place.number else { continue }
       doubtful.insert(name)
-      report.name(.twin, name)
+      report.name(isTwin ? .twin : .late, name)
     }
     let told = Set(report.findings.map { $0.device })
     for note in table.notes where note.device != device && note.removedAt == nil {
@@ -113,6 +116,7 @@ extension SyncRun {
 
   /// Notes of which devices all is here that they had made up to their heads.
   private mutating func noteComplete(_ vault: inout UnlockedVault) throws(SyncStop) {
+    guard barred.isEmpty else { return }
     let (table, maker, cut) = try fromVault { () throws(VaultError) in
       let beginning = try vault.epochBeginning()
       return (try vault.tableOfShared(), beginning.maker, beginning.cut)
@@ -207,6 +211,7 @@ extension SyncRun {
       var opened = try vault.pack(
         bytes.span, named: pack.hash, at: taking.place, beside: taking.header)
       if taking.header == nil { opened.dropSlots() }
+      try opened.bar(barred)
       taking.values = try vault.lacking(opened)
       (taking.pack, taking.piece) = (opened, 0)
       return true

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraCrypto
+internal import KuraFormat
+internal import SecureMemory
+
+/// Says how an epoch stands to the one that a vault is in.
+enum EpochStanding {
+  /// Its machines are to come.
+  case before
+  /// It is to be entered.
+  case after
+  /// Neither follows the other: a third one brings them together.
+  case beside
+}
+
+extension EpochRecord {
+  /// How this record's epoch stands to another one.
+  func standing(
+    _ epoch: DeviceTable.Epoch, to own: DeviceTable.Epoch, _ ownRecord: EpochRecord
+  ) -> EpochStanding {
+    if epoch == own || ownRecord.ancestors.contains(epoch) { return .before }
+    if ancestors.contains(own) { return .after }
+    // Of several that brought the same ones together the lowest id counts.
+    guard parents.count > 1, parents == ownRecord.parents else { return .beside }
+    return epoch < own ? .after : .before
+  }
+}
+
+extension UnlockedVault {
+  /// Checks that no two of the epochs that are to be brought together took out each other's makers: only their owner can
+  /// say which of them counts.
+  ///
+  /// - Parameters:
+  ///   - maker: Who began the one that is entered.
+  ///   - removed: Whom it took out.
+  mutating func checkMakers(
+    _ maker: DeviceID, _ removed: [DeviceID: UInt64]
+  ) throws(VaultError) {
+    let table = try tableOfShared()
+    var makers: Set<DeviceID> = [try epochRecord().maker]
+    for other in try memoryOfShared().beside {
+      makers.insert(try EpochRecord(object: other.record.span, in: other.epoch).maker)
+    }
+    guard table[maker]?.removedAt == nil || makers.isDisjoint(with: removed.keys) else {
+      throw .eachRemoved
+    }
+  }
+
+  /// The epochs that stay beside one that is entered, the own one among them where that does not follow it.
+  mutating func beside(
+    _ epoch: DeviceTable.Epoch, _ record: EpochRecord, _ standing: EpochStanding,
+    under vaultKey: borrowing Key
+  ) throws(VaultError) -> [RemoteMemory.Beside] {
+    let memory = try memoryOfShared()
+    let next = try vaultKey.subkey(.sync, of: id)
+    var found: [RemoteMemory.Beside] = []
+    for other in memory.beside
+    where other.epoch != epoch && !record.ancestors.contains(other.epoch) {
+      found.append(
+        try beside(other.epoch, other.record, try proofKey(of: other), under: next))
+    }
+    if standing == .beside {
+      let proof = try keys.epochProof.copied()
+      found.append(try beside(try self.epoch(), memory.record, proof, under: next))
+    }
+    guard found.count < EpochRecord.mostParents else { throw .tooLarge }
+    return found.sorted { $0.epoch < $1.epoch }
+  }
+
+  private func beside(
+    _ epoch: DeviceTable.Epoch, _ record: [UInt8], _ proof: consuming Key,
+    under next: borrowing Key
+  ) throws(VaultError) -> RemoteMemory.Beside {
+    let place = AssociatedData.besideProof(vault: id, epoch: epoch)
+    let bytes = proof.finish()
+    return RemoteMemory.Beside(
+      epoch: epoch, record: record,
+      proof: try fromCrypto(
+        .header, Seal.seal(bytes.bytes, authenticating: place.span, under: next)))
+  }
+
+  /// By what a record proves that its maker had the key of an epoch beside.
+  func proofKey(of beside: RemoteMemory.Beside) throws(VaultError) -> Key {
+    let place = AssociatedData.besideProof(vault: id, epoch: beside.epoch)
+    let bytes = try fromCrypto(
+      .header, Seal.open(beside.proof.span, authenticating: place.span, under: keys.sync))
+    return try fromCrypto(.header, Key(copying: bytes.bytes))
+  }
+
+  /// Devices that this vault took out and the epoch that it is in did not, and up to which change they count: such an epoch is
+  /// about to be brought together with another one.
+  mutating func barred() throws(VaultError) -> [DeviceID: UInt64] {
+    guard try !memoryOfShared().beside.isEmpty else { return [:] }
+    let known = Set(try epochBeginning().cut.removed.map { $0.device })
+    var barred: [DeviceID: UInt64] = [:]
+    for note in try tableOfShared().notes where !known.contains(note.device) {
+      barred[note.device] = note.removedAt
+    }
+    return barred
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// Machines that give the vault a key each before they met are brought together by a third key, of whoever gets the passcode
+/// first.
+@Suite struct `Two keys that machines gave a vault at once` {
+  let machines: Machines
+  var store: TestStore { machines.store }
+  var desk: TestVault { machines.all[0] }
+  var phone: TestVault { machines.all[1] }
+  var tower: TestVault { machines.all[2] }
+
+  init() throws {
+    machines = try Machines(3) { vault throws in
+      try vault.put("a", "1")
+      try vault.put("b", "1")
+      _ = try vault.protect(Array("b".utf8).span)
+      try vault.upload("long", letters(70_000))
+    }
+  }
+
+  private func part(removing removed: [Int: Set<DeviceID>] = [:]) throws {
+    try machines.part(0, 1, removing: removed) { number in
+      try machines.all[number].fill { vault throws in
+        try vault.put("a", "of \(number)")
+        try vault.put("only \(number)", "x")
+        try vault.put("b", "of \(number)")
+      }
+    }
+  }
+
+  private func epoch(of file: TestVault) throws -> DeviceTable.Epoch {
+    var vault = try file.unlock()
+    let epoch = try vault.epoch()
+    vault.fold()
+    return epoch
+  }
+
+  private func check(_ all: [TestVault]) throws {
+    for _ in 0..<5 { for machine in all { try machine.meet(store) } }
+    let states = try all.map { try Copies.state($0, opening: false) }
+    #expect(states.allSatisfy { $0 == states[0] }, "\(states)")
+    let first = try epoch(of: all[0])
+    for machine in all {
+      #expect(try epoch(of: machine) == first)
+      try machine.fill { vault throws in
+        #expect(try vault.values(of: "a").isSuperset(of: ["of 0", "of 1"]))
+        #expect(try vault.getText("only 0") == "x" && vault.getText("only 1") == "x")
+        #expect(try vault.get("long") == letters(70_000))
+        #expect(try vault.findings() == [])
+      }
+      #expect(try machine.meet(store).findings == [])
+    }
+  }
+
+  @Test func `come together in a third`() throws {
+    try part()
+    let before = [try epoch(of: desk), try epoch(of: phone)].sorted()
+    store.forgetWrites()
+    #expect(try Set(tower.meet(store).findings.map(\.kind)) == [.passcodeWanted])
+    #expect(try desk.meet(store).findings.map(\.kind) == [.passcodeWanted])
+    #expect(store.written == [])
+    try tower.enter(store)
+    #expect(try epoch(of: tower) == before[0])
+    // Nothing goes out before there is the third.
+    try tower.meet(store)
+    try tower.enter(store)
+    #expect(try epoch(of: tower) == before[1])
+    #expect(try tower.meet(store).findings.map(\.kind) == [.passcodeWanted])
+    #expect(store.written == [])
+    try tower.enterAll(store)
+    var vault = try tower.unlock()
+    #expect(try vault.epochRecord().parents == before)
+    vault.fold()
+    for machine in [desk, phone] { try machine.enterAll(store) }
+    try check(machines.all)
+  }
+
+  @Test func `are one where both machines bring them together`() throws {
+    try part()
+    let before = store.files
+    try desk.enterAll(store)
+    let first = store.files
+    store.files = before
+    try phone.enterAll(store)
+    let device = try desk.settledDevice()
+    for (path, bytes) in first where store.files[path] == nil || path == .head(device) {
+      store.files[path] = bytes
+    }
+    let lower = try min(epoch(of: desk), epoch(of: phone))
+    for machine in [desk, phone, tower] { try machine.enterAll(store) }
+    #expect(try epoch(of: tower) == lower)
+    try check(machines.all)
+  }
+
+  /// One of the two takes a machine out of which the other one goes on to take something.
+  @Test func `leave out what one of them took out`() throws {
+    let removed = try tower.settledDevice()
+    let before = store.files
+    try desk.giveKey(removing: [removed])
+    try desk.fill { vault throws in
+      try vault.put("a", "of 0")
+      try vault.put("only 0", "x")
+    }
+    try desk.meet(store)
+    let first = store.files
+    store.files = before
+    try phone.giveKey()
+    try phone.meet(store)
+    try tower.enterAll(store)
+    try tower.fill { vault throws in
+      try vault.put("of tower", "late")
+      try vault.put("long", "late")
+    }
+    try tower.meet(store)
+    try phone.meet(store)
+    try phone.fill { vault throws in
+      try vault.put("a", "of 1")
+      try vault.put("only 1", "x")
+    }
+    try phone.meet(store)
+    let device = try desk.settledDevice()
+    for (path, bytes) in first where store.files[path] == nil || path == .head(device) {
+      store.files[path] = bytes
+    }
+    // Who has it by the key that did not take the machine out takes nothing of that.
+    try desk.enterAll(store)
+    try phone.enterAll(store)
+    try check([desk, phone])
+    try desk.fill { vault throws in
+      #expect(throws: VaultError.notFound) { try vault.getText("of tower") }
+    }
+    #expect(throws: VaultError.deviceRemoved) { try tower.enterAll(store) }
+  }
+
+  @Test func `are none where each took out who made the other`() throws {
+    let devices = try machines.all.map { try $0.settledDevice() }
+    try part(removing: [0: [devices[1]], 1: [devices[0]]])
+    let before = try epoch(of: tower)
+    store.forgetWrites()
+    let told = try tower.meet(store).findings
+    #expect(Set(told.map(\.device)) == Set(devices[0...1]))
+    #expect(told.allSatisfy { $0.kind == .passcodeWanted })
+    #expect(throws: VaultError.eachRemoved) { try tower.enter(store) }
+    #expect(try epoch(of: tower) == before)
+    #expect(store.written == [])
+  }
+
+  /// One that does not take out who made the other is entered first, and the third takes out whom one of them did.
+  @Test func `come together where one of them took out who made the other`() throws {
+    let removed = try phone.settledDevice()
+    try part(removing: [0: [removed]])
+    try tower.enterAll(store)
+    try desk.enterAll(store)
+    for _ in 0..<4 { for machine in [desk, tower] { try machine.meet(store) } }
+    #expect(try epoch(of: desk) == epoch(of: tower))
+    #expect(try Copies.state(desk, opening: false) == Copies.state(tower, opening: false))
+    #expect(throws: VaultError.deviceRemoved) { try phone.enterAll(store) }
+    for machine in [desk, tower] { #expect(try machine.meet(store).findings == []) }
+  }
+}
