@@ -105,6 +105,10 @@ extension UnlockedVault {
     let machine = try machine()
     guard isUnproved(copy) || ledger.machine != machine else { return }
     try draft.root.copy?.becomeAnother()
+    if let device = draft.root.copy?.device, trust.copies?.remote != nil {
+      // Before anything is counted under its name: who copies this disk is to find out where the two part.
+      try prepare(try fromFormat(.header, DeviceSeed.random(vault: id, device: device)))
+    }
     try fromStorage(rows.storage.deleteJournal(from: 1))
     try noteForeign(&draft)
     guard ledger.machine != machine else { return }

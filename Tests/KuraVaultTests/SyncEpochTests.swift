@@ -230,6 +230,38 @@ import Testing
     #expect(throws: VaultError.copyDamaged) { try desk.enter(by: before) }
   }
 
+  /// Copies of one file that were made before any of them was shared have the same key, and no epoch in common.
+  @Test(arguments: [false, true])
+  func `is one, though copies began to be shared apart`(atOnce isAtOnce: Bool) throws {
+    let (one, other) = (try TestVault.machine(8), try TestVault.machine(9))
+    let store = TestStore()
+    try one.createOfFirstFormat()
+    try one.fill { vault throws in
+      try vault.put("a", "1")
+      try vault.put("b", "1")
+    }
+    try Copies.copy(one, to: other)
+    try other.fill { try $0.put("b", "of the other") }
+    for machine in [one, other] {
+      try machine.takeOver()
+      try machine.share()
+      let before = store.files
+      try machine.meet(store)
+      if isAtOnce, machine === one { store.files = before }
+    }
+    if isAtOnce { try one.meet(store) }
+    for _ in 0..<3 { for machine in [one, other] { try machine.meet(store) } }
+    #expect(try Copies.state(one) == Copies.state(other))
+    for machine in [one, other] {
+      #expect(try machine.meet(store).findings == [])
+      try machine.fill { vault throws in
+        #expect(try vault.getText("a") == "1")
+        #expect(try vault.values(of: "b").isSuperset(of: ["of the other"]))
+        #expect(try vault.findings() == [])
+      }
+    }
+  }
+
   @Test func `is not asked for by who had not the key before`() throws {
     let honest = machines.store.files
     try rekey(desk)

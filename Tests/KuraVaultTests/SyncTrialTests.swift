@@ -10,11 +10,14 @@ import Testing
 @Suite struct `A trial of many machines` {
   private static let environment = ProcessInfo.processInfo.environment
 
+  /// How often it is tried to leave more steps out of a run that fails; with 0 tries its log is all of it.
+  private var tries: Int { Self.environment["KURA_TRIES"].flatMap { Int($0) } ?? 40 }
+
   private func check(_ seed: UInt64, steps: Int, machines: Int) throws {
     let run = TrialRun(seed, steps: steps, machines: machines)
     let found = try run.faults()
     guard let first = found.first else { return }
-    let few = try run.shrunk(like: first)
+    let few = try run.shrunk(like: first, tries: tries)
     Issue.record(
       "seed \(seed): \(found.joined(separator: "\n")); enough are \(few.left): \(few.log)")
   }
@@ -22,7 +25,9 @@ import Testing
   @Test func `comes to what the model says`() throws {
     let seed =
       Self.environment["KURA_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
-    try check(seed, steps: Copies.isNightly ? 10_000 : 120, machines: 10)
+    let steps =
+      Self.environment["KURA_STEPS"].flatMap { Int($0) } ?? (Copies.isNightly ? 10_000 : 120)
+    try check(seed, steps: steps, machines: 10)
   }
 
   @Test(arguments: 0..<(Copies.isNightly ? 300 : 2))
@@ -58,11 +63,11 @@ struct TrialRun {
   }
 
   /// Leaves steps out, many at once first, until none more can be.
-  func shrunk(like text: String) throws -> (left: [Int], log: [String]) {
+  func shrunk(like text: String, tries most: Int) throws -> (left: [Int], log: [String]) {
     let kind = text.prefix { $0 != ":" }
-    var (skipped, log): (Set<Int>, [String]) = ([], [])
+    var (skipped, log): (Set<Int>, [String]) = ([], most > 0 ? [] : try lived(without: []).log)
     // A run that fails ends, too: what is left by then is few enough to read.
-    var tries = 60
+    var tries = most
     for size in [64, 16, 4, 1] {
       for start in stride(from: 0, to: steps, by: size) {
         let more = skipped.union(start..<min(steps, start + size))

@@ -145,6 +145,23 @@ import Testing
     }
   }
 
+  /// The disk was copied of a machine that had an id by then, and had not met the store under it.
+  @Test func `are found out where neither had met the store`() throws {
+    let third = try TestVault.machine(7)
+    try Copies.copy(other, to: third)
+    try third.fill { try $0.put("third", "1") }
+    let fourth = try third.copiedDisk()
+    try third.fill { try $0.put("a", "of one") }
+    try fourth.fill { try $0.put("a", "of two") }
+    try third.meet(machines.store)
+    #expect(try fourth.meet(machines.store).findings.map(\.kind) == [.twin])
+    try settle([third, fourth, first, other])
+    try other.fill { vault throws in
+      #expect(try vault.values(of: "a").isSuperset(of: ["of one", "of two"]))
+      #expect(try vault.getText("third") == "1")
+    }
+  }
+
   @Test func `are found out by a push that was killed at any moment`() throws {
     try change(first, "one")
     try first.meet(machines.store)

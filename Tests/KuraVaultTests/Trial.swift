@@ -24,6 +24,8 @@ final class Trial {
     var away = 0
     var isRemoved = false
     var isReplaced = false
+    /// Whether it may have another one's id, and has not met the store since.
+    var isStale = false
 
     init(_ number: Int, _ file: TestVault) {
       self.number = number
@@ -44,7 +46,10 @@ final class Trial {
   /// What was found to be wrong before the end.
   private(set) var faults: [String] = []
   private(set) var log: [String] = []
-  private var backup: (machine: Int, directory: URL)?
+  /// All of a machine's disk, as it was.
+  private var backup: (machine: Machine, disk: TestVault)?
+  /// What alarms may be told of: machines that were copied, put back or taken out.
+  private var causes: Set<SyncNotice> = []
 
   init(_ seed: UInt64, machines count: Int, fault: Fault? = nil) throws {
     (self.seed, self.fault) = (seed, fault)
@@ -97,7 +102,8 @@ final class Trial {
       log.append("\(number) reached: \(links.map { "\($0.sorted())" } ?? "all")")
     case 85..<88: machine.away = number + [10, 40, 400][dice.below(3)]
     case 88..<91: try mergeFile(into: machine)
-    case 91..<93: lose(of: machine)
+    case 91: lose(of: machine)
+    case 92: try giveKey(machine, number)
     case 93..<95:
       // Years ahead, or long ago.
       machine.file.setClock(to: [1_000, 1_000_000_000_000, 4_000_000_000_000][dice.below(3)])
@@ -107,6 +113,9 @@ final class Trial {
         try vault.setPolicy(.idleTimeout, to: UInt64(60_000 * (1 + dice.below(20))))
       }
     case 97 where dice.below(2) == 0: try replace(machine, number)
+    case 98: try keepDisk(of: machine)
+    case 99 where dice.below(2) == 0: try putBack()
+    case 99: try remove(by: machine)
     default: break
     }
   }
@@ -117,14 +126,83 @@ final class Trial {
 
   private func meet(_ machine: Machine, killedAfter steps: Int? = nil) throws {
     log.append("\(machine.number) meets\(steps.map { ", killed after \($0)" } ?? "")")
-    let report = try machine.file.meet(machine.folder.store, killedAfter: steps)
+    let told: [SyncReport.Finding]
+    if steps == nil, dice.below(2) == 0 || isEnding {
+      told = try machine.file.enterAll(machine.folder.store)
+    } else {
+      told = try machine.file.meet(machine.folder.store, killedAfter: steps).findings
+    }
+    if steps == nil { machine.isStale = false }
     machine.folder.noteWrites()
-    let alarms = report.findings.map(\.kind).filter(\.isAlarm)
+    let alarms = told.map(\.kind).filter { $0.isAlarm && !$0.wantsPasscode }
     // The folder of who begins with another one's copy is behind what that one had met.
     let excused: Set<SyncNotice> = machine.isReplaced ? [.back, .ownHeadBack, .ownHeadGone] : []
-    if !excused.isSuperset(of: alarms) {
+    if !excused.union(causes).isSuperset(of: alarms) {
       faults.append("an alarm that nothing gave rise to: \(alarms)")
     }
+  }
+
+  /// Whether all owners are there, with the passcode.
+  private var isEnding = false
+
+  // MARK: - Keys, and machines that come twice
+
+  private func epoch(of machine: Machine) throws -> DeviceTable.Epoch {
+    var vault = try machine.file.unlock()
+    let epoch = try vault.epoch()
+    vault.fold()
+    return epoch
+  }
+
+  private func giveKey(_ machine: Machine, _ number: Int) throws {
+    log.append("\(machine.number) gives the vault another key")
+    try machine.file.giveKey()
+  }
+
+  /// A machine is taken out of which all is here that is known of it; it may go on.
+  private func remove(by machine: Machine) throws {
+    let state = try machine.file.sharing()
+    let others = machines.filter { $0 !== machine && !$0.isRemoved && !$0.isStale }
+    guard !machine.isStale, let other = pick(others), others.count > 1 else { return }
+    let device = try other.file.settledDevice()
+    guard let note = state?[device], note.removedAt == nil, note.taken == note.heard,
+      note.taken != .none
+    else { return }
+    log.append("\(machine.number) takes \(other.number) out")
+    try machine.file.giveKey(removing: [device])
+    other.isRemoved = true
+    record.add("removed \(other.number)")
+  }
+
+  private func keepDisk(of machine: Machine) throws {
+    guard !machine.isStale else { return }
+    if dice.below(2) == 0 || machines.count > 10 {
+      log.append("\(machine.number) has its disk kept")
+      backup = (machine, try machine.file.copiedDisk())
+      return
+    }
+    log.append("\(machine.number) has its disk copied for \(machines.count)")
+    let twin = Machine(machines.count, try machine.file.copiedDisk())
+    twin.folder.copy(machine.folder)
+    (twin.isReplaced, machine.isStale, twin.isStale) = (machine.isReplaced, true, true)
+    machines.append(twin)
+    causes.formUnion([.twin, .back, .ownHeadBack])
+  }
+
+  /// What the disk of a machine was is put back, once all that it has is carried.
+  private func putBack() throws {
+    guard let (machine, disk) = backup, !machine.isRemoved, !machine.isStale, links == nil else {
+      return
+    }
+    try meet(machine)
+    carry(machine, portion: 100)
+    guard try machine.file.isCarried() else { return }
+    log.append("\(machine.number) is put back")
+    backup = nil
+    machine.file = disk
+    machine.isStale = true
+    record.lives[machine.number, default: 0] += 1
+    causes.formUnion([.twin, .back, .ownHeadBack])
   }
 
   /// - Returns: Whether a file was carried.
@@ -137,7 +215,9 @@ final class Trial {
   }
 
   private func mergeFile(into machine: Machine) throws {
-    guard let other = pick(machines.filter { $0 !== machine && !$0.isRemoved }) else { return }
+    guard let other = pick(machines.filter { $0 !== machine && !$0.isRemoved && !$0.isStale }),
+      !machine.isStale, try epoch(of: other) == epoch(of: machine)
+    else { return }
     log.append("\(machine.number) merges the file of \(other.number)")
     _ = try Copies.merge(other.file, into: machine.file)
   }
@@ -153,7 +233,11 @@ final class Trial {
 
   /// A machine is lost once its file was merged, and a new one begins with a copy of that.
   private func replace(_ machine: Machine, _ number: Int) throws {
-    guard let other = pick(machines.filter { $0 !== machine && $0.away <= number }) else { return }
+    let others = machines.filter {
+      $0 !== machine && $0.away <= number && !$0.isRemoved && !$0.isStale
+    }
+    guard let other = pick(others), !machine.isStale, try epoch(of: other) == epoch(of: machine)
+    else { return }
     log.append("\(machine.number) is lost, and begins with a copy of \(other.number)")
     machine.isReplaced = true
     _ = try Copies.merge(machine.file, into: other.file)
@@ -166,21 +250,37 @@ final class Trial {
 
   /// All carriers catch up, everybody is there, and all meet until nobody has anything to say.
   private func end() throws {
-    links = nil
-    for _ in 0..<12 {
-      var isQuiet = true
-      for machine in machines where !machine.isRemoved {
-        if carry(machine, portion: 100) { isQuiet = false }
-        try meet(machine)
-        if carry(machine, portion: 100) { isQuiet = false }
+    (links, isEnding) = (nil, true)
+    for _ in 0..<4 {
+      for _ in 0..<12 {
+        var isQuiet = true
+        for machine in machines where !machine.isRemoved {
+          if carry(machine, portion: 100) { isQuiet = false }
+          try meet(machine)
+          if carry(machine, portion: 100) { isQuiet = false }
+        }
+        if isQuiet { break }
       }
-      if isQuiet { break }
+      guard try removeGhosts() else { break }
     }
     for machine in machines where !machine.isRemoved {
       let findings = try machine.file.unlockedFindings()
       if !findings.isEmpty { faults.append("\(machine.number) is not whole: \(findings)") }
       try machine.file.fill { vault throws in try record.end(machine.number, &vault) }
     }
+  }
+
+  /// What an owner does with ids that no machine has any more, where others wait for what they wrote.
+  ///
+  /// - Returns: Whether there were any.
+  private func removeGhosts() throws -> Bool {
+    guard let machine = machines.first(where: { !$0.isRemoved }) else { return false }
+    let devices = try Set(machines.filter { !$0.isRemoved }.map { try $0.file.settledDevice() })
+    let known = try machine.file.sharing()?.notes ?? []
+    let ghosts = known.filter { $0.removedAt == nil && !devices.contains($0.device) }
+    guard ghosts.contains(where: { $0.heard != .none }) else { return false }
+    try machine.file.giveKey(removing: Set(ghosts.map(\.device)))
+    return true
   }
 
   /// What the judge says, and what was seen on the way.

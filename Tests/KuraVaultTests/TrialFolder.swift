@@ -29,6 +29,9 @@ final class TrialFolder {
     for path in store.takeChanges() where !pending.contains(path) { pending.append(path) }
   }
 
+  /// Becomes a copy of another one.
+  func copy(_ other: TrialFolder) { (store.files, pending) = (other.store.files, other.pending) }
+
   /// Loses a file for good.
   func lose(_ path: RemotePath) {
     store.files[path] = nil

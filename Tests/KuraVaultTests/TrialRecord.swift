@@ -13,6 +13,8 @@ struct TrialRecord {
   private(set) var lines: [String] = []
   /// All items that anybody ever had.
   private(set) var items: Set<ItemID> = []
+  /// How often each machine was put back: a device is one life of one machine.
+  var lives: [Int: Int] = [:]
 
   mutating func add(_ line: String) { lines.append(line) }
 
@@ -75,7 +77,7 @@ struct TrialRecord {
     try #require(fresh.count == 1, "a change makes one revision")
     add(
       "change \(machine) \(now.id.hexadecimal) \(word) \(stamp.id.hexadecimal)"
-        + " \(stamp.depth) \(stamp.entry.device.hexadecimal):\(stamp.entry.counter)"
+        + " \(stamp.depth) \(stamp.entry.device.hexadecimal).\(machine).\(lives[machine] ?? 0):\(stamp.entry.counter)"
         + " \(before.text)\(sets)")
   }
 
@@ -115,7 +117,6 @@ struct TrialRecord {
 struct HeldItem {
   let id: ItemID
   var revisions: [RevisionStamp] = []
-  var purged = RevisionVector()
 
   init(_ id: ItemID) { self.id = id }
 
@@ -123,8 +124,7 @@ struct HeldItem {
 
   var text: String {
     let ids = revisions.map(\.id.hexadecimal).joined(separator: ",")
-    let vector = purged.entries.map { "\($0.device.hexadecimal):\($0.counter)" }
-    return "\(ids.isEmpty ? "-" : ids) \(vector.isEmpty ? "-" : vector.joined(separator: ","))"
+    return ids.isEmpty ? "-" : ids
   }
 }
 
@@ -162,7 +162,6 @@ extension UnlockedVault {
     }
     guard let trace else { return }
     held.revisions += trace.purges.map(\.lineage.stamp)
-    held.purged = trace.covered
   }
 
   /// What is held of an item.

@@ -4,16 +4,17 @@
 
 trial_judge.py FILE      a line each; texts are hexadecimal digits, `-` is nothing:
 
-    change MACHINE ITEM OP ID DEPTH DEVICE:COUNT HELD PURGED [FIELD=TEXT]...   what was done, on what was held; at: the name
-                                                                               under which it stood
+    change MACHINE ITEM OP ID DEPTH DEVICE:COUNT HELD [FIELD=TEXT]...   what was done, on what was held; at: the name under
+                                                                        which it stood
     removed MACHINE                                                            whose later changes may be nowhere
     machine MACHINE                                                            what it has in the end, in the lines behind it
-    item ITEM HELD PURGED                                                      ids of the revisions, a vector
+    item ITEM HELD                                                             ids of the revisions
     shown ITEM NAME KIND CLASS VALUE [KEY=TEXT]...
     conflict ITEM PART TEXT
 
 The model makes each revision itself, of what was done and of the ids that were held then: no content, stamp or vector is
-the engine's. So what each machine shows is what the model makes of the ids that it holds, or the engine is wrong.
+the engine's. A device is one life of one machine: where two machines have one id, or one was put back, it is told from
+the other by the machine's number, so that what the engine brings together under that id is seen to be wrong. So what each machine shows is what the model makes of the ids that it holds, or the engine is wrong.
 """
 import sys
 from collections import Counter
@@ -21,6 +22,7 @@ from types import SimpleNamespace
 
 import merge_model as M
 from sync_oracle import Failed, Ledger, need
+from sync_vault import purge_vector
 
 # A deleted item whose name another one takes is deleted under that one's.
 OPS = {"displaced": "rm"}
@@ -28,11 +30,6 @@ OPS = {"displaced": "rm"}
 
 def text(word):
     return None if word == "-" else bytes.fromhex(word).decode()
-
-
-def vector(word):
-    return () if word == "-" else tuple(sorted(
-        (entry.split(":")[0], int(entry.split(":")[1])) for entry in word.split(",")))
 
 
 class Record:
@@ -43,13 +40,14 @@ class Record:
             words = line.split()
             getattr(self, "read_" + words[0])(*words[1:])
 
-    def held(self, ids, purged):
+    def held(self, ids):
         ids = [] if ids == "-" else ids.split(",")
         need(all(id in self.made for id in ids), "a revision that nobody made is held")
-        return M.Item(frozenset(self.made[id] for id in ids), vector(purged))
+        held = frozenset(self.made[id] for id in ids)
+        return M.Item(held, M.greatest(*[purge_vector(r) for r in held if r.kind == M.PURGED]))
 
-    def read_change(self, machine, item, op, id, depth, entry, ids, purged, *sets):
-        before = self.held(ids, purged)
+    def read_change(self, machine, item, op, id, depth, entry, ids, *sets):
+        before = self.held(ids)
         device, count = entry.split(":")
         fields = {key: text(word) for key, word in (s.split("=") for s in sets)}
         # A change of what stands under another name than its own makes that its own.
@@ -72,8 +70,8 @@ class Record:
         self.now = SimpleNamespace(items={}, shown={}, conflicts={}, removed={}, values=())
         self.machines[machine] = self.now
 
-    def read_item(self, item, ids, purged):
-        self.now.items[item] = self.held(ids, purged)
+    def read_item(self, item, ids):
+        self.now.items[item] = self.held(ids)
 
     def read_shown(self, item, name, kind, cls, value, *attributes):
         fields = {"attr:" + key: text(word) for key, word in (a.split("=") for a in attributes)}

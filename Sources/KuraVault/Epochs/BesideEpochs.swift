@@ -88,6 +88,34 @@ extension UnlockedVault {
     return try fromCrypto(.header, Key(copying: bytes.bytes))
   }
 
+  /// Whether an epoch has the vault key of this one.
+  func hasKey(of tip: SyncTip) throws(VaultError) -> Bool {
+    let place = AssociatedData.remote(
+      .epochRecord, vault: id, device: tip.record.maker, epoch: tip.epoch)
+    do throws(VaultError) {
+      _ = try place.openPadded(tip.record.sealed.span, under: keys.remote, .header)
+      return true
+    } catch {
+      guard error.isDamage else { throw error }
+      return false
+    }
+  }
+
+  /// Takes an epoch under the present vault key for the own one, which took nothing over, as that did not.
+  mutating func adopt(_ tip: SyncTip) throws(VaultError) {
+    try writing { vault, draft throws(VaultError) in
+      vault.keys.ring.ledger?.epoch = tip.epoch
+      try vault.remember(&draft) { memory, _ in
+        (memory.record, memory.covered) = (tip.object, RevisionVector())
+        (memory.mustRewrite, memory.mustWalk) = (false, true)
+        memory.standing = memory.standing.headAlone
+        memory.pending = memory.pending?.headAlone
+        return []
+      }
+      try vault.storeRing(&draft)
+    }
+  }
+
   /// Devices that this vault took out and the epoch that it is in did not, and up to which change they count: such an epoch is
   /// about to be brought together with another one.
   mutating func barred() throws(VaultError) -> [DeviceID: UInt64] {

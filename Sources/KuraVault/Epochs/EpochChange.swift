@@ -43,7 +43,7 @@ struct EpochChange: Sendable {
 
 extension RemoteMemory.Standing {
   /// The same of which nothing stands in the store but the head.
-  fileprivate var headAlone: RemoteMemory.Standing {
+  var headAlone: RemoteMemory.Standing {
     var standing = RemoteMemory.Standing()
     standing.place = place
     return standing

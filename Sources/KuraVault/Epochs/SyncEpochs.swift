@@ -37,6 +37,12 @@ extension SyncRun {
       }
       guard isProved else { return report.name(.falseEpoch, name) }
     case .beside:
+      if try fromVault({ () throws(VaultError) in try vault.hasKey(of: tip) }) {
+        // Two copies of one file began to be shared apart: that of the lowest id counts, and the others come to it.
+        let isOurs = !record.parents.isEmpty || !own.parents.isEmpty || head.epoch > epoch
+        if !isOurs, head.epoch < sameKey?.epoch ?? .last { sameKey = tip }
+        return report.name(.late, name)
+      }
       guard isKnown else { return report.name(.late, name) }
     }
     isHeldBack = true

@@ -49,13 +49,20 @@ extension UnlockedVault {
   mutating func settledSeed() throws(VaultError) -> DeviceSeed {
     var device = try ownDevice()
     let memory = try memoryOfShared()
-    if memory.device == device {
-      if let seed = try seed(of: device) { return seed }
-      device = try becomeAnother()
+    if let seed = try seed(of: device) {
+      if memory.device != device { try settle(seed) }
+      return seed
     }
+    if memory.device == device { device = try becomeAnother() }
     let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
-    let key = try fromFormat(.header, seed.pair()).publicHalf
     try store(seed)
+    try settle(seed)
+    return seed
+  }
+
+  /// Goes on as the copy that a seed is of: what was remembered until now was another one's.
+  private mutating func settle(_ seed: borrowing DeviceSeed) throws(VaultError) {
+    let (device, key) = (seed.device, try fromFormat(.header, seed.pair()).publicHalf)
     try remember { memory, table throws(VaultError) in
       let former = memory.device
       var note = try fromFormat(.header, DeviceNote(device: device, key: key))
@@ -73,6 +80,5 @@ extension UnlockedVault {
       memory.mustWalk = true
       return []
     }
-    return seed
   }
 }

@@ -19,6 +19,13 @@ extension SyncRun {
       try look(at: name, &vault)
       looked.insert(name)
     }
+    if let tip = sameKey.take() {
+      try fromVault { () throws(VaultError) in try vault.adopt(tip) }
+      epoch = tip.epoch
+      (fronts, reports, looked, tips) = ([:], [:], [], [:])
+      (report.findings, isHeldBack) = ([], false)
+      try readHeads(&vault)
+    }
   }
 
   /// Reads one head, as far as it can be read.

@@ -23,7 +23,7 @@ public struct SyncRun: ~Copyable {
   /// The device that this copy of the vault is.
   var device: DeviceID
   var seed: DeviceSeed
-  let epoch: DeviceTable.Epoch
+  var epoch: DeviceTable.Epoch
   /// Heads that are known to be their devices' own.
   var fronts: [DeviceID: SyncFront] = [:]
   /// What stands sealed in them.
@@ -46,6 +46,8 @@ public struct SyncRun: ~Copyable {
   private let lock: StateFile?
   /// The epochs that the store has shown, and that are neither this vault's nor before it.
   var tips: [DeviceTable.Epoch: SyncTip] = [:]
+  /// A first epoch under this vault's own key, which is taken for the own one.
+  var sameKey: SyncTip?
   /// By what the next of them is entered, with its passcode; nil where there is none, or not all of it is here.
   public internal(set) var entrance: JoinOffer?
   /// Whether all epochs came here that are beside the vault's own, so that one is to be begun that brings them together.
