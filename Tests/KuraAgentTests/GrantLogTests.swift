@@ -156,6 +156,71 @@ import Testing
     #expect(try lines().contains(end(6, .process)))
   }
 
+  /// Reads `a` by the passcode and a shell below the build, so that a window begins where there may be one.
+  private func readByPasscode(again: Int = 0) throws {
+    let reader = try authorized()
+    for _ in 0...again { #expect(try bench.ask(reader) { try $0.get("a") }.isOK) }
+  }
+
+  /// A client below the build that proved the passcode.
+  private func authorized() throws -> Wire {
+    let reader = try client(110)
+    let none = try SecretBuffer(capacity: 16)
+    #expect(
+      try bench.ask(reader) {
+        let scope = ProofScope(KeyFields(none.bytes, count: 0))
+        try $0.putRequest(
+          .authorize(.init(.passcode, secret: Bench.passcode.utf8.span, for: scope)))
+      }.isOK)
+    return reader
+  }
+
+  @Test func `what reuse-window serves again has its beginning and its end`() throws {
+    func end(_ cause: GrantEnd) -> Line {
+      Line(verb: .grantRevoke, name: "a", detail: cause.logDetail(0))
+    }
+    let begins = Line(verb: .grant, name: "a")
+    let read = Line(verb: .get, name: "a")
+    // Where the owner set none, there is none.
+    try readByPasscode()
+    #expect(try lines() == [read])
+    #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
+    // The same passcode begins it once, another one anew.
+    try readByPasscode(again: 1)
+    #expect(try lines(from: 1) == [begins, read, read])
+    bench.clock.pass(milliseconds: 1_000)
+    try readByPasscode()
+    #expect(try lines(from: 4) == [begins, read])
+    bench.clock.pass(milliseconds: 300_000)
+    try bench.turn(2)
+    #expect(try lines(from: 6) == [end(.time)])
+    try readByPasscode()
+    #expect(
+      try bench.ask(wire) { try $0.putRequest(.grantRevoke(.init(GrantRevokeRequest.all))) }.isOK)
+    #expect(try lines(from: 7) == [begins, read, end(.revoked)])
+    try readByPasscode()
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    #expect(try bench.ask(wire) { try $0.unlock(Bench.passcode) }.isOK)
+    #expect(try lines(from: 10) == [begins, read, end(.lock)])
+    try readByPasscode()
+    holder.end(100)
+    try bench.turn(2)
+    #expect(try lines(from: 13) == [begins, read, end(.process)])
+  }
+
+  @Test func `what makes room for what is newer to be served again has its end`() throws {
+    #expect(try bench.ask(wire) { try $0.set(.reuseWindow, 300_000) }.isOK)
+    for number in 0...Window.most {
+      #expect(try bench.ask(wire) { try $0.put("n\(number)", "1", flags: .protect) }.isOK)
+    }
+    let reader = try authorized()
+    for number in 0...Window.most {
+      #expect(try bench.ask(reader) { try $0.get("n\(number)") }.isOK)
+    }
+    let ends = try lines().filter { $0.verb == .grantRevoke }
+    #expect(ends == [Line(verb: .grantRevoke, name: "n0", detail: GrantEnd.room.logDetail(0))])
+  }
+
   @Test func `a wish is noted with its reason, and that nobody answered or somebody said no`()
     throws
   {

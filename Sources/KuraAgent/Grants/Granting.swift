@@ -121,8 +121,7 @@ extension Agent {
     let number = request.number == GrantRevokeRequest.all ? nil : request.number
     var count = endGrants(number, of: session, .revoked, by: connection)
     if number == nil {
-      count += session.windowsByProcess.count
-      session.windows = []
+      count += endWindows(of: session, by: connection) { _ in .revoked }
     }
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(GrantRevokeReply(UInt16(count)))

@@ -3,6 +3,7 @@
 internal import KuraFormat
 internal import KuraProtocol
 internal import KuraVault
+internal import SecureMemory
 
 /// Opens a vault's protected values for who proved a passcode; wiped when dropped.
 ///
@@ -45,8 +46,10 @@ struct Window {
   var body: BodyKey { item.body }
   var tree: ProcessTree { below.root.tree }
 
-  func isFresh(for lifetime: UInt64, at now: UInt64) -> Bool {
-    now >= since && now - since < lifetime
+  /// Why it is over, so long after the passcode; nil while it is not.
+  func end(for lifetime: UInt64, at now: UInt64) -> GrantEnd? {
+    if below.root.hasEnded { return .process }
+    return now >= since && now - since < lifetime ? nil : .time
   }
 }
 
@@ -118,13 +121,43 @@ extension Agent {
       try vault.bodyKey(name, revision: revision, from: grant.key)
     }
     guard let body = found, let own = try? secret(name) else { return }
-    session.windows.removeAll { $0.tree == tree && body.covers($0.body) }
-    session.windows.append(
-      Window(item: StandingGrant.Item(body, own), below: below, since: grant.since))
-    var keys = session.windows.reduce(0) { $0 + $1.body.count }
-    while session.windows.count > Window.most || keys > Window.mostKeys {
-      keys -= session.windows.removeFirst().body.count
+    // One that the same passcode began goes on.
+    let goesOn = session.windows.contains {
+      $0.tree == tree && $0.since == grant.since && body.covers($0.body)
     }
+    session.windows.removeAll { $0.tree == tree && body.covers($0.body) }
+    let window = Window(item: StandingGrant.Item(body, own), below: below, since: grant.since)
+    session.windows.append(window)
+    if !goesOn { note(.grant, window.item.name, 0, [], in: session, by: connection) }
+    var keys = session.windows.reduce(0) { $0 + $1.body.count }
+    while let first = session.windows.first,
+      session.windows.count > Window.most || keys > Window.mostKeys
+    {
+      keys -= first.body.count
+      endWindows(of: session) { $0.item === first.item ? .room : nil }
+    }
+  }
+
+  /// Lets go of windows, and notes how each ended.
+  ///
+  /// - Parameter cause: Why one ends; nil for one that stays.
+  /// - Returns: Of how many processes there were any.
+  @discardableResult
+  func endWindows(
+    of session: Session, by client: Connection? = nil, _ cause: (Window) -> GrantEnd?
+  ) -> Int {
+    let count = session.windowsByProcess.count
+    var ended: [(item: StandingGrant.Item, cause: GrantEnd)] = []
+    session.windows.removeAll { window in
+      guard let cause = cause(window) else { return false }
+      ended.append((window.item, cause))
+      return true
+    }
+    for (item, cause) in ended {
+      noteSoon(
+        .grantRevoke, detail: cause.logDetail(0), name: item.name.bytes, of: session, by: client)
+    }
+    return count
   }
 
   /// What is answered for where a client asks, held until it ends; nil where it cannot be.
@@ -149,16 +182,14 @@ extension Agent {
       }
     }
     for session in sessions {
-      session.windows.removeAll {
-        !$0.isFresh(for: session.reuseWindow, at: now) || $0.below.root.hasEnded
-      }
+      endWindows(of: session) { $0.end(for: session.reuseWindow, at: now) }
       expireStanding(in: session, at: now)
     }
   }
 
   /// Takes from all clients what opens a vault's protected values.
   func revokeGrants(of session: Session, _ cause: GrantEnd = .revoked) {
-    session.windows = []
+    endWindows(of: session) { _ in cause }
     endGrants(of: session, cause)
     for connection in connections where connection.grant?.session === session {
       connection.grant = nil

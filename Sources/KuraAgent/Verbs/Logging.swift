@@ -43,11 +43,12 @@ extension Agent {
 
   /// Notes an entry that is written in a moment, whatever the policy says: here no key may wait for a disk.
   func noteSoon(
-    _ verb: Verb, detail: UInt64, of session: Session, by connection: Connection?
+    _ verb: Verb, detail: UInt64, name: Span<UInt8> = Span(), of session: Session,
+    by connection: Connection?
   ) {
     guard session.isUnlocked else { return }
     let facts = facts(verb, code: 0, detail: detail, connection?.peer)
-    _ = noteEntry(facts, Span(), Span(), of: session)
+    _ = noteEntry(facts, name, Span(), of: session)
     if session.logDeadline == nil {
       session.logDeadline = configuration.clock().monotonic + configuration.limits.log
     }

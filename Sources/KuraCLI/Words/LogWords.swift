@@ -156,8 +156,11 @@ enum LogWords {
       (entry.other.utf8.isEmpty ? entry.name : entry.name + " " + entry.other) + underGrant(facts)
     case .wish: entry.name + reason(entry.other)
     case .grant:
-      entry.name + (grant(facts) == 0 ? ", once" : underGrant(facts)) + reason(entry.other)
-    case .grantEnd: "grant \(grant(facts))" + (end(facts).map(text) ?? "")
+      entry.name + (grant(facts) == 0 ? withoutGrant(facts) : underGrant(facts))
+        + reason(entry.other)
+    case .grantEnd:
+      (grant(facts) == 0 ? entry.name + reuse : "grant \(grant(facts))")
+        + (end(facts).map(text) ?? "")
     case .newName: entry.name + " to " + entry.other
     case .lockReason: LockReason(rawValue: UInt8(truncatingIfNeeded: facts.detail))?.text ?? ""
     case .credential:
@@ -205,6 +208,13 @@ enum LogWords {
     grant(facts) > 0 ? ", grant \(grant(facts))" : ""
   }
 
+  private static let reuse = ", reuse-window"
+
+  /// What was given that is no grant: a value for this once, or again for a while.
+  private static func withoutGrant(_ facts: LogFacts) -> String {
+    facts.verb == Verb.approve.rawValue ? ", once" : reuse
+  }
+
   private static func reason(_ words: String) -> String { words.utf8.isEmpty ? "" : ": " + words }
 
   private static func end(_ facts: LogFacts) -> GrantEnd? {
@@ -214,7 +224,7 @@ enum LogWords {
   private static func word(_ end: GrantEnd) -> String {
     switch end {
     case .revoked: Verb.grantRevoke.word
-    case .time, .uses, .process, .changed, .lock: "grant-end"
+    case .time, .uses, .process, .changed, .lock, .room: "grant-end"
     }
   }
 
@@ -226,6 +236,7 @@ enum LogWords {
     case .process: ", its process has ended"
     case .changed: ", its values were changed"
     case .lock: ", by a lock"
+    case .room: ", newer ones took its room"
     }
   }
 }

@@ -154,9 +154,9 @@ public enum LogSubjectKind: Sendable {
   case setting
   /// The item's name, and why it is asked for.
   case wish
-  /// The item's name, the grant, and its reason.
+  /// The item's name, the grant, or that it is served again for a while, and its reason.
   case grant
-  /// A grant, and why it ended.
+  /// A grant, or the item that was served again for a while, and why that ended.
   case grantEnd
 }
 
@@ -217,8 +217,10 @@ public enum GrantEnd: UInt8, Sendable, CaseIterable {
   case changed = 4
   /// The vault was locked.
   case lock = 5
+  /// Others that are newer took its room.
+  case room = 6
 
-  /// The detail of the entry, with the grant's number.
+  /// The detail of the entry, with the grant's number; 0 for what was served again for a while.
   public func logDetail(_ number: UInt64) -> UInt64 {
     number & ReadPurpose.rest | UInt64(rawValue) << 56
   }
