@@ -258,11 +258,15 @@ extension ProtocolTargets {
           .syncGiven(.init(names: KeyFields(names.bytes, count: 1), hasMore: false)))
         try buffer.putRequest(.syncGiven(.init(bytes: "hello".utf8.span, hasMore: true)))
         try buffer.putRequest(.syncStart(.init(label: "desk".utf8.span)))
+        var offers = try SecretBuffer(capacity: 64)
+        for _ in 0..<2 {
+          try offers.putOffer(head: "a".utf8.span, header: "h".utf8.span, record: "r".utf8.span)
+        }
         try buffer.putRequest(
           .syncJoin(
             .init(
               label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
-              head: "a".utf8.span, header: "h".utf8.span, record: "r".utf8.span)))
+              OfferFields(offers.bytes, count: 2))))
         try buffer.putRequest(
           .syncEnter(
             .init(by: OwnerWord(.passcode, "secret".utf8.span), here: OwnerWord())))

@@ -23,14 +23,7 @@ import Testing
     #expect(try desk.ask(first) { try $0.put("note", "7") }.isOK)
     try store.meet(desk, first)
     let offer = try store.offer()
-    let (head, header, record) = (offer.head, offer.header, offer.record)
-    let joined = try laptop.ask(second) { buffer in
-      let request = SyncJoinRequest(
-        label: "laptop".utf8.span, by: OwnerWord(.passcode, Bench.passcode.utf8.span),
-        head: head.span, header: header.span, record: record.span)
-      try buffer.putRequest(.syncJoin(request))
-    }
-    #expect(joined.isOK)
+    #expect(try laptop.ask(second) { try Shelf.join([offer], &$0) }.isOK)
     try store.meet(laptop, second)
     try store.meet(desk, first)
   }

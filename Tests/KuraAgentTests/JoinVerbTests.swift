@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import KuraFormat
 import KuraProtocol
 import KuraTerms
 import KuraVault
@@ -34,16 +35,50 @@ import Testing
   private func join(
     _ passcode: String = Bench.passcode, record: [UInt8]? = nil, by wire: Wire? = nil
   ) throws -> Received {
-    let (head, header) = (offer.head, offer.header)
-    let record = record ?? offer.record
-    let label = Array("laptop".utf8)
-    let word = Array(passcode.utf8)
-    return try other.ask(wire ?? self.wire) { buffer in
-      let request = SyncJoinRequest(
-        label: label.span, by: OwnerWord(.passcode, word.span), head: head.span,
-        header: header.span, record: record.span)
-      try buffer.putRequest(.syncJoin(request))
+    var offer = offer
+    offer.record = record ?? offer.record
+    return try other.ask(wire ?? self.wire) { try Shelf.join([offer], by: passcode, &$0) }
+  }
+
+  /// Another machine of the vault, under another passcode, and what it left.
+  private func changed() throws -> Shelf.Offer {
+    let before = Set(store.files.keys)
+    let desk = try first.client()
+    let reply = try first.ask(desk) {
+      try $0.changePasscode(Bench.passcode, to: "another horse staple battery")
     }
+    #expect(reply.isOK)
+    try store.meet(first, desk)
+    #expect(Set(store.files.keys) != before)
+    return try store.offer()
+  }
+
+  @Test func `is of whichever machine has the passcode, in one try`() throws {
+    let fresh = try changed()
+    #expect(fresh.header != offer.header)
+    var junk = offer
+    junk.record = offer.header
+    let all = [junk, fresh, offer, fresh, junk]
+    func tried(_ word: String) throws -> Failure? {
+      try other.ask(wire) { try Shelf.join(all, by: word, &$0) }.failure
+    }
+    func failures() throws -> UInt64 {
+      let id = Array(offer.head[12..<28])
+      let vault = VaultID(id.span)
+      return other.agent.tallies.look(at: vault).failures
+    }
+    #expect(try tried("wrong") == .wrongPasscode)
+    #expect(try failures() == 1)
+    // The same mistake again is no try.
+    #expect(try tried("wrong") == .wrongPasscode)
+    #expect(try failures() == 1)
+    #expect(try tried("wrong, too") == .wrongPasscode)
+    #expect(try failures() == 2)
+    // What machines still have is as good as what one has by now.
+    #expect(try tried(Bench.passcode) == nil)
+    #expect(try failures() == 0)
+    try store.meet(other, wire)
+    #expect(try other.value("note", wire) == "7")
   }
 
   @Test func `is unlocked at once, and gets the rest from the store`() throws {

@@ -24,11 +24,14 @@ extension Examples {
           try $0.putRequest(.syncStart(.init(label: "desk".utf8.span)))
         },
         request("sync-join") {
+          var offers = try SecretBuffer(capacity: 64)
+          try offers.putOffer(
+            head: "head".utf8.span, header: "header".utf8.span, record: "record".utf8.span)
           try $0.putRequest(
             .syncJoin(
               .init(
                 label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
-                head: "head".utf8.span, header: "header".utf8.span, record: "record".utf8.span)))
+                OfferFields(offers.bytes, count: 1))))
         },
         request("rekey, and a device is taken out") {
           let device = Examples.device

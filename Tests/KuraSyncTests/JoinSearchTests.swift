@@ -77,8 +77,66 @@ import Testing
     try leave(3, number: 2, header: 7)
     try leave(4, number: 900, header: 0)
     #expect(try found() == [[2, 8], [1, 7]])
-    for device in 5..<12 as Range<UInt8> { try leave(device, number: 5, header: device) }
-    #expect(try found().count == 4)
+    for device in 5..<20 as Range<UInt8> { try leave(device, number: 5, header: device) }
+    #expect(try found().count == ProtocolLimit.offers)
+  }
+
+  @Test func `is as much as a request has room for, and what is larger keeps nobody from the rest`()
+    throws
+  {
+    try leave(1)
+    let store = try FolderStore(at: folder.path, of: id(1), makes: false)
+    for device in 2..<6 as Range<UInt8> {
+      try leave(device, number: 9, header: device)
+      let place = StorePlace.object(device: id(device), hash: hash(device))
+      try store.put(place, [UInt8](repeating: device, count: device == 2 ? 1 << 21 : 400_000))
+    }
+    let offers = try JoinSearch(store, of: id(1), at: remote).offers
+    #expect(offers.map { $0.head[28] } == [3, 4, 1])
+    let all = offers.reduce(0) { $0 + $1.head.count + $1.header.count + $1.record.count }
+    #expect(all + ProtocolLimit.secret < ProtocolLimit.frame)
+  }
+
+  @Test func `is not kept away by who names another one's header beside a record of his own`()
+    throws
+  {
+    try leave(1)
+    try leave(2, number: .max, epoch: 0xE1)
+    let store = try FolderStore(at: folder.path, of: id(1), makes: false)
+    // Under a name of its own, it is another record of the epoch.
+    var head = try #require(try store.get(.head(device: id(2)), atMost: 1_000))
+    let place = StorePlace.object(device: id(2), hash: hash(0xE1))
+    let record = try #require(try store.get(place, atMost: 1_000))
+    head.replaceSubrange(100..<132, with: hash(0x77))
+    try store.put(.head(device: id(2)), head)
+    try store.put(.object(device: id(2), hash: hash(0x77)), record + [1])
+    #expect(try found() == [[2, 9], [1, 9]])
+  }
+
+  @Test func `is among as many heads as a vault has, however many others there are`() throws {
+    let root = StorePlace.root(of: id(1)) + "/heads/"
+    try leave(1)
+    for number in 0..<300 { try folder.write([1], to: root + "junk \(number)") }
+    try folder.write(
+      [UInt8](repeating: 0, count: 300_000), to: root + StorePlace.hexadecimal(id(0)))
+    #expect(try found() == [[1, 9]])
+    for number in 0..<255 as Range<UInt8> {
+      try folder.write([1], to: root + StorePlace.hexadecimal(hash(0)[..<15] + [number]))
+    }
+    #expect(try found() == [[1, 9]])
+    try folder.write([1], to: root + StorePlace.hexadecimal(hash(0)[..<15] + [255]))
+    #expect(failure()?.text.contains("not all here yet") == true)
+  }
+
+  @Test func `says what to do next as another sync does, unless nothing is there`() {
+    for error in [
+      StoreError.noProgram(name: "rclone", package: "rclone"), .unknown(path: "x:"),
+      .unprepared(path: "postgres://db"), .untrusted(path: "db", said: "x"),
+    ] {
+      #expect(SyncFailure(joining: error, at: remote).hint == SyncFailure(error, at: remote).hint)
+    }
+    let hint = SyncFailure(joining: .empty(path: "x"), at: remote).hint
+    #expect(hint?.contains("'kura sync join'") == true)
   }
 
   @Test func `is no head of another vault, place or shape`() throws {

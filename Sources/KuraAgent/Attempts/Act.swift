@@ -67,6 +67,14 @@ final class AttemptJob: Job, @unchecked Sendable {
     return key
   }
 
+  /// The same where it is found out elsewhere what the secret opens, as ``Tally/open(_:by:)`` does.
+  func prove(
+    _ secret: borrowing SecretBytes, by opening: Tally.Opening
+  ) throws(VaultError) -> VaultKey {
+    guard let key = try tally?.open(secret, by: opening) else { throw .ownerNeeded }
+    return key
+  }
+
   /// Opens a slot by what is shown beside that, as ``Tally/openBeside(_:_:)`` does.
   func prove(
     _ credential: Credential, _ secret: borrowing SecretBytes

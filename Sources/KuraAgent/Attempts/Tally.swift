@@ -23,6 +23,10 @@ struct Tally: Sendable {
   /// Proves what else has to be right, by what a slot gave.
   typealias Proving = (borrowing VaultKey, inout Mistake) throws(VaultError) -> Void
 
+  /// Opens a slot by what is shown, and notes what a wrong secret came to.
+  typealias Opening = (Credential, borrowing SecretBytes, inout Mistake) throws(VaultError) ->
+    VaultKey
+
   /// How long another engine's try is waited for, in milliseconds.
   private static let patience = 20_000
   /// The same where only the count is to be cleared.
@@ -80,7 +84,23 @@ struct Tally: Sendable {
   mutating func open(_ secret: borrowing SecretBytes, and more: Proving) throws(VaultError)
     -> VaultKey
   {
-    try derive(credential, secret, and: more)
+    let slots = slots
+    return try open(secret) { credential, secret, mistake throws(VaultError) in
+      let key = try slots.open(credential, secret: secret, noting: &mistake)
+      var another = Mistake()
+      do throws(VaultError) { try more(key, &another) } catch {
+        mistake = another
+        throw error
+      }
+      return key
+    }
+  }
+
+  /// The same where it is found out elsewhere what the secret opens: whatever that takes, it is one try.
+  mutating func open(
+    _ secret: borrowing SecretBytes, by opening: Opening
+  ) throws(VaultError) -> VaultKey {
+    try derive(credential, secret, by: opening)
   }
 
   /// Opens a slot by what is shown beside what was right just now; not counted, since it opens nothing alone.
@@ -97,7 +117,12 @@ struct Tally: Sendable {
   private mutating func open(
     _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
-    do throws(VaultError) { return try derive(credential, secret, only: number) } catch {
+    let slots = slots
+    do throws(VaultError) {
+      return try derive(credential, secret) { credential, secret, mistake throws(VaultError) in
+        try slots.open(credential, secret: secret, only: number, noting: &mistake)
+      }
+    } catch {
       if case .codesSpent = error { slots.eraseDeviceSecrets() }
       throw error
     }
@@ -105,13 +130,11 @@ struct Tally: Sendable {
 
   /// The same, but leaves it to the caller to destroy what a wrong code should.
   private mutating func derive(
-    _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil,
-    and more: Proving = { _, _ throws(VaultError) in }
+    _ credential: Credential, _ secret: borrowing SecretBytes, by opening: Opening
   ) throws(VaultError) -> VaultKey {
     var mistake = Mistake()
     guard let kind = TryKind(credential) else {
-      let key = try slots.open(credential, secret: secret, only: number)
-      try more(key, &mistake)
+      let key = try opening(credential, secret, &mistake)
       clear(credential)
       return key
     }
@@ -128,12 +151,7 @@ struct Tally: Sendable {
     try keep(counted, &file, kind)
     isCounted = true
     do throws(VaultError) {
-      let key = try slots.open(credential, secret: secret, only: number, noting: &mistake)
-      var another = Mistake()
-      do throws(VaultError) { try more(key, &another) } catch {
-        mistake = another
-        throw error
-      }
+      let key = try opening(credential, secret, &mistake)
       succeed(credential, before, &file)
       return key
     } catch {
@@ -295,7 +313,12 @@ extension Tally {
       return try open(.passcode, secret)
     }
     let failure: VaultError
-    do throws(VaultError) { return try derive(.local, secret) } catch { failure = error }
+    let slots = slots
+    do throws(VaultError) {
+      return try derive(.local, secret) { credential, secret, mistake throws(VaultError) in
+        try slots.open(credential, secret: secret, noting: &mistake)
+      }
+    } catch { failure = error }
     let isSpent = if case .codesSpent = failure { true } else { false }
     do throws(VaultError) {
       guard failure.isOfCodeOnly, slots.slotCount(for: .passcode) > 0 else { throw failure }

@@ -115,7 +115,7 @@ extension Sync {
     }
   }
 
-  /// Tries what was typed with each offer: machines may have another passcode for a while.
+  /// Tries what was typed with all that is offered: machines may have another passcode for a while.
   private static func send(
     _ found: Found, _ label: String, at place: String, _ kind: Credential,
     _ secret: borrowing SecretBytes, _ connection: inout Connection
@@ -123,17 +123,7 @@ extension Sync {
     do throws(FileError) { try StoreNote(found.remote).write(at: place) } catch {
       throw .output(error.errno)
     }
-    var told: ClientError?
-    for offer in found.offers {
-      do throws(ClientError) {
-        return try connection.joinSync(label: label, kind, secret: secret, offer)
-      } catch {
-        guard error.isOfOffer else { throw error }
-        // What one of them has against the secret counts more than what is wrong with another one.
-        if told == nil || error.isWrongPasscode { told = error }
-      }
-    }
-    throw told ?? .broken(.fieldValue)
+    try connection.joinSync(label: label, kind, secret: secret, found.offers)
   }
 
   /// Words what is wrong with what the store has.
@@ -155,22 +145,6 @@ extension Sync {
     return .failure(
       "what is to be joined was written by a later release, or is another vault's: " + place,
       hint: "use that release here, too; nothing was made")
-  }
-}
-
-extension ClientError {
-  /// Whether another offer may do.
-  fileprivate var isOfOffer: Bool {
-    if case .tooLong = self { return true }
-    guard case .refused(let refused) = self else { return false }
-    let failure = refused.failure
-    return failure == .wrongPasscode || failure == .noSuchSlot || failure == .copyUnsound
-      || failure == .mergeRefused || failure == .kdfTooCostly
-  }
-
-  fileprivate var isWrongPasscode: Bool {
-    guard case .refused(let refused) = self else { return false }
-    return refused.failure == .wrongPasscode
   }
 }
 
@@ -204,7 +178,7 @@ extension Sync.Found {
       guard let head = part(), let header = part(), let record = part() else { return nil }
       offers.append(StoreOffer(head: head, header: header, record: record))
     }
-    guard !offers.isEmpty, !vault.isEmpty else { return nil }
+    guard (1...ProtocolLimit.offers).contains(offers.count), !vault.isEmpty else { return nil }
     self.offers = offers
   }
 }

@@ -200,14 +200,26 @@ extension Connection {
   ///   - secret: As typed.
   ///   - offer: What the store has.
   public mutating func joinSync(
-    label: String, _ kind: Credential, secret: borrowing SecretBytes, _ offer: StoreOffer
+    label: String, _ kind: Credential, secret: borrowing SecretBytes, _ offers: [StoreOffer]
   ) throws(ClientError) {
+    let list = try Self.list(offers)
     try send(
       .syncJoin(
         SyncJoinRequest(
-          label: label.utf8.span, by: OwnerWord(kind, secret.bytes), head: offer.head.span,
-          header: offer.header.span, record: offer.record.span)))
+          label: label.utf8.span, by: OwnerWord(kind, secret.bytes),
+          OfferFields(list.bytes, count: UInt8(clamping: offers.count)))))
     try done(patience: patience.derivation)
+  }
+
+  private static func list(_ offers: [StoreOffer]) throws(ClientError) -> SecretBuffer {
+    var list = try allocating { () throws(SecureMemoryError) in try SecretBuffer(capacity: 4_096) }
+    do throws(ProtocolError) {
+      for offer in offers {
+        try list.putOffer(
+          head: offer.head.span, header: offer.header.span, record: offer.record.span)
+      }
+    } catch { throw ClientError(writing: error) }
+    return list
   }
 
   /// Puts everything under the key that another machine gave the vault, which the last meeting with the store has found.

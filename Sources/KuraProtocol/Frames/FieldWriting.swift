@@ -33,6 +33,15 @@ extension SecretBuffer {
     try put(bytes)
   }
 
+  /// Writes what a machine left, for a list of such.
+  public mutating func putOffer(
+    head: Span<UInt8>, header: Span<UInt8>, record: Span<UInt8>
+  ) throws(ProtocolError) {
+    try put32(head)
+    try put32(header)
+    try put32(record)
+  }
+
   /// Writes the UTF-8 of a text that is no secret as a `b16`.
   public mutating func put16(
     text: String, limit: Int = Int(UInt16.max)

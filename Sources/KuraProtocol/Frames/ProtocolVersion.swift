@@ -46,6 +46,9 @@ public enum ProtocolLimit {
   /// The most attributes in one request.
   public static let attributes = 1_024
 
+  /// The most that a new machine is offered to begin a vault with.
+  public static let offers = 8
+
   /// The most items in one grant.
   public static let granted = 256
 

@@ -94,38 +94,68 @@ public struct SyncJoinRequest: Message, ~Escapable {
   public private(set) var label: Field
   /// A passcode or a recovery key of the vault.
   public private(set) var word: OwnerWord
-  /// The head of a machine, which names both objects.
-  public private(set) var head: Field
-  /// A header object.
-  public private(set) var header: Field
-  /// The record of the header's epoch.
-  public private(set) var record: Field
+  /// What machines left, the likeliest first.
+  public private(set) var offers: OfferFields
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
-  public init() {
-    self.init(label: Span(), by: OwnerWord(), head: Span(), header: Span(), record: Span())
-  }
+  public init() { self.init(label: Span(), by: OwnerWord(), OfferFields()) }
 
   /// A vault to be made.
-  @_lifetime(copy label, copy word, copy head, copy header, copy record)
-  public init(
-    label: Span<UInt8>, by word: OwnerWord, head: Span<UInt8>, header: Span<UInt8>,
-    record: Span<UInt8>
-  ) {
-    (self.word, self.label, self.head) = (word, Field(label), Field(head))
-    (self.header, self.record) = (Field(header), Field(record))
+  @_lifetime(copy label, copy word, copy offers)
+  public init(label: Span<UInt8>, by word: OwnerWord, _ offers: OfferFields) {
+    (self.word, self.label, self.offers) = (word, Field(label), offers)
   }
 
-  /// Goes over `label b16, word, head b32, header b32, record b32`.
+  /// Goes over `label b16, word, offers`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&label)
     try word.code(&coder)
-    try coder.field32(&head, limit: ProtocolLimit.frame)
-    try coder.field32(&header, limit: ProtocolLimit.frame)
-    try coder.field32(&record, limit: ProtocolLimit.frame)
+    try offers.code(&coder)
     guard word.credential != nil else { throw .fieldValue }
+  }
+}
+
+/// Holds what machines left in a store that a vault can begin with, each checked to be whole.
+public struct OfferFields: Message, ~Escapable {
+  private var count: UInt8
+  private var list: Field
+
+  /// None yet: they are read into it.
+  @_lifetime(immortal)
+  public init() { self.init(Span(), count: 0) }
+
+  /// Offers to be written.
+  ///
+  /// - Parameters:
+  ///   - offers: As ``SecretBuffer/putOffer(head:header:record:)`` writes them.
+  ///   - count: How many they are, 1 to ``ProtocolLimit/offers``.
+  @_lifetime(copy offers)
+  public init(_ offers: Span<UInt8>, count: UInt8) { (self.count, list) = (count, Field(offers)) }
+
+  /// Goes over `count u8 (head b32, header b32, record b32)…`.
+  @_lifetime(self: copy self, copy coder)
+  public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
+    try coder.number(&count)
+    guard count > 0, count <= ProtocolLimit.offers else { throw .fieldValue }
+    try coder.list(&list, of: 3 * Int(count)) { reader throws(ProtocolError) in
+      _ = try reader.field32(limit: ProtocolLimit.frame)
+    }
+  }
+
+  /// Calls `body` with each head, the header object that it names, and the record of its epoch.
+  public func forEach(
+    _ body: (_ head: Span<UInt8>, _ header: Span<UInt8>, _ record: Span<UInt8>) -> Void
+  ) {
+    var reader = FieldReader(list.bytes)
+    for _ in 0..<count {
+      guard let head = try? reader.field32(), let header = try? reader.field32(),
+        let record = try? reader.field32()
+      else { preconditionFailure("a list that was not read") }
+      let bytes = list.bytes
+      body(bytes.extracting(head), bytes.extracting(header), bytes.extracting(record))
+    }
   }
 }
 

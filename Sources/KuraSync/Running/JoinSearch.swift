@@ -8,8 +8,10 @@ internal import KuraTerms
 /// Finds in a store what a new machine can begin a vault with: heads, and the objects that they name. It opens none of
 /// them, and reads only what stands in the clear.
 struct JoinSearch {
-  /// The most that are found: each of them may be tried with what a person types.
-  private static let most = 4
+  /// As many heads as a vault has at most: what else stands there is not looked at.
+  private static let mostHeads = 256
+  /// How many bytes of what is found there is room for in a request, beside the longest secret.
+  private static let room = ProtocolLimit.frame - ProtocolLimit.secret - 8_192
 
   /// What a machine may begin with, the likeliest first.
   let offers: [StoreOffer]
@@ -20,11 +22,19 @@ struct JoinSearch {
   init(_ store: any Store, of vault: [UInt8], at remote: String) throws(SyncFailure) {
     var (count, isNewer): (Int, Bool) = (0, false)
     var fronts: [ClearHead] = []
+    var unread: StoreError?
     do throws(StoreError) {
-      for place in try store.heads() {
+      for place in try store.heads().sorted(by: { $0.text < $1.text }).prefix(Self.mostHeads) {
         guard case .head(let device) = place else { continue }
         count += 1
-        guard let bytes = try store.get(place, atMost: ClearHead.longest) else { continue }
+        let bytes: [UInt8]?
+        do throws(StoreError) { bytes = try store.get(place, atMost: ClearHead.longest) } catch {
+          // What of somebody else's cannot be read keeps nobody from the rest.
+          guard error.isOfFile else { throw error }
+          unread = error
+          continue
+        }
+        guard let bytes else { continue }
         isNewer = isNewer || ClearHead.isNewer(bytes)
         guard let front = ClearHead(bytes), front.vault == vault, front.device == device else {
           continue
@@ -34,6 +44,7 @@ struct JoinSearch {
       offers = try Self.offers(fronts, store)
     } catch { throw SyncFailure(joining: error, at: remote) }
     guard offers.isEmpty else { return }
+    if let unread { throw SyncFailure(joining: unread, at: remote) }
     if isNewer { throw .newerStore(remote) }
     throw count == 0 ? .nothingToJoin(remote) : .notAllHere(remote)
   }
@@ -53,11 +64,16 @@ struct JoinSearch {
     let followed = Set(found.flatMap { $0.record.ancestors })
     let last = found.filter { !followed.contains($0.front.epoch) && $0.front.hasHeader }
       .sorted { $0.front.number > $1.front.number }
-    var (offers, known): ([StoreOffer], Set<[UInt8]>) = ([], [])
-    for (front, record) in last where offers.count < most && !known.contains(front.header) {
+    var (offers, room, known): ([StoreOffer], Int, Set<[UInt8]>) = ([], Self.room, [])
+    for (front, record) in last where offers.count < ProtocolLimit.offers {
+      // Who names the header of another one beside a record of his own keeps nobody from that.
+      let name = front.header + front.record
+      let rest = room - front.bytes.count - record.bytes.count
+      guard rest > 0, !known.contains(name) else { continue }
       let place = StorePlace.object(device: front.device, hash: front.header)
-      guard let header = try store.get(place, atMost: ClearHead.longestHeader) else { continue }
-      known.insert(front.header)
+      guard let header = try store.get(place, atMost: rest) else { continue }
+      known.insert(name)
+      room = rest - header.count
       offers.append(StoreOffer(head: front.bytes, header: header, record: record.bytes))
     }
     return offers
@@ -67,8 +83,6 @@ struct JoinSearch {
 /// Reads what stands in the clear at the beginning of a head: see kura-sync-format(5).
 struct ClearHead {
   static let longest = 262_144
-  /// Of the object that has the slots.
-  static let longestHeader = 1_048_576
   private static let magic = Array("KURAHEAD".utf8)
   private static let layout: [UInt8] = [1, 0, 0, 0]
 
@@ -189,6 +203,15 @@ extension RcloneStore {
 }
 
 // MARK: - What goes wrong
+
+extension StoreError {
+  /// Whether it is about the one file, and the next one may do.
+  fileprivate var isOfFile: Bool {
+    if case .denied = self { return true }
+    if case .system = self { return true }
+    return false
+  }
+}
 
 extension SyncFailure {
   static func nothingToJoin(_ remote: String) -> SyncFailure {

@@ -71,9 +71,6 @@ extension SyncFailure {
     self.init(.inputOutput, text, hint: isAbsent ? Self.joinAgain : hint)
   }
 
-  /// The same where nothing is to be begun anew.
-  var ofJoin: SyncFailure { SyncFailure(status, text, hint: Self.joinAgain) }
-
   private static let joinAgain =
     "nothing was made; is it mounted, and carried here? then run 'kura sync join' again"
 }

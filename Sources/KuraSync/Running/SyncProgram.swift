@@ -94,7 +94,9 @@ public enum SyncProgram {
   private static func look(_ text: String) throws(SyncFailure) {
     let (remote, vault) = try Remote.joined(text)
     let store: any Store
-    do throws(SyncFailure) { store = try remote.open(of: vault) } catch { throw error.ofJoin }
+    do throws(StoreError) { store = try remote.store(of: vault, makes: false) } catch {
+      throw SyncFailure(joining: error, at: remote.text)
+    }
     let search = try JoinSearch(store, of: vault, at: remote.text)
     var bytes = Array((remote.text + "\n" + StorePlace.hexadecimal(vault) + "\n").utf8)
     for part in search.offers.flatMap({ [$0.head, $0.header, $0.record] }) {

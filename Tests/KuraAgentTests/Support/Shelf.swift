@@ -11,7 +11,23 @@ import Testing
 final class Shelf {
   /// Holds what a new machine begins with.
   struct Offer {
-    let head, header, record: [UInt8]
+    var head, header, record: [UInt8]
+  }
+
+  /// The request that has an agent make a vault of these.
+  static func join(
+    _ offers: [Offer], by word: String = Bench.passcode, _ buffer: inout SecretBuffer
+  ) throws {
+    var list = try SecretBuffer(capacity: 4_096)
+    for offer in offers {
+      try list.putOffer(
+        head: offer.head.span, header: offer.header.span, record: offer.record.span)
+    }
+    try buffer.putRequest(
+      .syncJoin(
+        SyncJoinRequest(
+          label: "laptop".utf8.span, by: OwnerWord(.passcode, word.utf8.span),
+          OfferFields(list.bytes, count: UInt8(offers.count)))))
   }
 
   var files: [String: [UInt8]] = [:]
