@@ -105,9 +105,13 @@ final class PostgresStore: Store {
     return found.rows.map { $0[0] }
   }
 
-  func delete(_ place: StorePlace) throws(StoreError) {
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
     let (table, keys) = self.keys(place)
-    try connection.run("DELETE FROM \(table) WHERE \(Self.condition(keys))", keys)
+    let gone = try connection.run("DELETE FROM \(table) WHERE \(Self.condition(keys))", keys)
+    // Where row-level security says whose a row is, another one's is none for who would delete it, and there to be read.
+    if gone.changed > 0 { return true }
+    let left = try connection.run("SELECT 1 FROM \(table) WHERE \(Self.condition(keys))", keys)
+    return left.rows.isEmpty
   }
 
   func settle() throws(StoreError) {

@@ -20,7 +20,10 @@ package protocol Store {
   func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError)
 
   /// Takes a file away, where there is one.
-  func delete(_ place: StorePlace) throws(StoreError)
+  ///
+  /// - Returns: Whether none is there any more: not where it is another one's, who alone may take it away.
+  @discardableResult
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool
 
   /// Makes last all that was put so far: until then what is put may be gone where this program ends, but for a head and
   /// all that was put before it.

@@ -49,7 +49,7 @@ package struct StoreServer {
     case .get(let place, let most):
       return if let bytes = try store.get(place, atMost: most) { .bytes(bytes) } else { .nothing }
     case .put(let place, let bytes): try store.put(place, bytes)
-    case .delete(let place): try store.delete(place)
+    case .delete(let place): return try store.delete(place) ? .done : .nothing
     case .settle: try store.settle()
     case .leave: store.leave()
     case .vaults: return .bytes(Array(try store.vaults().joined()))

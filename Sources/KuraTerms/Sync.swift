@@ -26,6 +26,8 @@ public enum StoreAnswer: UInt8, Sendable, CaseIterable {
   case done = 4
   /// It could not be done, and nothing more can be.
   case failed = 5
+  /// It stands there still: it is not this one's to take away.
+  case kept = 6
 }
 
 /// Names what was noticed of a device that shares the vault, or of the store: see kura-sync-format(5).

@@ -45,6 +45,8 @@ public struct UnlockedVault: ~Copyable {
   /// Whether the WAL still has old pages that should be gone.
   var mustTruncate = false
   var sweeper = Sweeper()
+  /// Removed copies whose files the store does not let this one take away.
+  var keptOfOthers: Set<DeviceID> = []
   /// What copies know of each other, opened, as of the last look.
   var sharing: SharingMemory?
   /// How far the last look over all items is, once a rotation has sealed them again.

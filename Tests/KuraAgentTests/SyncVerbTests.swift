@@ -110,7 +110,9 @@ private final class Script: StoreDialog, @unchecked Sendable {
   }
 
   @Test func `goes from errand to errand until there is none`() throws {
-    script.wishes = [.heads, .objects(device), .file(object, most: 10), .delete(object), nil]
+    script.wishes = [
+      .heads, .objects(device), .file(object, most: 10), .delete(object), .delete(object), nil,
+    ]
     let head = RemotePath.head(device).text
     var heard = try begin()
     #expect(heard.errand == StoreErrand(.list, "heads") && heard.last?.isOK == true)
@@ -120,10 +122,13 @@ private final class Script: StoreDialog, @unchecked Sendable {
     #expect(heard.errand == StoreErrand(.fetch, object.text, size: 10))
     heard = try give([1, 2, 3])
     #expect(heard.errand == StoreErrand(.delete, object.text))
+    #expect(try give(.kept).errand == StoreErrand(.delete, object.text))
     heard = try give(.done)
-    #expect(heard.errand == StoreErrand() && heard.report?.came.added == 5)
+    #expect(heard.errand == StoreErrand() && heard.report?.came.added == 6)
     #expect(heard.last?.isOK == true)
-    let told: [SyncAnswer?] = [nil, .paths([.head(device)]), .paths([]), .file([1, 2, 3]), .done]
+    let told: [SyncAnswer?] = [
+      nil, .paths([.head(device)]), .paths([]), .file([1, 2, 3]), .kept, .done,
+    ]
     #expect(script.answers == told)
     // It is over: what is said then is an answer to nothing.
     #expect(try give(.done).last?.failure == .malformed)
@@ -162,7 +167,7 @@ private final class Script: StoreDialog, @unchecked Sendable {
   @Test func `what was not asked for ends the connection`() throws {
     let other = StorePlace.hexadecimal([UInt8](repeating: 1, count: 16))
     let trials: [(SyncWish, (Self) throws -> Answer)] = [
-      (.heads, { try $0.give(.done) }),
+      (.heads, { try $0.give(.done) }), (.write(object, []), { try $0.give(.kept) }),
       (.heads, { try $0.give([1]) }),
       (.heads, { try $0.give(names: [$0.object.text]) }),
       (.heads, { try $0.give(names: ["heads/../x"]) }),

@@ -95,6 +95,7 @@ private final class ScriptedAgent: Sendable {
         case .missing: return "missing"
         case .done: return "done"
         case .failed: return "failed"
+        case .kept: return "kept"
         }
       }
       try say { buffer in
@@ -147,9 +148,14 @@ private final class MemoryStore: Store {
     files[place.text] = bytes
   }
 
-  func delete(_ place: StorePlace) throws(StoreError) {
+  /// What is another one's.
+  var kept: Set<String> = []
+
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
     try check()
+    guard !kept.contains(place.text) else { return false }
     files[place.text] = nil
+    return true
   }
 
   var settled = 0
@@ -198,20 +204,22 @@ private final class MemoryStore: Store {
     store.files[object] = [1, 2, 3]
     let objects = StorePlace.objects(of: Sample.device)
     var moved: [Int] = []
+    store.kept = [object]
     let (meeting, heard) = try meet(
       [
         (StoreErrand(.list, StorePlace.heads), []), (StoreErrand(.list, objects), []),
         (StoreErrand(.fetch, object, size: 3), []), (StoreErrand(.fetch, object, size: 2), []),
         (StoreErrand(.write, head, size: 2), [7, 8]), (StoreErrand(.write, object), []),
-        (StoreErrand(.delete, head), []),
+        (StoreErrand(.delete, head), []), (StoreErrand(.delete, object), []),
       ], progress: { moved.append($0) })
     #expect(
       heard == [
         "names \(head)", "names \(object)", "bytes 3 8", "missing", "done", "done", "done",
+        "kept",
       ])
     #expect(meeting.report == report && meeting.failure == nil && store.settled == 1)
     #expect(store.files == [object: []])
-    #expect(moved == [0, 0, 3, 3, 5, 5, 5])
+    #expect(moved == [0, 0, 3, 3, 5, 5, 5, 5])
   }
 
   @Test func `what is long goes in parts, both ways`() throws {

@@ -33,7 +33,12 @@ private final class RingingStore: Store {
 
   func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError) { files[place.text] = bytes }
 
-  func delete(_ place: StorePlace) throws(StoreError) { files[place.text] = nil }
+  /// What is another one's stays.
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
+    guard place.device != Sample.vault else { return false }
+    files[place.text] = nil
+    return true
+  }
 
   func settle() throws(StoreError) { settled += 1 }
 
@@ -140,7 +145,8 @@ private final class RingingStore: Store {
         try store.objects(of: Sample.device)
       }
       try store.put(Sample.head, [1])
-      try store.delete(Sample.object(7))
+      #expect(try store.delete(Sample.object(7)))
+      #expect(try !store.delete(.head(device: Sample.vault)))
       #expect(try store.heads() == [Sample.head])
       try store.settle()
       #expect(store.bell == -1 && !store.tellsAll)

@@ -90,10 +90,22 @@ private let complaints: [(said: String, error: StoreError)] = [
     #expect(try store.marks(but: Sample.device) != marks)
     try store.put(Sample.head, [4, 5, 6, 7])
     #expect(try store.marks(but: []) != marks)
-    try store.delete(Sample.object(7))
-    try store.delete(Sample.object(7))
+    #expect(try store.delete(Sample.object(7)))
+    #expect(try store.delete(Sample.object(7)))
     #expect(try store.objects(of: Sample.device) == [Sample.object(8)])
     #expect(try store.objects(of: [UInt8](repeating: 9, count: 16)) == [])
+  }
+
+  @Test func `what was seen is looked at again when it is older than its time tells`() {
+    let grain = TimeGrain()
+    #expect(grain.age(of: [1], now: 5_000) == 0)
+    #expect(grain.age(of: [1], now: 6_999) == 0)
+    #expect(grain.age(of: [1], now: 7_000) == 1)
+    #expect(grain.age(of: [1], now: 66_999) == 1)
+    #expect(grain.age(of: [1], now: 67_000) == 2)
+    #expect(grain.age(of: [1], now: 9_000_000) == 2)
+    #expect(grain.age(of: [2], now: 9_000_001) == 0)
+    #expect(grain.age(of: [2], now: 9_002_001) == 1)
   }
 
   @Test func `one with nothing of the vault is told, unless it begins`() throws {

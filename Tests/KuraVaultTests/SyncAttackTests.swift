@@ -65,6 +65,57 @@ import Testing
     return .object(device, hash: try #require(report?.packs.last).hash)
   }
 
+  /// The attacks of the model, each with the fact by which it is tried here, and in SyncEpochTests.
+  private static let tried = [
+    "head_put_back": "put an older head of another one back",
+    "own_head_put_back": "put an older head of one's own back",
+    "head_changed": "change a head",
+    "head_moved": "put a head in another one's place",
+    "head_of_another_key": "have a head that another key signed",
+    "object_changed": "change an object, or exchange it for another one",
+    "object_exchanged": "change an object, or exchange it for another one",
+    "object_withheld": "withhold an object, or a part of it",
+    "head_withheld": "withhold a head that another one has seen",
+    "other_vault": "have a head of another vault",
+    "false_epoch": "is not asked for by who had not the key before",
+    "back_before_the_key": "go back to before the key was changed",
+  ]
+
+  @Test func `are all that the model knows`() throws {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent()
+    let model = try String(
+      contentsOf: tests.appending(path: "../reference/sync_attacks.py"), encoding: .utf8)
+    let lists = model.matches(of: /\n(?:TEN|HELPED) = \[([^\]]*)\]/)
+    let names = lists.flatMap { $0.1.split { !$0.isLetter && $0 != "_" }.map(String.init) }
+    #expect(lists.count == 2 && names.count == 12 && Set(names) == Set(Self.tried.keys))
+    let facts = try ["SyncAttackTests", "SyncEpochTests"].map { file in
+      try String(contentsOf: tests.appending(path: file + ".swift"), encoding: .utf8)
+    }.joined()
+    for fact in Self.tried.values { #expect(facts.contains("@Test func `\(fact)`"), "\(fact)") }
+  }
+
+  @Test func `go back to before the key was changed`() throws {
+    let tower = tower
+    try machines.all[0].meet(store)
+    try machines.all[0].fill { vault throws in
+      let slots = try RekeySlots.cheap()
+      try vault.complete(
+        try vault.beginRekey(authorizedBy: machines.all[0].key(), slots, removing: [tower]))
+    }
+    try machines.all[0].meet(store)
+    let honest = store.files
+    // What the machine that was taken out writes there is as good as ever, to who does not know.
+    store.files = first
+    try change(2, "tower's")
+    let before = try Copies.state(machines.all[0])
+    let report = try machines.all[0].meet(store)
+    #expect(report.findings.contains(finding(.ownHeadBack, desk)))
+    #expect(try Copies.state(machines.all[0]) == before)
+    store.files = honest
+    try machines.all[0].meet(store)
+    try machines.all[0].fill { vault throws in #expect(try vault.getText("b") == "phone's news") }
+  }
+
   @Test func `put an older head of another one back`() throws {
     try machines.all[0].meet(store)
     let honest = store.files

@@ -135,6 +135,25 @@ import Testing
     #expect(try Copies.state(desk) == Copies.state(phone))
   }
 
+  @Test func `asks once to take away what the store keeps as another one's`() throws {
+    let removed = try tower.settledDevice()
+    machines.store.kept = [removed]
+    try rekey(desk, removing: [removed])
+    try desk.meet(machines.store)
+    _ = try enter(phone)
+    try phone.meet(machines.store)
+    var vault = try desk.unlock()
+    for _ in 0..<3 {
+      var run = try SyncRun(&vault)
+      var answer: SyncAnswer?
+      while let wish = try run.next(answer, in: &vault) { answer = machines.store.answer(wish) }
+      _ = consume run
+    }
+    vault.fold()
+    #expect(machines.store.refused == [.head(removed)])
+    #expect(machines.store.heads.contains(removed))
+  }
+
   /// Of two keys one is entered first, in whatever order heads are read.
   @Test func `is the same one where there are two, in whatever order they are read`() throws {
     let machines = try Machines(4)

@@ -14,6 +14,9 @@ final class TestStore {
   var dice = SystemDice(seed: 1)
   /// Whether it loses what was written since the last head where a meeting is killed.
   var forgets = false
+  /// Whose files it lets nobody take away, and what somebody tried to.
+  var kept: Set<DeviceID> = []
+  private(set) var refused: [RemotePath] = []
   private var settled: [RemotePath: [UInt8]] = [:]
   private(set) var written: [RemotePath] = []
   private(set) var deleted: [RemotePath] = []
@@ -49,6 +52,9 @@ final class TestStore {
       if case .head = path { settle() }
       written.append(path)
       return .done
+    case .delete(let path) where kept.contains(path.writer):
+      refused.append(path)
+      return .kept
     case .delete(let path):
       files[path] = nil
       deleted.append(path)

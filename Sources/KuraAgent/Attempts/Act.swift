@@ -83,3 +83,12 @@ final class AttemptJob: Job, @unchecked Sendable {
     return key
   }
 }
+
+extension UnlockAttempt {
+  /// Opens a slot by what is shown, or one of them.
+  func opening(only number: UInt8? = nil) -> Tally.Opening {
+    { credential, secret, mistake throws(VaultError) in
+      try open(credential, secret: secret, only: number, noting: &mistake)
+    }
+  }
+}

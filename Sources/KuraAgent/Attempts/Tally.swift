@@ -117,11 +117,8 @@ struct Tally: Sendable {
   private mutating func open(
     _ credential: Credential, _ secret: borrowing SecretBytes, only number: UInt8? = nil
   ) throws(VaultError) -> VaultKey {
-    let slots = slots
     do throws(VaultError) {
-      return try derive(credential, secret) { credential, secret, mistake throws(VaultError) in
-        try slots.open(credential, secret: secret, only: number, noting: &mistake)
-      }
+      return try derive(credential, secret, by: slots.opening(only: number))
     } catch {
       if case .codesSpent = error { slots.eraseDeviceSecrets() }
       throw error
@@ -313,12 +310,9 @@ extension Tally {
       return try open(.passcode, secret)
     }
     let failure: VaultError
-    let slots = slots
-    do throws(VaultError) {
-      return try derive(.local, secret) { credential, secret, mistake throws(VaultError) in
-        try slots.open(credential, secret: secret, noting: &mistake)
-      }
-    } catch { failure = error }
+    do throws(VaultError) { return try derive(.local, secret, by: slots.opening()) } catch {
+      failure = error
+    }
     let isSpent = if case .codesSpent = failure { true } else { false }
     do throws(VaultError) {
       guard failure.isOfCodeOnly, slots.slotCount(for: .passcode) > 0 else { throw failure }

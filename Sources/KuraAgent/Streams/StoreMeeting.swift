@@ -71,10 +71,12 @@ final class StoreMeeting {
     case (.bytes, .file(_, let most)): try add(given.bytes.bytes, most)
     case (.missing, .file) where parts == 0: return finish(.missing)
     case (.done, .write), (.done, .delete): return finish(.done)
+    case (.kept, .delete): return finish(.kept)
     case (.failed, .heads), (.failed, .objects), (.failed, .file), (.failed, .write),
       (.failed, .delete):
       return .failed
-    case (.names, _), (.bytes, _), (.missing, _), (.done, _), (.failed, .nothing): throw .malformed
+    case (.names, _), (.bytes, _), (.missing, _), (.done, _), (.failed, .nothing), (.kept, _):
+      throw .malformed
     }
     parts += 1
     guard !given.hasMore else { return .part(parts) }

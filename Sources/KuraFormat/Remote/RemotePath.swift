@@ -9,6 +9,13 @@ public enum RemotePath: Hashable, Sendable {
   /// An object that a device wrote, by its hash.
   case object(DeviceID, hash: [UInt8])
 
+  /// Whose it is.
+  public var writer: DeviceID {
+    switch self {
+    case .head(let device), .object(let device, _): device
+    }
+  }
+
   /// The name below which all of a vault stands.
   public static func root(of vault: VaultID) -> String { StorePlace.root(of: vault.bytes) }
 

@@ -57,7 +57,7 @@ public struct SyncGivenRequest: Message, ~Escapable {
     switch answer {
     case .names: try names.code(&coder)
     case .bytes: try coder.field32(&bytes, limit: ProtocolLimit.storePiece)
-    case .missing, .done, .failed: if hasMore { throw .fieldValue }
+    case .missing, .done, .failed, .kept: if hasMore { throw .fieldValue }
     }
   }
 }

@@ -83,7 +83,7 @@ struct Meeting {
       }
       return .bytes(bytes)
     case .write: try store.put(place, bytes)
-    case .delete: try store.delete(place)
+    case .delete: return .word(try store.delete(place) ? .done : .kept)
     case .list, .none: return .word(.failed)
     }
     return .word(.done)

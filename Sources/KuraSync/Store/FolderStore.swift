@@ -103,12 +103,13 @@ final class FolderStore: Store {
     }
   }
 
-  func delete(_ place: StorePlace) throws(StoreError) {
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
     let (folders, name) = Self.parts(place)
-    guard let folder = try open(folders, makes: false) else { return }
+    guard let folder = try open(folders, makes: false) else { return true }
     folder.remove("." + name)
     try folder.remove(name, in: path)
     try folder.sync(in: path)
+    return true
   }
 
   // MARK: - News

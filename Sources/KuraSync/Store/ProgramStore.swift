@@ -62,7 +62,13 @@ final class ProgramStore: Store {
     try done(.put(place, bytes))
   }
 
-  func delete(_ place: StorePlace) throws(StoreError) { try done(.delete(place)) }
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
+    switch try ask(.delete(place)) {
+    case .done: return true
+    case .nothing: return false
+    case .places, .bytes, .failed, .news: throw gone
+    }
+  }
 
   func settle() throws(StoreError) { try done(.settle) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraClient
 internal import KuraProtocol
 internal import KuraStore
 internal import KuraTerms
@@ -19,6 +20,7 @@ struct RcloneStore: Store {
   private let above: String
   private let program: RcloneProgram
   private let isNew: Bool
+  private let grain = TimeGrain()
 
   /// The store of a vault below a place.
   ///
@@ -67,16 +69,18 @@ struct RcloneStore: Store {
     try check(try run(["rcat", "--size=\(bytes.count)", path], bytes), path)
   }
 
-  func delete(_ place: StorePlace) throws(StoreError) {
+  func delete(_ place: StorePlace) throws(StoreError) -> Bool {
     let path = path + "/" + place.text
     let outcome = try run(["deletefile", path])
     if !outcome.isNothing { try check(outcome, path) }
+    return true
   }
 
   func marks(but own: [UInt8]) throws(StoreError) -> [UInt8] {
     let lines = try names(in: StorePlace.heads, ["--max-depth=1", "--format=pst"])
     let others = lines.filter { $0.prefix { $0 != ";" } != StorePlace.hexadecimal(own)[...] }
-    return Array(others.sorted().joined(separator: "\n").utf8)
+    let list = Array(others.sorted().joined(separator: "\n").utf8)
+    return list + [list.isEmpty ? 0 : grain.age(of: list, now: Machine.clocks().boot)]
   }
 
   /// The files below a name, as paths from there; none where there is nothing.
@@ -102,5 +106,23 @@ struct RcloneStore: Store {
 
   private func check(_ outcome: Outcome, _ path: String) throws(StoreError) {
     guard outcome.status == 0 else { throw outcome.error(in: path) }
+  }
+}
+
+/// Has what was seen be looked at again when it is older. A store tells times in seconds, or in minutes: what is written in the
+/// same one as what was seen, and is as long, looks the same.
+final class TimeGrain {
+  /// When what is seen is older than a second, and than a minute, in ms.
+  private static let ages: [UInt64] = [2_000, 62_000]
+
+  private var seen: [UInt8] = []
+  private var since: UInt64 = 0
+
+  /// How many such times have passed since a list changed: each makes it another one.
+  ///
+  /// - Parameter now: In ms since the machine was started.
+  func age(of list: [UInt8], now: UInt64) -> UInt8 {
+    if list != seen { (seen, since) = (list, now) }
+    return UInt8(Self.ages.count { now - since >= $0 })
   }
 }

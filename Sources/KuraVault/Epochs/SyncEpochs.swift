@@ -123,7 +123,10 @@ extension SyncRun {
     guard record.maker == device, told?.report != nil, !isHeldBack,
       others.allSatisfy({ reports[$0.device] != nil })
     else { return }
+    // Who may not take them away once may not the next time; who may by then unlocks anew.
+    vault.keptOfOthers.formUnion(shelf.kept)
     for note in table.notes where note.removedAt != nil && note.device != device {
+      if vault.keptOfOthers.contains(note.device) { continue }
       let head = RemotePath.head(note.device)
       if try shelf.listedHeads().contains(note.device) { throw .wish(.delete(head)) }
       if let hash = try shelf.listedObjects(of: note.device).first {

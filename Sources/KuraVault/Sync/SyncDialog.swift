@@ -30,4 +30,6 @@ public enum SyncAnswer: Equatable, Sendable {
   case missing
   /// It is done.
   case done
+  /// It was not taken away, and cannot be: it is another one's.
+  case kept
 }

@@ -21,6 +21,8 @@ struct SyncShelf {
   private var heads: [DeviceID]?
   private var objects: [DeviceID: Set<[UInt8]>] = [:]
   private var files: [RemotePath: [UInt8]?] = [:]
+  /// Whose files it does not let us take away.
+  private(set) var kept: Set<DeviceID> = []
   /// What was asked for last.
   private var wish: SyncWish?
 
@@ -48,7 +50,8 @@ struct SyncShelf {
       files[path] = nil
       if case .object(let device, let hash) = path { objects[device]?.insert(hash) }
     case (.nothing, _): break
-    case (.delete(let path), .done):
+    case (.delete(let path), .done), (.delete(let path), .kept):
+      if answer == .kept { kept.insert(path.writer) }
       switch path {
       case .object(let device, let hash): objects[device]?.remove(hash)
       case .head(let device): heads?.removeAll { $0 == device }
