@@ -43,7 +43,7 @@ private final class Script: StoreDialog, @unchecked Sendable {
     let script = Script()
     self.script = script
     bench = try Bench { configuration in
-      configuration.beginSync = { _ in
+      configuration.beginSync = { _, _ in
         script.begun += 1
         return script
       }

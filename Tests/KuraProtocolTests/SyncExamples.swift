@@ -94,6 +94,7 @@ extension Examples {
     var one = SyncDevice()
     (one.device, one.label, one.number) = (device, bytes("desk"), 9)
     (one.heard, one.isThis, one.isBehind) = (1_700_000_001_000, true, true)
+    one.isAwaited = true
     reply.devices = [one]
     return reply
   }

@@ -21,6 +21,7 @@ import Testing
     #expect(try SyncOrder(["--", "look", "dir:x"]).wanted == .look(remote: "dir:x"))
     #expect(try SyncOrder(["--", "joined"]).wanted == .joined)
     #expect(try SyncOrder(["--", "pull"]).wanted == .pull)
+    #expect(try SyncOrder(["--", "compact"]).wanted == .compact)
     #expect(try SyncOrder(["--", "init", "--weak"]).wanted == .begin(remote: "--weak"))
     let id = StorePlace.hexadecimal(Sample.vault)
     #expect(try SyncOrder(["reach", id]).wanted == .reach(vault: Sample.vault))
@@ -34,6 +35,7 @@ import Testing
     #expect(try SyncOrder(["-h"]).wanted == .help)
     let wrong = [
       ["init"], ["init", "dir:x", "y"], ["watch"], ["look"], ["joined", "x"], ["pull", "x"],
+      ["compact", "x"],
       ["--frobnicate"],
       ["--label"], ["--vault"],
       ["--label", "desk"], ["--weak"], ["--role", "x"], ["init", "--role", "x", "dir:x"],
@@ -151,6 +153,20 @@ import Testing
     #expect(lines[0].contains("epoch 0708;") && lines[0].hasSuffix("5 minutes ago"))
     // The words for addresses that stand in the proposal.
     #expect(lines[2].contains("says \"lusab babad gutih tugad babab\" on"))
+  }
+
+  @Test func `whom a store waits for is named, and that it waits for nobody`() {
+    var (desk, own) = (SyncDevice(), SyncDevice())
+    (desk.label, own.isThis, own.isAwaited) = (Array("desk".utf8), true, true)
+    var status = SyncStatusReply()
+    status.devices = [desk, own]
+    #expect(
+      SyncWords.compacted(status, now: 0) == ["nothing is left in the store that no vault has"])
+    (desk.isAwaited, desk.heard) = (true, 60_000)
+    status.devices = [desk, own]
+    let lines = SyncWords.compacted(status, now: 360_000)
+    #expect(lines.count == 1)
+    #expect(lines.first?.hasPrefix("this waits for desk, last heard 5 minutes ago: run") == true)
   }
 
   @Test func `each notice has words of its own, and all but one are alarms`() {

@@ -85,12 +85,19 @@ extension TestVault {
 
   /// Has the vault meet a store.
   ///
-  /// - Parameter steps: After how many wishes it is killed; nil for never.
+  /// - Parameters:
+  ///   - steps: After how many wishes it is killed; nil for never.
+  ///   - compacts: Whether all is sealed anew.
+  ///   - most: How many packs a head may name.
   @discardableResult
-  func meet(_ store: TestStore, killedAfter steps: Int? = nil) throws -> SyncReport {
+  func meet(
+    _ store: TestStore, killedAfter steps: Int? = nil, compacts: Bool = false,
+    mostPacks most: Int? = nil
+  ) throws -> SyncReport {
     var vault = try unlock()
     do {
-      var run = try SyncRun(&vault)
+      var run = try SyncRun(&vault, compacts: compacts)
+      if let most { run.mostPacks = most }
       var (answer, count): (SyncAnswer?, Int) = (nil, 0)
       store.settle()
       while let wish = try run.next(answer, in: &vault) {

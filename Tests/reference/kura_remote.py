@@ -168,6 +168,7 @@ def read_front(data):
 class Inner(NamedTuple):
     count: int
     time: int
+    round: int
     fingerprint: bytes
     label: bytes
     packs: list             # (hash, length, number)
@@ -179,7 +180,7 @@ class Inner(NamedTuple):
 
 
 def inner_bytes(inner):
-    return (u64(inner.count) + u64(inner.time) + inner.fingerprint + u8(len(inner.label)) + inner.label
+    return (u64(inner.count) + u64(inner.time) + u64(inner.round) + inner.fingerprint + u8(len(inner.label)) + inner.label
             + listed(inner.packs, lambda x: x[0] + u32(x[1]) + u64(x[2]))
             + listed(inner.seen, lambda x: x[0] + at_bytes(x[1]) + at_bytes(x[2]) + x[3])
             + listed(inner.covered, entry_bytes) + listed(inner.condemned, entry_bytes)
@@ -205,10 +206,11 @@ def read_inner(data):
         hash, number = reader.take(32), reader.u64()
         need(1 <= number <= TOP, "number")
         return hash, number
-    count, time, fingerprint, label = reader.u64(), reader.u64(), reader.take(32), reader.take(reader.u8())
+    count, time, round = reader.u64(), reader.u64(), reader.u64()
+    fingerprint, label = reader.take(32), reader.take(reader.u8())
     check_stored_text(label, 0, 64)
     packs = many(reader.u16(), lambda: (reader.take(32), reader.u32(), reader.u64()))
-    need(count <= TOP and len(packs) <= 1_024 and all(length <= LIMITS[PACK] and 1 <= n <= TOP for _, length, n in packs)
+    need(max(count, round) <= TOP and len(packs) <= 1_024 and all(length <= LIMITS[PACK] and 1 <= n <= TOP for _, length, n in packs)
          and all(a[2] <= b[2] for a, b in zip(packs, packs[1:])), "packs")
     seen = many(reader.u16(), lambda: (reader.take(16), read_at(reader), read_at(reader), reader.take(32)), "devices",
                 lambda x: x[0])
@@ -218,7 +220,7 @@ def read_inner(data):
     was = many(reader.u16(), lambda: read_was(reader), "devices", lambda x: x[0])
     need(max(map(len, (seen, covered, evidence))) <= 256 and len(condemned) <= 2_048 and len(was) <= 64, "too many")
     reader.end()
-    return Inner(count, time, fingerprint, label, packs, seen, covered, condemned, evidence, was)
+    return Inner(count, time, round, fingerprint, label, packs, seen, covered, condemned, evidence, was)
 
 
 def head_bytes(front, inner, ids, seed, vault_key, nonces):

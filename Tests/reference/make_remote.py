@@ -62,7 +62,7 @@ def sample_inner(make):
     hashes = sorted(make.source.bytes(32) for _ in range(3))
     at = 3, make.id()
     was = (low, make.id(), 4, at, [(4, make.id()), (6, make.id())])
-    return R.Inner(9, 1_760_000_000_000, make.source.bytes(32), "büro".encode(),
+    return R.Inner(9, 1_760_000_000_000, 3, make.source.bytes(32), "büro".encode(),
                    [(hashes[2], 5_000, 1), (hashes[0], 6_000, 4)],
                    [(low, at, R.NOTHING, make.source.bytes(32)), (high, (8, make.id()), at, bytes(32))],
                    [(low, 1), (high, 7)], [(hashes[0], 2), (hashes[1], 1)], [(high, hashes[1])], [was])
@@ -89,7 +89,7 @@ def fronts(make):
 
 def inners(make):
     sample = sample_inner(make)
-    make.good("inner", R.inner_bytes(R.Inner(0, 0, bytes(32), b"", [], [], [], [], [], [])))
+    make.good("inner", R.inner_bytes(R.Inner(0, 0, 0, bytes(32), b"", [], [], [], [], [], [])))
     bends = {name + " descend": lambda i, name=name: i._replace(**{name: getattr(i, name)[::-1]})
              for name in ("packs", "seen", "covered", "condemned")}
     device, former, fork, common, void = sample.was[0]
@@ -102,6 +102,7 @@ def inners(make):
         "a head without an id": lambda i: i._replace(seen=[(device, (1, bytes(16)), R.NOTHING, bytes(32))]),
         "an id without a head": lambda i: i._replace(seen=[(device, R.NOTHING, (0, device), bytes(32))]),
         "a count with a sign": lambda i: i._replace(count=1 << 63),
+        "a round with a sign": lambda i: i._replace(round=1 << 63),
         "void heads descend": lambda i: i._replace(was=[(device, former, fork, common, void[::-1])]),
         "a void head that both have": lambda i: i._replace(was=[(device, former, fork, common, [common])]),
         "257 devices": lambda i: i._replace(covered=[(bytes([n // 256, n % 256]) + bytes(14), 1) for n in range(257)]),

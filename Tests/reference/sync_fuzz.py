@@ -16,13 +16,15 @@ ROUNDS = 40
 # Rules that are left out, each with a seed whose run of 120 steps fails by it: of syncing, of the carrier, of the merge.
 FAULTS = {
     "pieces": 27,           # a row is taken before all of its long value is here
-    "fork point": 7,        # two lines of one id parted where their common head is
-    "missing": 19,          # a head counts as taken of which something is missing
-    "standing": 91,         # a row goes without those that show what stands beside it
-    "head first": 8,        # the head is written before what it names
+    "fork point": 10,       # two lines of one id parted where their common head is
+    "missing": 20,          # a head counts as taken of which something is missing
+    "standing": 1782,       # a row goes without those that show what stands beside it
+    "head first": 13,       # the head is written before what it names
     "twin": 7,              # nobody sees that two machines have one id
-    "lost": 20,             # what the store lost is not sealed anew
+    "lost": 14,             # what the store lost is not sealed anew
     "carrier": 1,           # files are not carried, and it is not told
+    "round": 1,             # who is asked to seal all anew does not
+    "round early": 638,     # who is asked to seals what is purged already by what he has not taken yet
 }
 MERGE_FAULTS = {"own-entry": 2, "fields": 2, "purge": 21}
 
@@ -40,10 +42,23 @@ def run(seed, steps, machines=4, skip=frozenset(), clocks=True):
 
 
 def finish(world):
-    """All carriers catch up, all owners are there, and everybody syncs until nothing changes."""
+    """All carriers catch up, all owners are there, and everybody syncs until nothing changes; then one has all sealed anew."""
     world.finishing, world.links = True, None
     for machine in world.machines:
         machine.session, machine.folder.stale = None, 0
+    rest(world)
+    world.ledger.check_all([machine.vault for machine in world.machines])
+    world.ledger.check_store(world)
+    world.ledger.check_rounds(world)
+    if world.remove_ghosts():           # nothing of them is ever said to be needed no more
+        rest(world)
+    for _ in world.session(world.machines[0], compacts=True).run():
+        pass
+    rest(world)
+    world.ledger.check_compact(world)
+
+
+def rest(world):
     for _ in range(ROUNDS):
         before = state(world)
         world.settle()

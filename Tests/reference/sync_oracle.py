@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import merge_model as M
 import sync_vault as V
+from sync_push import Pack
 from sync_vault import IDLE, SLOTS
 
 SETS_VALUE = ("new", "put", "code", "restore", "keep")
@@ -188,3 +189,28 @@ class Ledger:
             for path, file in world.hub.files.items():
                 if path == f"objects/{vault.device}/{file.name}":
                     need(file.name in needed | world.returned, f"an object of no use is left: {file.name}")
+
+    def packs(self, world):
+        """The packs of each machine that wrote all that stands under its name."""
+        copied = {was.former for machine in world.machines for was in machine.vault.was}
+        for vault in [m.vault for m in world.machines if m.vault.device not in copied | world.restored]:
+            for path, file in world.hub.files.items():
+                if path == f"objects/{vault.device}/{file.name}" and isinstance(file.content, Pack):
+                    yield vault, file
+
+    def check_rounds(self, world):
+        """Who has sealed all anew in a round has nothing in his packs that was purged when it was begun."""
+        for vault, file in self.packs(world):
+            for epoch, number, purged in world.rounds:
+                if vault.told_epoch == epoch and vault.told.round >= number and file.name in dict(vault.chain):
+                    for id, rows, _ in file.content.records:
+                        need(not any(M.covers(purged.get(id, ()), r) for r in rows), "purged, and sealed anew")
+
+    def check_compact(self, world):
+        """Once all have sealed anew no file of theirs has what its writer does not hold, and nothing is to be deleted."""
+        if "folder" in world.causes:
+            return                  # what was put back with a folder may be of no use
+        for vault, file in self.packs(world):
+            need(vault.told.round > 0 and not vault.told.condemned, "somebody has not sealed all anew")
+            for id, rows, _ in file.content.records if file.name not in world.returned else ():
+                need(rows <= vault.items[id].revisions, f"the store has what nobody holds: {file.name}")

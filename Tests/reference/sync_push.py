@@ -3,7 +3,8 @@
 
 One's own packs have one's own changes, and those of others that came otherwise than by the store.  When they are sealed
 anew they have of what they had that which is still held.  A push that is killed is never taken up again: what it wrote is
-condemned by the next head.
+condemned by the next head.  Who wants nothing in the store but what stands in the vaults begins a round: each device seals
+all anew that has taken what he had then.
 """
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import merge_model as M
 import sync_head as H
 import sync_vault as V
 from sync_head import VAULT, Front, Head, Seen
+from sync_pull import has_all
 from sync_store import Blob, path_of
 from sync_vault import NOTHING, At
 
@@ -67,8 +69,23 @@ def push(s):
     arrived(vault)
 
 
+def own_round(vault):
+    return vault.told.round if vault.told and vault.told_epoch == vault.epoch else 0
+
+
+def round_of(s):
+    """The round of the next head: one that is begun with it, or that of somebody of whom all is here that he had then."""
+    own = own_round(s.vault)
+    if s.compacts:
+        return 1 + max([own, *(head.round for head in s.heads.values())])
+    found = [head.round for device, head in s.heads.items() if has_all(s, device, head) or "round early" in V.FAULTS]
+    return own if "round" in V.FAULTS else max([own, *found])
+
+
 def is_due(s):
     vault = s.vault
+    if round_of(s) > own_round(vault) or vault.told is not None and vault.told.condemned and not vault.condemned:
+        return True                     # others wait to hear that all is deleted
     if vault.rewrite or vault.last is None or vault.told_epoch != vault.epoch or s.renew or vault.was != vault.told.was \
             or lacking(s):
         return True
@@ -113,6 +130,9 @@ class Draft:
     def __init__(self, s):
         self.s, self.vault = s, s.vault
         self.number = 1 + (self.vault.heads[-1].number if self.vault.heads else 0)
+        self.round = round_of(s)
+        if s.compacts:                  # of the trial: what is not to be found in any file of the round
+            s.begun = self.vault.epoch, self.round, {id: item.purged for id, item in self.vault.items.items()}
         self.files, self.chain, self.journals = [], list(self.vault.chain), self.vault.journals
         self.after = BLOCK * len(self.journals)
         self.condemned = dict(self.vault.condemned)
@@ -121,6 +141,7 @@ class Draft:
 
     def build(self):
         vault = self.vault
+        vault.rewrite |= self.round > own_round(vault)
         old, new = self.chosen()
         if vault.rewrite:
             since = max([number for _, number in vault.chain], default=0)
@@ -209,7 +230,7 @@ class Draft:
                       file_of(s, "journal", self.journal(vault.count)), vault.key)
         seen = {x: Seen(p.heard, p.taken, p.key) for x, p in vault.peers.items() if x not in vault.removed}
         head = file_of(s, "head", Head(vault.count, tuple(self.chain), seen, self.covered(), dict(self.condemned), vault.was,
-                                       evidence(s), s.clock()), front)
+                                       evidence(s), s.clock(), self.round), front)
         news = frozenset((row.device, row.count) for item in vault.items.values() for row in item.revisions
                          if row.device != vault.device and V.is_news(vault, row))
         vault.condemned = self.condemned

@@ -13,14 +13,16 @@ from sync_vault import NOTHING, At
 
 
 class Session:
-    def __init__(self, machine, rng, fresh, passcode=False):
+    def __init__(self, machine, rng, fresh, passcode=False, compacts=False):
         self.vault, self.folder, self.rng, self.fresh = machine.vault, machine.folder, rng, fresh
         self.clock = machine.clock
         self.passcode = passcode        # whether the owner is there to give it
+        self.compacts = compacts        # whether he wants nothing in the store but what stands in the vaults
         self.fronts, self.heads, self.strangers = {}, {}, {}
         self.named = set()
         self.renew = self.held_back = False
         self.barred, self.missing, self.doubtful = {}, set(), set()
+        self.begun = None
         self.read_as(self.vault.record, self.vault.vault_key)
 
     def name(self, kind, device):

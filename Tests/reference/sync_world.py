@@ -44,6 +44,7 @@ class World:
         self.ledger = Ledger()
         self.causes = set()         # of alarms that are right
         self.counts = {}            # how often what happened
+        self.rounds = []            # of those that were begun the epoch, the number, and what was purged by then
         self.returned = set()       # objects that the store brought back
         self.lost = False           # whether the store lost something
         self.restored = set()       # devices that were put back: what they had begun to write nobody knows of
@@ -110,12 +111,13 @@ class World:
             if not self.reaches(m):
                 return
             m.folder.stale = .3 if self.rng.random() < .2 else 0
-            m.current = self.session(m, passcode=self.rng.random() < .4)
+            m.current = self.session(m, passcode=self.rng.random() < .4, compacts=self.rng.random() < .04)
             m.session = m.current.run()
         steps = self.rng.choice([2, 6, 20, 10 ** 6, 10 ** 6])
         for _ in range(steps):
             if next(m.session, "end") == "end":
                 m.session = None
+                self.rounds += [m.current.begun] if m.current.begun else []
                 self.ledger.alarms(m.current.alarms(), self.causes)
                 return
             m.session_steps = steps

@@ -41,9 +41,9 @@ public struct AgentConfiguration: Sendable {
   /// Tells whether a process does nothing until it is told to go on; a test's own does.
   var isStopped: @Sendable (UInt32) -> Bool = ProcessLink.isStopped
 
-  /// Begins what a vault has to do in a store; a test's own does.
-  var beginSync: @Sendable (inout UnlockedVault) throws(VaultError) -> any StoreDialog = {
-    vault throws(VaultError) in try VaultMeeting(&vault)
+  /// Begins what a vault has to do in a store, or to seal all anew there; a test's own does.
+  var beginSync: @Sendable (inout UnlockedVault, Bool) throws(VaultError) -> any StoreDialog = {
+    vault, compacts throws(VaultError) in try VaultMeeting(&vault, compacts: compacts)
   }
 
   /// A configuration with all else at its standard.

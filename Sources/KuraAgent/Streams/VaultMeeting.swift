@@ -11,7 +11,9 @@ final class VaultMeeting: StoreDialog {
   private(set) var entrance: JoinOffer?
   private(set) var unites = false
 
-  init(_ vault: inout UnlockedVault) throws(VaultError) { run = try SyncRun(&vault) }
+  init(_ vault: inout UnlockedVault, compacts: Bool) throws(VaultError) {
+    run = try SyncRun(&vault, compacts: compacts)
+  }
 
   func next(
     _ answer: SyncAnswer?, in vault: inout UnlockedVault
@@ -57,8 +59,8 @@ extension SyncReply {
 }
 
 extension SyncStatusReply {
-  /// Who shares a vault; nobody without a state.
-  init(_ state: SharingState?) {
+  /// Who shares a vault, and who of them is awaited; nobody without a state.
+  init(_ state: SharingState?, awaiting awaited: Set<DeviceID>) {
     self.init()
     guard let state else { return }
     isShared = true
@@ -70,6 +72,7 @@ extension SyncStatusReply {
       (device.device, device.label, device.number) = (known.id.bytes, known.label, known.number)
       (device.heard, device.isThis) = (known.heardTime, known.isThis)
       (device.isRemoved, device.isBehind) = (known.isRemoved, known.isBehind)
+      device.isAwaited = awaited.contains(known.id)
       return device
     }
   }

@@ -8,11 +8,11 @@ internal import SecureMemory
 /// Verbs for a vault that machines share through a store.
 extension Agent {
   /// Begins a conversation with who carries.
-  func sync(_ connection: Connection) throws(Refusal) {
+  func sync(_ request: SyncRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     guard !connections.contains(where: { $0.meeting?.session === session }) else { throw .busy }
     let begun = try work(on: session) { vault throws(VaultError) in
-      try configuration.beginSync(&vault)
+      try configuration.beginSync(&vault, request.compacts)
     }
     let meeting = StoreMeeting(begun, of: session)
     connection.meeting = meeting
@@ -40,9 +40,11 @@ extension Agent {
 
   func syncStatus(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    let state = try work(on: session) { vault throws(VaultError) in try vault.sharingState() }
+    let (state, awaited) = try work(on: session) { vault throws(VaultError) in
+      (try vault.sharingState(), try vault.awaitedDevices())
+    }
     try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putReply(SyncStatusReply(state))
+      try connection.outbox.frames.putReply(SyncStatusReply(state, awaiting: awaited))
     }
   }
 

@@ -81,7 +81,7 @@ extension Agent {
     case .wishes(let request): try wishes(request, connection)
     case .approve(let request): try approve(request, connection)
     case .decline(let request): try decline(request, connection)
-    case .sync: try sync(connection)
+    case .sync(let message): try sync(message, connection)
     case .syncGiven(let request): try syncGiven(request, connection)
     case .syncStatus: try syncStatus(connection)
     case .syncStart(let request): try startSync(request, connection)

@@ -11,9 +11,11 @@ enum Protect {
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let name = try invocation.operand(0)
-    _ = try invocation.access().unlocked { connection throws(ClientError) in
-      try connection.protect(name)
+    let vault = try invocation.access().unlocked { connection throws(ClientError) in
+      _ = try connection.protect(name)
+      return (try? connection.status())?.vault ?? []
     }
+    Sync.tellOfStore(vault, invocation.messages)
     return .ok
   }
 }

@@ -26,9 +26,13 @@ enum Purge {
     let access = try invocation.access()
     if !arguments.has(.yes) { try confirm(name, scope, revision, access) }
     let purpose = Purpose("purge", Diagnostic.shown(name))
+    var vault: [UInt8] = []
     let (damage, free) = try access.owned(to: purpose) { connection, word throws(ClientError) in
-      try connection.purge(name, scope, revision: revision, by: word)
+      let done = try connection.purge(name, scope, revision: revision, by: word)
+      vault = (try? connection.status())?.vault ?? []
+      return done
     }
+    Sync.tellOfStore(vault, invocation.messages)
     if let damage {
       invocation.messages.note(
         "what was damaged is gone, too: \(damage.done) of \(damage.total) revisions removed")

@@ -6,7 +6,8 @@ internal import KuraProtocol
 /// Does `kura sync`: tells who shares the vault, or unlocks it and becomes the program that carries.
 enum Sync {
   static let command = Command(
-    "sync", [.init("init|join|enter|status|devices|sql", .optional), .init("REMOTE", .optional)],
+    "sync",
+    [.init("init|join|enter|status|devices|compact|sql", .optional), .init("REMOTE", .optional)],
     abstract: "share the vault among your machines by a store",
     options: [
       Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
@@ -29,7 +30,7 @@ enum Sync {
   /// Names what can be done; nothing: to meet the store.
   private enum Action: String, CaseIterable {
     case initialize = "init"
-    case join, enter, status, devices, sql
+    case join, enter, status, devices, compact, sql
 
     /// The options that it takes.
     var options: [OptionName] {
@@ -39,6 +40,7 @@ enum Sync {
       case .enter: [.otherPasscodeFD, .otherPasscodeFile]
       case .status: [.json]
       case .devices: [.json, .remove] + Sync.removing
+      case .compact: []
       case .sql: [.role]
       }
     }
@@ -56,7 +58,8 @@ enum Sync {
       else {
         throw .usage(
           "sync does not know " + Diagnostic.quoted(word),
-          hint: "say init, join, enter, status, devices or sql, or nothing to meet the store")
+          hint:
+            "say init, join, enter, status, devices, compact or sql, or nothing to meet the store")
       }
       return action
     }
@@ -79,7 +82,7 @@ enum Sync {
       try showDevices(access, &invocation)
     case .enter: return try enter(try program(), access, invocation)
     case .join: return try join(try program(), access, invocation)
-    case .initialize, .sql, nil: return try carry(operands, access, invocation)
+    case .initialize, .compact, .sql, nil: return try carry(operands, access, invocation)
     }
     return .ok
   }
@@ -139,6 +142,15 @@ enum Sync {
 
   static func status(_ access: VaultAccess) throws(CommandError) -> SyncStatusReply {
     try access.unlocked { connection throws(ClientError) in try connection.syncStatus() }
+  }
+
+  /// Says of what is gone from the vault, or was there before it took the passcode, that the store still has it.
+  ///
+  /// - Parameter vault: The id of the one that was changed.
+  static func tellOfStore(_ vault: [UInt8], _ messages: Messages) {
+    guard let note = try? StoreNote.read(for: vault), !note.remote.isEmpty else { return }
+    messages.note("what the store has of it, sealed, is still there")
+    messages.suggest("'kura sync compact' has all machines take it out")
   }
 
   /// What this machine has noted of the store of a vault; nil for none.
@@ -205,7 +217,8 @@ extension Sync {
       let heard = device.heard == 0 ? "never heard" : "heard " + Moment.local(device.heard)
       try invocation.output.write(
         "\t\(device.number)\t" + (device.isThis ? "this machine" : heard)
-          + (device.isBehind ? ", without the key of now" : "")
+          + (device.isBehind
+            ? ", without the key of now" : device.isAwaited ? ", waited for" : "")
           + (device.isRemoved ? ", removed" : "") + "\n")
     }
     if !status.isShared { invocation.messages.note("the vault is not shared") }
@@ -259,6 +272,7 @@ extension Sync {
       try output.member("head", device.number)
       try output.member("this", device.isThis)
       try output.member("behind", device.isBehind)
+      try output.member("awaited", device.isAwaited)
       try output.member("removed", device.isRemoved)
       try output.closeObject()
     }

@@ -141,8 +141,10 @@ public struct StoreOffer: Equatable, Sendable {
 extension Connection {
   /// Begins to bring the vault and a store together. Each errand is answered by one of the `give` methods, until there
   /// is none.
-  public mutating func beginSync() throws(ClientError) -> StoreTurn {
-    try send(.sync(SyncRequest()))
+  ///
+  /// - Parameter compacts: Whether all is sealed anew, so that nothing is left in the store that no vault has.
+  public mutating func beginSync(compacts: Bool = false) throws(ClientError) -> StoreTurn {
+    try send(.sync(SyncRequest(compacts: compacts)))
     return try storeTurn()
   }
 

@@ -100,6 +100,8 @@ public struct HeadReport: Equatable, Sendable {
   public var count: UInt64
   /// When it was written, by the device's own clock.
   public var time: UInt64 = 0
+  /// The round that the packs were sealed in, or after; 0 before the first.
+  public var round: UInt64 = 0
   /// What all items come to, 32 bytes; zeros where that was not looked at.
   public var fingerprint = [UInt8](repeating: 0, count: 32)
   /// What the owner calls the device.
@@ -129,13 +131,14 @@ extension HeadReport {
   /// - Throws: ``FormatError/damaged``.
   public init(decoding plaintext: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(plaintext)
-    (count, time, fingerprint) = (
-      try reader.integer(), try reader.integer(), try reader.hash()
+    (count, time, round) = (
+      try reader.integer(), try reader.integer(), try reader.integer()
     )
+    fingerprint = try reader.hash()
     var label: [UInt8] = []
     label.append(span: try reader.take(Int(try reader.integer(UInt8.self))))
-    guard SlotLabel.isCanonical(label.span), count <= RevisionEntry.counters.upperBound
-    else { throw .damaged }
+    let most = RevisionEntry.counters.upperBound
+    guard SlotLabel.isCanonical(label.span), count <= most, round <= most else { throw .damaged }
     self.label = label
     packs = try HeadReport.packs(&reader)
     seen = try reader.list(most: HeadReport.mostDevices, byteCount: 96) {
@@ -214,6 +217,7 @@ extension HeadReport {
     var bytes: [UInt8] = []
     bytes.append(integer: count)
     bytes.append(integer: time)
+    bytes.append(integer: round)
     bytes.append(contentsOf: fingerprint)
     bytes.append(UInt8(label.count))
     bytes.append(contentsOf: label)

@@ -143,11 +143,14 @@ public struct SyncDevice: Message, Equatable, Sendable {
   public var isRemoved = false
   /// Whether nothing was heard of it under the vault key of now.
   public var isBehind = false
+  /// Whether it has to meet the store before nothing is left there that no vault has.
+  public var isAwaited = false
 
   /// Without fields yet: they are read into it.
   public init() {}
 
-  /// Goes over `device b16, label b16, number u64, heard u64, this u8, removed u8, behind u8`.
+  /// Goes over `device b16, label b16, number u64, heard u64, this u8, removed u8, behind u8,
+  /// awaited u8`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.bytes16(&device, limit: StorePlace.identifierByteCount)
     try coder.bytes16(&label, limit: Int(UInt16.max))
@@ -156,6 +159,7 @@ public struct SyncDevice: Message, Equatable, Sendable {
     try coder.flag(&isThis)
     try coder.flag(&isRemoved)
     try coder.flag(&isBehind)
+    try coder.flag(&isAwaited)
   }
 }
 

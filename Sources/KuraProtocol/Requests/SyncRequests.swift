@@ -3,15 +3,19 @@
 /// Bring the vault and what machines leave for each other in a store together. The answer is a ``StoreErrand``; each
 /// errand is answered by a ``SyncGivenRequest``, until there is none and the report comes.
 public struct SyncRequest: Message, Equatable, Sendable {
-  private var flags: UInt8 = 0
+  /// Whether all is sealed anew, here and by the others when they meet the store, so that nothing is left there that no vault
+  /// has.
+  public private(set) var compacts: Bool
+
+  /// Without fields yet: they are read into it.
+  public init() { self.init(compacts: false) }
 
   /// Begins.
-  public init() {}
+  public init(compacts: Bool) { self.compacts = compacts }
 
-  /// Goes over `flags u8`, of which there is none yet.
+  /// Goes over `flags u8`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
-    try coder.number(&flags)
-    guard flags == 0 else { throw .fieldValue }
+    try coder.flag(&compacts)
   }
 }
 

@@ -14,13 +14,16 @@ struct Meeting {
 
   /// Meets a store.
   ///
-  /// - Parameter progress: Is told how many bytes went to and fro.
+  /// - Parameters:
+  ///   - compacts: Whether all is sealed anew.
+  ///   - progress: Is told how many bytes went to and fro.
   init(
-    _ connection: inout Connection, _ store: some Store, progress: (Int) -> Void = { _ in }
+    _ connection: inout Connection, _ store: some Store, compacts: Bool = false,
+    progress: (Int) -> Void = { _ in }
   ) throws(SyncFailure) {
     var moved = 0
     var failure: StoreError?
-    var turn = try asking { () throws(ClientError) in try connection.beginSync() }
+    var turn = try asking { () throws(ClientError) in try connection.beginSync(compacts: compacts) }
     while true {
       let errand: StoreErrand
       let bytes: [UInt8]

@@ -22,6 +22,8 @@ struct SyncOrder: Equatable, Sendable {
     case pull
     /// Look whether the store of a vault is reached, for `kura doctor`.
     case reach(vault: [UInt8])
+    /// Meet it, and have nothing left in it that no vault has.
+    case compact
     /// Print what makes a database ready, or a role in it.
     case sql(role: String?)
   }
@@ -43,6 +45,7 @@ struct SyncOrder: Equatable, Sendable {
            kura sync enter [--other-passcode-file FILE]
            kura sync status [--json]
            kura sync devices [--json | --remove NAME]
+           kura sync compact
            kura sync sql [--role NAME]
     A REMOTE is dir:FOLDER, rclone:NAME:PATH, or postgres://USER@HOST/DATABASE.
 
@@ -92,6 +95,7 @@ struct SyncOrder: Equatable, Sendable {
     }
     if operands == ["joined"] { return wanted = .joined }
     if operands == ["pull"] { return wanted = .pull }
+    if operands == ["compact"] { return wanted = .compact }
     guard first == "init" || first == "look" else {
       throw Flaw(words: "sync does not know " + first)
     }

@@ -20,6 +20,7 @@ public enum SyncProgram {
       switch order.wanted {
       case .version: write("kura-sync " + Release.version + "\n", to: 1)
       case .help: write(SyncOrder.usage, to: 1)
+      case .compact: return Int32(try compact(order).rawValue)
       case .meet, .pull: return Int32(try meet(order).rawValue)
       case .begin(let remote): return Int32(try begin(remote, order).rawValue)
       case .look(let remote): try look(remote)
@@ -50,6 +51,20 @@ public enum SyncProgram {
       throw .noStore
     }
     return try meet(side, id, try remote.open(of: id), remote, order)
+  }
+
+  /// Has all sealed anew, and tells for whom that waits.
+  private static func compact(_ order: SyncOrder) throws(SyncFailure) -> ExitStatus {
+    let ended = try meet(order)
+    let (side, id) = try unlocked(order)
+    guard let remote = try Remote.noted(for: id) else { throw .noStore }
+    // What was deleted by then is said in another head.
+    let store = try remote.open(of: id)
+    let meeting = try Meeting(&side.connection, store)
+    if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
+    let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
+    for line in SyncWords.compacted(status, now: Machine.clocks().wall) { note(line, order) }
+    return ended
   }
 
   /// Looks into the store of a vault, which may be locked.
@@ -150,7 +165,9 @@ public enum SyncProgram {
   ) throws(SyncFailure) -> Meeting {
     let bar = Bar(isShown: kura_is_terminal(2) && !order.isQuiet)
     defer { bar.clear() }
-    return try Meeting(&side.connection, store) { bar.show($0) }
+    return try Meeting(&side.connection, store, compacts: order.wanted == .compact) {
+      bar.show($0)
+    }
   }
 
   /// Tells what came of a meeting.

@@ -88,6 +88,20 @@ enum SyncWords {
     return lines
   }
 
+  /// Whom it waits for that nothing is left in the store that no vault has.
+  static func compacted(_ status: SyncStatusReply, now: UInt64) -> [String] {
+    let awaited = status.devices.filter { $0.isAwaited && !$0.isThis }
+    guard !awaited.isEmpty else {
+      return ["nothing is left in the store that no vault has"]
+    }
+    return awaited.map { device in
+      let name = label(of: SyncNews(.late, of: device.device, label: device.label))
+      return "this waits for \(name), last heard " + since(device.heard, now)
+        + ": run 'kura sync' there and here until it is named no more, or, if it is lost, "
+        + "'kura sync devices --remove NAME'"
+    }
+  }
+
   /// What was noticed, in a line.
   ///
   /// - Parameter now: By the clock of this machine, in ms of Unix time.

@@ -34,6 +34,8 @@ final class SyncPush {
   let rootEpoch: UInt64
   /// Whether all of one's own is sealed anew.
   let isRewrite: Bool
+  /// The round that it is sealed in, or after.
+  let round: UInt64
   /// Whether there is anything to say.
   var isDue = false
   var loads: [Load]
@@ -60,11 +62,11 @@ final class SyncPush {
 
   init(
     after before: SyncFront?, told: SyncTold?, count: UInt64,
-    rootEpoch: UInt64, isRewrite: Bool, _ memory: RemoteMemory, _ loads: [Load]
+    rootEpoch: UInt64, isRewrite: Bool, in round: UInt64, _ memory: RemoteMemory, _ loads: [Load]
   ) throws(VaultError) {
     writer = try fromFormat(.item, PackWriter())
     (self.before, self.told, self.count, self.rootEpoch) = (before, told, count, rootEpoch)
-    (self.isRewrite, self.loads) = (isRewrite, loads)
+    (self.isRewrite, self.round, self.loads) = (isRewrite, round, loads)
     packs = isRewrite ? [] : told?.report?.packs ?? []
     vouched = memory.standing.vouched
     for object in told?.report?.condemned ?? [] { condemned[object.hash] = object.number }
@@ -88,11 +90,19 @@ extension SyncRun {
   mutating func push(_ vault: inout UnlockedVault) throws(SyncStop) {
     if push == nil {
       guard !isHeldBack else { return }
-      push = try fromVault { () throws(VaultError) in try beginPush(&vault) }
+      let isCleaned = try isCleaned(&vault)
+      let begun = try fromVault { () throws(VaultError) in try beginPush(&vault) }
+      if isCleaned { begun.isDue = true }
+      push = begun
     }
     guard let push else { return }
     try flush(push)
     try writePacks(push, &vault)
+    if isFull, !push.isRewrite {
+      // What was written for it is of no use: the next head condemns it.
+      self.push = nil
+      return try self.push(&vault)
+    }
     guard push.isDue else {
       self.push = nil
       return
@@ -139,8 +149,11 @@ extension SyncRun {
     let before = try vault.newestOwnHead(device)
     let count = vault.trust.root.copy?.counter ?? 0
     let lacking = try lackingValues(&vault)
+    let round = try round(after: told?.report, &vault)
     // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
-    let isRewrite = memory.mustRewrite || memory.mustWalk || told?.report == nil
+    let isRewrite =
+      memory.mustRewrite || memory.mustWalk || told?.report == nil || isFull
+      || round > told?.report?.round ?? 0
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
@@ -167,7 +180,7 @@ extension SyncRun {
       || table[device]?.label != told?.report?.label || isAwaited(told?.report, table)
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
-      isRewrite: isRewrite, memory, loads)
+      isRewrite: isRewrite, in: round, memory, loads)
     push.isDue = isDue
     return push
   }
@@ -218,6 +231,10 @@ extension SyncRun {
     while let load = push.loads.first {
       try goOnUpload(push, &vault)
       guard try !fill(push, load, &vault) else { continue }
+      if push.packs.count == mostPacks, !push.writer.isEmpty, !push.isRewrite {
+        isFull = true
+        return
+      }
       try fromVault { () throws(VaultError) in try finishPack(push, load, &vault) }
       if push.next > load.items.count {
         push.loads.removeFirst()
@@ -328,7 +345,7 @@ extension SyncRun {
     guard !push.writer.isEmpty else { return }
     let writer = exchange(&push.writer, with: try fromFormat(.item, PackWriter()))
     let object = try vault.sealed(writer, at: place)
-    guard push.packs.count < HeadReport.mostPacks else { throw .tooLarge }
+    guard push.packs.count < mostPacks else { throw .tooLarge }
     let hash = try push.add(object, of: device)
     push.isDue = true
     push.packs.append(

@@ -40,6 +40,12 @@ public struct SyncRun: ~Copyable {
   var lostJournal: Int?
   /// The own head is to be written again.
   var renews = false
+  /// Whether nothing is to be in the store but what stands in the vaults.
+  let compacts: Bool
+  /// How many packs a head names at most.
+  var mostPacks = HeadReport.mostPacks
+  /// There is no room for one more: all of one's own is sealed anew.
+  var isFull = false
   /// Nothing may be written: first somebody has to decide something, or to come.
   var isHeldBack = false
   /// Keeps others from sweeping the pieces of long values that no row names yet.
@@ -59,8 +65,10 @@ public struct SyncRun: ~Copyable {
 
   /// Begins a meeting.
   ///
+  /// - Parameter compacts: Whether all is sealed anew, here and by whoever meets the store later, so that nothing is left
+  ///   there that no vault has.
   /// - Throws: ``VaultError/notShared``; errors of the file.
-  public init(_ vault: inout UnlockedVault) throws(VaultError) {
+  public init(_ vault: inout UnlockedVault, compacts: Bool = false) throws(VaultError) {
     let seed = try vault.settledSeed()
     let (epoch, barred) = (try vault.epoch(), try vault.barred())
     let lock = try fromStorage(vault.uploadLock(.shared))
@@ -69,6 +77,7 @@ public struct SyncRun: ~Copyable {
     self.seed = seed
     self.lock = lock
     self.barred = barred
+    self.compacts = compacts
   }
 
   /// Goes on until something is wished for.

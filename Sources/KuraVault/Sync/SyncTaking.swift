@@ -117,21 +117,12 @@ extension SyncRun {
   /// Notes of which devices all is here that they had made up to their heads.
   private mutating func noteComplete(_ vault: inout UnlockedVault) throws(SyncStop) {
     guard barred.isEmpty else { return }
-    let (table, maker, cut) = try fromVault { () throws(VaultError) in
-      let beginning = try vault.epochBeginning()
-      return (try vault.tableOfShared(), beginning.maker, beginning.cut)
+    let (table, all) = try fromVault { () throws(VaultError) in
+      (try vault.tableOfShared(), try takenWhole(&vault))
     }
-    func taken(_ name: DeviceID) -> HeadPlace { table[name]?.taken ?? .none }
     var complete: [DeviceID: UInt64] = [:]
-    for name in others {
-      guard let front = fronts[name], let inner = reports[name], taken(name) == front.place
-      else { continue }
-      let leans =
-        inner.seen.map { ($0.device, $0.taken.number) } + [(maker, cut.first)]
-      let isAll = leans.allSatisfy { other, number in
-        other == name || other == device || taken(other).number >= number
-      }
-      if isAll, inner.count > table[name]?.complete ?? 0 { complete[name] = inner.count }
+    for (name, inner) in all where inner.count > table[name]?.complete ?? 0 {
+      complete[name] = inner.count
     }
     guard !complete.isEmpty else { return }
     try fromVault { () throws(VaultError) in
@@ -144,6 +135,28 @@ extension SyncRun {
         return []
       }
     }
+  }
+}
+
+extension SyncRun {
+  /// What those devices say of which all is here that they had made up to their heads.
+  func takenWhole(
+    _ vault: inout UnlockedVault
+  ) throws(VaultError) -> [(device: DeviceID, report: HeadReport)] {
+    let (beginning, table) = (try vault.epochBeginning(), try vault.tableOfShared())
+    func taken(_ name: DeviceID) -> HeadPlace { table[name]?.taken ?? .none }
+    var found: [(device: DeviceID, report: HeadReport)] = []
+    for name in others {
+      guard let front = fronts[name], let inner = reports[name], taken(name) == front.place
+      else { continue }
+      let leans =
+        inner.seen.map { ($0.device, $0.taken.number) } + [(beginning.maker, beginning.cut.first)]
+      let isAll = leans.allSatisfy { other, number in
+        other == name || other == device || taken(other).number >= number
+      }
+      if isAll { found.append((name, inner)) }
+    }
+    return found
   }
 }
 
