@@ -110,7 +110,7 @@ extension UnlockedVault {
       try prepare(try fromFormat(.header, DeviceSeed.random(vault: id, device: device)))
     }
     try fromStorage(rows.storage.deleteJournal(from: 1))
-    try noteForeign(&draft)
+    try noteCopied(&draft)
     guard ledger.machine != machine else { return }
     keys.ring.ledger?.machine = machine
     try storeRing(&draft)

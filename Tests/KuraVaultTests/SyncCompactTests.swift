@@ -93,6 +93,18 @@ import Testing
     #expect(before.isDisjoint(with: machines.store.files.keys))
   }
 
+  @Test func `waits for others also where it began with who has nothing in it`() throws {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, second) = (machines.all[0], machines.all[1])
+    let fresh = try TestVault.machine(7)
+    try Copies.copy(first, to: fresh)
+    try fresh.meet(machines.store, compacts: true)
+    #expect(try told(fresh).report.condemned == [])
+    #expect(try awaited(by: fresh) == devices(first, second))
+    for _ in 0..<3 { for machine in [first, second, fresh] { try machine.meet(machines.store) } }
+    #expect(try awaited(by: fresh) == [])
+  }
+
   @Test func `is sealed anew where there is no room for one more pack`() throws {
     let machines = try Machines(2) { try $0.put("a", "1") }
     let first = machines.all[0]

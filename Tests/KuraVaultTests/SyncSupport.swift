@@ -19,6 +19,7 @@ final class TestStore {
   private(set) var refused: [RemotePath] = []
   private var settled: [RemotePath: [UInt8]] = [:]
   private(set) var written: [RemotePath] = []
+  private(set) var fetched: [RemotePath] = []
   private(set) var deleted: [RemotePath] = []
 
   /// What the store has of a device beside its head.
@@ -32,7 +33,7 @@ final class TestStore {
     files.keys.compactMap { path in if case .head(let device) = path { device } else { nil } }
   }
 
-  func forgetWrites() { written = [] }
+  func forgetWrites() { (written, fetched) = ([], []) }
 
   /// All that was written or deleted since this was asked, in order.
   func takeChanges() -> [RemotePath] {
@@ -45,6 +46,7 @@ final class TestStore {
     case .heads: return .paths(files.keys.filter { !$0.text.hasPrefix("objects") && !isLate })
     case .objects(let device): return .paths(objects(of: device).filter { _ in !isLate })
     case .file(let path, let most):
+      fetched.append(path)
       guard let bytes = files[path], bytes.count <= most, !isLate else { return .missing }
       return .file(isLate ? Array(bytes.prefix(bytes.count / 2)) : bytes)
     case .write(let path, let bytes):

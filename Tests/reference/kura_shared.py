@@ -61,7 +61,7 @@ def read_memory(data):
                   lambda x: x[0]) if flags & 8 else ()
     reader.end()
     need(len(beside) <= 7 and bool(flags & 8) == bool(beside), "epochs beside")
-    need(any(device) and flags < 16 and len(record) <= LIMITS[RECORD], "memory")
+    need(any(device) and flags < 32 and len(record) <= LIMITS[RECORD], "memory")
     need(len(covered) <= 512 and len(was) <= 64, "too many")
     need(len(pending) <= 1 and all(found.at[0] for found in pending), "pending")
     return Memory(device, flags, record, covered, was, standing, pending, beside)

@@ -44,7 +44,9 @@ class Session:
         yield from see_to_own(self)
         yield from pull(self)
         yield from push(self)
+        self.compacts = False
         yield from clean(self)
+        yield from push(self)           # which says so
         yield from E.sweep(self)
 
 

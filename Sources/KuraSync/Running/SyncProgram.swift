@@ -56,12 +56,7 @@ public enum SyncProgram {
   /// Has all sealed anew, and tells for whom that waits.
   private static func compact(_ order: SyncOrder) throws(SyncFailure) -> ExitStatus {
     let ended = try meet(order)
-    let (side, id) = try unlocked(order)
-    guard let remote = try Remote.noted(for: id) else { throw .noStore }
-    // What was deleted by then is said in another head.
-    let store = try remote.open(of: id)
-    let meeting = try Meeting(&side.connection, store)
-    if let failure = meeting.failure { throw SyncFailure(failure, at: remote.text) }
+    let side = try unlocked(order).0
     let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
     for line in SyncWords.compacted(status, now: Machine.clocks().wall) { note(line, order) }
     return ended

@@ -35,6 +35,7 @@ struct EpochChange: Sendable {
     (changed.record, changed.covered) = (record, covered)
     (changed.mustRewrite, changed.mustWalk, changed.awaitsSlots) = (false, true, isOthers)
     changed.beside = beside
+    changed.leavesOld = false
     changed.standing = changed.standing.headAlone
     changed.pending = changed.pending?.headAlone
     memory = changed

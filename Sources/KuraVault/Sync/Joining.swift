@@ -252,7 +252,7 @@ extension JoinOffer {
   /// What the new copy remembers of the store.
   fileprivate func memory(of device: DeviceID, _ cut: EpochCut) -> RemoteMemory {
     var memory = RemoteMemory(device: device, record: record)
-    (memory.mustWalk, memory.awaitsSlots) = (true, true)
+    (memory.mustWalk, memory.awaitsSlots, memory.leavesOld) = (true, true, true)
     memory.covered = RevisionVector(
       cut.taken.filter { $0.counter > 0 }.map {
         RevisionEntry(device: $0.device, counter: $0.counter)

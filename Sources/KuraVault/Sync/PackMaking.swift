@@ -23,6 +23,8 @@ public struct PackCoverage: Sendable {
   let vouched: CounterRuns
   /// Whose packs are sealed anew, so that what they have goes out and not what is news; nil for what is news.
   let keeper: DeviceID?
+  /// Whether others keep what was written in format 1.
+  let leavesOld: Bool
   /// Long values that others are about to lose, so that the rows with them are news again.
   let values: Set<ValueID>
 
@@ -35,11 +37,15 @@ public struct PackCoverage: Sendable {
   }
 
   init(covered: RevisionVector?, vouched: CounterRuns, values: Set<ValueID>) {
-    (self.covered, self.vouched, self.values, keeper) = (covered, vouched, values, nil)
+    (self.covered, self.vouched, self.values) = (covered, vouched, values)
+    (keeper, leavesOld) = (nil, false)
   }
 
-  init(covered: RevisionVector, vouched: CounterRuns, keptBy keeper: DeviceID) {
+  init(
+    covered: RevisionVector, vouched: CounterRuns, keptBy keeper: DeviceID, leavingOld: Bool
+  ) {
     (self.covered, self.vouched, self.keeper, values) = (covered, vouched, keeper, [])
+    leavesOld = leavingOld
   }
 
   /// Whether a revision of an item goes out.
@@ -51,7 +57,7 @@ public struct PackCoverage: Sendable {
     let device = stamp.entry.device
     guard try device != fromFormat(.item, DeviceID.ofOldRevisions(of: item)),
       device.bytes != stamp.id.bytes
-    else { return keeper != nil }
+    else { return keeper != nil && !leavesOld }
     return wants(stamp.entry)
   }
 

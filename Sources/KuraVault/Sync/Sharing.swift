@@ -135,7 +135,15 @@ extension UnlockedVault {
 
   /// Notes that something came otherwise than by the store, where there is one.
   mutating func noteForeign(_ draft: inout Draft) throws(VaultError) {
-    try change(&draft) { $0.mustWalk = true }
+    try change(&draft) { ($0.mustWalk, $0.leavesOld) = (true, false) }
+  }
+
+  /// Notes that this copy has another name from now on, and has what that had whose file it was.
+  mutating func noteCopied(_ draft: inout Draft) throws(VaultError) {
+    try change(&draft) { memory in
+      memory.leaveOld()
+      memory.mustWalk = true
+    }
   }
 
   /// Notes that the slots are those of a slot table.
@@ -150,6 +158,13 @@ extension UnlockedVault {
     guard var memory = known?.remote, let devices = known?.devices else { return }
     change(&memory)
     if memory != known?.remote { try store(devices, memory, &draft) }
+  }
+}
+
+extension RemoteMemory {
+  /// Leaves what was written in format 1 to that copy whose file this one was, if it had all of it in the store.
+  mutating func leaveOld() {
+    if standing.place != .none, pending == nil, !mustWalk { leavesOld = true }
   }
 }
 

@@ -73,6 +73,7 @@ extension UnlockedVault {
         guard table.set(before) else { throw .damaged(.header) }
       }
       guard table.set(note) else { throw .damaged(.header) }
+      memory.leaveOld()
       let vouched = memory.standing.vouched
       memory.device = device
       (memory.standing, memory.pending) = (RemoteMemory.Standing(), nil)

@@ -120,7 +120,7 @@ extension SyncRun {
       try vault.noteArrival(of: device)
       for value in push.uploaded.values { try vault.note(value, isWhole: true) }
     }
-    self.push = nil
+    (self.push, compacts) = (nil, false)
   }
 
   /// Writes what waits to be written.
@@ -160,7 +160,8 @@ extension SyncRun {
     let number = (before?.place.number ?? 0) + 1
     if isRewrite {
       let kept = PackCoverage(
-        covered: memory.covered, vouched: memory.standing.vouched, keptBy: device)
+        covered: memory.covered, vouched: memory.standing.vouched, keptBy: device,
+        leavingOld: memory.leavesOld)
       let since = memory.mustWalk ? nil : told?.report?.packs.map(\.number).max()
       loads.append(
         SyncPush.Load(

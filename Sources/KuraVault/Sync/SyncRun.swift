@@ -40,8 +40,10 @@ public struct SyncRun: ~Copyable {
   var lostJournal: Int?
   /// The own head is to be written again.
   var renews = false
-  /// Whether nothing is to be in the store but what stands in the vaults.
-  let compacts: Bool
+  /// Whether a head is still to be written that asks all to have nothing in the store but what stands in the vaults.
+  var compacts: Bool
+  /// Whether it was said already that all is deleted that was condemned.
+  private var isSaid = false
   /// How many packs a head names at most.
   var mostPacks = HeadReport.mostPacks
   /// There is no room for one more: all of one's own is sealed anew.
@@ -129,7 +131,8 @@ public struct SyncRun: ~Copyable {
       try sweep(&vault)
       for device in vault.leftOut.sorted() { report.name(.leftOut, device) }
       vault.leftOut = []
-      stage = .done
+      let isCleaned = isSaid ? false : try isCleaned(&vault)
+      (isSaid, stage) = (isSaid || isCleaned, isCleaned ? .pushing : .done)
     case .done: break
     }
   }
