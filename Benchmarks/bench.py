@@ -12,6 +12,7 @@ import goals
 import masking
 import moving
 import report
+import syncing
 import values
 from ground import Failed, Ground, Skipped, memory
 from picture import picture
@@ -101,6 +102,7 @@ def measure(ground):
     values.measure(ground)
     moving.measure(ground)
     masking.measure(ground)
+    syncing.measure(ground)
 
 
 def main():

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from typing import Callable
 
+CHANGES = 10
 FULL = {"most": 1_000_000, "middle": 10_000, "value": "1GiB"}
 
 
@@ -60,6 +61,18 @@ def moved(form):
     return lambda f: theirs(f) / ours(f)
 
 
+def sole(figures, prefix):
+    """The one figure whose name begins so."""
+    names = [name for name in figures if name.startswith(prefix)]
+    if not names:
+        raise KeyError(prefix + "*")
+    return figures[names[0]]
+
+
+def joined(figures):
+    return largest("several", "join")(figures) / largest("several", "put --batch")(figures)
+
+
 def unlock_more(items):
     return lambda f: f[f"race/{items}/unlock"] - f[f"race/{items}/argon2id"]
 
@@ -102,6 +115,15 @@ def goals(most, middle, value):
         Goal("import by CSV: speed, to keepassxc-cli", 3, "x", moved("csv"), least=True),
         Goal("import by lines: speed, to the same", 3, "x", moved("json-lines"), least=True),
         Goal("merge with 10 differences", 100, "ms", largest("merge", "kura")),
+        Goal("first join: time, to put --batch", 3, "x", joined),
+        Goal(f"{CHANGES} changes: bytes sent", 65_536, "B", lambda f: sole(f, "sent/")),
+        Goal(f"{CHANGES} changes: the agent, to send them", 100, "ms", largest("several", "agent push")),
+        Goal(f"{CHANGES} changes: the agent, to take them", 100, "ms", largest("several", "agent pull")),
+        Goal("a change by LISTEN", 2, "s", figure("listen/kura", 1e-3)),
+        Goal(f"push of {value}: speed, to cp + fsync", 0.5, "x",
+             ratio(f"long/{value}/cp+fsync", f"long/{value}/push"), least=True),
+        Goal(f"pull of {value}: speed, to cp + fsync", 0.5, "x",
+             ratio(f"long/{value}/cp+fsync", f"long/{value}/pull"), least=True),
         Goal("masking: a processor, 100 values", 500, "MB/s", figure("masking/processor/redact"), least=True),
         Goal("run --mask with 1 value, to run", 4, "x", ratio("start/run --mask, 1 value", "start/run, 1 value")),
         Goal("run --sandbox, to bubblewrap alone", 4, "x", ratio("start/run --sandbox", "start/bwrap")),

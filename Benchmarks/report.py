@@ -141,6 +141,20 @@ def show_masking(figures):
         print(f"  start of {parts[0]:26}{milliseconds(took):>12}")
 
 
+def show_syncing(figures):
+    print("\nSeveral machines")
+    for parts, took in named(figures.values, "several"):
+        print(f"  {int(parts[0]):>8,} items  {parts[1]:24}{milliseconds(took):>12}")
+    for parts, size in named(figures.values, "sent"):
+        print(f"  {int(parts[0]):>8,} items  {'sent for 10 changes':24}{size:>10,.0f} B")
+    for parts, took in named(figures.values, "long"):
+        print(f"  {parts[0]:14}  {parts[1]:24}{milliseconds(took):>12}")
+    for parts, took in named(figures.values, "listen"):
+        print(f"  {'by LISTEN':14}  {parts[0]:24}{milliseconds(took):>12}")
+    for parts, took in named(figures.values, "beside"):
+        print(f"  {int(parts[0]):>8,} items  1 change: {parts[1]:24}{milliseconds(took):>12}")
+
+
 def show_goals(judged):
     print("\nGoals")
     for one in judged:
@@ -165,6 +179,7 @@ def show(ground, judged):
     show_values(figures)
     show_moving(figures)
     show_masking(figures)
+    show_syncing(figures)
     show_goals(judged)
     if ground.quick:
         print("\nQUICK: no stores of 10,000, 100,000 and 1,000,000, no value of 1 GiB, 10 runs and"

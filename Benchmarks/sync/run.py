@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""run.py PROGRAMS [database|devices]...   one database for many vaults, and many machines of one vault: see ../README.md.
+
+QUICK=1: 1,000 vaults, 30 machines, a month for the year. It takes a quarter of an hour without.
+"""
+
+import os
+import pwd
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+sys.dont_write_bytecode = True
+
+from ground import Failed, Ground  # noqa: E402
+from syncing import Machine, item, processor_time  # noqa: E402
+
+QUICK = bool(os.environ.get("QUICK"))
+VAULTS = (100, 1_000) if QUICK else (100, 1_000, 10_000)
+OBJECTS, DEVICES, CLIENTS, SECONDS = 20, 3, 8, 5 if QUICK else 15
+DAYS, CHANGES, YEAR_VAULTS = 30 if QUICK else 365, 50, 10
+MACHINES = (3, 10, 30) if QUICK else (3, 10, 30, 100)
+
+
+class Database:
+    """A PostgreSQL as it is installed: nothing is set but where it stands."""
+
+    def __init__(self, ground):
+        programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
+        self.ground, self.place = ground, Path(tempfile.mkdtemp(prefix="kura-bench-database.", dir="/var/tmp"))
+        # initdb refuses root.
+        self.user = {"user": "nobody"} if os.geteuid() == 0 else {}
+        if self.user:
+            os.chown(self.place, pwd.getpwnam("nobody").pw_uid, -1)
+        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        ground.output(programs / "initdb", "-D", self.place / "data", "-U", "owner", "-A", "trust", "-E", "UTF8",
+                      "--locale=C", env=env, cwd=self.place, **self.user)
+        self.server = ground.start(programs / "postgres", "-D", self.place / "data", "-k", self.place, "-h", "",
+                                   env=env, cwd=self.place, **self.user)
+        ground.await_("the database", lambda: self.ask("SELECT 1") == "1")
+        kura = ground.programs / "kura"
+        self.ask(ground.output(kura, "sync", "sql"))
+        self.ask(ground.output(kura, "sync", "sql", "--role", "machine"))
+
+    def ask(self, sql):
+        done = subprocess.run(["psql", "-qAtX", "-h", self.place, "-U", "owner", "postgres"], input=sql, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        return done.stdout.strip()
+
+    def clients(self, *words):
+        return self.ground.output(self.ground.tool("clients"), f"host={self.place} user=machine dbname=postgres", *words)
+
+    def size(self, table):
+        return int(self.ask(f"SELECT pg_total_relation_size('{table}')"))
+
+    def sizes(self):
+        return ", ".join(f"{table} {self.size(table) / 2**20:,.1f} MiB" for table in ("kura_object", "kura_head"))
+
+    def end(self):
+        self.ground.end(self.server)
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+def database(ground):
+    ground.output("cc", "-O2", "-o", ground.tool("clients"), HERE / "clients.c", "-I/usr/include/postgresql", "-lpq",
+                  "-lpthread")
+    for vaults in VAULTS:
+        base = Database(ground)
+        try:
+            base.clients("fill", vaults, DEVICES, OBJECTS)
+            base.ask("VACUUM ANALYZE")
+            print(f"{vaults:,} vaults of {DEVICES} machines with {OBJECTS} objects each: {base.sizes()}", flush=True)
+            for way in ("pull", "push"):
+                rate, middle, late = base.clients(way, vaults, DEVICES, CLIENTS, SECONDS).split()
+                print(f"  {way}: {float(rate):,.0f}/s over {CLIENTS} connections; {middle} ms, 1 of 100 above {late} ms",
+                      flush=True)
+            print("  read by index alone: " + base.ask(
+                "SELECT bool_and(seq_tup_read <= n_live_tup) FROM pg_stat_user_tables"), flush=True)
+        finally:
+            base.end()
+    base = Database(ground)
+    try:
+        base.ask("ALTER ROLE machine SET synchronous_commit = off")     # of the sizes alone
+        base.clients("year", YEAR_VAULTS, DAYS * CHANGES)
+        time.sleep(90)      # autovacuum comes by each minute
+        whole = base.size("kura_object") + base.size("kura_head")
+        live = int(base.ask("SELECT (SELECT sum(length(bytes)) FROM kura_object) + (SELECT sum(length(bytes)) FROM kura_head)"))
+        print(f"{YEAR_VAULTS} vaults, {DAYS} days of {CHANGES} pushes: {base.sizes()}; "
+              f"a vault {whole / YEAR_VAULTS / 2**20:.2f} MiB, of which {live / YEAR_VAULTS / 2**20:.2f} are its files", flush=True)
+    finally:
+        base.end()
+
+
+def devices(ground):
+    """Machines that join one after another; what a head of the first weighs then, and what it costs to take all others."""
+    store = ground.here / "several" / "store"
+    store.mkdir(mode=0o700, parents=True)
+    machines = [Machine(ground, "0")]
+    first = machines[0]
+    first.begin(100)
+    first.call("sync", "init", "--weak", "--label", "machine 0", f"dir:{store}")
+    for count in MACHINES:
+        while len(machines) < count:
+            machine = Machine(ground, str(len(machines)))
+            machine.call("sync", "join", "--label", f"machine {len(machines)}", "--passcode-file", machine.passcode,
+                         f"dir:{store}")
+            machine.call("agent", "stop")
+            machines.append(machine)
+        first.call("sync")
+        heads = sorted(path.stat().st_size for path in store.glob("kura-*/heads/*"))
+        for other in machines[1:]:
+            other.call("unlock", "--passcode-file", other.passcode)
+            other.fill([len(machines) % 100], lambda one: f"of {other.place.name} at {count}")
+            other.call("sync")
+            other.call("agent", "stop")
+        took, spent = first.spent("sync")
+        one, quiet = first.spent("sync"), []
+        for _ in range(5):
+            quiet.append(first.spent("sync"))
+        print(f"{count} machines: heads of {heads[len(heads) // 2]:,} to {heads[-1]:,} bytes; {count - 1} heads taken in "
+              f"{took:,.0f} ms ({spent:,.0f} of the agent); a meeting without news {statistics.median(x for x, _ in quiet):,.0f} "
+              f"ms ({statistics.median(x for _, x in quiet):,.0f})", flush=True)
+    first.stop()
+
+
+def main():
+    programs, *parts = sys.argv[1:]
+    here = Path(tempfile.mkdtemp(prefix="kura-bench-sync.", dir=os.environ.get("TMPDIR", "/var/tmp")))
+    (here / "tools").mkdir()
+    os.environ["HOME"] = str(here)
+    ground = Ground(programs, here, QUICK)
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    try:
+        for part in (database, devices):
+            if not parts or part.__name__ in parts:
+                part(ground)
+    except Failed as reason:
+        sys.exit(f"DID NOT RUN: {reason}")
+    finally:
+        ground.clean()
+        shutil.rmtree(here, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
