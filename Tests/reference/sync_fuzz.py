@@ -24,7 +24,6 @@ FAULTS = {
     "lost": 20,             # what the store lost is not sealed anew
     "carrier": 1,           # files are not carried, and it is not told
     "round": 1,             # who is asked to seal all anew does not
-    "round early": 638,     # who is asked to seals what is purged already by what he has not taken yet
 }
 MERGE_FAULTS = {"own-entry": 2, "fields": 2, "purge": 21}
 

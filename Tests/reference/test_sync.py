@@ -51,6 +51,27 @@ class Planted(unittest.TestCase):
                     V.FAULTS.clear()
 
 
+class Rounds(unittest.TestCase):
+    def test_a_round_waits_for_what_was_here_when_it_was_begun(self):
+        for fault, reached in (set(), 0), ({"round early"}, 1):
+            stage = A.Stage()
+            stage.change(stage.tower)
+            stage.sync(stage.tower)
+            path = stage.newest_pack(stage.tower)
+            for _ in stage.world.session(stage.desk, compacts=True).run():
+                pass
+            late = stage.store.pop(path)
+            V.FAULTS.update(fault)
+            try:
+                stage.sync(stage.phone)
+            finally:
+                V.FAULTS.clear()
+            self.assertEqual(stage.phone.vault.told.round, reached)
+            stage.store[path] = late
+            stage.sync(stage.phone)
+            self.assertEqual(stage.phone.vault.told.round, 1)
+
+
 class Clocks(unittest.TestCase):
     def test_clocks_that_are_wrong_by_years_change_nothing(self):
         for seed in range(3):

@@ -107,7 +107,7 @@ extension UnlockedVault {
       vault.keys.ring.ledger?.epoch = tip.epoch
       try vault.remember(&draft) { memory, _ in
         (memory.record, memory.covered) = (tip.object, RevisionVector())
-        (memory.mustRewrite, memory.mustWalk) = (false, true)
+        (memory.mustRewrite, memory.mustWalk, memory.leavesOld) = (false, true, false)
         memory.standing = memory.standing.headAlone
         memory.pending = memory.pending?.headAlone
         return []

@@ -13,6 +13,8 @@ extension SyncRun {
     let own = told?.round ?? 0
     let last = reports.values.map(\.round).max() ?? 0
     if compacts { return max(own, last) + 1 }
+    // While something of an epoch beside is left out not all is here.
+    guard barred.isEmpty else { return own }
     guard last > own else { return own }
     // What who began it had seen purged has to be gone here, too, before anything is sealed anew.
     return try takenWhole(&vault).reduce(own) { max($0, $1.report.round) }
