@@ -89,6 +89,14 @@ import Testing
     try rekey(phone)
     try phone.fill { try $0.put("a", "3") }
     try phone.meet(machines.store)
+    var vault = try tower.unlock()
+    var run = try SyncRun(&vault)
+    var answer: SyncAnswer?
+    while let wish = try run.next(answer, in: &vault) { answer = machines.store.answer(wish) }
+    // The one before it is none any more.
+    #expect(run.entrance?.others == [])
+    _ = consume run
+    vault.fold()
     _ = try enter(tower)
     try tower.meet(machines.store)
     try tower.fill { vault throws in #expect(try vault.getText("a") == "3") }

@@ -68,6 +68,11 @@ final class Trial {
       try Copies.copy(first, to: machine.file)
       try machine.file.fill { vault throws in _ = try vault.ownDevice() }
     }
+    for machine in machines + machines.dropLast() {
+      carry(machine, portion: 100)
+      try meet(machine)
+      carry(machine, portion: 100)
+    }
   }
 
   private func note(
@@ -154,7 +159,19 @@ final class Trial {
     return epoch
   }
 
+  /// Whether all others know a machine, and it knows them: who gives the vault a key before that is nobody for them.
+  private func isKnown(_ machine: Machine) throws -> Bool {
+    let device = try machine.file.settledDevice()
+    let table = try machine.file.sharing()
+    return try machines.allSatisfy { other in
+      guard other !== machine, !other.isRemoved else { return true }
+      return try table?[other.file.settledDevice()]?.key != nil
+        && other.file.sharing()?[device]?.key != nil
+    }
+  }
+
   private func giveKey(_ machine: Machine, _ number: Int) throws {
+    guard try isKnown(machine) else { return }
     log.append("\(machine.number) gives the vault another key")
     try machine.file.giveKey()
   }
@@ -163,7 +180,8 @@ final class Trial {
   private func remove(by machine: Machine) throws {
     let state = try machine.file.sharing()
     let others = machines.filter { $0 !== machine && !$0.isRemoved && !$0.isStale }
-    guard !machine.isStale, let other = pick(others), others.count > 1 else { return }
+    guard !machine.isStale, let other = pick(others), others.count > 1, try isKnown(machine)
+    else { return }
     let device = try other.file.settledDevice()
     guard let note = state?[device], note.removedAt == nil, note.taken == note.heard,
       note.taken != .none
