@@ -56,12 +56,14 @@ let program: [Target] =
       path: "Sources",
       exclude: [
         "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNcurses", "CNettle", "CPostgres",
-        "CSQLite", "CSodium", "CSystemd", "CUnicode", "CZlib", "CZxcvbn",
-        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraImport",
+        "CSQLite", "CSodium", "CSystemd", "CTSS", "CUnicode", "CZlib", "CZxcvbn",
+        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraHardware",
+        "KuraImport",
         "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
-        "KuraPostgres", "KuraStore", "KuraSync", "KuraUI", "KuraVault",
+        "KuraPostgres", "KuraStore", "KuraSync", "KuraTPM", "KuraUI", "KuraVault",
         "SecureMemory", "kura-agent",
-        "kura-desktop", "kura-import", "kura-strength", "kura-sync", "kura-sync-postgres",
+        "kura-desktop", "kura-hardware", "kura-import", "kura-strength", "kura-sync",
+        "kura-sync-postgres",
         "kura-ui",
       ],
       sources: ["KuraCLI", "kura"], swiftSettings: client)
@@ -98,6 +100,7 @@ let package = Package(
     .executable(name: "kura", targets: ["kura"]),
     .executable(name: "kura-agent", targets: ["kura-agent"]),
     .executable(name: "kura-desktop", targets: ["kura-desktop"]),
+    .executable(name: "kura-hardware", targets: ["kura-hardware"]),
     .executable(name: "kura-import", targets: ["kura-import"]),
     .executable(name: "kura-strength", targets: ["kura-strength"]),
     .executable(name: "kura-sync", targets: ["kura-sync"]),
@@ -122,6 +125,8 @@ let package = Package(
     .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(
+      name: "CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CUnicode", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -200,6 +205,14 @@ let package = Package(
       name: "kura-sync-postgres", dependencies: ["KuraPostgres"], swiftSettings: strict),
     .executableTarget(
       name: "kura-sync", dependencies: ["CKuraSystem", "KuraSync"], swiftSettings: strict),
+    .target(
+      name: "KuraHardware", dependencies: ["KuraTerms", "SecureMemory"], swiftSettings: strict),
+    .target(
+      name: "KuraTPM", dependencies: ["CTSS", "KuraHardware", "KuraTerms", "SecureMemory"],
+      swiftSettings: strict,
+      linkerSettings: ["esys", "mu", "rc", "tctildr"].map { .linkedLibrary("tss2-" + $0) }),
+    .executableTarget(
+      name: "kura-hardware", dependencies: ["KuraTPM"], swiftSettings: strict),
     .executableTarget(
       name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 
@@ -266,6 +279,10 @@ let package = Package(
     .testTarget(
       name: "KuraDesktopTests",
       dependencies: ["KuraDesktop", "KuraProtocol", "SecureMemory"], swiftSettings: tests),
+    .testTarget(
+      name: "KuraHardwareTests",
+      dependencies: ["KuraHardware", "KuraTerms", "SecureMemory", "TestGround", "kura-hardware"],
+      swiftSettings: tests),
     .testTarget(
       name: "KuraImportTests",
       dependencies: [
