@@ -12,6 +12,11 @@ public enum Label: Sendable {
   case recoveryKey, keyFile
   /// A slot's secret from a device secret and a short code.
   case deviceSecret
+  /// From what Argon2id made of a code: what a TPM is shown for its secret, and what that is mixed with; each followed by
+  /// the vault id and the slot's id.
+  case chipCode, chipMix
+  /// A slot's secret from that of a TPM, with a code and without one.
+  case chip, chipAlone
   /// From a slot's secret: how a wrong one is known again. In memory only.
   case mistake
   /// From a device secret: what destroys it.
@@ -73,6 +78,10 @@ public enum Label: Sendable {
     case .recoveryKey: "kura1/recovery"
     case .keyFile: "kura1/key-file"
     case .deviceSecret: "kura1/2skd"
+    case .chipCode: "kura1/tpm-auth"
+    case .chipMix: "kura1/tpm-mix"
+    case .chip: "kura1/tpm"
+    case .chipAlone: "kura1/tpm-none"
     case .mistake: "kura1/mistake"
     case .eraseRule: "kura1/erase"
     case .submitRule: "kura1/submit"

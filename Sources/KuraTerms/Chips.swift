@@ -3,7 +3,7 @@
 /// Holds what a TPM made of a secret: of no use without the TPM, and no secret itself.
 public struct ChipObject: Equatable, Sendable {
   /// The longest part, in bytes.
-  public static let longestPart = 1_000
+  public static let longestPart = 680
 
   /// The name of the storage key below which it was made: which TPM it is of, and of which owner of that.
   public let storageKey: [UInt8]

@@ -17,8 +17,8 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   /// Whether this release can open such a slot; others it keeps as they are.
   public var isKnown: Bool {
     switch self {
-    case .passcode, .recoveryKey, .keyFile, .local: true
-    case .tpm2, .fido2, .disabled, .later: false
+    case .passcode, .recoveryKey, .keyFile, .local, .tpm2: true
+    case .fido2, .disabled, .later: false
     }
   }
 
@@ -68,11 +68,17 @@ public enum Credential: UInt8, Sendable, CaseIterable {
   ///
   /// To unlock, what is typed goes as a passcode, which may be such a code as well.
   case local = 4
+  /// A short code, as typed, which opens a slot only by the TPM of one machine; or none, for a slot that takes none.
+  ///
+  /// It is never tried but where it was asked for: each wrong one counts for the whole TPM.
+  case tpm = 5
 
   /// A key file with fewer bytes is guessable.
   public static let leastKeyFile = 32
   /// The fewest and the most characters of a code for one machine; what is longer is a passcode.
   public static let codeLengths = 4...16
+  /// The fewest characters of one for a TPM that does not limit how often codes are tried.
+  public static let leastUnlimited = 12
 
   /// The kind of slot that it opens.
   public var slotKind: SlotKind {
@@ -81,6 +87,7 @@ public enum Credential: UInt8, Sendable, CaseIterable {
     case .recoveryKey: .recoveryKey
     case .keyFile: .keyFile
     case .local: .local
+    case .tpm: .tpm2
     }
   }
 }
@@ -92,6 +99,8 @@ public enum TryKind: UInt8, CaseIterable, Sendable {
   case keyFile = 3
   /// A short code that goes with this machine's device secret.
   case local = 4
+  /// A code for this machine's TPM; like a key file it never takes the passcode's place for good.
+  case tpm = 5
 
   /// The kind of slot that it is tried at.
   public var slotKind: SlotKind {
@@ -99,6 +108,7 @@ public enum TryKind: UInt8, CaseIterable, Sendable {
     case .passcode: .passcode
     case .keyFile: .keyFile
     case .local: .local
+    case .tpm: .tpm2
     }
   }
 }

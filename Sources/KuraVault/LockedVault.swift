@@ -150,6 +150,6 @@ extension LockedVault {
     slotRows = rows
     return try UnlockAttempt(
       vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory,
-      devices: DeviceSecrets(stateDirectory: options.stateDirectory))
+      devices: DeviceSecrets(stateDirectory: options.stateDirectory), chip: options.chip)
   }
 }

@@ -139,6 +139,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case codesSpent(failures: UInt32)
   /// What says when this machine's secret for a slot is destroyed cannot be read: no code is tried.
   case eraseRuleDamaged
+  /// This machine's TPM did not do what a slot needs.
+  case chip(ChipFault)
   /// Others can read this machine's secret for a slot.
   case deviceSecretUnsafe(UnsafeReason)
   /// The vault has no slot of this kind.

@@ -20,11 +20,11 @@ extension SlotKind {
   public func hasShape(key: Int, protected: Int) -> Bool {
     switch self {
     case .passcode, .recoveryKey: key == Self.keyByteCount && protected == Self.halfByteCount
-    case .keyFile, .local:
+    case .keyFile, .local, .tpm2:
       key == Self.keyByteCount && [0, Self.halfByteCount].contains(protected)
     case .disabled: protected == 0 && key > 0
     // What a later release keeps there is its own affair.
-    case .tpm2, .fido2, .later: true
+    case .fido2, .later: true
     }
   }
 }
@@ -36,10 +36,13 @@ extension KDFParameters {
   }
 }
 
-/// Holds what a key slot says of itself without a key: 48 bytes, all bound into its key.
+/// Holds what a key slot says of itself without a key: 48 bytes, and behind them what a TPM made of its part of the slot's
+/// secret; all of it is bound into the slot's key.
 public struct SlotHeader: Equatable, Sendable {
-  /// The encoded length, in bytes.
+  /// The encoded length without a TPM's part, in bytes.
   public static let byteCount = 48
+  /// The longest part of a TPM, in bytes.
+  public static let longestBody = 2_048
   /// The longest header of a kind that only a later release knows, in bytes.
   public static let longestLater = 65_536
 
@@ -53,13 +56,22 @@ public struct SlotHeader: Equatable, Sendable {
   public let salt: Salt
   /// The slot's id.
   public let id: SlotID
+  /// What its machine's TPM has made of the secret that it gives back; nil for every other kind.
+  public let chip: ChipObject?
 
   /// A header.
   ///
-  /// - Parameter kdf: Given for a passcode or a local slot, `nil` for a recovery key or key file.
-  public init(kind: SlotKind, kdf: KDFParameters?, salt: Salt, id: SlotID) {
+  /// - Parameters:
+  ///   - kdf: Given for a passcode or a local slot, `nil` for a recovery key or key file; of a TPM's slot where it takes
+  ///     a code.
+  ///   - chip: Given for a TPM's slot.
+  public init(
+    kind: SlotKind, kdf: KDFParameters?, salt: Salt, id: SlotID, chip: ChipObject? = nil
+  ) {
     precondition(kind.isKnown, "slots of later releases are kept, not made")
     precondition(SlotHeader.fits(kind, hasKDF: kdf != nil), "a kind of slot fixes its derivation")
+    precondition((chip != nil) == (kind == .tpm2), "a TPM's part is of a TPM's slot")
+    self.chip = chip
     self.kind = kind
     self.kdf = kdf
     self.salt = salt
@@ -71,6 +83,7 @@ public struct SlotHeader: Equatable, Sendable {
     kind = .disabled
     kdf = nil
     salt = .zero
+    chip = nil
     self.id = id
   }
 
@@ -84,6 +97,13 @@ public struct SlotHeader: Equatable, Sendable {
     var reader = ByteReader(bytes)
     guard let kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
     self.kind = kind
+    guard kind != .tpm2 else {
+      (kdf, salt, id) = try SlotHeader.readFront(&reader, kind)
+      chip = try ChipObject(&reader)
+      try reader.finish()
+      return
+    }
+    chip = nil
     if kind == .disabled {
       try reader.zeros(15)
       kdf = nil
@@ -101,25 +121,32 @@ public struct SlotHeader: Equatable, Sendable {
       id = try reader.identifier()
       return
     }
-    let kdf = try reader.integer(UInt8.self)
-    try reader.zeros(2)
-    let passes = try reader.integer(UInt32.self)
-    let memory = try reader.integer(UInt64.self)
-    switch kdf {
-    case 0 where passes == 0 && memory == 0: self.kdf = nil
-    case SlotHeader.argon2id:
-      let cost = KDFParameters(memory: memory, passes: passes)
-      guard cost.isPossible else { throw .damaged }
-      self.kdf = cost
-    default: throw .damaged
-    }
-    guard SlotHeader.fits(kind, hasKDF: self.kdf != nil) else { throw .damaged }
-    salt = try reader.identifier()
-    id = try reader.identifier()
+    (kdf, salt, id) = try SlotHeader.readFront(&reader, kind)
     try reader.finish()
   }
 
-  /// The header's 48 bytes.
+  /// What stands behind the kind in the first 48 bytes.
+  private static func readFront(
+    _ reader: inout ByteReader, _ kind: SlotKind
+  ) throws(FormatError) -> (KDFParameters?, Salt, SlotID) {
+    let number = try reader.integer(UInt8.self)
+    try reader.zeros(2)
+    let passes = try reader.integer(UInt32.self)
+    let memory = try reader.integer(UInt64.self)
+    let kdf: KDFParameters?
+    switch number {
+    case 0 where passes == 0 && memory == 0: kdf = nil
+    case argon2id:
+      let cost = KDFParameters(memory: memory, passes: passes)
+      guard cost.isPossible else { throw .damaged }
+      kdf = cost
+    default: throw .damaged
+    }
+    guard fits(kind, hasKDF: kdf != nil) else { throw .damaged }
+    return (kdf, try reader.identifier(), try reader.identifier())
+  }
+
+  /// The header's bytes: 48, and those of a TPM's part.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(SlotHeader.byteCount)
@@ -130,6 +157,7 @@ public struct SlotHeader: Equatable, Sendable {
     bytes.append(integer: kdf?.memory ?? 0)
     bytes.append(salt)
     bytes.append(id)
+    if let chip { bytes += chip.encoded }
     return bytes
   }
 
@@ -137,7 +165,37 @@ public struct SlotHeader: Equatable, Sendable {
     switch kind {
     case .passcode, .local: hasKDF
     case .recoveryKey, .keyFile: !hasKDF
-    case .tpm2, .fido2, .disabled, .later: !hasKDF
+    case .tpm2: true
+    case .fido2, .disabled, .later: !hasKDF
     }
+  }
+}
+
+extension ChipObject {
+  /// Reads the part of a header that is a TPM's.
+  fileprivate init(_ reader: inout ByteReader) throws(FormatError) {
+    var body = ByteReader(try reader.counted16(limit: SlotHeader.longestBody))
+    var parts: [[UInt8]] = []
+    for _ in 0..<3 {
+      var part: [UInt8] = []
+      part.append(span: try body.counted16(limit: ChipObject.longestPart))
+      parts.append(part)
+    }
+    try body.finish()
+    let object = ChipObject(storageKey: parts[0], publicArea: parts[1], privateArea: parts[2])
+    guard let object else { throw .damaged }
+    self = object
+  }
+
+  /// Its bytes behind a header.
+  fileprivate var encoded: [UInt8] {
+    var body: [UInt8] = []
+    for part in [storageKey, publicArea, privateArea] {
+      body.append(integer: UInt16(part.count))
+      body += part
+    }
+    var bytes: [UInt8] = []
+    bytes.append(integer: UInt16(body.count))
+    return bytes + body
   }
 }

@@ -70,6 +70,32 @@ public struct SlotSecret: ~Copyable, Sendable {
     key = Key(try hash.finalizeSecret())
   }
 
+  /// From what a TPM gave back for a code.
+  ///
+  /// - Parameters:
+  ///   - chip: The TPM's secret of the slot, 32 bytes.
+  ///   - code: What the code came to.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(
+    chip: Span<UInt8>, code: borrowing ChipCode, vault: VaultID, slot: SlotID
+  ) throws(CryptoError) {
+    let mix = try code.mix(vault: vault, slot: slot)
+    var hash = try KeyedHash(keyBytes: chip)
+    hash.update(.chip)
+    hash.update(mix.bytes)
+    key = Key(try hash.finalizeSecret())
+  }
+
+  /// From what a TPM gave back for nothing.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(chip: Span<UInt8>, salt: Salt) throws(CryptoError) {
+    var hash = try KeyedHash(keyBytes: chip)
+    hash.update(.chipAlone)
+    hash.update(salt.bytes.span)
+    key = Key(try hash.finalizeSecret())
+  }
+
   /// The key that seals the vault key in this slot.
   ///
   /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.

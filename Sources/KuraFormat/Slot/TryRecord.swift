@@ -8,6 +8,7 @@ extension TryKind {
     case .passcode: 0
     case .keyFile: 1
     case .local: 2
+    case .tpm: 3
     }
   }
 }

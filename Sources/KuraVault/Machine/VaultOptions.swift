@@ -14,6 +14,9 @@ public struct VaultOptions: Sendable {
   /// choice, and may be one that does not answer.
   public var look: @Sendable ([UInt8]) -> KeyFileLook? = { KeyFileLook(at: $0) }
 
+  /// What speaks to this machine's TPM; nil where nothing does.
+  public var chip: (any ChipService)?
+
   /// What tells this machine from others; fewer than 32 bytes tell nothing.
   public var machine: [UInt8] = Machine.machineID()
 

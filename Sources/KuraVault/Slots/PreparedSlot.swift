@@ -37,6 +37,14 @@ public struct PreparedSlot: ~Copyable, Sendable {
     self.text = text
   }
 
+  /// One that a TPM has its part of.
+  init(
+    chipped header: SlotHeader, _ secret: consuming SlotSecret, _ naming: SlotNaming,
+    holdsProtectedHalf: Bool
+  ) {
+    self.init(header, secret, naming, holdsProtectedHalf: holdsProtectedHalf)
+  }
+
   /// The recovery key as it is to be written down; without bytes for every other kind.
   public var recoveryKeyText: Span<UInt8> {
     @_lifetime(borrow self) borrowing get {
@@ -241,7 +249,7 @@ extension PreparedSlot {
       typedCount: code.bytes.isKeys ? code.count : 0)
   }
 
-  private static func check(
+  static func check(
     _ kdf: KDFParameters, _ allowsWeak: Bool, _ availableMemory: UInt64?
   ) throws(VaultError) {
     guard allowsWeak || !KDFLimits.isWeak(kdf) else { throw .kdfTooWeak }

@@ -213,7 +213,7 @@ struct SlotPlan {
   }
 
   private func checkCost(of kind: SlotKind) throws(VaultError) {
-    let isCostly = kind == .passcode || kind == .local
+    let isCostly = kind == .passcode || kind == .local || kind == .tpm2
     guard !isCostly || summaries.count(where: { $0.kdf != nil }) < KDFLimits.mostArgon2Slots else {
       throw .slotsFull(limit: KDFLimits.mostArgon2Slots)
     }

@@ -18,12 +18,14 @@ public struct UnlockAttempt: Sendable {
   private let slots: [Slot]
   private let availableMemory: UInt64
   private let devices: DeviceSecrets
+  private let chip: (any ChipService)?
 
   init(
     vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?,
-    devices: DeviceSecrets
+    devices: DeviceSecrets, chip: (any ChipService)? = nil
   ) throws(VaultError) {
     self.devices = devices
+    self.chip = chip
     self.vault = vault
     self.availableMemory = availableMemory ?? .max
     let slots = zip(rows, try SlotTable.check(rows)).map { Slot(row: $0, header: $1) }
@@ -35,7 +37,7 @@ public struct UnlockAttempt: Sendable {
   init(
     vault: VaultID, elsewhere slots: [Slot], availableMemory: UInt64?, devices: DeviceSecrets
   ) {
-    (self.vault, self.slots, self.devices) = (vault, slots, devices)
+    (self.vault, self.slots, self.devices, chip) = (vault, slots, devices, nil)
     self.availableMemory = availableMemory ?? .max
   }
 
@@ -106,6 +108,12 @@ public struct UnlockAttempt: Sendable {
     let candidates = try candidates(credential, number)
     var budget = KDFBudget(available: availableMemory)
     let affordable = candidates.filter { budget.take($0.header) }
+    if credential == .tpm, !affordable.isEmpty {
+      guard let key = try openByChip(affordable, secret, noting: &mistake) else {
+        throw .wrongPasscode
+      }
+      return key
+    }
     let proof = try Proof(credential, secret)
     for slot in affordable {
       if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
@@ -129,6 +137,31 @@ public struct UnlockAttempt: Sendable {
     let possible = own.filter { devices.has($0.header.id) }
     guard !possible.isEmpty else { throw .deviceSecretMissing }
     return possible
+  }
+
+  /// Opens a slot that this machine's TPM has its part of.
+  private func openByChip(
+    _ candidates: [Slot], _ code: borrowing SecretBytes, noting mistake: inout Mistake
+  ) throws(VaultError) -> VaultKey? {
+    guard let chip else { throw .chip(ChipFault(.noProgram)) }
+    // One that takes no code is opened where none was typed, and by nothing else.
+    let possible = candidates.filter { ($0.header.kdf == nil) == (code.count == 0) }
+    guard !possible.isEmpty else { throw .noSuchSlot(.tpm) }
+    var isElsewhere = false
+    for slot in possible {
+      do throws(VaultError) {
+        let secret = try ChipSlot(vault, slot.header, chip).secret(code, noting: &mistake)
+        guard let plaintext = try plaintext(of: slot, under: secret) else { continue }
+        let payload = try SlotPayload.read(plaintext.bytes)
+        return VaultKey(payload: payload, secret: secret, row: slot.row, credential: .tpm)
+      } catch {
+        // A slot of another machine; that one's code is not tried here.
+        guard case .chip(let fault) = error, fault.kind == .other else { throw error }
+        isElsewhere = true
+      }
+    }
+    if isElsewhere { throw .chip(ChipFault(.other)) }
+    return nil
   }
 
   /// Tries one slot; nil when the secret is not the slot's.
@@ -225,6 +258,7 @@ private struct Proof: ~Copyable {
     case .keyFile:
       guard secret.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
       bytes = try secret.copied()
+    case .tpm: throw .noSuchSlot(.tpm)
     }
   }
 
@@ -240,6 +274,7 @@ private struct Proof: ~Copyable {
       return try fromCrypto(.slot, SlotSecret(recoveryKey: key, salt: header.salt))
     case .keyFile:
       return try fromCrypto(.slot, SlotSecret(keyFile: bytes.bytes, salt: header.salt))
+    case .tpm: throw .noSuchSlot(.tpm)
     }
   }
 
