@@ -156,7 +156,7 @@ let package = Package(
     .target(
       name: "KuraAgent",
       dependencies: [
-        "CKuraSystem", "KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory",
+        "CKuraSystem", "KuraFormat", "KuraHardware", "KuraProtocol", "KuraVault", "SecureMemory",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -56,6 +56,8 @@ extension Refusal {
     case .triesNotKept: .triesNotKept
     case .eraseRuleDamaged: .eraseRuleDamaged
     case .localErased: .localErased(failures: 3)
+    case .chipUnfit: .chipUnfit(ChipFault(.unlimited, 12))
+    case .chipLocked: .chipLocked(seconds: 600)
     case .kdfTooCostly: .kdfTooCostly(cost)
     case .kdfTooWeak: .kdfTooWeak(floor: cost)
     case .passcodeInvalid: .passcodeInvalid(.tooLong)

@@ -16,6 +16,7 @@
 #include "events.h"
 #include "files.h"
 #include "forkjoin.h"
+#include "hardware.h"
 #include "importing.h"
 #include "launching.h"
 #include "looking.h"

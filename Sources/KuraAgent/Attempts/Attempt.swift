@@ -231,6 +231,7 @@ extension Agent {
     var options = VaultOptions(
       stateDirectory: configuration.stateDirectory, now: { clock().wall })
     options.memory = memory
+    options.chip = configuration.chip
     options.look = { KeyFileLook.soon(at: $0) }
     return options
   }

@@ -157,7 +157,8 @@ extension SlotChange {
         guard order.flags.contains(.tried) else { throw .credentialTaken(number) }
         known = number
       }
-      slot = try .added(order, new, naming)
+      guard let slots = job.tally?.slots else { throw .outOfMemory }
+      slot = try .added(order, new, naming, beside: slots)
     case .passcode(let cost, let flags):
       guard let new = new.take() else { throw .outOfMemory }
       slot = try .replacing(
@@ -190,7 +191,8 @@ extension SlotManner {
 extension PreparedSlot {
   /// The slot that a client wants; slow.
   fileprivate static func added(
-    _ order: SlotOrder, _ secret: borrowing SecretBytes, _ naming: SlotNaming
+    _ order: SlotOrder, _ secret: borrowing SecretBytes, _ naming: SlotNaming,
+    beside slots: UnlockAttempt
   ) throws(VaultError) -> PreparedSlot {
     let allowsWeak = order.flags.contains(.weakKDF)
     let withProtected = order.flags.contains(.withProtected)
@@ -205,6 +207,10 @@ extension PreparedSlot {
       return try local(
         secret, kdf: try KDFParameters.wanted(order.cost), allowsWeak: allowsWeak,
         withProtected: withProtected, naming: naming)
+    case .tpm:
+      return try tpm(
+        secret, kdf: try KDFParameters.wanted(order.cost), allowsWeak: allowsWeak,
+        withProtected: withProtected, beside: slots, naming: naming)
     }
   }
 

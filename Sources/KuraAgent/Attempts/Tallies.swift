@@ -117,6 +117,7 @@ extension TryKind {
     case .recoveryKey: return nil
     case .keyFile: self = .keyFile
     case .local: self = .local
+    case .tpm: self = .tpm
     }
   }
 }

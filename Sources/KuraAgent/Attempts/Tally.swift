@@ -356,7 +356,7 @@ extension Tally {
     wrong.hasRecoveryKey = hasRecoveryKey
     wrong.isUntakenCode = couldBeCode && codes == .refused
     wrong.isCode =
-      slots.slotCount(for: .local) > 0
+      credential == .tpm || slots.slotCount(for: .local) > 0
       && (credential == .local || slots.slotCount(for: .passcode) == 0)
     return .wrongPasscode(wrong)
   }
@@ -378,6 +378,7 @@ extension VaultError {
     case .wrongPasscode, .throttled, .triesNotKept, .deviceSecretMissing, .eraseRuleDamaged,
       .codesSpent, .kdfRefused, .wrongOrRefused:
       true
+    case .chip: false
     case .noVault, .notAVault, .newerFormat, .takesNewFormat, .notShared, .deviceRemoved,
       .eachRemoved,
       .copyRefused, .copyDamaged, .pathTaken, .walLeftBehind,

@@ -64,6 +64,8 @@ extension Refusal {
     case .codeTooLong: .passcodeInvalid(.codeTooLong)
     case .deviceSecretMissing, .deviceSecretUnsafe: .noSuchSlot(.local)
     case .noSuchSlot(let credential): .noSuchSlot(credential)
+    case .chip(let fault):
+      fault.kind == .lockedOut ? .chipLocked(seconds: fault.number) : .chipUnfit(fault)
     case .slotOfOtherKind(let number, let credential): .slotOfOtherKind(number, credential)
     case .kdfRefused(let refusal), .wrongOrRefused(let refusal): .kdfTooCostly(refusal.cost)
     case .kdfTooWeak: .kdfTooWeak(floor: KDFLimits.floor)

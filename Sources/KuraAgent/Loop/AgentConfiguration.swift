@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 public import KuraFormat
-internal import KuraVault
+public import KuraVault
 
 /// Tells an agent at its start what it may do and where its files are.
 public struct AgentConfiguration: Sendable {
@@ -17,6 +17,9 @@ public struct AgentConfiguration: Sendable {
 
   /// Whether SIGTERM, SIGHUP and SIGINT lock every vault and end the agent; they are blocked then.
   public var endsAtSignals = false
+
+  /// What speaks to this machine's TPM; a test's own does.
+  public var chip: (any ChipService)? = HardwareProgram()
 
   /// Which start of the machine the clocks count from.
   public var origin: ClockOrigin = .current()

@@ -53,6 +53,7 @@ public enum Program {
     let socket = try activatedSocket()
     let isDaemon = options.mode == .daemon && socket == nil
     if isDaemon { try ready.detach() }
+    HardwareProgram.prepare()
     // A private engine is its client's, who may debug it.
     if options.mode != .stdio { Confinement.apply() }
     let isAside = options.isAside && options.mode == .stdio

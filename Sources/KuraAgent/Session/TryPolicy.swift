@@ -33,7 +33,7 @@ enum TryPolicy {
   /// So many are free; the next ones are made to wait.
   static let free: UInt32 = 5
 
-  /// The wait of a key file that was wrong too often: until the passcode has worked.
+  /// The wait of a key file, or a code for a TPM, that was wrong too often: until the passcode has worked.
   static let untilPasscode = UInt64.max
 
   /// After the fifth, sixth … wrong passcode, in ms. The last one holds for all further ones, so that a
@@ -56,7 +56,7 @@ enum TryPolicy {
     guard failures >= free else {
       return TryStanding(failures: failures, left: free - failures, wait: 0)
     }
-    guard kind != .keyFile else {
+    guard kind != .keyFile, kind != .tpm else {
       return TryStanding(failures: failures, left: 0, wait: untilPasscode)
     }
     let delay = delay(kind, failures)
@@ -98,8 +98,10 @@ extension TryRecord {
     case .recoveryKey:
       self[.passcode] = .none
       self[.local] = .none
+      self[.tpm] = .none
     case .keyFile: self[.keyFile] = .none
     case .local: self[.local] = .none
+    case .tpm: self[.tpm] = .none
     }
   }
 }

@@ -136,7 +136,7 @@ extension Credential {
   fileprivate func checkMayChangeSlots() throws(Refusal) {
     switch self {
     case .passcode, .recoveryKey: return
-    case .keyFile, .local:
+    case .keyFile, .local, .tpm:
       throw .slotsTakeOwner
     }
   }

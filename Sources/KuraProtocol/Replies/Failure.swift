@@ -71,6 +71,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case historyFull = 68
   case unconfirmed = 72
   case localErased = 73
+  case chipUnfit = 74
+  case chipLocked = 75
   case otpInvalid = 76
   case notOTP = 77
 
@@ -112,10 +114,10 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed, .backupFailed:
       .inputOutput
     case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
-    case .throttled: .throttled
+    case .throttled, .chipLocked: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
-      .lastSlot, .opensNoProtected, .processUnfit, .confined:
+      .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit:
       .denied
     case .protected, .ownerNeeded, .historyFull: .needsInteraction
     case .cancelled: .cancelled
@@ -180,6 +182,8 @@ extension Refusal {
     case .triesNotKept: .triesNotKept
     case .eraseRuleDamaged: .eraseRuleDamaged
     case .localErased: .localErased
+    case .chipUnfit: .chipUnfit
+    case .chipLocked: .chipLocked
     case .kdfTooCostly: .kdfTooCostly
     case .kdfTooWeak: .kdfTooWeak
     case .passcodeInvalid: .passcodeInvalid

@@ -114,6 +114,10 @@ public enum Refusal: Error, Equatable, Sendable {
   /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
   /// need are destroyed.
   case localErased(failures: UInt32)
+  /// This machine's TPM did not do what a slot needs.
+  case chipUnfit(ChipFault)
+  /// It takes no code now, so that none was tried: for how many seconds still.
+  case chipLocked(seconds: UInt32)
   /// A slot asks for more work than is safe to do.
   case kdfTooCostly(KDFParameters)
   /// The wanted work is below this floor.

@@ -114,6 +114,8 @@ extension SecretBuffer {
     case .slotOfOtherKind(let number, let credential): try put(number, credential.rawValue)
     case .throttled(let wait, let hasRecoveryKey): try put(wait, UInt8(hasRecoveryKey ? 1 : 0))
     case .localErased(let failures): try put(failures)
+    case .chipUnfit(let fault): try put(fault.kind.rawValue, fault.number)
+    case .chipLocked(let seconds): try put(seconds)
     case .kdfTooCostly(let cost), .kdfTooWeak(let cost): try put(cost.memory, cost.passes)
     case .passcodeInvalid(let rule): try put(rule.rawValue)
     case .labelInvalid(let rule): try put(rule.rawValue)
@@ -203,6 +205,8 @@ extension Refusal {
     case .triesNotKept: .triesNotKept
     case .eraseRuleDamaged: .eraseRuleDamaged
     case .localErased: .localErased(failures: try reader.number())
+    case .chipUnfit: .chipUnfit(ChipFault(try reader.choice(), try reader.number()))
+    case .chipLocked: .chipLocked(seconds: try reader.number())
     case .kdfTooCostly: .kdfTooCostly(try KDFParameters(&reader))
     case .kdfTooWeak: .kdfTooWeak(floor: try KDFParameters(&reader))
     case .passcodeInvalid: .passcodeInvalid(try reader.choice())

@@ -59,17 +59,17 @@ extension PreparedSlot {
   ///   - kdf: What a guess is to cost.
   ///   - allowsWeak: Whether it may cost less than `KDFLimits.floor`.
   ///   - withProtected: Whether it opens protected values, too; a slot without a code never does.
-  ///   - vault: The vault's id.
+  ///   - slots: The vault's, which is what the new one is for.
   ///   - naming: What it is to be known by.
-  ///   - chip: What speaks to the TPM.
   ///   - availableMemory: What the machine leaves, in bytes; nil when it does not say.
   /// - Throws: ``VaultError/chip(_:)``, ``VaultError/codeTooShort``, ``VaultError/codeTooLong``, and those of a passcode.
   public static func tpm(
     _ code: borrowing SecretBytes, kdf: KDFParameters, allowsWeak: Bool = false,
-    withProtected: Bool = false, vault: VaultID, naming: SlotNaming = .none,
-    chip: (any ChipService)?, availableMemory: UInt64? = MemoryBudget.available()
+    withProtected: Bool = false, beside slots: UnlockAttempt, naming: SlotNaming = .none,
+    availableMemory: UInt64? = MemoryBudget.available()
   ) throws(VaultError) -> PreparedSlot {
-    guard let chip else { throw .chip(ChipFault(.noProgram)) }
+    guard let chip = slots.chip else { throw .chip(ChipFault(.noProgram)) }
+    let vault = slots.vault
     let facts = try fromChip { () throws(ChipFault) in try chip.facts() }
     let (salt, id) = (try Salt.fresh(), try SlotID.fresh())
     let device = try Key.fresh().finish()

@@ -18,7 +18,7 @@ public struct UnlockAttempt: Sendable {
   private let slots: [Slot]
   private let availableMemory: UInt64
   private let devices: DeviceSecrets
-  private let chip: (any ChipService)?
+  let chip: (any ChipService)?
 
   init(
     vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?,
