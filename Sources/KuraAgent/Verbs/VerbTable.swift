@@ -87,6 +87,7 @@ extension Agent {
     case .syncStart(let request): try startSync(request, connection)
     case .syncJoin(let request): try joinSync(request, connection)
     case .syncEnter(let request): try enterSync(request, connection)
+    case .chip: try lookAtChip(connection)
     }
   }
 }
@@ -114,7 +115,7 @@ extension Verb {
     case .unlock: [.takesSeat, .diesWithClient, .mayBeAskedInTurn]
     case .lock, .agentStatus, .agentStop, .agentFacts, .mask, .grants, .grantRevoke, .confine: []
     case .get, .getAttribute, .list, .show, .wait, .history, .watch, .log, .draftKey,
-      .secrets, .conflicts, .getSecrets, .wish, .wishes, .syncStatus:
+      .secrets, .conflicts, .getSecrets, .wish, .wishes, .syncStatus, .chip:
       .takesSeat
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
@@ -165,7 +166,7 @@ extension Request {
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine, .syncGiven,
-        .syncStatus, .syncJoin:
+        .syncStatus, .syncJoin, .chip:
         nil
       }
     }

@@ -49,9 +49,10 @@ extension Asking {
     return System.fileKind(directory + "/kura-passcode") != KURA_ABSENT
   }
 
-  /// What unlocks the vault: the passcode, unless options say recovery key or key file.
+  /// What unlocks the vault: the passcode, unless options say recovery key, key file or TPM.
   var kind: Credential {
-    arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
+    if arguments.has(.tpm) { return .tpm }
+    return arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
   }
 
   /// What the program that asks says it is for.
@@ -67,6 +68,11 @@ extension Asking {
   /// - Parameter wanted: What it must be; nil for what the options say.
   func givenCredential(as wanted: Credential? = nil) throws(CommandError) -> SecretBytes? {
     let kind = wanted ?? self.kind
+    if kind == .tpm {
+      try parsing { () throws(UsageError) in
+        try arguments.refuse(.tpm, with: .recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD)
+      }
+    }
     if kind == .keyFile { return try keyFile() }
     try parsing { () throws(UsageError) in
       try arguments.refuse(.recoveryKeyFile, with: .recoveryKey, .passcodeFD, .passcodeFile)

@@ -61,6 +61,7 @@ extension VaultAccess {
       switch kind {
       case .recoveryKey: "recovery key of "
       case .local: "code of this machine for "
+      case .tpm: "code of this machine's TPM for "
       case .passcode, .keyFile: "passcode for "
       }
     return words + title + (purpose.map { ", to " + $0 } ?? "") + ": "

@@ -60,6 +60,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case newRecoveryKeyFile = "new-recovery-key-file"
   case noAmbiguous = "no-ambiguous"
   case noAgent = "no-agent"
+  case noCode = "no-code"
   case noInput = "no-input"
   case noRecoveryKey = "no-recovery-key"
   case null
@@ -96,6 +97,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case submit
   case symbols
   case to
+  case tpm
   case trim
   case unsorted
   case until

@@ -19,6 +19,7 @@ enum SlotControl {
       Option(.replace, help: "end the recovery key that is there"),
       Option(.auto, help: "have this machine try the key file by itself"),
       Option(.submit, help: "send the code at its last character"),
+      Option(.noCode, help: "let the TPM open the vault without a code"),
       Option.weakPasscode,
       Option(.withProtected, help: "let it open protected values, too"),
     ] + Option.keyFiles + [
@@ -81,7 +82,7 @@ enum SlotControl {
     for kind in Credential.allCases where kind.word.utf8.elementsEqual(text) { return kind }
     throw .usage(
       "there is no kind of slot " + Diagnostic.quoted(text),
-      hint: "a slot is of kind passcode, recovery-key, key-file or local")
+      hint: "a slot is of kind passcode, recovery-key, key-file, local or tpm")
   }
 
   private static func number(_ text: [UInt8]?, verb: String) throws(CommandError) -> UInt8 {
@@ -190,9 +191,10 @@ extension SlotControl {
     switch slot?.facts.kind {
     case .recoveryKey: return access.asking.hasGivenPasscode ? .passcode : .recoveryKey
     case .local: return .local
+    case .tpm2: return .tpm
     case .keyFile: throw .usage(.keyFileMissing)
     // A slot of any other kind the agent refuses to try.
-    case .passcode, .tpm2, .fido2, .disabled, .later, nil: return .passcode
+    case .passcode, .fido2, .disabled, .later, nil: return .passcode
     }
   }
 }
@@ -221,6 +223,7 @@ extension Credential {
     case .recoveryKey: "recovery-key"
     case .keyFile: "key-file"
     case .local: "local"
+    case .tpm: "tpm"
     }
   }
 }

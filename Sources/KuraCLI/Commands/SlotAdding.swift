@@ -24,6 +24,7 @@ struct SlotAdding: ~Copyable {
     let keyFile = kind == .keyFile ? try access.asking.keyFile(isNew: true) : nil
     if invocation.arguments.has(.auto) { try checkPlace(of: keyFile, invocation) }
     var connection = try access.connectRunningOrOwn()
+    let chip = kind == .tpm ? try running { () throws(ClientError) in try connection.chip() } : nil
     let given =
       kind == .keyFile
       ? keyFile : try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
@@ -35,6 +36,9 @@ struct SlotAdding: ~Copyable {
     var adding = SlotAdding(order: order, secret: secret, keeper: keeper)
     let number = try adding.make(credential, &questioner, &connection)
     invocation.messages.note("this is slot \(number): \(order.kind.word)")
+    guard let chip else { return }
+    let takesCode = !invocation.arguments.has(.noCode)
+    for line in Diagnostic.thiefWords(chip, takesCode: takesCode) { invocation.messages.note(line) }
   }
 
   private mutating func make(
@@ -63,16 +67,22 @@ extension SlotAdding {
       case .recoveryKey: [.newRecoveryKeyFile, .replace]
       case .keyFile: [.keyFile, .keyFileFD, .withProtected, .auto]
       case .local: [.newPasscodeFD, .newPasscodeFile, .withProtected, .submit] + costs
+      case .tpm: [.newPasscodeFD, .newPasscodeFile, .withProtected, .noCode] + costs
       }
     let all: [OptionName] =
       [
         .newPasscodeFD, .newPasscodeFile, .newRecoveryKeyFile, .replace, .keyFile, .keyFileFD,
-        .withProtected, .weakPasscode, .auto, .submit,
+        .withProtected, .weakPasscode, .auto, .submit, .noCode,
       ] + costs
     for option in all where arguments.has(option) && !own.contains(option) {
       throw .usage(
         option.spelling + " says nothing about a slot of kind " + kind.word,
         hint: "'kura help slot' tells more")
+    }
+    if arguments.has(.noCode) {
+      try parsing { () throws(UsageError) in
+        try arguments.refuse(.noCode, with: .newPasscodeFD, .newPasscodeFile, .withProtected)
+      }
     }
     guard kind == .keyFile else { return }
     guard arguments.has(.keyFile) || arguments.has(.keyFileFD) else {
@@ -159,7 +169,9 @@ extension SlotAdding {
       let code = try newCode(given: given, orNeeds: .newPasscode, &questioner)
       if order.flags.contains(.submitted) { try checkKeys(of: code) }
       return code
-    case .recoveryKey, .keyFile:
+    case .tpm where !invocation.arguments.has(.noCode):
+      return try newCode(given: given, orNeeds: .newPasscode, &questioner, isOfChip: true)
+    case .recoveryKey, .keyFile, .tpm:
       if let given = given.take() { return given }
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }
@@ -202,12 +214,16 @@ extension SlotAdding {
   ///
   /// - Parameter need: What is missing where nobody can be asked.
   static func newCode(
-    given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner
+    given: consuming SecretBytes?, orNeeds need: Need, _ questioner: inout Questioner,
+    isOfChip: Bool = false
   ) throws(CommandError) -> SecretBytes {
     guard let code = given.take() else {
       guard questioner.canAsk else { throw .noInteraction(need) }
-      return try questioner.twice("code for this machine: ", .passcode) { _ in
-        "Without a secret in this machine's state directory nobody can try it."
+      let label = isOfChip ? "code for this machine's TPM: " : "code for this machine: "
+      return try questioner.twice(label, .passcode) { _ in
+        isOfChip
+          ? "Without this machine's TPM, which counts the tries, nobody can try it."
+          : "Without a secret in this machine's state directory nobody can try it."
       }
     }
     guard code.count > 0 else { throw .usage(.passcodeEmpty) }

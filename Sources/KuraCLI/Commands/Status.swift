@@ -258,10 +258,11 @@ extension TryKind {
     case .passcode: "passcode"
     case .keyFile: "key file"
     case .local: "code"
+    case .tpm: "code for the TPM"
     }
   }
 
-  fileprivate var plural: String { text + "s" }
+  fileprivate var plural: String { self == .tpm ? "codes for the TPM" : text + "s" }
 
   /// The kind as programs read it.
   fileprivate var word: String {
@@ -269,6 +270,7 @@ extension TryKind {
     case .passcode: "passcode"
     case .keyFile: "key-file"
     case .local: "local"
+    case .tpm: "tpm"
     }
   }
 }

@@ -14,6 +14,7 @@ enum Unlock {
       Option(.recoveryKey, help: "ask for the recovery key instead"),
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
     ] + Option.keyFiles + [
+      Option(.tpm, help: "ask for the code of this machine's TPM instead"),
       Option(.acceptRollback, help: "take a vault that is older than one seen before"),
       Option(.acceptMoved, help: "take a vault that stands where another one was"),
     ],
@@ -36,7 +37,14 @@ enum Unlock {
   private static func unlock(
     _ order: Order, _ access: VaultAccess, _ messages: Messages
   ) throws(CommandError) {
-    if let secret = try access.asking.givenCredential() {
+    if order.kind == .tpm, try !ChipCode.isTaken(access) {
+      var connection = try access.connect()
+      let nothing = try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
+      let notices = try running { () throws(ClientError) in
+        try order.send(.tpm, nothing, &connection)
+      }
+      access.note(notices, after: order.kind)
+    } else if let secret = try access.asking.givenCredential() {
       var connection = try access.connect()
       let notices = try running { () throws(ClientError) in
         try order.send(order.kind, secret, &connection)

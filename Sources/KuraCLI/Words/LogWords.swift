@@ -138,6 +138,7 @@ enum LogWords {
     case .recoveryKey: "recovery key"
     case .keyFile: "key file"
     case .local: "code"
+    case .tpm: "code of the TPM"
     case nil: "secret"
     }
   }

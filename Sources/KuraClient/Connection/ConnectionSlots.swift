@@ -90,6 +90,12 @@ extension Connection {
     try done(patience: patience.derivation)
   }
 
+  /// How this machine's TPM holds against guessing.
+  public mutating func chip() throws(ClientError) -> ChipFacts {
+    let reply: ChipReply = try ask(.chip, patience: patience.derivation)
+    return reply.facts
+  }
+
   /// Tries a secret, and unlocks nothing.
   ///
   /// - Parameters:

@@ -75,6 +75,8 @@ public enum Request: ~Escapable {
   case syncStart(SyncStartRequest)
   case syncJoin(SyncJoinRequest)
   case syncEnter(SyncEnterRequest)
+  /// How this machine's TPM holds against guessing.
+  case chip
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -147,7 +149,7 @@ public enum Request: ~Escapable {
     case .syncJoin: self = .syncJoin(try reader.message())
     case .syncEnter: self = .syncEnter(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants, .syncStatus:
+      .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
       // Read above.
       throw .unknownVerb(verb.rawValue)
     }
@@ -171,6 +173,7 @@ public enum Request: ~Escapable {
     case .mask: self = .mask
     case .grants: self = .grants
     case .syncStatus: self = .syncStatus
+    case .chip: self = .chip
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
@@ -248,6 +251,7 @@ public enum Request: ~Escapable {
     case .syncStart: .syncStart
     case .syncJoin: .syncJoin
     case .syncEnter: .syncEnter
+    case .chip: .chip
     }
   }
 }
@@ -269,7 +273,7 @@ extension Request {
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
         .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
-        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter:
+        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip:
         return OwnerWord()
       }
     }
@@ -334,7 +338,7 @@ extension SecretBuffer {
     case .syncJoin(var message): try message.code(&self)
     case .syncEnter(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants, .syncStatus:
+      .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
       break
     }
   }

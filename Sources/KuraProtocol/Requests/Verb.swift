@@ -66,6 +66,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case syncStart = 93
   case syncJoin = 94
   case syncEnter = 95
+  case chip = 96
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -134,6 +135,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .syncStart: "sync-start"
     case .syncJoin: "sync-join"
     case .syncEnter: "sync-enter"
+    case .chip: "chip"
     }
   }
 }
@@ -178,7 +180,7 @@ extension Verb {
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
       .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine,
-      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter:
+      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip:
       .name
     }
   }
