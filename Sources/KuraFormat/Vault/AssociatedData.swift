@@ -72,7 +72,8 @@ extension AssociatedData {
   private static func slot(_ kind: Kind, vault: VaultID, header: SlotHeader) -> AssociatedData {
     var data = AssociatedData(kind)
     data.append(vault)
-    for byte in header.encoded { data.append(integer: byte) }
+    // What stands behind these is bound by the slot's key, which is derived from all of it.
+    for byte in header.encoded.prefix(SlotHeader.byteCount) { data.append(integer: byte) }
     return data
   }
 
