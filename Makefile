@@ -19,7 +19,8 @@ TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
-PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-import kura-sync kura-sync-postgres kura-ui kura-strength)
+PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-hardware kura-import kura-sync \
+  kura-sync-postgres kura-ui kura-strength)
 MAN1 := kura.1 kura-agent.1 kura-desktop.1 kura-import.1 kura-sync.1 kura-ui.1
 MAN5 := kura-format.5 kura-json.5 kura-protocol.5 kura-sync-format.5
 MAN7 := kura-grants.7 kura-start.7 kura-helpers.7 kura-recipes.7 kura-security.7
@@ -59,6 +60,8 @@ DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraCl
   CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(sort $(shell find Sources/$(module) -name '*.swift' -o -name '*.c')))))
 POSTGRES = kura_sync_postgres.build/Postgres.swift.o $(foreach module,KuraPostgres KuraStore KuraTerms,$(patsubst %,$(module).build/%.o,$(notdir \
   $(sort $(wildcard Sources/$(module)/*.swift)))))
+HARDWARE = kura_hardware.build/Hardware.swift.o $(foreach module,KuraTPM KuraHardware KuraTerms SecureMemory CKuraSystem,$(patsubst \
+  %,$(module).build/%.o,$(notdir $(sort $(wildcard Sources/$(module)/*.swift Sources/$(module)/*.c)))))
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
 STRENGTH := $(COMMON) -Xswiftc -static-executable -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now $(STRIP)
@@ -97,7 +100,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs engine desktop postgres strength client startup debug demo docs test nightly fuzz mutants bench \
+.PHONY: all packages build programs engine desktop postgres hardware strength client startup debug demo docs test nightly fuzz mutants bench \
   lint dist sbom install install-units uninstall clean
 
 all: build
@@ -109,9 +112,9 @@ packages:
 build: packages
 	@$(MAKE) --no-print-directory programs
 
-programs: engine desktop postgres strength client
+programs: engine desktop postgres hardware strength client
 	@mkdir -p $(OUT)
-	@install -m 755 $(addprefix .build/engine/release/kura-,agent desktop import sync sync-postgres ui) \
+	@install -m 755 $(addprefix .build/engine/release/kura-,agent desktop hardware import sync sync-postgres ui) \
 	  .build/strength/release/kura-strength .build/embedded/release/kura $(OUT)
 
 # A scratch path each, so that make -j builds them side by side.
@@ -140,6 +143,17 @@ else
 	@$(SWIFT) build $(ENGINE) --target kura-sync-postgres --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-sync-postgres \
 	  $(POSTGRES) -lpq $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_sync_postgres_main,-Xlinker $(flag))
+endif
+
+# Of libtss2, too, there are shared libraries alone: it loads what reaches a TPM when it runs.
+hardware: postgres
+ifdef KURA_SHARED
+	@$(SWIFT) build $(ENGINE) --product kura-hardware --scratch-path .build/engine
+else
+	@$(SWIFT) build $(ENGINE) --target kura-hardware --scratch-path .build/engine
+	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-hardware \
+	  $(HARDWARE) $(addprefix -ltss2-,esys mu rc tctildr) \
+	  $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_hardware_main,-Xlinker $(flag))
 endif
 
 strength:
@@ -213,7 +227,7 @@ install: $(if $(filter-out $(wildcard $(PROGRAMS)),$(PROGRAMS)),build) install-u
 	install -d $(BIN) $(HELPERS) $(addprefix $(MAN),1 5 7) $(dir $(COMPLETIONS))
 	install -m 755 $(addprefix $(OUT)/,$(COMMANDS)) $(BIN)
 	for link in $(LINKS); do ln -sf kura $(BIN)/$$link; done
-	install -m 755 $(OUT)/kura-strength $(OUT)/kura-sync-postgres $(HELPERS)
+	install -m 755 $(addprefix $(OUT)/kura-,hardware strength sync-postgres) $(HELPERS)
 	install -d $(addprefix $(HELPERS)/,$(FRONTS))
 	for front in $(FRONTS); do ln -sf ../../../bin/kura $(HELPERS)/$$front/$$front; done
 	install -m 644 python/kura_keyring.py $(HELPERS)/keyring
@@ -236,7 +250,7 @@ install-units:
 
 # Nothing but what was installed: vaults are the users' own.
 uninstall:
-	rm -f $(addprefix $(BIN)/,$(COMMANDS) $(LINKS)) $(HELPERS)/kura-strength $(HELPERS)/kura-sync-postgres $(COMPLETIONS)
+	rm -f $(addprefix $(BIN)/,$(COMMANDS) $(LINKS)) $(addprefix $(HELPERS)/kura-,hardware strength sync-postgres) $(COMPLETIONS)
 	rm -f $(addprefix $(MAN)1/,$(MAN1) $(addsuffix .1,$(LINKS))) $(addprefix $(MAN)5/,$(MAN5)) $(addprefix $(MAN)7/,$(MAN7))
 	rm -f $(addprefix $(UNITS)/,$(UNIT)) $(AUTOSTART)/kura-desktop.desktop
 	rm -f $(HELPERS)/keyring/kura_keyring.py

@@ -195,6 +195,14 @@ import Testing
     #expect(program.range(of: Data("libpq.so.5".utf8)) != nil)
   }
 
+  @Test func `the program for a TPM has libtss2, and nothing that opens a vault`() throws {
+    let program = try Data(contentsOf: Self.programs.appending(path: "kura-hardware"))
+    for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {
+      #expect(program.range(of: Data(word.utf8)) == nil, "\(word)")
+    }
+    #expect(program.range(of: Data("libtss2-esys.so.0".utf8)) != nil)
+  }
+
   @Test func `the desktop program has libsystemd, and nothing that opens a vault`() throws {
     let desktop = try Data(contentsOf: Self.programs.appending(path: "kura-desktop"))
     for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {

@@ -54,6 +54,7 @@ private let minute = 60 * second
 
   @Test func `key files wait for the passcode, however long that takes`() {
     #expect(wait(.keyFile, 5) == TryPolicy.untilPasscode)
+    #expect(wait(.tpm, 4) == 0 && wait(.tpm, 5) == TryPolicy.untilPasscode)
     let tally = tally(5)
     var later = self
     later.clock.pass(milliseconds: 1_000_000 * minute)

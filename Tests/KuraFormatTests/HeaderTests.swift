@@ -58,7 +58,7 @@ import Testing
     #expect(try decode(recovery.encoded) == recovery)
   }
 
-  @Test(arguments: [(5, .tpm2), (6, .fido2), (8, .later), (255, .later)] as [(UInt8, SlotKind)])
+  @Test(arguments: [(5, .later), (6, .fido2), (8, .later), (255, .later)] as [(UInt8, SlotKind)])
   func `of a kind of later releases only the id is read`(byte: UInt8, kind: SlotKind) throws {
     var bytes = [UInt8](repeating: 0xA5, count: 48)
     bytes[0] = byte
@@ -71,6 +71,28 @@ import Testing
     let long = bytes + [UInt8](repeating: 9, count: 65_537 - 48)
     #expect(failure { _ = try decode(long) } == .damaged)
     #expect(failure { _ = try decode(Array(bytes.dropLast())) } == .damaged)
+  }
+
+  @Test func `behind the header of a TPM's slot stands what the TPM made`() throws {
+    let chip = try #require(
+      ChipObject(storageKey: [1, 2], publicArea: [3], privateArea: [4, 5, 6]))
+    let body: [UInt8] = [12, 0, 2, 0, 1, 2, 1, 0, 3, 3, 0, 4, 5, 6]
+    for kdf in [KDFParameters(memory: 8_192, passes: 2), nil] {
+      let header = SlotHeader(
+        kind: .tpm2, kdf: kdf, salt: identifier(1), id: identifier(2), chip: chip)
+      #expect(header.encoded.count == 62)
+      #expect(Array(header.encoded[48...]) == body)
+      let read = try decode(header.encoded)
+      #expect(read == header && read.chip == chip)
+      // Of any other shape it is kept as a later release's.
+      for other in [header.encoded + [0], header.encoded.dropLast(), header.encoded[..<48] + []] {
+        let read = try decode(other + [])
+        #expect(read.kind == .later && read.id == identifier(2) && read.chip == nil)
+      }
+    }
+    #expect(ChipObject(storageKey: [], publicArea: [3], privateArea: [4]) == nil)
+    let long = [UInt8](repeating: 1, count: 681)
+    #expect(ChipObject(storageKey: [1], publicArea: long, privateArea: [4]) == nil)
   }
 
   @Test func `of a disabled slot nothing but the id stands in clear`() throws {

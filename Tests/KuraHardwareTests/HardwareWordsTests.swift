@@ -9,7 +9,7 @@ import Testing
 @Suite struct HardwareWordsTests {
   private static let object = ChipObject(
     storageKey: [1, 2, 3], publicArea: Array(repeating: 4, count: 90),
-    privateArea: Array(repeating: 5, count: 1_000))!
+    privateArea: Array(repeating: 5, count: 600))!
 
   private func secret(_ byte: UInt8, _ count: Int) throws -> SecretBytes {
     try SecretBytes(copying: Array(repeating: byte, count: count).span)

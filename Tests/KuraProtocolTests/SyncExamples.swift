@@ -52,6 +52,9 @@ extension Examples {
     }
   }
 
+  static let chip = ChipFacts(
+    failures: 1, mostFailures: 32, interval: 7_200, hasLockoutPassword: true)
+
   static var syncReplies: [Example] {
     get throws {
       let errand = StoreErrand(.list, StorePlace.objects(of: device), size: 0)
@@ -72,6 +75,11 @@ extension Examples {
           guard try SyncStatusReply(reply: payload) == status(of: device) else {
             throw .fieldValue
           }
+        },
+        reply("reply to chip") {
+          try $0.putReply(ChipReply(chip))
+        } reading: { payload throws(ProtocolError) in
+          guard try ChipReply(reply: payload).facts == chip else { throw .fieldValue }
         },
       ]
     }

@@ -24,6 +24,8 @@ final class TestVault {
   var memory: VaultMemory?
   /// Whose changes were left out when it entered a key.
   var leftOut: Set<DeviceID> = []
+  /// What speaks to a TPM; nil for nothing.
+  var chip: (any SealingChip)?
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
 
@@ -36,6 +38,7 @@ final class TestVault {
     var options = VaultOptions(stateDirectory: stateDirectory) { clock.tick() }
     options.memory = memory
     if let machine { options.machine = machine }
+    options.chip = chip
     return options
   }
 

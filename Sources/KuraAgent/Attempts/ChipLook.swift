@@ -7,10 +7,10 @@ internal import SecureMemory
 /// Tells how this machine's TPM holds against guessing, which takes a program of its own some time.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class ChipLook: Act, @unchecked Sendable {
-  private let chip: (any ChipService)?
+  private let chip: (any SealingChip)?
   private var facts: ChipFacts?
 
-  init(_ chip: (any ChipService)?) { self.chip = chip }
+  init(_ chip: (any SealingChip)?) { self.chip = chip }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
     guard let chip else { throw .chip(ChipFault(.noProgram)) }

@@ -356,8 +356,9 @@ extension Tally {
     wrong.hasRecoveryKey = hasRecoveryKey
     wrong.isUntakenCode = couldBeCode && codes == .refused
     wrong.isCode =
-      credential == .tpm || slots.slotCount(for: .local) > 0
-      && (credential == .local || slots.slotCount(for: .passcode) == 0)
+      credential == .tpm
+      || slots.slotCount(for: .local) > 0
+        && (credential == .local || slots.slotCount(for: .passcode) == 0)
     return .wrongPasscode(wrong)
   }
 

@@ -19,7 +19,7 @@ public struct AgentConfiguration: Sendable {
   public var endsAtSignals = false
 
   /// What speaks to this machine's TPM; a test's own does.
-  public var chip: (any ChipService)? = HardwareProgram()
+  public var chip: (any SealingChip)? = HardwareProgram()
 
   /// Which start of the machine the clocks count from.
   public var origin: ClockOrigin = .current()

@@ -7,7 +7,7 @@ internal import KuraVault
 internal import SecureMemory
 
 /// Has `kura-hardware` speak to the TPM: a process for each thing that is wanted, of which nothing is believed.
-struct HardwareProgram: ChipService {
+struct HardwareProgram: SealingChip {
   /// How long nothing may be heard of it, in milliseconds: it is ended before.
   private static let patience: Int32 = 70_000
 

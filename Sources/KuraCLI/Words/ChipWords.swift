@@ -42,7 +42,8 @@ extension Diagnostic {
         "this TPM does not limit how often codes are tried, so a short one holds nobody off",
         "take one of \(fault.number) characters or more"
       )
-    case .failed: ("the TPM failed, with number \(fault.number) of TSS", "try again, or " + otherWay)
+    case .failed:
+      ("the TPM failed, with number \(fault.number) of TSS", "try again, or " + otherWay)
     }
   }
 

@@ -95,14 +95,16 @@ public struct SlotHeader: Equatable, Sendable {
   /// - Throws: ``FormatError/damaged``, also for a cost that Argon2id does not have.
   public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
-    guard let kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
-    self.kind = kind
-    guard kind != .tpm2 else {
-      (kdf, salt, id) = try SlotHeader.readFront(&reader, kind)
-      chip = try ChipObject(&reader)
-      try reader.finish()
-      return
+    guard var kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
+    if kind == .tpm2 {
+      if let header = try? SlotHeader(ofChip: bytes) {
+        self = header
+        return
+      }
+      // Of another shape it is a later release's.
+      kind = .later
     }
+    self.kind = kind
     chip = nil
     if kind == .disabled {
       try reader.zeros(15)
@@ -122,6 +124,16 @@ public struct SlotHeader: Equatable, Sendable {
       return
     }
     (kdf, salt, id) = try SlotHeader.readFront(&reader, kind)
+    try reader.finish()
+  }
+
+  /// Reads a header of a TPM's slot.
+  private init(ofChip bytes: Span<UInt8>) throws(FormatError) {
+    var reader = ByteReader(bytes)
+    _ = try reader.integer(UInt8.self)
+    kind = .tpm2
+    (kdf, salt, id) = try SlotHeader.readFront(&reader, .tpm2)
+    chip = try ChipObject(&reader)
     try reader.finish()
   }
 

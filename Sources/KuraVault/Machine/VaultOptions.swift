@@ -15,7 +15,7 @@ public struct VaultOptions: Sendable {
   public var look: @Sendable ([UInt8]) -> KeyFileLook? = { KeyFileLook(at: $0) }
 
   /// What speaks to this machine's TPM; nil where nothing does.
-  public var chip: (any ChipService)?
+  public var chip: (any SealingChip)?
 
   /// What tells this machine from others; fewer than 32 bytes tell nothing.
   public var machine: [UInt8] = Machine.machineID()

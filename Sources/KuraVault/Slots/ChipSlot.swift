@@ -8,9 +8,9 @@ public import SecureMemory
 struct ChipSlot {
   private let vault: VaultID
   private let header: SlotHeader
-  private let chip: any ChipService
+  private let chip: any SealingChip
 
-  init(_ vault: VaultID, _ header: SlotHeader, _ chip: any ChipService) {
+  init(_ vault: VaultID, _ header: SlotHeader, _ chip: any SealingChip) {
     (self.vault, self.header, self.chip) = (vault, header, chip)
   }
 

@@ -18,11 +18,11 @@ public struct UnlockAttempt: Sendable {
   private let slots: [Slot]
   private let availableMemory: UInt64
   private let devices: DeviceSecrets
-  let chip: (any ChipService)?
+  let chip: (any SealingChip)?
 
   init(
     vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?,
-    devices: DeviceSecrets, chip: (any ChipService)? = nil
+    devices: DeviceSecrets, chip: (any SealingChip)? = nil
   ) throws(VaultError) {
     self.devices = devices
     self.chip = chip

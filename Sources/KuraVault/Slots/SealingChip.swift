@@ -4,7 +4,7 @@ public import KuraTerms
 public import SecureMemory
 
 /// Speaks to a TPM for the engine, which is shown neither a code nor what Argon2id made of one.
-public protocol ChipService: Sendable {
+public protocol SealingChip: Sendable {
   /// How the TPM holds against guessing.
   func facts() throws(ChipFault) -> ChipFacts
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import KuraVault
+import SecureMemory
+import Synchronization
+import Testing
+
+/// A TPM that remembers what it was shown.
+private final class FakeChip: SealingChip {
+  struct Kept {
+    var secrets: [[UInt8]: (secret: [UInt8], code: [UInt8])] = [:]
+    var shown: [[UInt8]] = []
+    var fault: ChipFault?
+    var most: UInt32 = 32
+    var name: UInt8 = 1
+  }
+
+  let kept = Mutex(Kept())
+
+  private func check() throws(ChipFault) {
+    if let fault = kept.withLock({ $0.fault }) { throw fault }
+  }
+
+  func facts() throws(ChipFault) -> ChipFacts {
+    try check()
+    return ChipFacts(
+      failures: 0, mostFailures: kept.withLock { $0.most }, interval: 600,
+      hasLockoutPassword: false)
+  }
+
+  func seal(
+    _ secret: borrowing SecretBytes, code: borrowing SecretBytes
+  ) throws(ChipFault) -> ChipObject {
+    try check()
+    let (secret, code) = (bytes(secret), bytes(code))
+    return kept.withLock { kept in
+      let number = [UInt8(kept.secrets.count + 1)]
+      kept.secrets[number] = (secret, code)
+      kept.shown.append(code)
+      return ChipObject(storageKey: [kept.name], publicArea: [9], privateArea: number)!
+    }
+  }
+
+  func unseal(
+    _ object: ChipObject, code: borrowing SecretBytes
+  ) throws(ChipFault) -> SecretBytes {
+    try check()
+    let code = bytes(code)
+    let found = kept.withLock { kept -> [UInt8]? in
+      kept.shown.append(code)
+      guard let one = kept.secrets[object.privateArea], one.code == code else { return nil }
+      return one.secret
+    }
+    guard object.storageKey == [kept.withLock { $0.name }] else { throw ChipFault(.other) }
+    guard let found, let secret = try? SecretBytes(copying: found.span) else {
+      throw ChipFault(.wrong)
+    }
+    return secret
+  }
+
+  private func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
+    secret.bytes.indices.map { secret.bytes[$0] }
+  }
+}
+
+/// Slots that a TPM has its part of.
+@Suite("A slot of a TPM") struct ChipSlotTests {
+  private let chip = FakeChip()
+  private let file: TestVault
+
+  init() throws {
+    file = try TestVault()
+    file.chip = chip
+  }
+
+  private func add(_ code: String, withProtected: Bool = false) throws {
+    var vault = try file.unlock()
+    var locked = try file.open()
+    let slot = try PreparedSlot.tpm(
+      secret(code), kdf: TestVault.kdf, allowsWeak: true, withProtected: withProtected,
+      beside: try locked.attempt())
+    try vault.addSlot(slot, authorizedBy: file.key())
+  }
+
+  private func refusal(adding code: String) -> VaultError? {
+    do { try add(code) } catch { return error as? VaultError }
+    return nil
+  }
+
+  @Test func `opens by its code, and by nothing else`() throws {
+    try add("4711")
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(file.refusal("4712", .tpm) == .wrongPasscode)
+    #expect(file.refusal("", .tpm) == .noSuchSlot(.tpm))
+    #expect(file.refusal(TestVault.passcode, .tpm) == .wrongPasscode)
+    let tries = chip.kept.withLock { $0.shown.count }
+    // What is typed for a passcode costs no try of the TPM.
+    for _ in 0..<100 { #expect(file.refusal("4711") == .wrongPasscode) }
+    #expect(file.refusal("4711", .local) == .noSuchSlot(.local))
+    #expect(chip.kept.withLock { $0.shown.count } == tries)
+    var vault = try file.unlock("4711", .tpm)
+    #expect(vault.unlockSlot == 1)
+    #expect(try vault.slotReports()[1].holdsProtectedHalf == false)
+  }
+
+  @Test func `shows the TPM another value for each slot, whose last byte is odd`() throws {
+    for _ in 0..<3 { try add("4711") }
+    let shown = chip.kept.withLock { $0.shown }
+    #expect(Set(shown).count == 3)
+    #expect(shown.allSatisfy { $0.count == 32 && $0[31] & 1 == 1 })
+  }
+
+  @Test func `that takes no code opens for none, and holds nothing protected`() throws {
+    try add("")
+    #expect(file.refusal("", .tpm) == nil)
+    #expect(file.refusal("4711", .tpm) == .noSuchSlot(.tpm))
+    try add("4711")
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(file.refusal("", .tpm) == nil)
+  }
+
+  @Test func `of another TPM is passed over, and said to be that`() throws {
+    try add("4711")
+    chip.kept.withLock { $0.name = 2 }
+    #expect(file.refusal("4711", .tpm) == .chip(ChipFault(.other)))
+    try add("0815")
+    #expect(file.refusal("0815", .tpm) == nil)
+    #expect(file.refusal("4711", .tpm) == .wrongPasscode)
+  }
+
+  @Test(arguments: [ChipFault(.lockedOut, 600), ChipFault(.noProgram), ChipFault(.failed, 0x101)])
+  func `tells why the TPM did nothing`(fault: ChipFault) throws {
+    try add("4711")
+    chip.kept.withLock { $0.fault = fault }
+    #expect(file.refusal("4711", .tpm) == .chip(fault))
+    #expect(refusal(adding: "1234") == .chip(fault))
+    #expect(file.refusal(TestVault.passcode) == nil)
+    file.chip = nil
+    #expect(file.refusal("4711", .tpm) == .chip(ChipFault(.noProgram)))
+  }
+
+  @Test func `takes a longer code where the TPM does not limit the tries`() throws {
+    #expect(refusal(adding: "123") == .codeTooShort)
+    chip.kept.withLock { $0.most = 0 }
+    #expect(refusal(adding: "12345678901") == .chip(ChipFault(.unlimited, 12)))
+    #expect(refusal(adding: "123456789012") == nil)
+  }
+
+  @Test func `changes no slot, is disabled and enabled, and ends with a rekey`() throws {
+    try add("4711", withProtected: true)
+    var vault = try file.unlock()
+    let key = try file.key("4711", .tpm)
+    #expect(throws: VaultError.self) { try OwnerProof(file.key("4711", .tpm)) }
+    try vault.disableSlot(1, authorizedBy: file.key())
+    #expect(file.refusal("4711", .tpm) == .noSuchSlot(.tpm))
+    try vault.enableSlot(1, authorizedBy: file.key())
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(key.slot == 1)
+    try vault.removeSlot(1, authorizedBy: file.key())
+    #expect(file.refusal("4711", .tpm) == .noSuchSlot(.tpm))
+  }
+}
