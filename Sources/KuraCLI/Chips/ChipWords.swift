@@ -59,20 +59,18 @@ extension Diagnostic {
   static func thiefWords(_ facts: ChipFacts, takesCode: Bool) -> [String] {
     guard takesCode else {
       return [
-        "A stolen disk opens nothing. A stolen machine opens the vault for whoever gets into",
-        "this account: no code is asked for.",
+        "a stolen disk opens nothing; a stolen machine opens the vault for whoever gets into this account"
       ]
     }
     let tries =
       facts.isLimited
-      ? "\(facts.mostFailures) codes, then one each "
-        + wait(UInt64(facts.interval) * 1_000)
+      ? "\(facts.mostFailures) codes, then one each " + wait(UInt64(facts.interval) * 1_000)
       : "codes as fast as the TPM is"
     return [
-      "A stolen disk holds nothing to guess at. Who has the whole machine can try",
-      tries
+      "a stolen disk holds nothing to guess at",
+      "who has the whole machine can try " + tries
         + (facts.hasLockoutPassword
-          ? "." : "; and start anew at will: the TPM has no lockout password."),
+          ? "" : ", and set the count back: the TPM has no lockout password"),
     ]
   }
 }
