@@ -152,7 +152,7 @@ ifdef KURA_SHARED
 else
 	@$(SWIFT) build $(ENGINE) --target kura-hardware --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-hardware \
-	  $(HARDWARE) $(addprefix -ltss2-,esys mu rc tctildr) \
+	  $(HARDWARE) $(addprefix -ltss2-,esys mu tctildr) \
 	  $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_hardware_main,-Xlinker $(flag))
 endif
 

@@ -210,7 +210,7 @@ let package = Package(
     .target(
       name: "KuraTPM", dependencies: ["CTSS", "KuraHardware", "KuraTerms", "SecureMemory"],
       swiftSettings: strict,
-      linkerSettings: ["esys", "mu", "rc", "tctildr"].map { .linkedLibrary("tss2-" + $0) }),
+      linkerSettings: ["esys", "mu", "tctildr"].map { .linkedLibrary("tss2-" + $0) }),
     .executableTarget(
       name: "kura-hardware", dependencies: ["KuraTPM"], swiftSettings: strict),
     .executableTarget(

@@ -2,7 +2,6 @@
 
 #include <tss2/tss2_esys.h>
 #include <tss2/tss2_mu.h>
-#include <tss2/tss2_rc.h>
 #include <tss2/tss2_tctildr.h>
 
 /* Sums that Swift does not take over. */

@@ -45,7 +45,7 @@ final class Recorder: Sendable {
   init(before behind: Int) throws {
     self.behind = behind
     for _ in 0..<200 {
-      let number = Int.random(in: 15_000..<29_000) * 2
+      let number = Int.random(in: 5_000..<10_000) * 2
       guard let first = Self.listener(number) else { continue }
       guard let second = Self.listener(number + 1) else {
         close(first)
