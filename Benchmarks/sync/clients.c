@@ -3,7 +3,7 @@
 // clients CONNECTION fill VAULTS DEVICES OBJECTS             rows of so many vaults, in a database that `kura sync sql` made ready
 // clients CONNECTION push|pull VAULTS DEVICES CLIENTS SECONDS  what machines ask of it in a meeting, of vaults at random: how many
 //                                                           a second, and milliseconds of the middle one and of 1 in 100
-// clients CONNECTION year VAULTS PUSHES                      one machine of each vault pushes so often, and seals anew as kura does
+// clients CONNECTION year VAULTS FIRST LAST                  one machine of each vault makes these pushes, and seals anew as kura does
 //
 // The statements are those of Sources/KuraPostgres; sizes are those that kura writes.
 
@@ -191,11 +191,11 @@ static void fill(uint64_t vaults, uint64_t devices, uint64_t objects) {
   PQfinish(c);
 }
 
-static void year(uint64_t vaults, uint64_t pushes) {
+static void year(uint64_t vaults, uint64_t first, uint64_t last) {
   PGconn *c = open_connection();
   uint64_t state = 7;
   char v[16], d[16], h[32];
-  for (uint64_t serial = 0; serial < pushes; serial++) {
+  for (uint64_t serial = first; serial < last; serial++) {
     for (uint64_t vault = 0; vault < vaults; vault++) {
       name(v, 16, vault, 0), name(d, 16, vault, 1);
       if (serial % MORE_PACKS == 0) {
@@ -228,7 +228,7 @@ int main(int count, char **words) {
   }
   uint64_t a = strtoull(words[3], NULL, 10), b = strtoull(words[4], NULL, 10);
   if (!strcmp(words[2], "fill") && count == 6) fill(a, b, strtoull(words[5], NULL, 10));
-  else if (!strcmp(words[2], "year") && count == 5) year(a, b);
+  else if (!strcmp(words[2], "year") && count == 6) year(a, b, strtoull(words[5], NULL, 10));
   else if (count == 7) race(!strcmp(words[2], "push"), a, b, atoi(words[5]), atof(words[6]));
   else return 2;
   return 0;
