@@ -13,6 +13,11 @@ import Testing
   /// How often it is tried to leave more steps out of a run that fails; with 0 tries its log is all of it.
   private var tries: Int { Self.environment["KURA_TRIES"].flatMap { Int($0) } ?? 40 }
 
+  /// What a change is tried on stays the same, so that what fails is of that change; the nightly throws dice.
+  private static func seed(_ usual: UInt64) -> UInt64 {
+    Copies.isNightly ? UInt64.random(in: 0..<1 << 32) : usual
+  }
+
   private func check(_ seed: UInt64, steps: Int, machines: Int) throws {
     let run = TrialRun(seed, steps: steps, machines: machines)
     let found = try run.faults()
@@ -24,7 +29,7 @@ import Testing
 
   @Test func `comes to what the model says`() throws {
     let seed =
-      Self.environment["KURA_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1 << 32)
+      Self.environment["KURA_SEED"].flatMap { UInt64($0) } ?? Self.seed(50)
     let steps =
       Self.environment["KURA_STEPS"].flatMap { Int($0) } ?? (Copies.isNightly ? 10_000 : 120)
     try check(seed, steps: steps, machines: 10)
@@ -32,7 +37,7 @@ import Testing
 
   @Test(arguments: 0..<(Copies.isNightly ? 300 : 2))
   func `with three of them comes to that, too`(_ run: Int) throws {
-    try check(UInt64.random(in: 0..<1 << 32), steps: 60, machines: 3)
+    try check(Self.seed(51 + UInt64(run)), steps: 60, machines: 3)
   }
 
   @Test func `fails where files are not carried`() throws {
