@@ -13,7 +13,8 @@ import Testing
     let output = try Python.run(
       "sync_fuzz.py",
       [
-        "--runs", "\(count)", "--seed", "\(Scale.isNightly ? Dice().seed : 1)", "--machines", "\(machines)", "--steps",
+        "--runs", "\(count)", "--seed", "\(Scale.isNightly ? Dice().seed : 1)", "--machines",
+        "\(machines)", "--steps",
         "\(steps)",
       ])
     #expect(output.status == 0, "\(output.lines.suffix(5).joined(separator: "\n"))")

@@ -48,6 +48,7 @@ extension Credential {
     switch self {
     case .passcode, .local: "passcode"
     case .recoveryKey: "recovery key"
+    case .tpm: "code of the TPM"
     case .keyFile: "key file"
     }
   }
