@@ -34,7 +34,7 @@ import Testing
   }
 
   private func epoch(of file: TestVault) throws -> DeviceTable.Epoch {
-    var vault = try file.unlock()
+    let vault = try file.unlock()
     let epoch = try vault.epoch()
     vault.fold()
     return epoch

@@ -166,7 +166,7 @@ extension TestVault {
       try vault.complete(rekey)
     } catch {
       vault.fold()
-      if let next = entrance.others.first, error as? VaultError == .eachRemoved {
+      if let next = entrance.others.first, error == .eachRemoved {
         return try enter(by: next)
       }
       throw error

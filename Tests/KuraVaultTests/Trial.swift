@@ -153,7 +153,7 @@ final class Trial {
   // MARK: - Keys, and machines that come twice
 
   private func epoch(of machine: Machine) throws -> DeviceTable.Epoch {
-    var vault = try machine.file.unlock()
+    let vault = try machine.file.unlock()
     let epoch = try vault.epoch()
     vault.fold()
     return epoch
