@@ -145,6 +145,33 @@ import Testing
     }
   }
 
+  /// Who knows what one of them made by a file alone, and the one itself, have two names for it then.
+  @Test func `are told apart in what came by a file`() throws {
+    let store = machines.store
+    try twin.fill { vault throws in
+      try vault.put("a", "of two")
+      try vault.put("only two", "two")
+    }
+    _ = try Copies.merge(twin, into: other)
+    try other.fill { vault throws in
+      _ = try vault.setAttributes(Array("a".utf8).span, try edits(["x": "of the other"]))
+    }
+    try twin.fill { vault throws in
+      _ = try vault.setAttributes(Array("a".utf8).span, try edits(["y": "of two"]))
+    }
+    try first.fill { try $0.put("only one", "one") }
+    try first.meet(store)
+    #expect(try twin.meet(store).findings.contains { $0.kind == .twin })
+    _ = try Copies.merge(other, into: twin)
+    #expect(try twin.unlockedFindings() == [])
+    try settle([twin, other, first])
+    try checkAlike()
+    try first.fill { vault throws in
+      #expect(try vault.getText("a") == "of two")
+      #expect(try vault.getText("only one") == "one" && vault.getText("only two") == "two")
+    }
+  }
+
   /// The disk was copied of a machine that had an id by then, and had not met the store under it.
   @Test func `are found out where neither had met the store`() throws {
     let third = try TestVault.machine(7)

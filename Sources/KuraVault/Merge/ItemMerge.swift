@@ -24,25 +24,29 @@ struct ItemMerge: ~Copyable {
   /// - Parameters:
   ///   - ours: What this copy has of the item, in the class that it has.
   ///   - theirs: What the other one has.
+  ///   - was: The devices that took another id.
   ///   - depth: How many earlier values are kept.
   static func make(
-    _ item: ItemID, _ ours: ItemCopy?, _ theirs: ItemCopy?, depth: Int
+    _ item: ItemID, _ ours: ItemCopy?, _ theirs: ItemCopy?, of was: [HeadReport.Was] = [],
+    depth: Int
   ) throws(VaultError) -> ItemMerge {
-    var (mine, other) = (ours?.rows ?? [], theirs?.rows ?? [])
-    if let clash = try OldClash(item, mine, other) {
-      mine = try clash.resolved(mine)
-      other = try clash.resolved(other)
+    var (mine, other) = (ours ?? ItemCopy(), theirs ?? ItemCopy())
+    if let clash = try OldClash(item, mine.rows, other.rows) {
+      mine.rows = try clash.resolved(mine.rows)
+      other.rows = try clash.resolved(other.rows)
     }
+    let isRenamed = try resolve(&mine, &other, was)
     var table = try ContentTable()
-    let rows = (mine + other).filter(\.isRevision)
+    let rows = (mine.rows + other.rows).filter(\.isRevision)
     for row in rows { try table.add(row) }
-    let here = try table.history(of: mine, ours?.trace)
-    let merged = here.taking(try table.history(of: other, theirs?.trace))
+    let here = try table.history(of: mine.rows, mine.trace)
+    let merged = here.taking(try table.history(of: other.rows, other.trace))
     let known = Set(here.revisions.map(\.stamp.id))
     let isNews =
-      merged.purged != here.purged || merged.revisions.contains { !known.contains($0.stamp.id) }
-    var trace = ours?.trace
-    if let other = theirs?.trace {
+      isRenamed || merged.purged != here.purged
+      || merged.revisions.contains { !known.contains($0.stamp.id) }
+    var trace = mine.trace
+    if let other = other.trace {
       try trace?.formUnion(other)
       if trace == nil { trace = other }
     }
@@ -52,8 +56,19 @@ struct ItemMerge: ~Copyable {
     let after = merged.pruned(to: isProtected ? most : depth)
       .without(unopened(rows, for: merged.standing))
     return ItemMerge(
-      item: item, before: mine, after: after, rows: rows, table: table, standing: after.standing,
-      trace: trace, isNews: isNews)
+      item: item, before: mine.rows, after: after, rows: rows, table: table,
+      standing: after.standing, trace: trace, isNews: isNews)
+  }
+
+  /// Has each change have one name in both copies.
+  ///
+  /// - Returns: Whether something here gets another one.
+  private static func resolve(
+    _ mine: inout ItemCopy, _ other: inout ItemCopy, _ was: [HeadReport.Was]
+  ) throws(VaultError) -> Bool {
+    guard let clash = TwinClash([mine, other], was) else { return false }
+    _ = try clash.resolve(&other)
+    return try clash.resolve(&mine)
   }
 
   /// The same of one copy alone, but for what is late.

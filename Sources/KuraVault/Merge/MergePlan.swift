@@ -77,7 +77,7 @@ extension UnlockedVault {
     return copy
   }
 
-  func merged(
+  mutating func merged(
     _ id: ItemID, _ mine: ItemCopy?, _ theirs: ItemTag?, _ leaves: CopyDifference,
     _ copy: inout OtherCopy
   ) throws(VaultError) -> ItemMerge {
@@ -88,7 +88,8 @@ extension UnlockedVault {
       other = try copy.item(theirs, leaf: leaf, for: keys)
     }
     other.trace = try copy.trace(of: id)
-    return try ItemMerge.make(id, mine, other, depth: depth)
+    return try ItemMerge.make(
+      id, mine, other, of: remoteMemory()?.was ?? [], depth: depth)
   }
 }
 

@@ -65,7 +65,7 @@ extension PurgeTrace {
 }
 
 extension OpenedRow {
-  fileprivate func renumbered(_ was: HeadReport.Was) throws(VaultError) -> OpenedRow {
+  func renumbered(_ was: HeadReport.Was) throws(VaultError) -> OpenedRow {
     guard was.touches(trail.lineage.vector) else { return self }
     let next = was.lineage(trail.lineage)
     guard !next.vector.isTooLong else { throw .damaged(.item) }
