@@ -54,7 +54,8 @@ enum RemoteTargets {
   private static var sealed: [FuzzTarget] {
     let place = little(UInt64(3)) + id(4)
     let report =
-      little(UInt64(9)) + little(UInt64(7)) + hash + [2, 0x61, 0x62] + [1, 0] + hash
+      little(UInt64(9)) + little(UInt64(7)) + little(UInt64(1)) + hash + [2, 0x61, 0x62] + [1, 0]
+      + hash
       + little(UInt32(5)) + little(UInt64(2)) + [1, 0] + id(4) + place
       + [UInt8](repeating: 0, count: 24)
     let rest =

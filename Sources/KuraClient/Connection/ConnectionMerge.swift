@@ -200,7 +200,7 @@ extension Connection {
   ///   - label: What people call this machine.
   ///   - kind: A passcode or a recovery key.
   ///   - secret: As typed.
-  ///   - offer: What the store has.
+  ///   - offers: What the store has, of each head that may be meant.
   public mutating func joinSync(
     label: String, _ kind: Credential, secret: borrowing SecretBytes, _ offers: [StoreOffer]
   ) throws(ClientError) {
