@@ -67,8 +67,10 @@ public struct SyncRun: ~Copyable {
 
   /// Begins a meeting.
   ///
-  /// - Parameter compacts: Whether all is sealed anew, here and by whoever meets the store later, so that nothing is left
-  ///   there that no vault has.
+  /// - Parameters:
+  ///   - vault: What is shared.
+  ///   - compacts: Whether all is sealed anew, here and by whoever meets the store later, so that nothing is left there
+  ///     that no vault has.
   /// - Throws: ``VaultError/notShared``; errors of the file.
   public init(_ vault: inout UnlockedVault, compacts: Bool = false) throws(VaultError) {
     let seed = try vault.settledSeed()
