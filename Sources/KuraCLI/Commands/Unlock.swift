@@ -37,7 +37,7 @@ enum Unlock {
   private static func unlock(
     _ order: Order, _ access: VaultAccess, _ messages: Messages
   ) throws(CommandError) {
-    if order.kind == .tpm, try !ChipCode.isTaken(access) {
+    if order.kind == .tpm, try !ChipSlots.takeCode(access) {
       var connection = try access.connect()
       let nothing = try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
       let notices = try running { () throws(ClientError) in

@@ -4,9 +4,9 @@ internal import KuraClient
 internal import KuraProtocol
 
 /// Looks whether the vault's slots of a TPM take a code.
-enum ChipCode {
+enum ChipSlots {
   /// Whether one of them does; also where there is none, which the agent tells.
-  static func isTaken(_ access: VaultAccess) throws(CommandError) -> Bool {
+  static func takeCode(_ access: VaultAccess) throws(CommandError) -> Bool {
     var connection = try access.connect()
     let slots = try running { () throws(ClientError) in try connection.slots().all }
     let own = slots.filter { $0.facts.kind == .tpm2 && !$0.facts.isDisabled }
