@@ -185,6 +185,14 @@ extension TestVault {
     return table
   }
 
+  /// The ids that machines took instead of another one's, as far as this one knows.
+  func turned() throws -> Set<DeviceID> {
+    var vault = try unlock()
+    let memory = try vault.memoryOfShared()
+    vault.fold()
+    return Set(memory.was.map(\.device))
+  }
+
   /// Whether all that was changed here is in the store by the last own head.
   func isCarried() throws -> Bool {
     var vault = try unlock()

@@ -50,6 +50,8 @@ final class Trial {
   private var backup: (machine: Machine, disk: TestVault)?
   /// What alarms may be told of: machines that were copied, put back or taken out.
   private var causes: Set<SyncNotice> = []
+  /// How many machines began with another one's id.
+  private var twins = 0
 
   init(_ seed: UInt64, machines count: Int, fault: Fault? = nil) throws {
     (self.seed, self.fault) = (seed, fault)
@@ -204,6 +206,7 @@ final class Trial {
     twin.folder.copy(machine.folder)
     (twin.isReplaced, machine.isStale, twin.isStale) = (machine.isReplaced, true, true)
     machines.append(twin)
+    twins += 1
     causes.formUnion([.twin, .back, .ownHeadBack])
   }
 
@@ -219,6 +222,7 @@ final class Trial {
     backup = nil
     machine.file = disk
     machine.isStale = true
+    twins += 1
     record.lives[machine.number, default: 0] += 1
     causes.formUnion([.twin, .back, .ownHeadBack])
   }
@@ -232,9 +236,17 @@ final class Trial {
     return machine.folder.carry(&hub, portion, &dice)
   }
 
+  /// Whether a file may be merged: not as long as two have one id and somebody does not know which of them goes on under it.
+  private func mayMerge(_ one: Machine, _ other: Machine) throws -> Bool {
+    guard !one.isStale, !other.isStale, try epoch(of: one) == epoch(of: other) else { return false }
+    guard twins > 0 else { return true }
+    let known = try machines.filter { !$0.isRemoved }.map { try $0.file.turned() }
+    return known.allSatisfy { $0 == known[0] && $0.count >= twins }
+  }
+
   private func mergeFile(into machine: Machine) throws {
     guard let other = pick(machines.filter { $0 !== machine && !$0.isRemoved && !$0.isStale }),
-      !machine.isStale, try epoch(of: other) == epoch(of: machine)
+      try mayMerge(machine, other)
     else { return }
     log.append("\(machine.number) merges the file of \(other.number)")
     _ = try Copies.merge(other.file, into: machine.file)
@@ -254,8 +266,7 @@ final class Trial {
     let others = machines.filter {
       $0 !== machine && $0.away <= number && !$0.isRemoved && !$0.isStale
     }
-    guard let other = pick(others), !machine.isStale, try epoch(of: other) == epoch(of: machine)
-    else { return }
+    guard let other = pick(others), try mayMerge(machine, other) else { return }
     log.append("\(machine.number) is lost, and begins with a copy of \(other.number)")
     machine.isReplaced = true
     _ = try Copies.merge(machine.file, into: other.file)
