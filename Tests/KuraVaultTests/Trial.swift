@@ -16,7 +16,7 @@ final class Trial {
     case carrier
   }
 
-  private final class Machine {
+  final class Machine {
     let number: Int
     var file: TestVault
     let folder = TrialFolder()
@@ -36,16 +36,16 @@ final class Trial {
   static let names = ["a", "b", "c", "d", "e", "f"]
 
   private let seed: UInt64
-  private var dice: SystemDice
+  var dice: SystemDice
   private var machines: [Machine] = []
   private var hub = TrialHub()
   /// Which machines reach the hub; nil for all.
   private var links: Set<Int>?
-  private var record = TrialRecord()
+  var record = TrialRecord()
   private let fault: Fault?
   /// What was found to be wrong before the end.
   private(set) var faults: [String] = []
-  private(set) var log: [String] = []
+  var log: [String] = []
   /// All of a machine's disk, as it was.
   private var backup: (machine: Machine, disk: TestVault)?
   /// What alarms may be told of: machines that were copied, put back or taken out.
@@ -77,7 +77,7 @@ final class Trial {
     }
   }
 
-  private func note(
+  func note(
     _ word: String, _ name: String, to after: String? = nil, on machine: Int,
     in vault: inout UnlockedVault, _ body: (inout UnlockedVault) throws -> Void
   ) throws {
@@ -101,7 +101,8 @@ final class Trial {
     let present = machines.filter { $0.away <= number && !$0.isRemoved }
     guard let machine = pick(present) else { return }
     switch dice.below(100) {
-    case 0..<45: try change(machine, number)
+    case 0..<43: try change(machine, number)
+    case 43..<45: try changeSlots(of: machine)
     case 45..<65: try meet(machine, killedAfter: dice.below(3) == 0 ? dice.below(25) : nil)
     case 65..<82: carry(machine, portion: [10, 50, 100][dice.below(3)])
     case 82..<85:
@@ -185,6 +186,9 @@ final class Trial {
     guard !machine.isStale, let other = pick(others), others.count > 1, try isKnown(machine)
     else { return }
     let device = try other.file.settledDevice()
+    // Who may still have another one's id is not known from that one.
+    let alike = try machines.filter { try !$0.isRemoved && $0.file.settledDevice() == device }
+    guard alike.count == 1 else { return }
     guard let note = state?[device], note.removedAt == nil, note.taken == note.heard,
       note.taken != .none
     else { return }
@@ -295,7 +299,10 @@ final class Trial {
     for machine in machines where !machine.isRemoved {
       let findings = try machine.file.unlockedFindings()
       if !findings.isEmpty { faults.append("\(machine.number) is not whole: \(findings)") }
-      try machine.file.fill { vault throws in try record.end(machine.number, &vault) }
+      try machine.file.fill { vault throws in
+        try vault.takeLooserSettings(by: machine.file.key().origin)
+        try record.end(machine.number, &vault)
+      }
     }
   }
 
@@ -319,77 +326,4 @@ final class Trial {
     guard faults.isEmpty else { return faults }
     return (try TrialJudge.faults(inRecord: path))
   }
-}
-
-// MARK: - Changes
-
-extension Trial {
-  private func change(_ machine: Machine, _ step: Int) throws {
-    var dice = dice
-    let number = machine.number
-    try machine.file.fill { vault throws in
-      let there = try vault.names(includingDeleted: true)
-      let name =
-        there.isEmpty || dice.below(6) == 0
-        ? Self.names[dice.below(6)] : there[dice.below(there.count)]
-      let other = Self.names[dice.below(6)]
-      let key = ["x", "y"][dice.below(2)]
-      let text = dice.below(12) == 0 ? "the same" : "\(number) at \(step)"
-      let bytes = Array(name.utf8)
-      let kind = dice.below(20)
-      let sort = dice.below(3)
-      func note(
-        _ word: String, to after: String? = nil, key: String? = nil,
-        _ body: (inout UnlockedVault) throws -> Void
-      ) throws {
-        log.append(
-          "\(number) \(word) \(name)\(after.map { " \($0)" } ?? "")\(key.map { " \($0)" } ?? "")\(kind == 9 ? " gone" : "")"
-        )
-        do {
-          try self.note(word, name, to: after, on: number, in: &vault, body)
-        } catch let error as VaultError {
-          switch error {
-          case .notFound, .exists, .ownerNeeded, .notDeleted, .revisionNotFound, .revisionCurrent:
-            log.append("refused: \(error)")
-          default: throw error
-          }
-        }
-      }
-      switch kind {
-      case 0...6: try note("put") { try $0.put(name, text) }
-      case 7...8:
-        try note("attr", key: key) { try $0.setAttributes(bytes.span, try edits([key: text])) }
-      case 9:
-        try note("attr", key: key) { try $0.setAttributes(bytes.span, try edits(delete: [key])) }
-      case 10...11:
-        try note("mv", to: other) { _ = try $0.move(bytes.span, to: Array(other.utf8).span) }
-      case 12...13: try note("rm") { try $0.remove(name) }
-      case 14: try note("keep") { try $0.settle(name) }
-      case 15: try note("restore") { _ = try $0.restore(bytes.span) }
-      case 16:
-        let rows = try vault.revisionsIfAny(name)
-        guard rows.count > 1 else { return }
-        let row = rows[dice.below(rows.count - 1)]
-        try note("restore") { _ = try $0.restore(bytes.span, revision: row) }
-      case 17 where sort == 0: try note("purge") { _ = try $0.purge(bytes.span, .item) }
-      case 18: try note("protect") { _ = try $0.protect(bytes.span) }
-      case 19:
-        try note("unprotect") { _ = try $0.unprotect(bytes.span, by: try $0.owner()) }
-      default: try note("put") { try $0.put(name, letters(4_000, seed: step).text) }
-      }
-    }
-  }
-}
-
-extension UnlockedVault {
-  fileprivate mutating func revisionsIfAny(_ name: String) throws(VaultError) -> [UInt64] {
-    do throws(VaultError) { return try revisions(name) } catch {
-      guard error == .notFound else { throw error }
-      return []
-    }
-  }
-}
-
-extension [UInt8] {
-  fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -81,6 +81,18 @@ struct TrialRecord {
         + " \(before.text)\(sets)")
   }
 
+  /// Does something to the slots, and notes which of them came by it and which ended.
+  mutating func noteSlots(
+    on machine: Int, in vault: inout UnlockedVault, _ body: (inout UnlockedVault) throws -> Void
+  ) throws {
+    let before = try vault.standingSlots()
+    try body(&vault)
+    let after = try vault.standingSlots()
+    let epoch = try vault.epoch().hexadecimal
+    for id in after.subtracting(before).sorted() { add("slot \(epoch) made \(id.hexadecimal)") }
+    for id in before.subtracting(after).sorted() { add("slot \(epoch) ended \(id.hexadecimal)") }
+  }
+
   /// What attributes were set to; a deleted one is nothing.
   private static func changed(_ old: [String: String], _ new: [String: String]) -> [String: String]
   {
@@ -110,6 +122,13 @@ struct TrialRecord {
           + attributes.map { " \($0.key.dropFirst(5))=\($0.value)" }.joined())
       for line in try vault.conflictLines(of: name) { add("conflict \(id.hexadecimal) \(line)") }
     }
+    let slots = try vault.standingSlots().sorted().map(\.hexadecimal).joined(separator: ",")
+    add("slots \(try vault.epoch().hexadecimal) \(slots)")
+    for setting in vault.keys.ring.ledger?.settings ?? [] {
+      guard let key = Setting(rawValue: setting.key) else { continue }
+      let sides = setting.sides.map { "\($0.lineage.stamp.id.hexadecimal)=\($0.value)" }
+      add("setting \(setting.key) \(vault.policy[key]) \(sides.joined(separator: ","))")
+    }
   }
 }
 
@@ -137,6 +156,14 @@ extension String {
 }
 
 extension UnlockedVault {
+  /// The slots that stand by what all copies say, those that found no room here too.
+  fileprivate mutating func standingSlots() throws(VaultError) -> Set<SlotID> {
+    guard let ledger = keys.ring.ledger, !ledger.slots.isEmpty else {
+      return Set(trust.slots.compactMap(\.id))
+    }
+    return Set(ledger.slots.standing.map(\.id))
+  }
+
   /// The item that stands under a name; nil for none.
   mutating func heldItem(_ name: String) throws(VaultError) -> HeldItem? {
     let bytes = Array(name.utf8)

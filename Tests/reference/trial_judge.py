@@ -7,10 +7,13 @@ trial_judge.py FILE      a line each; texts are hexadecimal digits, `-` is nothi
     change MACHINE ITEM OP ID DEPTH DEVICE:COUNT HELD [FIELD=TEXT]...   what was done, on what was held; at: the name under
                                                                         which it stood
     removed MACHINE                                                            whose later changes may be nowhere
+    slot EPOCH made|ended SLOT                                                  a change of the slots under one key
     machine MACHINE                                                            what it has in the end, in the lines behind it
     item ITEM HELD                                                             ids of the revisions
     shown ITEM NAME KIND CLASS VALUE [KEY=TEXT]...
     conflict ITEM PART TEXT
+    slots EPOCH SLOT,SLOT...                                                    those that stand
+    setting KEY IN-FORCE REVISION=VALUE,...                                     the sides of one
 
 The model makes each revision itself, of what was done and of the ids that were held then: no content, stamp or vector is
 the engine's. A device is one life of one machine: where two machines have one id, or one was put back, it is told from
@@ -26,6 +29,8 @@ from sync_vault import purge_vector
 
 # A deleted item whose name another one takes is deleted under that one's.
 OPS = {"displaced": "rm"}
+# The setting of which the larger value is the stricter one.
+HISTORY_DEPTH = "4"
 
 
 def text(word):
@@ -35,7 +40,7 @@ def text(word):
 class Record:
     def __init__(self, lines):
         self.ledger, self.made, self.maker = Ledger(), {}, {}
-        self.removed, self.machines = set(), {}
+        self.removed, self.machines, self.slots = set(), {}, {}
         for line in lines:
             words = line.split()
             getattr(self, "read_" + words[0])(*words[1:])
@@ -66,8 +71,17 @@ class Record:
     def read_removed(self, machine):
         self.removed.add(machine)
 
+    def read_slot(self, epoch, word, slot):
+        self.slots.setdefault((epoch, word), set()).add(slot)
+
+    def read_slots(self, epoch, ids):
+        self.now.slots = epoch, set(ids.split(","))
+
+    def read_setting(self, key, in_force, sides):
+        self.now.settings[key] = in_force, sides
+
     def read_machine(self, machine):
-        self.now = SimpleNamespace(items={}, shown={}, conflicts={}, removed={}, values=())
+        self.now = SimpleNamespace(items={}, shown={}, conflicts={}, removed={}, values=(), settings={})
         self.machines[machine] = self.now
 
     def read_item(self, item, ids):
@@ -96,7 +110,24 @@ class Record:
             self.check_shown(machine)
             for item in machine.items.values():
                 self.ledger.check_truth(item)
-        self.check_loss(next(iter(self.machines.values())))
+        machine = next(iter(self.machines.values()))
+        self.check_loss(machine)
+        self.check_beside_items(machine)
+
+    def check_beside_items(self, machine):
+        """Slots and settings.  The passcode with which a key began is the one slot that nobody made."""
+        for other in self.machines.values():
+            need(other.slots == machine.slots, "slots differ")
+            need(other.settings == machine.settings, f"settings differ: {other.settings} and {machine.settings}")
+        epoch, standing = machine.slots
+        made, ended = (self.slots.get((epoch, word), set()) for word in ("made", "ended"))
+        need(made - ended <= standing, f"a slot is lost: {made - ended - standing}")
+        need(not ended & standing, f"a slot came back: {ended & standing}")
+        need(len((standing | ended) - made) == 1, "a slot that nobody made")
+        for key, (in_force, sides) in machine.settings.items():
+            values = [int(side.split("=")[1]) for side in sides.split(",")]
+            right = max(values) if key == HISTORY_DEPTH else min(values)
+            need(int(in_force) == right, f"setting {key}: {in_force} of {values}")
 
     def check_loss(self, machine):
         ledger = self.ledger
