@@ -97,6 +97,36 @@ import Testing
     try check(machines.all)
   }
 
+  /// Who follows one of those two meets the other one while somebody is still in what it follows.
+  @Test func `come together once where a key follows one of two that did`() throws {
+    try part()
+    let before = store.files
+    try desk.enterAll(store)
+    let first = store.files
+    store.files = before
+    try phone.enterAll(store)
+    let isFirst = try epoch(of: desk) < epoch(of: phone)
+    let (lower, higher) = isFirst ? (first, store.files) : (store.files, first)
+    store.files = lower
+    try tower.enterAll(store)
+    // Nothing of this is in the store yet.
+    try tower.giveKey()
+    let device = try (isFirst ? phone : desk).settledDevice()
+    for (path, bytes) in higher where store.files[path] == nil || path == .head(device) {
+      store.files[path] = bytes
+    }
+    let own = try epoch(of: tower)
+    try tower.enter(store)
+    let other = try epoch(of: tower)
+    try tower.enter(store)
+    var vault = try tower.unlock()
+    #expect(try vault.epochRecord().parents == [own, other].sorted())
+    vault.fold()
+    #expect(try tower.meet(store).findings.map(\.kind).allSatisfy { !$0.wantsPasscode })
+    for machine in [desk, phone] { try machine.enterAll(store) }
+    try check(machines.all)
+  }
+
   /// One of the two takes a machine out of which the other one goes on to take something.
   @Test func `leave out what one of them took out`() throws {
     let removed = try tower.settledDevice()

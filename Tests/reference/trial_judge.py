@@ -104,8 +104,11 @@ class Record:
     # --- the judgement
     def judge(self):
         need(len(self.machines) > 1, "no machines")
-        prints = [sorted((i, M.essence(item)) for i, item in m.items.items()) for m in self.machines.values()]
-        need(all(p == prints[0] for p in prints), "machines differ after full exchange")
+        prints = {n: {(i, M.essence(item)) for i, item in m.items.items()} for n, m in self.machines.items()}
+        first, *others = prints
+        for n in others:
+            more = sorted(map(repr, prints[n] ^ prints[first]))
+            need(not more, f"machines differ after full exchange: {n} and {first}, in {more[:2]}")
         for machine in self.machines.values():
             self.check_shown(machine)
             for item in machine.items.values():

@@ -38,10 +38,7 @@ extension UnlockedVault {
     _ maker: DeviceID, _ removed: [DeviceID: UInt64]
   ) throws(VaultError) {
     let table = try tableOfShared()
-    var makers: Set<DeviceID> = [try epochRecord().maker]
-    for other in try memoryOfShared().beside {
-      makers.insert(try EpochRecord(object: other.record.span, in: other.epoch).maker)
-    }
+    let makers = Set([try epochRecord().maker] + (try besideTips().map { $0.record.maker }))
     guard table[maker]?.removedAt == nil || makers.isDisjoint(with: removed.keys) else {
       throw .eachRemoved
     }
@@ -66,6 +63,15 @@ extension UnlockedVault {
     }
     guard found.count < EpochRecord.mostParents else { throw .tooLarge }
     return found.sorted { $0.epoch < $1.epoch }
+  }
+
+  /// The epochs beside this vault's.
+  mutating func besideTips() throws(VaultError) -> [SyncTip] {
+    try memoryOfShared().beside.map { other throws(VaultError) in
+      SyncTip(
+        epoch: other.epoch, try EpochRecord(object: other.record.span, in: other.epoch),
+        other.record)
+    }
   }
 
   private func beside(

@@ -69,9 +69,7 @@ extension UnlockedVault {
     let parents = Set([try self.epoch()] + memory.beside.map { $0.epoch })
     let epoch = try DeviceTable.Epoch.fresh()
     var ancestors = parents.union(before.ancestors)
-    for other in memory.beside {
-      ancestors.formUnion(try EpochRecord(object: other.record.span, in: other.epoch).ancestors)
-    }
+    for other in try besideTips() { ancestors.formUnion(other.record.ancestors) }
     guard ancestors.count <= EpochRecord.mostAncestors else { throw .tooLarge }
     var gone: [DeviceID: UInt64] = [:]
     for note in table.notes where note.device != seed.device {

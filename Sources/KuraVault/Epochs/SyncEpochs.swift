@@ -65,11 +65,12 @@ extension SyncRun {
   /// Finds out which epoch is to be entered: first those that follow this vault's, then one beside it.
   mutating func chooseEntrance(_ vault: inout UnlockedVault) throws(SyncStop) {
     let (own, beside, table) = try fromVault { () throws(VaultError) in
-      (try vault.epochRecord(), try vault.memoryOfShared().beside, try vault.tableOfShared())
+      (try vault.epochRecord(), try vault.besideTips(), try vault.tableOfShared())
     }
-    let known = Set(beside.map { $0.epoch })
+    // What one beside follows is behind, also where no head has that one yet.
+    let all = beside + tips.values
     let leading = tips.values.filter { tip in
-      !known.contains(tip.epoch) && !tips.values.contains { $0.takesThePlace(of: tip) }
+      !all.contains { $0.takesThePlace(of: tip) } && !beside.contains { $0.epoch == tip.epoch }
     }.sorted { $0.epoch < $1.epoch }
     let after = leading.filter { $0.record.standing($0.epoch, to: epoch, own) == .after }
     for tip in leading {
