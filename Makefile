@@ -60,7 +60,7 @@ DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraCl
   CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(sort $(shell find Sources/$(module) -name '*.swift' -o -name '*.c')))))
 POSTGRES = kura_sync_postgres.build/Postgres.swift.o $(foreach module,KuraPostgres KuraStore KuraTerms,$(patsubst %,$(module).build/%.o,$(notdir \
   $(sort $(wildcard Sources/$(module)/*.swift)))))
-HARDWARE = kura_hardware.build/Hardware.swift.o $(foreach module,KuraTPM KuraHardware KuraTerms SecureMemory CKuraSystem,$(patsubst \
+HARDWARE = kura_hardware.build/Hardware.swift.o $(foreach module,KuraFIDO KuraTPM KuraHardware KuraTerms SecureMemory CKuraSystem,$(patsubst \
   %,$(module).build/%.o,$(notdir $(sort $(wildcard Sources/$(module)/*.swift Sources/$(module)/*.c)))))
 ENGINE := $(COMMON) -Xswiftc -static-executable $(STATIC_PIE)
 # Debian's libzxcvbn.a is no position-independent code.
@@ -145,14 +145,14 @@ else
 	  $(POSTGRES) -lpq $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_sync_postgres_main,-Xlinker $(flag))
 endif
 
-# Of libtss2, too, there are shared libraries alone: it loads what reaches a TPM when it runs.
+# Of libtss2 and libfido2, too, there are shared libraries alone: the former loads what reaches a TPM when it runs.
 hardware: postgres
 ifdef KURA_SHARED
 	@$(SWIFT) build $(ENGINE) --product kura-hardware --scratch-path .build/engine
 else
 	@$(SWIFT) build $(ENGINE) --target kura-hardware --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-hardware \
-	  $(HARDWARE) $(addprefix -ltss2-,esys mu tctildr) \
+	  $(HARDWARE) $(addprefix -ltss2-,esys mu tctildr) -lfido2 \
 	  $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_hardware_main,-Xlinker $(flag))
 endif
 

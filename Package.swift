@@ -55,9 +55,11 @@ let program: [Target] =
       dependencies: ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
       path: "Sources",
       exclude: [
-        "CArgon2", "CExpat", "CKuraSystem", "CMinizip", "CNcurses", "CNettle", "CPostgres",
+        "CArgon2", "CExpat", "CFIDO2", "CKuraSystem", "CMinizip", "CNcurses", "CNettle",
+        "CPostgres",
         "CSQLite", "CSodium", "CSystemd", "CTSS", "CUnicode", "CZlib", "CZxcvbn",
-        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFormat", "KuraHardware",
+        "KuraAgent", "KuraClient", "KuraCrypto", "KuraDesktop", "KuraFIDO", "KuraFormat",
+        "KuraHardware",
         "KuraImport",
         "KuraKeychain", "KuraMask", "KuraProtocol", "KuraStorage", "KuraTerms", "KuraTesting",
         "KuraPostgres", "KuraStore", "KuraSync", "KuraTPM", "KuraUI", "KuraVault",
@@ -118,6 +120,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CFIDO2", providers: [.apt(["libfido2-dev"])]),
     .systemLibrary(name: "CMinizip", providers: [.apt(["libminizip-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"])]),
@@ -211,8 +214,13 @@ let package = Package(
       name: "KuraTPM", dependencies: ["CTSS", "KuraHardware", "KuraTerms", "SecureMemory"],
       swiftSettings: strict,
       linkerSettings: ["esys", "mu", "tctildr"].map { .linkedLibrary("tss2-" + $0) }),
+    .target(
+      name: "KuraFIDO", dependencies: ["CFIDO2", "KuraHardware", "KuraTerms", "SecureMemory"],
+      swiftSettings: strict, linkerSettings: [.linkedLibrary("fido2")]),
     .executableTarget(
-      name: "kura-hardware", dependencies: ["KuraTPM"], swiftSettings: strict),
+      name: "kura-hardware",
+      dependencies: ["KuraFIDO", "KuraHardware", "KuraTPM", "KuraTerms", "SecureMemory"],
+      swiftSettings: strict),
     .executableTarget(
       name: "kura-ui", dependencies: ["CKuraSystem", "KuraUI"], swiftSettings: strict),
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* In seconds: a TPM makes a key of RSA in half of that. */
+/* In seconds: a TPM makes a key of RSA in half of that; a security key is touched twice. */
 enum { LONGEST = 60 };
 
 static int starter = -1;
@@ -57,14 +57,17 @@ static void become(const char *program, int end) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   alarm(LONGEST);
   char *const arguments[] = {(char *)program, NULL};
-  static const char name[] = "KURA_TCTI=";
-  static char place[256];
-  const char *wanted = getenv("KURA_TCTI");
-  char *variables[] = {NULL, NULL};
-  if (wanted && strlen(wanted) < sizeof place - sizeof name) {
-    strcpy(place, name);
-    strcat(place, wanted);
-    variables[0] = place;
+  /* Where a TPM and security keys are to be found. */
+  static const char *const names[] = {"KURA_TCTI", "KURA_FIDO2"};
+  static char places[2][256];
+  char *variables[] = {NULL, NULL, NULL};
+  for (int each = 0, next = 0; each < 2; each++) {
+    const char *wanted = getenv(names[each]);
+    if (!wanted || strlen(names[each]) + strlen(wanted) + 2 > sizeof places[each]) continue;
+    strcpy(places[each], names[each]);
+    strcat(places[each], "=");
+    strcat(places[each], wanted);
+    variables[next++] = places[each];
   }
   execve(program, arguments, variables);
   _exit(127);

@@ -11,6 +11,41 @@ package enum HardwareWish: ~Copyable {
   case seal(SealOrder)
   /// Have it given back.
   case unseal(UnsealOrder)
+  /// Tell what the security key asks for that has made this; where there is none, the one that is plugged in.
+  case meet(KeyCredential?)
+  /// Have a security key give a secret.
+  case touch(KeyOrder)
+
+  /// Whether it is about a security key.
+  package var isOfKey: Bool {
+    borrowing get {
+      switch self {
+      case .look: false
+      case .seal: false
+      case .unseal: false
+      case .meet: true
+      case .touch: true
+      }
+    }
+  }
+}
+
+/// Says for what a security key is to give a secret.
+package struct KeyOrder: ~Copyable {
+  /// What the key has made; nil for the one that is plugged in to make it first.
+  package let credential: KeyCredential?
+  /// 32 bytes.
+  package let salt: SecretBytes
+  /// Its PIN, of at most ``KeyCredential/longestPIN`` bytes and without NUL; or none.
+  package let pin: SecretBytes
+
+  package init(
+    of credential: KeyCredential?, salt: consuming SecretBytes, pin: consuming SecretBytes
+  ) {
+    self.credential = credential
+    self.salt = salt
+    self.pin = pin
+  }
 }
 
 /// Says what a TPM is to keep.
@@ -37,12 +72,25 @@ package struct UnsealOrder: ~Copyable {
   }
 }
 
+/// Holds what a security key has made, and its secret for a salt, 32 bytes.
+package struct MadeCredential: ~Copyable {
+  package let credential: KeyCredential
+  package let secret: SecretBytes
+
+  package init(_ credential: KeyCredential, secret: consuming SecretBytes) {
+    self.credential = credential
+    self.secret = secret
+  }
+}
+
 /// Names what it answers.
 package enum HardwareAnswer: ~Copyable {
   case facts(ChipFacts)
   case sealed(ChipObject)
   case secret(SecretBytes)
   case fault(ChipFault)
+  case met(SecurityKeyFacts)
+  case made(MadeCredential)
 }
 
 /// Says that bytes are no such message, or that no memory is left.
@@ -75,6 +123,18 @@ package enum HardwareWords {
       let code = try reader.code()
       try reader.finish()
       return .unseal(UnsealOrder(object, code: code))
+    case 4:
+      let credential = try reader.hasMore ? reader.credential() : nil
+      try reader.finish()
+      return .meet(credential)
+    case 5:
+      let order = try reader.keyOrder(of: nil)
+      try reader.finish()
+      return .touch(order)
+    case 6:
+      let order = try reader.keyOrder(of: try reader.credential())
+      try reader.finish()
+      return .touch(order)
     default: throw .malformed
     }
   }
@@ -105,6 +165,17 @@ package enum HardwareWords {
       let number = try reader.number()
       try reader.finish()
       return .fault(ChipFault(kind, number))
+    case 5:
+      let (flags, tries) = (try reader.byte(), try reader.byte())
+      try reader.finish()
+      guard flags <= 3 else { throw .malformed }
+      return .met(
+        SecurityKeyFacts(takesPIN: flags & 1 != 0, verifies: flags & 2 != 0, pinTries: tries))
+    case 6:
+      let credential = try reader.credential()
+      let secret = try reader.secret(secretByteCount...secretByteCount)
+      try reader.finish()
+      return .made(MadeCredential(credential, secret: secret))
     default: throw .malformed
     }
   }
@@ -123,6 +194,13 @@ package enum HardwareWords {
     try append(object.publicArea.span, to: &buffer)
     try append(object.privateArea.span, to: &buffer)
   }
+
+  fileprivate static func append(
+    _ credential: KeyCredential, to buffer: inout SecretBuffer
+  ) throws(SecureMemoryError) {
+    try buffer.append(credential.isVerified ? 1 : 0)
+    try append(credential.id.span, to: &buffer)
+  }
 }
 
 extension HardwareWish {
@@ -140,6 +218,14 @@ extension HardwareWish {
         try buffer.append(3)
         try HardwareWords.append(order.object, to: &buffer)
         try HardwareWords.append(order.code.bytes, to: &buffer)
+      case .meet(let credential):
+        try buffer.append(4)
+        if let credential { try HardwareWords.append(credential, to: &buffer) }
+      case .touch(let order):
+        try buffer.append(order.credential == nil ? 5 : 6)
+        if let made = order.credential { try HardwareWords.append(made, to: &buffer) }
+        try HardwareWords.append(order.salt.bytes, to: &buffer)
+        try HardwareWords.append(order.pin.bytes, to: &buffer)
       }
       return buffer.finish()
     } catch { throw .outOfMemory }
@@ -168,6 +254,14 @@ extension HardwareAnswer {
         try buffer.append(4)
         try buffer.append(fault.kind.rawValue)
         try buffer.append(integer: fault.number)
+      case .met(let facts):
+        try buffer.append(5)
+        try buffer.append((facts.takesPIN ? 1 : 0) | (facts.verifies ? 2 : 0))
+        try buffer.append(facts.pinTries)
+      case .made(let made):
+        try buffer.append(6)
+        try HardwareWords.append(made.credential, to: &buffer)
+        try HardwareWords.append(made.secret.bytes, to: &buffer)
       }
       return buffer.finish()
     } catch { throw .outOfMemory }
@@ -215,6 +309,26 @@ private struct HardwareReader: ~Escapable {
     guard code.count == 0 || code.count == HardwareWords.secretByteCount else { throw .malformed }
     return code
   }
+
+  mutating func credential() throws(HardwareWordsError) -> KeyCredential {
+    let flag = try byte()
+    let part = try part(1...KeyCredential.longestID)
+    guard flag <= 1,
+      let made = KeyCredential(id: part.map { bytes[$0] }, isVerified: flag == 1)
+    else { throw .malformed }
+    return made
+  }
+
+  mutating func keyOrder(of credential: KeyCredential?) throws(HardwareWordsError) -> KeyOrder {
+    let salt = try secret(HardwareWords.secretByteCount...HardwareWords.secretByteCount)
+    let begin = next + 2
+    let pin = try secret(0...KeyCredential.longestPIN)
+    // libfido2 would take what stands before it for the whole.
+    for index in begin..<next where bytes[index] == 0 { throw .malformed }
+    return KeyOrder(of: credential, salt: salt, pin: pin)
+  }
+
+  var hasMore: Bool { next < bytes.count }
 
   mutating func object() throws(HardwareWordsError) -> ChipObject {
     var parts: [[UInt8]] = []

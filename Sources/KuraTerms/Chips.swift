@@ -59,7 +59,7 @@ public struct ChipFacts: Equatable, Sendable {
   }
 }
 
-/// Says why a chip did not do what it was asked for.
+/// Says why a chip, or a security key, did not do what it was asked for.
 public struct ChipFault: Error, Equatable, Sendable {
   /// Names the reasons.
   public enum Kind: UInt8, Sendable, CaseIterable {
@@ -85,6 +85,36 @@ public struct ChipFault: Error, Equatable, Sendable {
     case unlimited = 10
     /// It failed; the number is TSS's.
     case failed = 11
+    /// No security key is plugged in that this user may use.
+    case noKey = 12
+    /// None of those that are plugged in has made what the slot is of.
+    case otherKey = 13
+    /// More than one is plugged in, where one is to be chosen.
+    case severalKeys = 14
+    /// It cannot keep a secret of a slot (hmac-secret).
+    case noSecrets = 15
+    /// It wants its PIN.
+    case pinNeeded = 16
+    /// It has no PIN to be asked for.
+    case noPIN = 17
+    /// The PIN is wrong; the number is how many more it takes.
+    case wrongPIN = 18
+    /// It would take no further PIN but one, or none, which is the number; none was tried.
+    case lastPIN = 19
+    /// It takes a PIN again once it was unplugged.
+    case pinPaused = 20
+    /// Nobody touched it in time.
+    case untouched = 21
+    /// Somebody said no to it.
+    case declined = 22
+    /// It did not know who touched it.
+    case unverified = 23
+    /// It verifies who uses it where the slot was made without that, or the other way round.
+    case otherManner = 24
+    /// It was unplugged.
+    case keyGone = 25
+    /// It failed; the number is libfido2's.
+    case keyFailed = 26
   }
 
   /// Why.

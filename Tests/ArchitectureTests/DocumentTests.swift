@@ -195,12 +195,13 @@ import Testing
     #expect(program.range(of: Data("libpq.so.5".utf8)) != nil)
   }
 
-  @Test func `the program for a TPM has libtss2, and nothing that opens a vault`() throws {
+  @Test func `the program for hardware has its libraries, and nothing that opens a vault`() throws {
     let program = try Data(contentsOf: Self.programs.appending(path: "kura-hardware"))
     for word in ["libsqlite3", "SQLite format 3", "libsodium", "$ORIGIN"] {
       #expect(program.range(of: Data(word.utf8)) == nil, "\(word)")
     }
     #expect(program.range(of: Data("libtss2-esys.so.0".utf8)) != nil)
+    #expect(program.range(of: Data("libfido2.so.1".utf8)) != nil)
   }
 
   @Test func `the desktop program has libsystemd, and nothing that opens a vault`() throws {

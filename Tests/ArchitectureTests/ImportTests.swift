@@ -49,7 +49,12 @@ private let allowed: [String: Set<String>] = [
   "kura-sync-postgres": ["KuraPostgres", "Glibc"],
   "KuraHardware": ["KuraTerms", "SecureMemory", "Glibc"],
   "KuraTPM": ["CTSS", "KuraHardware", "KuraTerms", "SecureMemory", "Glibc"],
-  "kura-hardware": ["KuraTPM", "Glibc"],
+  "KuraFIDO": [
+    "CFIDO2", "KuraHardware", "KuraTerms", "SecureMemory", "Glibc", "Synchronization",
+  ],
+  "kura-hardware": [
+    "KuraFIDO", "KuraHardware", "KuraTPM", "KuraTerms", "SecureMemory", "Glibc",
+  ],
   "kura-sync": ["CKuraSystem", "KuraSync"],
   "kura-ui": ["CKuraSystem", "KuraUI"],
   "kura-strength": ["CKuraSystem", "CZxcvbn", "SecureMemory"],

@@ -26,7 +26,18 @@ import Testing
         try HardwareWish.seal(SealOrder(secret: secret(6, 32), code: secret(7, 32))).encoded()),
       bytes(try HardwareWish.seal(SealOrder(secret: secret(6, 32), code: secret(7, 0))).encoded()),
       bytes(try HardwareWish.unseal(UnsealOrder(Self.object, code: secret(8, 32))).encoded()),
+      bytes(try HardwareWish.meet(nil).encoded()),
+      bytes(try HardwareWish.meet(Self.credential).encoded()),
+      bytes(try wish(nil, 0).encoded()),
+      bytes(try wish(Self.credential, 63).encoded()),
     ]
+  }
+
+  private static let credential = KeyCredential(
+    id: Array(repeating: 7, count: 64), isVerified: true)!
+
+  private func wish(_ credential: KeyCredential?, _ pin: Int) throws -> HardwareWish {
+    .touch(KeyOrder(of: credential, salt: try secret(6, 32), pin: try secret(9, pin)))
   }
 
   private func answers() throws -> [[UInt8]] {
@@ -37,6 +48,12 @@ import Testing
       bytes(try HardwareAnswer.sealed(Self.object).encoded()),
       bytes(try HardwareAnswer.secret(secret(9, 32)).encoded()),
       bytes(try HardwareAnswer.fault(ChipFault(.lockedOut, 77)).encoded()),
+      bytes(
+        try HardwareAnswer.met(
+          SecurityKeyFacts(takesPIN: true, verifies: false, pinTries: 8)
+        ).encoded()),
+      bytes(
+        try HardwareAnswer.made(MadeCredential(Self.credential, secret: secret(9, 32))).encoded()),
     ]
   }
 
@@ -53,7 +70,10 @@ import Testing
 
   @Test func `are refused where they are cut off, have more, or are of no kind`() throws {
     for wish in try wishes() {
-      for end in 0..<wish.count { isRefused(wish: Array(wish[..<end])) }
+      // Of what asks to meet the key of a credential the first byte alone asks for any.
+      for end in 0..<wish.count where wish[0] != 4 || end != 1 {
+        isRefused(wish: Array(wish[..<end]))
+      }
       isRefused(wish: wish + [0])
       isRefused(wish: [9] + wish.dropFirst())
     }
@@ -66,6 +86,13 @@ import Testing
     isRefused(wish: [2, 32, 0] + [UInt8](repeating: 6, count: 32) + [1, 0, 7])
     isRefused(answer: [3, 31, 0] + [UInt8](repeating: 6, count: 31))
     isRefused(answer: [4, 200, 0, 0, 0, 0])
+    // A credential of another form, one without an id, a PIN that is cut by NUL, and one too long.
+    isRefused(wish: [4, 2, 1, 0, 7])
+    isRefused(wish: [4, 1, 0, 0])
+    let salt = [32, 0] + [UInt8](repeating: 6, count: 32)
+    isRefused(wish: [5] + salt + [4, 0, 49, 0, 49, 49])
+    isRefused(wish: [5] + salt + [64, 0] + [UInt8](repeating: 49, count: 64))
+    isRefused(answer: [5, 4, 8])
   }
 
   private func isRefused(wish: [UInt8]) {

@@ -107,6 +107,8 @@ final class SoftwareTPM {
     case .fault(let fault): throw fault
     case .facts: throw TPMFailure(what: "facts")
     case .secret: throw TPMFailure(what: "a secret")
+    case .met: throw TPMFailure(what: "a key")
+    case .made: throw TPMFailure(what: "a credential")
     }
   }
 
@@ -117,6 +119,8 @@ final class SoftwareTPM {
     case .fault(let fault): throw fault
     case .facts: throw TPMFailure(what: "facts")
     case .sealed: throw TPMFailure(what: "an object")
+    case .met: throw TPMFailure(what: "a key")
+    case .made: throw TPMFailure(what: "a credential")
     }
   }
 
@@ -159,11 +163,21 @@ enum Helper {
   static func said(
     _ message: borrowing SecretBytes, _ variables: [String: String]
   ) throws -> SecretBytes? {
+    let (end, child) = try begin(message, variables)
+    defer { close(end) }
+    let answer = HardwarePipe.receive(from: end)
+    child.waitUntilExit()
+    return answer
+  }
+
+  /// Asks it, and does not wait.
+  static func begin(
+    _ message: borrowing SecretBytes, _ variables: [String: String]
+  ) throws -> (Int32, Process) {
     var ends: [Int32] = [0, 0]
     guard
       socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
     else { throw TPMFailure(what: "socketpair") }
-    defer { close(ends[0]) }
     let child = Process()
     child.executableURL = URL(fileURLWithPath: program)
     child.environment = variables
@@ -171,8 +185,6 @@ enum Helper {
     try child.run()
     close(ends[1])
     _ = HardwarePipe.send(message, to: ends[0])
-    let answer = HardwarePipe.receive(from: ends[0])
-    child.waitUntilExit()
-    return answer
+    return (ends[0], child)
   }
 }

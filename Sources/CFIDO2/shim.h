@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+
+#include <fido.h>
+#include <fido/err.h>
