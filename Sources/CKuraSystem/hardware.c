@@ -109,6 +109,8 @@ int kura_hardware_prepare(const char *program) {
   return failed;
 }
 
+void kura_hardware_hang_up(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
+
 int kura_hardware_start(void) {
   if (starter < 0) return -ENOENT;
   int ends[2];

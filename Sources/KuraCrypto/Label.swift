@@ -17,6 +17,10 @@ public enum Label: Sendable {
   case chipCode, chipMix
   /// A slot's secret from that of a TPM, with a code and without one.
   case chip, chipAlone
+  /// What a security key is asked for, with no key; followed by the ids of vault and slot, and the slot's salt.
+  case keySalt
+  /// A slot's secret from what a security key gave.
+  case securityKey
   /// From a slot's secret: how a wrong one is known again. In memory only.
   case mistake
   /// From a device secret: what destroys it.
@@ -82,6 +86,8 @@ public enum Label: Sendable {
     case .chipMix: "kura1/tpm-mix"
     case .chip: "kura1/tpm"
     case .chipAlone: "kura1/tpm-none"
+    case .keySalt: "kura1/fido2-salt"
+    case .securityKey: "kura1/fido2"
     case .mistake: "kura1/mistake"
     case .eraseRule: "kura1/erase"
     case .submitRule: "kura1/submit"

@@ -17,8 +17,8 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
   /// Whether this release can open such a slot; others it keeps as they are.
   public var isKnown: Bool {
     switch self {
-    case .passcode, .recoveryKey, .keyFile, .local, .tpm2: true
-    case .fido2, .disabled, .later: false
+    case .passcode, .recoveryKey, .keyFile, .local, .tpm2, .fido2: true
+    case .disabled, .later: false
     }
   }
 
@@ -72,6 +72,10 @@ public enum Credential: UInt8, Sendable, CaseIterable {
   ///
   /// It is never tried but where it was asked for: each wrong one counts for the whole TPM.
   case tpm = 5
+  /// The PIN of a security key, as typed, which opens a slot only by that key and a touch; or none, for a key that takes none.
+  ///
+  /// It is never tried but where it was asked for: the key counts wrong ones.
+  case fido2 = 6
 
   /// A key file with fewer bytes is guessable.
   public static let leastKeyFile = 32
@@ -88,6 +92,7 @@ public enum Credential: UInt8, Sendable, CaseIterable {
     case .keyFile: .keyFile
     case .local: .local
     case .tpm: .tpm2
+    case .fido2: .fido2
     }
   }
 }

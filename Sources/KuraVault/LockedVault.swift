@@ -150,6 +150,7 @@ extension LockedVault {
     slotRows = rows
     return try UnlockAttempt(
       vault: header.vault, rows: rows, first: lastSlot, availableMemory: availableMemory,
-      devices: DeviceSecrets(stateDirectory: options.stateDirectory), chip: options.chip)
+      devices: DeviceSecrets(stateDirectory: options.stateDirectory), chip: options.chip,
+      keys: options.keys)
   }
 }

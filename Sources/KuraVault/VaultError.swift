@@ -139,7 +139,7 @@ public enum VaultError: Error, Equatable, Sendable {
   case codesSpent(failures: UInt32)
   /// What says when this machine's secret for a slot is destroyed cannot be read: no code is tried.
   case eraseRuleDamaged
-  /// This machine's TPM did not do what a slot needs.
+  /// This machine's TPM, or a security key, did not do what a slot needs.
   case chip(ChipFault)
   /// Others can read this machine's secret for a slot.
   case deviceSecretUnsafe(UnsafeReason)
@@ -218,6 +218,7 @@ extension VaultError {
   /// Whether a secret was tried and is the wrong one: what counts as a try.
   public var isWrongSecret: Bool {
     if case .wrongOrRefused = self { return true }
+    if case .chip(let fault) = self { return fault.kind == .wrongPIN }
     return self == .wrongPasscode
   }
 }

@@ -17,6 +17,9 @@ enum FormatTargets {
     let recovery = SlotHeader(kind: .recoveryKey, kdf: nil, salt: salt, id: identifier(2))
     let object = ChipObject(storageKey: [1], publicArea: [2, 3], privateArea: [4])
     let chip = SlotHeader(kind: .tpm2, kdf: kdf, salt: salt, id: identifier(2), chip: object)
+    let key = SlotHeader(
+      kind: .fido2, kdf: nil, salt: salt, id: identifier(2),
+      credential: KeyCredential(id: [1, 2, 3], isVerified: true))
     let generation = little(UInt32(7)) + [1] + little(UInt64(5)) + half
     let ring =
       [1] + little(UInt16(1)) + generation + half + [0] + [UInt8](repeating: 0, count: 16)
@@ -33,7 +36,9 @@ enum FormatTargets {
         input throws(Flaw) in
         try same(input) { try VaultHeader(decoding: input.span).encoded }
       },
-      FuzzTarget(name: "slot-header", seeds: [passcode.encoded, recovery.encoded, chip.encoded]) {
+      FuzzTarget(
+        name: "slot-header", seeds: [passcode.encoded, recovery.encoded, chip.encoded, key.encoded]
+      ) {
         input throws(Flaw) in
         try same(input) {
           let header = try SlotHeader(decoding: input.span)

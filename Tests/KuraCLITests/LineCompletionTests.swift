@@ -25,7 +25,8 @@ private func words(_ typed: String...) -> [String] {
   }
 
   @Test func `the kinds of slots stand behind slot add, and nothing behind slot remove`() {
-    #expect(words("slot", "add", "") == ["passcode", "recovery-key", "key-file", "local", "tpm"])
+    #expect(
+      words("slot", "add", "") == ["passcode", "recovery-key", "key-file", "local", "tpm", "fido2"])
     #expect(words("slot", "remove", "").isEmpty)
   }
 

@@ -32,6 +32,17 @@ import Testing
     #expect(bytes(of: try code.shown(vault: identifier(4), slot: slot)) != shown)
   }
 
+  @Test func `of a security key there is none: what it gives for the slot's salt opens`() throws {
+    let asked = bytes(of: try SlotSecret.salt(salt, of: slot, vault: vault))
+    #expect(hex(asked) == "abdd01b2fb585c57554b34355f279070c7e29c389f23992a041d0f9d4a4ed285")
+    let header = SlotHeader(
+      kind: .fido2, kdf: nil, salt: salt, id: slot,
+      credential: KeyCredential(id: [7, 8, 9], isVerified: true))
+    let secret = try SlotSecret(securityKey: chip.span)
+    let key = bytes(of: try secret.keyEncryptionKey(vault: vault, header: header))
+    #expect(hex(key) == "0c4854ee677095a0de4b3b708965a2df79b2b6f3efd9a471de2720dead1c3605")
+  }
+
   @Test func `opens by the TPM's secret and by itself`() throws {
     let code = try ChipCode(code: "4711".utf8.span, salt: salt, cost: cost)
     let secret = try SlotSecret(chip: chip.span, code: code, vault: vault, slot: slot)

@@ -58,7 +58,7 @@ import Testing
     #expect(try decode(recovery.encoded) == recovery)
   }
 
-  @Test(arguments: [(5, .later), (6, .fido2), (8, .later), (255, .later)] as [(UInt8, SlotKind)])
+  @Test(arguments: [(5, .later), (6, .later), (8, .later), (255, .later)] as [(UInt8, SlotKind)])
   func `of a kind of later releases only the id is read`(byte: UInt8, kind: SlotKind) throws {
     var bytes = [UInt8](repeating: 0xA5, count: 48)
     bytes[0] = byte
@@ -93,6 +93,31 @@ import Testing
     #expect(ChipObject(storageKey: [], publicArea: [3], privateArea: [4]) == nil)
     let long = [UInt8](repeating: 1, count: 681)
     #expect(ChipObject(storageKey: [1], publicArea: long, privateArea: [4]) == nil)
+  }
+
+  @Test func `behind the header of a security key's slot stands what the key made`() throws {
+    for isVerified in [true, false] {
+      let made = try #require(KeyCredential(id: [7, 8, 9], isVerified: isVerified))
+      let header = SlotHeader(
+        kind: .fido2, kdf: nil, salt: identifier(1), id: identifier(2), credential: made)
+      let bytes = header.encoded
+      #expect(Array(bytes[48...]) == [6, 0, isVerified ? 1 : 0, 3, 0, 7, 8, 9])
+      let read = try decode(bytes)
+      #expect(read == header && read.credential == made && read.chip == nil)
+      #expect(
+        SlotKind.fido2.hasShape(key: 328, protected: 0)
+          && !SlotKind.fido2.hasShape(key: 1, protected: 0))
+      // Of any other shape it is kept as a later release's.
+      var (flagged, costly) = (bytes, bytes)
+      flagged[50] = 2
+      costly.replaceSubrange(1..<16, with: [1, 0, 0, 3, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0])
+      for other in [bytes + [0], bytes.dropLast() + [], Array(bytes[..<48]), flagged, costly] {
+        let read = try decode(other)
+        #expect(read.kind == .later && read.id == identifier(2) && read.credential == nil)
+      }
+    }
+    #expect(KeyCredential(id: [], isVerified: false) == nil)
+    #expect(KeyCredential(id: [UInt8](repeating: 1, count: 1_024), isVerified: false) == nil)
   }
 
   @Test func `of a disabled slot nothing but the id stands in clear`() throws {

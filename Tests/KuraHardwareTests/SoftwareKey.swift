@@ -6,11 +6,12 @@ import KuraTerms
 import SecureMemory
 import TestGround
 
-/// A security key in software (Tests/programs/security-key.py), which libfido2 speaks to as it is.
+/// A security key in software (Fixtures/scripts/tools/security-key), which libfido2 speaks to as it is.
 final class SoftwareKey {
   private static let program =
     URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "programs/security-key.py").path
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fixtures/scripts/tools/security-key").path
 
   let place: String
   private let state: String
@@ -32,7 +33,7 @@ final class SoftwareKey {
     try child.run()
     process = child
     while access(place, F_OK) != 0 {
-      guard child.isRunning else { throw TPMFailure(what: "security-key.py") }
+      guard child.isRunning else { throw TPMFailure(what: "security-key") }
       usleep(2_000)
     }
   }

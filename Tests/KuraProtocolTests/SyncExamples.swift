@@ -48,12 +48,15 @@ extension Examples {
                 by: OwnerWord(.passcode, "secret".utf8.span),
                 here: OwnerWord(.passcode, "own".utf8.span))))
         },
+        request("security-key") { try $0.putRequest(.securityKey(.init(forNew: true))) },
       ]
     }
   }
 
   static let chip = ChipFacts(
     failures: 1, mostFailures: 32, interval: 7_200, hasLockoutPassword: true)
+
+  static let securityKey = SecurityKeyFacts(takesPIN: true, verifies: false, pinTries: 8)
 
   static var syncReplies: [Example] {
     get throws {
@@ -80,6 +83,11 @@ extension Examples {
           try $0.putReply(ChipReply(chip))
         } reading: { payload throws(ProtocolError) in
           guard try ChipReply(reply: payload).facts == chip else { throw .fieldValue }
+        },
+        reply("reply to security-key") {
+          try $0.putReply(SecurityKeyReply(securityKey))
+        } reading: { payload throws(ProtocolError) in
+          guard try SecurityKeyReply(reply: payload).facts == securityKey else { throw .fieldValue }
         },
       ]
     }

@@ -26,6 +26,8 @@ final class TestVault {
   var leftOut: Set<DeviceID> = []
   /// What speaks to a TPM; nil for nothing.
   var chip: (any SealingChip)?
+  /// What speaks to security keys; nil for nothing.
+  var keys: (any SecurityKeys)?
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
 
@@ -38,7 +40,7 @@ final class TestVault {
     var options = VaultOptions(stateDirectory: stateDirectory) { clock.tick() }
     options.memory = memory
     if let machine { options.machine = machine }
-    options.chip = chip
+    (options.chip, options.keys) = (chip, keys)
     return options
   }
 

@@ -58,6 +58,8 @@ extension Refusal {
     case .localErased: .localErased(failures: 3)
     case .chipUnfit: .chipUnfit(ChipFault(.unlimited, 12))
     case .chipLocked: .chipLocked(seconds: 600)
+    case .wrongPIN: .wrongPIN(left: 7)
+    case .keyUntouched: .keyUntouched
     case .kdfTooCostly: .kdfTooCostly(cost)
     case .kdfTooWeak: .kdfTooWeak(floor: cost)
     case .passcodeInvalid: .passcodeInvalid(.tooLong)

@@ -262,7 +262,7 @@ def row_bytes(row):
 def read_slot_side(reader):
     side = Lineage.read(reader), many(reader.u8(), lambda: (reader.take(16), reader.u8(), read_entry(reader)), "slots",
                                       lambda x: x[0])
-    need(1 <= len(side[1]) <= 64 and all(kind in (1, 2, 3) for _, kind, _ in side[1]), "slots")
+    need(1 <= len(side[1]) <= 64 and all(kind in (1, 2, 3, 6) for _, kind, _ in side[1]), "slots")
     return side
 
 
@@ -380,14 +380,20 @@ def is_proved(epoch, parent, vault_key):
 
 
 def check_slot(header, key, half):
-    """A slot that may stand elsewhere too; of kind 6 no more is known here than that it has an id."""
+    """A slot that may stand elsewhere too."""
     need(len(header) >= 48 and header[0] in (1, 2, 3, 6), "a slot that stays")
-    if header[0] != 6:
+    if header[0] == 6:
+        need(header[1:16] == bytes(15), "the cost of a security key")
+        body = Reader(header[48:])
+        need(body.u16() == len(header) - 50 and body.u8() <= 1, "a security key's part")
+        need(1 <= len(body.take(body.u16())) <= 1_023, "a credential")
+        body.end()
+    else:
         try:
             SlotHeader.decode(header)
         except Refused as reason:
             raise Damaged(str(reason)) from None
-        need(len(key) == 328 and len(half) in ((0, 104) if header[0] == 3 else (104,)), "slot")
+    need(len(key) == 328 and len(half) in ((0, 104) if header[0] in (3, 6) else (104,)), "slot")
 
 
 def read_header_object(data):

@@ -269,7 +269,7 @@ class Ledger:
         for _, slots in self.slots:
             need(1 <= len(slots) <= 64, "slots of a side")
             ascending([slot[0] for slot in slots], "slots")
-            need(all(1 <= kind <= 3 and 1 <= n <= TOP for _, kind, _, n in slots), "slot")
+            need(all(kind in (1, 2, 3, 6) and 1 <= n <= TOP for _, kind, _, n in slots), "slot")
         ascending([key for key, _ in self.settings], "settings")
         for _, sides in self.settings:
             need(1 <= len(sides) <= 64, "sides of a setting")

@@ -113,7 +113,7 @@ def inners(make):
 def packs(make):
     low, high = sorted(make.id() for _ in range(2))
     sides = sorted((make.lineage() for _ in range(2)), key=lambda side: side.id)
-    slots = sorted((make.id(), kind, (make.id(), kind)) for kind in (1, 2, 3))
+    slots = sorted((make.id(), kind, (make.id(), kind)) for kind in (1, 2, 3, 6))
     rows = [R.Row(7, 0, 0, b"\1old", b"\0v"), R.Row(0, 1, 1, b"\2new", b"")]
     purged = sorted((make.id(), n) for n in (1, 2))
     items = [(1, low, purged, rows), (1, high, [], rows[:1])]
@@ -131,7 +131,7 @@ def packs(make):
         "sides of slots descend": lambda p: (p[0], [(3, 0, [], [(side, slots) for side in sides[::-1]])]),
         "no slot": lambda p: (p[0], [(3, 0, [], [(sides[0], [])])]),
         "a slot of one machine": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 4, (low, 1))])])]),
-        "a slot of kind 6": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 6, (low, 1))])])]),
+        "a slot of kind 5": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 5, (low, 1))])])]),
         "purged descend": lambda p: (p[0], [(1, low, purged[::-1], rows)]),
         "class 2": lambda p: (p[0], [(1, low, [], [rows[0]._replace(cls=2)])]),
         "kind 4": lambda p: (p[0], [(1, low, [], [rows[0]._replace(kind=4)])]),
@@ -194,8 +194,12 @@ def pieces(make):
 def headers(make):
     def slot(kind, id, key=328, half=104, kdf=(0, 0)):
         front = SlotHeader(kind, int(kdf[0] > 0), *kdf, make.source.bytes(16), bytes([id]) * 16).encode()
-        return front, make.source.bytes(key), make.source.bytes(half)
-    sample = (b"KURA\2\0\0\0" + VAULT, [slot(1, 1, kdf=(3, 1 << 26)), slot(2, 2), slot(3, 3, half=0), slot(6, 4, 9, 1)])
+        return front + (part(1, b"id") if kind == 6 else b""), make.source.bytes(key), make.source.bytes(half)
+    def part(flags, id):
+        return u16(3 + len(id)) + bytes([flags]) + u16(len(id)) + id
+    def bent(part):
+        return change(3, (slot(6, 4)[0][:48] + part, *slot(6, 4, half=0)[1:]))
+    sample = (b"KURA\2\0\0\0" + VAULT, [slot(1, 1, kdf=(3, 1 << 26)), slot(2, 2), slot(3, 3, half=0), slot(6, 4, half=0)])
     change = lambda n, new: lambda h: (h[0], h[1][:n] + [new] + h[1][n + 1:])
     make.bent("header", sample, R.header_object_bytes, {
         "no slot": lambda h: (h[0], []), "slots descend": lambda h: (h[0], h[1][::-1]), "a slot twice": lambda h: (h[0], h[1][:1] * 2),
@@ -208,6 +212,9 @@ def headers(make):
         "a passcode that costs nothing": change(0, slot(1, 1)), "no protected half": change(1, slot(2, 2, half=0)),
         "a longer half": change(2, slot(3, 3, half=105)), "a shorter key": change(1, slot(2, 2, key=327)),
         "a shorter header": change(3, (slot(6, 4)[0][:47], b"", b"")),
+        "a security key's part that is missing": bent(b""), "that is longer": bent(part(1, b"id") + b"x"),
+        "a flag that there is not": bent(part(2, b"id")), "no credential": bent(part(0, b"")),
+        "a credential too long": bent(part(0, bytes(1_024))), "another length of it": bent(u16(6) + part(1, b"id")[2:]),
     })
 
 

@@ -143,8 +143,10 @@ extension Agent {
 
   /// Drops what a client asked for and the worker has not begun, with its secrets and its file.
   ///
-  /// What is under way runs to its end.
+  /// What is under way runs to its end, but that no security key blinks for it any more.
   func abandonAttempts(of client: Connection) {
+    client.ward.end()
+    client.ward = KeyWard()
     attempts.removeAll { attempt in
       guard attempt.client === client, worker.withdraw(attempt.job) else { return false }
       _ = attempt.settle()
@@ -208,7 +210,9 @@ extension Agent {
     let path = connection.vaultPath
     guard !path.isEmpty else { throw .pathInvalid }
     try checkNotClosing(path)
-    do throws(VaultError) { return try LockedVault(at: path, options: options) } catch {
+    do throws(VaultError) {
+      return try LockedVault(at: path, options: options(for: connection))
+    } catch {
       throw Refusal(error, at: path)
     }
   }
@@ -224,6 +228,12 @@ extension Agent {
       id: id, vault: vault.id, path: path, at: configuration.clock())
     sessions.append(session)
     return session
+  }
+
+  private func options(for connection: Connection) -> VaultOptions {
+    var options = options
+    options.keys = configuration.keys(connection.ward)
+    return options
   }
 
   var options: VaultOptions {

@@ -211,6 +211,9 @@ extension PreparedSlot {
       return try tpm(
         secret, kdf: try KDFParameters.wanted(order.cost), allowsWeak: allowsWeak,
         withProtected: withProtected, beside: slots, naming: naming)
+    case .fido2:
+      return try fido2(
+        pin: secret, withProtected: withProtected, beside: slots, naming: naming)
     }
   }
 

@@ -114,7 +114,8 @@ extension TryKind {
   init?(_ credential: Credential) {
     switch credential {
     case .passcode: self = .passcode
-    case .recoveryKey: return nil
+    // A security key counts wrong PINs itself.
+    case .recoveryKey, .fido2: return nil
     case .keyFile: self = .keyFile
     case .local: self = .local
     case .tpm: self = .tpm

@@ -65,7 +65,15 @@ extension Refusal {
     case .deviceSecretMissing, .deviceSecretUnsafe: .noSuchSlot(.local)
     case .noSuchSlot(let credential): .noSuchSlot(credential)
     case .chip(let fault):
-      fault.kind == .lockedOut ? .chipLocked(seconds: fault.number) : .chipUnfit(fault)
+      switch fault.kind {
+      case .lockedOut: .chipLocked(seconds: fault.number)
+      case .wrongPIN: .wrongPIN(left: fault.number)
+      case .untouched: .keyUntouched
+      case .noProgram, .programFailed, .noChip, .denied, .busy, .other, .wrong, .owned,
+        .unlimited, .failed, .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN,
+        .lastPIN, .pinPaused, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
+        .chipUnfit(fault)
+      }
     case .slotOfOtherKind(let number, let credential): .slotOfOtherKind(number, credential)
     case .kdfRefused(let refusal), .wrongOrRefused(let refusal): .kdfTooCostly(refusal.cost)
     case .kdfTooWeak: .kdfTooWeak(floor: KDFLimits.floor)

@@ -21,6 +21,9 @@ public struct AgentConfiguration: Sendable {
   /// What speaks to this machine's TPM; a test's own does.
   public var chip: (any SealingChip)? = HardwareProgram()
 
+  /// What speaks to security keys for a client, as long as that is there; a test's own does.
+  var keys: @Sendable (KeyWard) -> any SecurityKeys = { HardwareProgram(wardedBy: $0) }
+
   /// Which start of the machine the clocks count from.
   public var origin: ClockOrigin = .current()
 

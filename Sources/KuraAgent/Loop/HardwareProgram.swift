@@ -6,10 +6,16 @@ internal import KuraHardware
 internal import KuraVault
 internal import SecureMemory
 
-/// Has `kura-hardware` speak to the TPM: a process for each thing that is wanted, of which nothing is believed.
-struct HardwareProgram: SealingChip {
+/// Has `kura-hardware` speak to the TPM, and to security keys: a process for each thing that is wanted, of which nothing is
+/// believed.
+struct HardwareProgram: SealingChip, SecurityKeys {
   /// How long nothing may be heard of it, in milliseconds: it is ended before.
   private static let patience: Int32 = 70_000
+
+  /// Ends what a security key is asked for with who waits for it; nil for what does not wait for a person.
+  private let ward: KeyWard?
+
+  init(wardedBy ward: KeyWard? = nil) { self.ward = ward }
 
   /// Makes ready to start it, where it is on this machine; before there is a second thread.
   static func prepare() {
@@ -35,6 +41,8 @@ struct HardwareProgram: SealingChip {
     case .fault(let fault): throw fault
     case .sealed: throw ChipFault(.programFailed)
     case .secret: throw ChipFault(.programFailed)
+    case .met: throw ChipFault(.programFailed)
+    case .made: throw ChipFault(.programFailed)
     }
   }
 
@@ -47,18 +55,59 @@ struct HardwareProgram: SealingChip {
     case .fault(let fault): throw fault
     case .facts: throw ChipFault(.programFailed)
     case .secret: throw ChipFault(.programFailed)
+    case .met: throw ChipFault(.programFailed)
+    case .made: throw ChipFault(.programFailed)
     }
   }
 
   func unseal(
     _ object: ChipObject, code: borrowing SecretBytes
   ) throws(ChipFault) -> SecretBytes {
-    switch try ask(.unseal(UnsealOrder(object, code: try copied(code)))) {
+    try secret(of: .unseal(UnsealOrder(object, code: try copied(code))))
+  }
+
+  private func secret(of wish: consuming HardwareWish) throws(ChipFault) -> SecretBytes {
+    switch try ask(wish) {
     case .secret(let secret): return secret
     case .fault(let fault): throw fault
     case .facts: throw ChipFault(.programFailed)
     case .sealed: throw ChipFault(.programFailed)
+    case .met: throw ChipFault(.programFailed)
+    case .made: throw ChipFault(.programFailed)
     }
+  }
+
+  func facts(of credential: KeyCredential?) throws(ChipFault) -> SecurityKeyFacts {
+    switch try ask(.meet(credential)) {
+    case .met(let facts): return facts
+    case .fault(let fault): throw fault
+    case .facts: throw ChipFault(.programFailed)
+    case .sealed: throw ChipFault(.programFailed)
+    case .secret: throw ChipFault(.programFailed)
+    case .made: throw ChipFault(.programFailed)
+    }
+  }
+
+  func enrol(
+    salt: borrowing SecretBytes, pin: borrowing SecretBytes
+  ) throws(ChipFault) -> EnrolledKey {
+    let order = KeyOrder(of: nil, salt: try copied(salt), pin: try copied(pin))
+    switch try ask(.touch(order)) {
+    case .made(let made):
+      return EnrolledKey(made.credential, secret: try copied(made.secret))
+    case .fault(let fault): throw fault
+    case .facts: throw ChipFault(.programFailed)
+    case .sealed: throw ChipFault(.programFailed)
+    case .secret: throw ChipFault(.programFailed)
+    case .met: throw ChipFault(.programFailed)
+    }
+  }
+
+  func secret(
+    of credential: KeyCredential, salt: borrowing SecretBytes, pin: borrowing SecretBytes
+  ) throws(ChipFault) -> SecretBytes {
+    try secret(
+      of: .touch(KeyOrder(of: credential, salt: try copied(salt), pin: try copied(pin))))
   }
 
   private func copied(_ secret: borrowing SecretBytes) throws(ChipFault) -> SecretBytes {
@@ -71,7 +120,11 @@ struct HardwareProgram: SealingChip {
     guard descriptor >= 0 else {
       throw ChipFault(descriptor == -ENOENT ? .noProgram : .programFailed)
     }
-    defer { close(descriptor) }
+    defer {
+      ward?.release()
+      close(descriptor)
+    }
+    guard ward?.hold(descriptor) != false else { throw ChipFault(.programFailed) }
     guard HardwarePipe.send(message, to: descriptor),
       let said = HardwarePipe.receive(from: descriptor, patience: Self.patience),
       let answer = try? HardwareWords.answer(said.bytes)

@@ -102,6 +102,7 @@ extension TryRecord {
     case .keyFile: self[.keyFile] = .none
     case .local: self[.local] = .none
     case .tpm: self[.tpm] = .none
+    case .fido2: break
     }
   }
 }

@@ -136,7 +136,7 @@ extension Credential {
   fileprivate func checkMayChangeSlots() throws(Refusal) {
     switch self {
     case .passcode, .recoveryKey: return
-    case .keyFile, .local, .tpm:
+    case .keyFile, .local, .tpm, .fido2:
       throw .slotsTakeOwner
     }
   }

@@ -88,6 +88,7 @@ extension Agent {
     case .syncJoin(let request): try joinSync(request, connection)
     case .syncEnter(let request): try enterSync(request, connection)
     case .chip: try lookAtChip(connection)
+    case .securityKey(let request): try lookAtKey(request, connection)
     }
   }
 }
@@ -120,7 +121,7 @@ extension Verb {
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
       .setSecret, .merge, .takeOver, .grant, .approve, .decline, .sync,
-      .syncGiven, .syncStart, .syncJoin:
+      .syncGiven, .syncStart, .syncJoin, .securityKey:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
       .clone, .syncEnter:
@@ -166,7 +167,7 @@ extension Request {
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine, .syncGiven,
-        .syncStatus, .syncJoin, .chip:
+        .syncStatus, .syncJoin, .chip, .securityKey:
         nil
       }
     }

@@ -49,9 +49,10 @@ extension Asking {
     return System.fileKind(directory + "/kura-passcode") != KURA_ABSENT
   }
 
-  /// What unlocks the vault: the passcode, unless options say recovery key, key file or TPM.
+  /// What unlocks the vault: the passcode, unless options say recovery key, key file, TPM or security key.
   var kind: Credential {
     if arguments.has(.tpm) { return .tpm }
+    if arguments.has(.fido2) { return .fido2 }
     return arguments.has(.keyFile) || arguments.has(.keyFileFD) ? .keyFile : authority
   }
 
@@ -70,7 +71,13 @@ extension Asking {
     let kind = wanted ?? self.kind
     if kind == .tpm {
       try parsing { () throws(UsageError) in
-        try arguments.refuse(.tpm, with: .recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD)
+        try arguments.refuse(
+          .tpm, with: .recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD, .fido2)
+      }
+    }
+    if kind == .fido2 {
+      try parsing { () throws(UsageError) in
+        try arguments.refuse(.fido2, with: .recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD)
       }
     }
     if kind == .keyFile { return try keyFile() }

@@ -53,6 +53,7 @@ extension VaultAccess {
     var question = Question(
       label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText), kind: kind)
     question.remark = Claim.remark(asking.reason)
+    if kind == .fido2 { question.remark = "After the PIN, " + KeyTouch.sentence + "." }
     return question
   }
 
@@ -62,6 +63,7 @@ extension VaultAccess {
       case .recoveryKey: "recovery key of "
       case .local: "code of this machine for "
       case .tpm: "code of this machine's TPM for "
+      case .fido2: "PIN of the security key for "
       case .passcode, .keyFile: "passcode for "
       }
     return words + title + (purpose.map { ", to " + $0 } ?? "") + ": "

@@ -3,19 +3,19 @@
 internal import KuraProtocol
 
 extension Diagnostic {
-  private static let otherWay = "unlock with the passcode or recovery key"
+  static let otherWay = "unlock with the passcode or recovery key"
 
-  /// Why a TPM did not do what a slot needs.
+  /// Why a TPM, or a security key, did not do what a slot needs.
   static func chipWords(_ fault: ChipFault) -> Words {
     switch fault.kind {
     case .noProgram:
       (
-        "this machine's TPM is out of reach: kura-hardware is not here",
+        "kura-hardware, which speaks to a TPM and to security keys, is not here",
         "install it, and end the agent by 'kura agent stop'; until then " + otherWay
       )
     case .programFailed:
       (
-        "kura-hardware, which speaks to the TPM, ended without an answer",
+        "kura-hardware, which speaks to the hardware, ended without an answer",
         "try once more, or " + otherWay
       )
     case .noChip: ("this machine has no TPM 2.0 that answers", otherWay)
@@ -44,6 +44,9 @@ extension Diagnostic {
       )
     case .failed:
       ("the TPM failed, with number \(fault.number) of TSS", "try again, or " + otherWay)
+    case .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN, .wrongPIN, .lastPIN,
+      .pinPaused, .untouched, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
+      keyWords(fault)
     }
   }
 

@@ -23,6 +23,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case environmentFile = "env-file"
   case environmentFrom = "env-from"
   case expand
+  case fido2
   case file
   case fileDescriptor = "fd"
   case force

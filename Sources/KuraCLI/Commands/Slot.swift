@@ -82,7 +82,7 @@ enum SlotControl {
     for kind in Credential.allCases where kind.word.utf8.elementsEqual(text) { return kind }
     throw .usage(
       "there is no kind of slot " + Diagnostic.quoted(text),
-      hint: "a slot is of kind passcode, recovery-key, key-file, local or tpm")
+      hint: "a slot is of kind passcode, recovery-key, key-file, local, tpm or fido2")
   }
 
   private static func number(_ text: [UInt8]?, verb: String) throws(CommandError) -> UInt8 {
@@ -160,7 +160,7 @@ extension SlotControl {
     var connection = try access.connectRunningOrOwn()
     let kind = try kind(of: number, access, &connection)
     var opened: UInt8 = 0
-    if let secret = try access.asking.givenCredential(as: kind) {
+    if let secret = try given(kind, access, &connection, invocation.messages) {
       opened = try running { () throws(ClientError) in
         try connection.testSlot(number, kind, secret: secret)
       }
@@ -172,6 +172,16 @@ extension SlotControl {
       }
     }
     try invocation.output.write("slot \(opened) opens the vault\n")
+  }
+
+  /// What a script hands over, and nothing for a security key that takes no PIN.
+  private static func given(
+    _ kind: Credential, _ access: VaultAccess, _ connection: inout Connection,
+    _ messages: Messages
+  ) throws(CommandError) -> SecretBytes? {
+    if let secret = try access.asking.givenCredential(as: kind) { return secret }
+    guard kind == .fido2, try !KeyTouch.takesPIN(&connection, messages) else { return nil }
+    return try KeyTouch.nothing()
   }
 
   /// What is to be shown: what the options say, else what the slot is of.
@@ -192,9 +202,10 @@ extension SlotControl {
     case .recoveryKey: return access.asking.hasGivenPasscode ? .passcode : .recoveryKey
     case .local: return .local
     case .tpm2: return .tpm
+    case .fido2: return .fido2
     case .keyFile: throw .usage(.keyFileMissing)
     // A slot of any other kind the agent refuses to try.
-    case .passcode, .fido2, .disabled, .later, nil: return .passcode
+    case .passcode, .disabled, .later, nil: return .passcode
     }
   }
 }
@@ -224,6 +235,7 @@ extension Credential {
     case .keyFile: "key-file"
     case .local: "local"
     case .tpm: "tpm"
+    case .fido2: "fido2"
     }
   }
 }

@@ -25,6 +25,9 @@ struct SlotAdding: ~Copyable {
     if invocation.arguments.has(.auto) { try checkPlace(of: keyFile, invocation) }
     var connection = try access.connectRunningOrOwn()
     let chip = kind == .tpm ? try running { () throws(ClientError) in try connection.chip() } : nil
+    let key =
+      kind == .fido2
+      ? try running { () throws(ClientError) in try connection.securityKey(forNew: true) } : nil
     let given =
       kind == .keyFile
       ? keyFile : try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
@@ -32,10 +35,15 @@ struct SlotAdding: ~Copyable {
     let credential = try ProvedCredential.take(
       access, &questioner, &connection, as: access.asking.authority, provingGiven: asksMore)
     var order = try order(kind, invocation)
-    let secret = try secret(&order, given, &questioner, invocation)
+    let secret =
+      if let key { try KeyTouch.newPIN(key, given: given, &questioner) } else {
+        try secret(&order, given, &questioner, invocation)
+      }
+    if key != nil { invocation.messages.note(KeyTouch.sentence + ", and once more") }
     var adding = SlotAdding(order: order, secret: secret, keeper: keeper)
     let number = try adding.make(credential, &questioner, &connection)
     invocation.messages.note("this is slot \(number): \(order.kind.word)")
+    if let key { for line in Diagnostic.thiefWords(key) { invocation.messages.note(line) } }
     guard let chip else { return }
     let takesCode = !invocation.arguments.has(.noCode)
     for line in Diagnostic.thiefWords(chip, takesCode: takesCode) { invocation.messages.note(line) }
@@ -68,6 +76,7 @@ extension SlotAdding {
       case .keyFile: [.keyFile, .keyFileFD, .withProtected, .auto]
       case .local: [.newPasscodeFD, .newPasscodeFile, .withProtected, .submit] + costs
       case .tpm: [.newPasscodeFD, .newPasscodeFile, .withProtected, .noCode] + costs
+      case .fido2: [.newPasscodeFD, .newPasscodeFile, .withProtected]
       }
     let all: [OptionName] =
       [
@@ -171,7 +180,7 @@ extension SlotAdding {
       return code
     case .tpm where !invocation.arguments.has(.noCode):
       return try newCode(given: given, orNeeds: .newPasscode, &questioner, isOfChip: true)
-    case .recoveryKey, .keyFile, .tpm:
+    case .recoveryKey, .keyFile, .tpm, .fido2:
       if let given = given.take() { return given }
       return try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
     }

@@ -15,6 +15,7 @@ enum Unlock {
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
     ] + Option.keyFiles + [
       Option(.tpm, help: "ask for the code of this machine's TPM instead"),
+      Option(.fido2, help: "have a security key touched instead"),
       Option(.acceptRollback, help: "take a vault that is older than one seen before"),
       Option(.acceptMoved, help: "take a vault that stands where another one was"),
     ],
@@ -46,15 +47,38 @@ enum Unlock {
       access.note(notices, after: order.kind)
     } else if let secret = try access.asking.givenCredential() {
       var connection = try access.connect()
+      if order.kind == .fido2 { messages.note(KeyTouch.sentence) }
       let notices = try running { () throws(ClientError) in
         try order.send(order.kind, secret, &connection)
       }
       access.note(notices, after: order.kind)
-    } else if try ask(order, access) {
+    } else if try order.kind == .fido2 ? touch(order, access, messages) : ask(order, access) {
       messages.done(access.title + " is unlocked")
     } else {
       messages.note("the vault is unlocked already")
     }
+  }
+
+  /// Has a security key touched, after its PIN where it takes one.
+  ///
+  /// - Returns: Whether there was anything to do.
+  private static func touch(
+    _ order: Order, _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) -> Bool {
+    if order.changesNothing, try isUnlocked(access) { return false }
+    var questioner = try access.asking.questioner()
+    var connection = try access.connect()
+    guard try KeyTouch.takesPIN(&connection, messages) else {
+      let nothing = try KeyTouch.nothing()
+      let notices = try running { () throws(ClientError) in
+        try order.send(.fido2, nothing, &connection)
+      }
+      access.note(notices, after: .fido2)
+      return true
+    }
+    guard questioner.canAsk else { throw .noInteraction(.unlock) }
+    _ = try access.askAlone(&questioner, .fido2, connection, UnlockOffer(), order.send)
+    return true
   }
 
   private static func askOwner(

@@ -22,6 +22,8 @@ struct Complaint: Equatable {
         wrong.isUntakenCode
         ? what + ", and a code changes no slot; try again."
         : what + (wait > 0 ? "." : ", try again.")
+    } else if case .refused(.wrongPIN(let left)) = error, left > 1 {
+      text = "Wrong PIN, try again; the key takes \(left) more."
     } else if case .refused(.wrongKey) = error {
       text = "Wrong recovery key, try again."
     } else if case .refused(.recoveryKeyTypo(let typo)) = error {

@@ -144,7 +144,7 @@ extension Diagnostic {
     switch credential {
     case .recoveryKey: "this recovery key does not open the vault"
     case .keyFile: "this key file does not open the vault"
-    case .passcode, .local, .tpm, nil: "this does not open the vault any more"
+    case .passcode, .local, .tpm, .fido2, nil: "this does not open the vault any more"
     }
   }
 
@@ -160,6 +160,7 @@ extension Diagnostic {
     case .passcode: "the vault has no passcode"
     case .local: "no code for this machine opens the vault: its secret is not here"
     case .tpm: "no slot of the vault is of a TPM and of this kind, with a code or without one"
+    case .fido2: "no slot of the vault is of a security key"
     }
   }
 
@@ -169,7 +170,7 @@ extension Diagnostic {
     case .passcode:
       "'kura unlock --recovery-key' opens it; 'kura passcode --recovery-key' gives it one again"
     case .recoveryKey: "unlock it with the passcode"
-    case .keyFile, .local, .tpm: "unlock it with the passcode or recovery key"
+    case .keyFile, .local, .tpm, .fido2: "unlock it with the passcode or recovery key"
     }
   }
 

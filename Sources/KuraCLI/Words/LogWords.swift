@@ -139,6 +139,7 @@ enum LogWords {
     case .keyFile: "key file"
     case .local: "code"
     case .tpm: "code of the TPM"
+    case .fido2: "PIN of the security key"
     case nil: "secret"
     }
   }

@@ -80,6 +80,8 @@ extension Diagnostic {
     case .localErased(let failures): localErasedWords(failures)
     case .chipUnfit(let fault): chipWords(fault)
     case .chipLocked(let seconds): chipLockedWords(seconds)
+    case .wrongPIN(let left): wrongPINWords(left)
+    case .keyUntouched: keyUntouchedWords
     case .kdfTooCostly(let cost): tooCostlyWords(cost)
     case .kdfTooWeak(let floor):
       ("a guess would cost too little; the least is " + words(floor), "--weak-kdf allows less")

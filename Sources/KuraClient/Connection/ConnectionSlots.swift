@@ -96,6 +96,13 @@ extension Connection {
     return reply.facts
   }
 
+  /// What the security key asks for that opens a slot of the vault, or that a new one is to be of.
+  public mutating func securityKey(forNew isNew: Bool) throws(ClientError) -> SecurityKeyFacts {
+    let reply: SecurityKeyReply = try ask(
+      .securityKey(SecurityKeyRequest(forNew: isNew)), patience: patience.derivation)
+    return reply.facts
+  }
+
   /// Tries a secret, and unlocks nothing.
   ///
   /// - Parameters:

@@ -20,11 +20,11 @@ extension SlotKind {
   public func hasShape(key: Int, protected: Int) -> Bool {
     switch self {
     case .passcode, .recoveryKey: key == Self.keyByteCount && protected == Self.halfByteCount
-    case .keyFile, .local, .tpm2:
+    case .keyFile, .local, .tpm2, .fido2:
       key == Self.keyByteCount && [0, Self.halfByteCount].contains(protected)
     case .disabled: protected == 0 && key > 0
     // What a later release keeps there is its own affair.
-    case .fido2, .later: true
+    case .later: true
     }
   }
 }
@@ -37,11 +37,11 @@ extension KDFParameters {
 }
 
 /// Holds what a key slot says of itself without a key: 48 bytes, and behind them what a TPM made of its part of the slot's
-/// secret; all of it is bound into the slot's key.
+/// secret, or what a security key made; all of it is bound into the slot's key.
 public struct SlotHeader: Equatable, Sendable {
-  /// The encoded length without a TPM's part, in bytes.
+  /// The encoded length without what a chip made, in bytes.
   public static let byteCount = 48
-  /// The longest part of a TPM, in bytes.
+  /// The longest part of that, in bytes.
   public static let longestBody = 2_048
   /// The longest header of a kind that only a later release knows, in bytes.
   public static let longestLater = 65_536
@@ -58,6 +58,8 @@ public struct SlotHeader: Equatable, Sendable {
   public let id: SlotID
   /// What its machine's TPM has made of the secret that it gives back; nil for every other kind.
   public let chip: ChipObject?
+  /// What a security key has made for the slot; nil for every other kind.
+  public let credential: KeyCredential?
 
   /// A header.
   ///
@@ -65,13 +67,17 @@ public struct SlotHeader: Equatable, Sendable {
   ///   - kdf: Given for a passcode or a local slot, `nil` for a recovery key or key file; of a TPM's slot where it takes
   ///     a code.
   ///   - chip: Given for a TPM's slot.
+  ///   - credential: Given for a security key's.
   public init(
-    kind: SlotKind, kdf: KDFParameters?, salt: Salt, id: SlotID, chip: ChipObject? = nil
+    kind: SlotKind, kdf: KDFParameters?, salt: Salt, id: SlotID, chip: ChipObject? = nil,
+    credential: KeyCredential? = nil
   ) {
     precondition(kind.isKnown, "slots of later releases are kept, not made")
     precondition(SlotHeader.fits(kind, hasKDF: kdf != nil), "a kind of slot fixes its derivation")
     precondition((chip != nil) == (kind == .tpm2), "a TPM's part is of a TPM's slot")
+    precondition((credential != nil) == (kind == .fido2), "a security key's part is of its slot")
     self.chip = chip
+    self.credential = credential
     self.kind = kind
     self.kdf = kdf
     self.salt = salt
@@ -84,6 +90,7 @@ public struct SlotHeader: Equatable, Sendable {
     kdf = nil
     salt = .zero
     chip = nil
+    credential = nil
     self.id = id
   }
 
@@ -96,8 +103,8 @@ public struct SlotHeader: Equatable, Sendable {
   public init(decoding bytes: Span<UInt8>) throws(FormatError) {
     var reader = ByteReader(bytes)
     guard var kind = SlotKind(ofHeader: try reader.integer()) else { throw .damaged }
-    if kind == .tpm2 {
-      if let header = try? SlotHeader(ofChip: bytes) {
+    if kind == .tpm2 || kind == .fido2 {
+      if let header = try? SlotHeader(ofHardware: bytes, kind) {
         self = header
         return
       }
@@ -106,6 +113,7 @@ public struct SlotHeader: Equatable, Sendable {
     }
     self.kind = kind
     chip = nil
+    credential = nil
     if kind == .disabled {
       try reader.zeros(15)
       kdf = nil
@@ -127,13 +135,16 @@ public struct SlotHeader: Equatable, Sendable {
     try reader.finish()
   }
 
-  /// Reads a header of a TPM's slot.
-  private init(ofChip bytes: Span<UInt8>) throws(FormatError) {
+  /// Reads a header of a slot of a TPM, or of a security key.
+  private init(ofHardware bytes: Span<UInt8>, _ kind: SlotKind) throws(FormatError) {
     var reader = ByteReader(bytes)
     _ = try reader.integer(UInt8.self)
-    kind = .tpm2
-    (kdf, salt, id) = try SlotHeader.readFront(&reader, .tpm2)
-    chip = try ChipObject(&reader)
+    self.kind = kind
+    (kdf, salt, id) = try SlotHeader.readFront(&reader, kind)
+    var body = ByteReader(try reader.counted16(limit: SlotHeader.longestBody))
+    chip = kind == .tpm2 ? try ChipObject(&body) : nil
+    credential = kind == .fido2 ? try KeyCredential(&body) : nil
+    try body.finish()
     try reader.finish()
   }
 
@@ -158,7 +169,7 @@ public struct SlotHeader: Equatable, Sendable {
     return (kdf, try reader.identifier(), try reader.identifier())
   }
 
-  /// The header's bytes: 48, and those of a TPM's part.
+  /// The header's bytes: 48, and what a chip made, with its length before it.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(SlotHeader.byteCount)
@@ -169,8 +180,9 @@ public struct SlotHeader: Equatable, Sendable {
     bytes.append(integer: kdf?.memory ?? 0)
     bytes.append(salt)
     bytes.append(id)
-    if let chip { bytes += chip.encoded }
-    return bytes
+    guard let body = chip?.encoded ?? credential?.encoded else { return bytes }
+    bytes.append(integer: UInt16(body.count))
+    return bytes + body
   }
 
   private static func fits(_ kind: SlotKind, hasKDF: Bool) -> Bool {
@@ -186,14 +198,12 @@ public struct SlotHeader: Equatable, Sendable {
 extension ChipObject {
   /// Reads the part of a header that is a TPM's.
   fileprivate init(_ reader: inout ByteReader) throws(FormatError) {
-    var body = ByteReader(try reader.counted16(limit: SlotHeader.longestBody))
     var parts: [[UInt8]] = []
     for _ in 0..<3 {
       var part: [UInt8] = []
-      part.append(span: try body.counted16(limit: ChipObject.longestPart))
+      part.append(span: try reader.counted16(limit: ChipObject.longestPart))
       parts.append(part)
     }
-    try body.finish()
     let object = ChipObject(storageKey: parts[0], publicArea: parts[1], privateArea: parts[2])
     guard let object else { throw .damaged }
     self = object
@@ -206,8 +216,26 @@ extension ChipObject {
       body.append(integer: UInt16(part.count))
       body += part
     }
-    var bytes: [UInt8] = []
-    bytes.append(integer: UInt16(body.count))
-    return bytes + body
+    return body
+  }
+}
+
+extension KeyCredential {
+  /// Reads the part of a header that is a security key's.
+  fileprivate init(_ reader: inout ByteReader) throws(FormatError) {
+    let flags = try reader.integer(UInt8.self)
+    var id: [UInt8] = []
+    id.append(span: try reader.counted16(limit: KeyCredential.longestID))
+    guard flags <= 1, let credential = KeyCredential(id: id, isVerified: flags == 1) else {
+      throw .damaged
+    }
+    self = credential
+  }
+
+  /// Its bytes behind a header.
+  fileprivate var encoded: [UInt8] {
+    var body: [UInt8] = [isVerified ? 1 : 0]
+    body.append(integer: UInt16(id.count))
+    return body + id
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import KuraCrypto
-internal import SecureMemory
+public import SecureMemory
 
 /// Turns a passcode, recovery key or key file into the keys of one slot, by way of 32 bytes.
 ///
@@ -94,6 +94,30 @@ public struct SlotSecret: ~Copyable, Sendable {
     hash.update(.chipAlone)
     hash.update(salt.bytes.span)
     key = Key(try hash.finalizeSecret())
+  }
+
+  /// From what a security key gave for ``salt(_:of:vault:)``.
+  ///
+  /// - Parameter output: 32 bytes.
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public init(securityKey output: Span<UInt8>) throws(CryptoError) {
+    var hash = try KeyedHash(keyBytes: output)
+    hash.update(.securityKey)
+    key = Key(try hash.finalizeSecret())
+  }
+
+  /// What a security key is asked for, so that it gives another secret for each slot: 32 bytes, and no secret.
+  ///
+  /// - Throws: ``CryptoError/outOfMemory``, ``CryptoError/entropyUnavailable``.
+  public static func salt(
+    _ salt: Salt, of slot: SlotID, vault: VaultID
+  ) throws(CryptoError) -> SecretBytes {
+    var hash = try KeyedHash(keyBytes: Span())
+    hash.update(.keySalt)
+    hash.update(vault.bytes.span)
+    hash.update(slot.bytes.span)
+    hash.update(salt.bytes.span)
+    return try hash.finalizeSecret()
   }
 
   /// The key that seals the vault key in this slot.

@@ -8,7 +8,7 @@ public struct SlotTableSide: Equatable, Sendable {
   public struct Slot: Equatable, Sendable {
     /// The slot.
     public let id: SlotID
-    /// What opens it: a passcode, a recovery key or a key file.
+    /// What opens it: a passcode, a recovery key, a key file or a security key.
     public let kind: SlotKind
     /// The change that made it.
     public let made: RevisionEntry
@@ -23,7 +23,7 @@ public struct SlotTableSide: Equatable, Sendable {
 
   /// The most slots of a side.
   public static let mostSlots = 64
-  private static let kinds: [SlotKind] = [.passcode, .recoveryKey, .keyFile]
+  private static let kinds: [SlotKind] = [.passcode, .recoveryKey, .keyFile, .fido2]
 
   /// Which change it was.
   public let lineage: Lineage

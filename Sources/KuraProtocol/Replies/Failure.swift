@@ -75,6 +75,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case chipLocked = 75
   case otpInvalid = 76
   case notOTP = 77
+  case wrongPIN = 78
+  case keyUntouched = 79
 
   case notDeleted = 88
   case revisionCurrent = 89
@@ -102,7 +104,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
       .failure
     case .otherVersion, .stopping: .agent
     case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole,
-      .maskerSilent:
+      .maskerSilent, .keyUntouched:
       .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
@@ -113,7 +115,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
       .integrity
     case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed, .backupFailed:
       .inputOutput
-    case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased: .wrongPasscode
+    case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased, .wrongPIN: .wrongPasscode
     case .throttled, .chipLocked: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
@@ -184,6 +186,8 @@ extension Refusal {
     case .localErased: .localErased
     case .chipUnfit: .chipUnfit
     case .chipLocked: .chipLocked
+    case .wrongPIN: .wrongPIN
+    case .keyUntouched: .keyUntouched
     case .kdfTooCostly: .kdfTooCostly
     case .kdfTooWeak: .kdfTooWeak
     case .passcodeInvalid: .passcodeInvalid

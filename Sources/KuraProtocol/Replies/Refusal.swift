@@ -114,10 +114,14 @@ public enum Refusal: Error, Equatable, Sendable {
   /// A code was wrong as often as the vault's owner allows: the secrets of this machine that its codes
   /// need are destroyed.
   case localErased(failures: UInt32)
-  /// This machine's TPM did not do what a slot needs.
+  /// This machine's TPM, or a security key, did not do what a slot needs.
   case chipUnfit(ChipFault)
   /// It takes no code now, so that none was tried: for how many seconds still.
   case chipLocked(seconds: UInt32)
+  /// The PIN of the security key is wrong: how many more it takes.
+  case wrongPIN(left: UInt32)
+  /// Nobody touched the security key in time.
+  case keyUntouched
   /// A slot asks for more work than is safe to do.
   case kdfTooCostly(KDFParameters)
   /// The wanted work is below this floor.

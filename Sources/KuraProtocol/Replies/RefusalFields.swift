@@ -75,7 +75,8 @@ extension SecretBuffer {
       try put(subject, of: request)
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
-      .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .opensNoProtected,
+      .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .keyUntouched,
+      .opensNoProtected,
       .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty,
       .maskerSilent:
       break
@@ -116,6 +117,7 @@ extension SecretBuffer {
     case .localErased(let failures): try put(failures)
     case .chipUnfit(let fault): try put(fault.kind.rawValue, fault.number)
     case .chipLocked(let seconds): try put(seconds)
+    case .wrongPIN(let left): try put(left)
     case .kdfTooCostly(let cost), .kdfTooWeak(let cost): try put(cost.memory, cost.passes)
     case .passcodeInvalid(let rule): try put(rule.rawValue)
     case .labelInvalid(let rule): try put(rule.rawValue)
@@ -207,6 +209,8 @@ extension Refusal {
     case .localErased: .localErased(failures: try reader.number())
     case .chipUnfit: .chipUnfit(ChipFault(try reader.choice(), try reader.number()))
     case .chipLocked: .chipLocked(seconds: try reader.number())
+    case .wrongPIN: .wrongPIN(left: try reader.number())
+    case .keyUntouched: .keyUntouched
     case .kdfTooCostly: .kdfTooCostly(try KDFParameters(&reader))
     case .kdfTooWeak: .kdfTooWeak(floor: try KDFParameters(&reader))
     case .passcodeInvalid: .passcodeInvalid(try reader.choice())

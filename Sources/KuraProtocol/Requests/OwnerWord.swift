@@ -43,7 +43,7 @@ extension Credential {
   public var isOwners: Bool {
     switch self {
     case .passcode, .recoveryKey: true
-    case .keyFile, .local, .tpm: false
+    case .keyFile, .local, .tpm, .fido2: false
     }
   }
 }

@@ -77,6 +77,8 @@ public enum Request: ~Escapable {
   case syncEnter(SyncEnterRequest)
   /// How this machine's TPM holds against guessing.
   case chip
+  /// What a security key asks for.
+  case securityKey(SecurityKeyRequest)
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -148,6 +150,7 @@ public enum Request: ~Escapable {
     case .syncStart: self = .syncStart(try reader.message())
     case .syncJoin: self = .syncJoin(try reader.message())
     case .syncEnter: self = .syncEnter(try reader.message())
+    case .securityKey: self = .securityKey(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
       // Read above.
@@ -179,7 +182,7 @@ public enum Request: ~Escapable {
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
       .touch, .putBatch, .draftKey, .backup, .setSecret, .secrets, .merge, .conflicts, .getSecrets,
       .clone, .grant, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
-      .sync, .syncGiven, .syncStart, .syncJoin, .syncEnter:
+      .sync, .syncGiven, .syncStart, .syncJoin, .syncEnter, .securityKey:
       return nil
     }
   }
@@ -252,6 +255,7 @@ public enum Request: ~Escapable {
     case .syncJoin: .syncJoin
     case .syncEnter: .syncEnter
     case .chip: .chip
+    case .securityKey: .securityKey
     }
   }
 }
@@ -273,7 +277,8 @@ extension Request {
         .history, .restore, .touch, .watch, .log, .putBatch, .draftKey, .compact, .backup,
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
         .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
-        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip:
+        .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip,
+        .securityKey:
         return OwnerWord()
       }
     }
@@ -337,6 +342,7 @@ extension SecretBuffer {
     case .syncStart(var message): try message.code(&self)
     case .syncJoin(var message): try message.code(&self)
     case .syncEnter(var message): try message.code(&self)
+    case .securityKey(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
       .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
       break

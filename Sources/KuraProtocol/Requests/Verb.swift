@@ -67,6 +67,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case syncJoin = 94
   case syncEnter = 95
   case chip = 96
+  case securityKey = 97
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -136,6 +137,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .syncJoin: "sync-join"
     case .syncEnter: "sync-enter"
     case .chip: "chip"
+    case .securityKey: "security-key"
     }
   }
 }
@@ -180,7 +182,8 @@ extension Verb {
       .prompt, .agentFacts, .otp, .history, .restore, .purge, .touch, .watch, .log, .compact,
       .draftKey, .backup, .setSecret, .secrets, .merge,
       .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine,
-      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip:
+      .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip,
+      .securityKey:
       .name
     }
   }

@@ -49,6 +49,7 @@ extension Credential {
     case .passcode, .local: "passcode"
     case .recoveryKey: "recovery key"
     case .tpm: "code of the TPM"
+    case .fido2: "PIN of the security key"
     case .keyFile: "key file"
     }
   }

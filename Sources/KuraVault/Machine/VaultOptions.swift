@@ -17,6 +17,9 @@ public struct VaultOptions: Sendable {
   /// What speaks to this machine's TPM; nil where nothing does.
   public var chip: (any SealingChip)?
 
+  /// What speaks to security keys; nil where nothing does.
+  public var keys: (any SecurityKeys)?
+
   /// What tells this machine from others; fewer than 32 bytes tell nothing.
   public var machine: [UInt8] = Machine.machineID()
 

@@ -74,8 +74,8 @@ extension UnlockedVault {
     for row in rows {
       guard let id = row.id, let kind = try row.inUse(keys).kind else { continue }
       switch kind {
-      case .passcode, .recoveryKey, .keyFile: slots.append((id, kind))
-      case .local, .tpm2, .fido2, .disabled, .later: continue
+      case .passcode, .recoveryKey, .keyFile, .fido2: slots.append((id, kind))
+      case .local, .tpm2, .disabled, .later: continue
       }
     }
     return slots

@@ -37,7 +37,7 @@ public struct PreparedSlot: ~Copyable, Sendable {
     self.text = text
   }
 
-  /// One that a TPM has its part of.
+  /// One that a TPM or a security key has its part of.
   init(
     chipped header: SlotHeader, _ secret: consuming SlotSecret, _ naming: SlotNaming,
     holdsProtectedHalf: Bool

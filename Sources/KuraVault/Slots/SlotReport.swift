@@ -91,9 +91,9 @@ extension SlotReport {
     switch header.kind {
     case .passcode, .recoveryKey: return .here
     case .local: return devices.has(header.id) ? .here : .missing
-    case .fido2, .later: return .missing
-    // Whether it is this machine's TPM shows when it is asked.
-    case .tpm2, .disabled: return .unknown
+    case .later: return .missing
+    // Whether it is this machine's TPM, or the key is plugged in, shows when it is asked.
+    case .tpm2, .fido2, .disabled: return .unknown
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
       return options.availability(at: place)

@@ -19,13 +19,14 @@ public struct UnlockAttempt: Sendable {
   private let availableMemory: UInt64
   private let devices: DeviceSecrets
   let chip: (any SealingChip)?
+  let keys: (any SecurityKeys)?
 
   init(
     vault: VaultID, rows: [SlotRow], first: UInt8?, availableMemory: UInt64?,
-    devices: DeviceSecrets, chip: (any SealingChip)? = nil
+    devices: DeviceSecrets, chip: (any SealingChip)? = nil, keys: (any SecurityKeys)? = nil
   ) throws(VaultError) {
     self.devices = devices
-    self.chip = chip
+    (self.chip, self.keys) = (chip, keys)
     self.vault = vault
     self.availableMemory = availableMemory ?? .max
     let slots = zip(rows, try SlotTable.check(rows)).map { Slot(row: $0, header: $1) }
@@ -37,7 +38,8 @@ public struct UnlockAttempt: Sendable {
   init(
     vault: VaultID, elsewhere slots: [Slot], availableMemory: UInt64?, devices: DeviceSecrets
   ) {
-    (self.vault, self.slots, self.devices, chip) = (vault, slots, devices, nil)
+    (self.vault, self.slots, self.devices) = (vault, slots, devices)
+    (chip, keys) = (nil, nil)
     self.availableMemory = availableMemory ?? .max
   }
 
@@ -58,6 +60,9 @@ public struct UnlockAttempt: Sendable {
   public func slotCount(for credential: Credential) -> Int {
     slots.count { $0.header.kind == credential.slotKind }
   }
+
+  /// What security keys have made for slots, in the order in which these are tried.
+  var keyCredentials: [KeyCredential] { slots.compactMap { $0.header.credential } }
 
   /// After how many wrong codes in a row the secrets of this machine are destroyed; 0 for never.
   ///
@@ -108,10 +113,9 @@ public struct UnlockAttempt: Sendable {
     let candidates = try candidates(credential, number)
     var budget = KDFBudget(available: availableMemory)
     let affordable = candidates.filter { budget.take($0.header) }
-    if credential == .tpm, !affordable.isEmpty {
-      guard let key = try openByChip(affordable, secret, noting: &mistake) else {
-        throw .wrongPasscode
-      }
+    if credential == .tpm || credential == .fido2, !affordable.isEmpty {
+      let key = try openByHardware(affordable, credential, secret, noting: &mistake)
+      guard let key else { throw .wrongPasscode }
       return key
     }
     let proof = try Proof(credential, secret)
@@ -139,29 +143,43 @@ public struct UnlockAttempt: Sendable {
     return possible
   }
 
-  /// Opens a slot that this machine's TPM has its part of.
-  private func openByChip(
-    _ candidates: [Slot], _ code: borrowing SecretBytes, noting mistake: inout Mistake
+  /// Opens a slot that this machine's TPM, or a security key, has its part of.
+  private func openByHardware(
+    _ candidates: [Slot], _ credential: Credential, _ code: borrowing SecretBytes,
+    noting mistake: inout Mistake
   ) throws(VaultError) -> VaultKey? {
-    guard let chip else { throw .chip(ChipFault(.noProgram)) }
-    // One that takes no code is opened where none was typed, and by nothing else.
-    let possible = candidates.filter { ($0.header.kdf == nil) == (code.count == 0) }
-    guard !possible.isEmpty else { throw .noSuchSlot(.tpm) }
-    var isElsewhere = false
+    // Of a TPM one that takes no code is opened where none was typed, and by nothing else.
+    let possible = candidates.filter {
+      credential == .fido2 || ($0.header.kdf == nil) == (code.count == 0)
+    }
+    guard !possible.isEmpty else { throw .noSuchSlot(credential) }
+    var elsewhere: ChipFault?
     for slot in possible {
       do throws(VaultError) {
-        let secret = try ChipSlot(vault, slot.header, chip).secret(code, noting: &mistake)
+        let secret = try hardwareSecret(of: slot.header, code, noting: &mistake)
         guard let plaintext = try plaintext(of: slot, under: secret) else { continue }
         let payload = try SlotPayload.read(plaintext.bytes)
-        return VaultKey(payload: payload, secret: secret, row: slot.row, credential: .tpm)
+        return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
       } catch {
-        // A slot of another machine; that one's code is not tried here.
-        guard case .chip(let fault) = error, fault.kind == .other else { throw error }
-        isElsewhere = true
+        // A slot of another machine, or of a key that is not here; that one's code is not tried.
+        guard case .chip(let fault) = error, fault.kind == .other || fault.kind == .otherKey
+        else { throw error }
+        elsewhere = fault
       }
     }
-    if isElsewhere { throw .chip(ChipFault(.other)) }
+    if let elsewhere { throw .chip(elsewhere) }
     return nil
+  }
+
+  private func hardwareSecret(
+    of header: SlotHeader, _ code: borrowing SecretBytes, noting mistake: inout Mistake
+  ) throws(VaultError) -> SlotSecret {
+    if header.kind == .fido2 {
+      guard let keys else { throw .chip(ChipFault(.noProgram)) }
+      return try KeySlot(vault, header, keys).secret(code)
+    }
+    guard let chip else { throw .chip(ChipFault(.noProgram)) }
+    return try ChipSlot(vault, header, chip).secret(code, noting: &mistake)
   }
 
   /// Tries one slot; nil when the secret is not the slot's.
@@ -258,7 +276,7 @@ private struct Proof: ~Copyable {
     case .keyFile:
       guard secret.count >= Credential.leastKeyFile else { throw .keyFileTooShort }
       bytes = try secret.copied()
-    case .tpm: throw .noSuchSlot(.tpm)
+    case .tpm, .fido2: throw .noSuchSlot(credential)
     }
   }
 
@@ -274,7 +292,7 @@ private struct Proof: ~Copyable {
       return try fromCrypto(.slot, SlotSecret(recoveryKey: key, salt: header.salt))
     case .keyFile:
       return try fromCrypto(.slot, SlotSecret(keyFile: bytes.bytes, salt: header.salt))
-    case .tpm: throw .noSuchSlot(.tpm)
+    case .tpm, .fido2: throw .noSuchSlot(credential)
     }
   }
 
