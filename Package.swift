@@ -171,7 +171,10 @@ let package = Package(
       swiftSettings: client),
     .target(
       name: "KuraDesktop",
-      dependencies: ["CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory"],
+      dependencies: [
+        "CKuraSystem", "CSystemd", "KuraClient", "KuraHardware", "KuraProtocol", "KuraTerms",
+        "SecureMemory",
+      ],
       swiftSettings: strict, linkerSettings: [.linkedLibrary("systemd")]),
     .executableTarget(
       name: "kura-desktop", dependencies: ["KuraDesktop"], swiftSettings: strict),
@@ -266,8 +269,8 @@ let package = Package(
     .testTarget(
       name: "KuraAgentTests",
       dependencies: [
-        "KuraAgent", "KuraFormat", "KuraProtocol", "KuraVault", "SecureMemory", "CKuraSystem",
-        "CSQLite", "TestGround",
+        "KuraAgent", "KuraFormat", "KuraHardware", "KuraProtocol", "KuraVault", "SecureMemory",
+        "CKuraSystem", "CSQLite", "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(
@@ -286,7 +289,8 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraDesktopTests",
-      dependencies: ["KuraDesktop", "KuraProtocol", "SecureMemory"], swiftSettings: tests),
+      dependencies: ["KuraDesktop", "KuraHardware", "KuraProtocol", "KuraTerms", "SecureMemory"],
+      swiftSettings: tests),
     .testTarget(
       name: "KuraHardwareTests",
       dependencies: ["KuraHardware", "KuraTerms", "SecureMemory", "TestGround", "kura-hardware"],

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,11 +19,20 @@
 /* In seconds: a TPM makes a key of RSA in half of that; a security key is touched twice. */
 enum { LONGEST = 60 };
 
+enum { MOST_VARIABLES = 2 };
+
+/* How each is started, and which variables say where what it speaks to is. */
+static struct {
+  const char *argument, *variables[MOST_VARIABLES], *program;
+} helpers[KURA_HELPERS] = {
+    [KURA_HARDWARE] = {NULL, {"KURA_TCTI", "KURA_FIDO2"}, NULL},
+    [KURA_FINGER] = {"finger", {"DBUS_SYSTEM_BUS_ADDRESS", NULL}, NULL},
+};
+
 static int starter = -1;
 
-static int receive(int from) {
-  char word;
-  struct iovec part = {&word, 1};
+static int receive(int from, char *word) {
+  struct iovec part = {word, 1};
   union {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -44,7 +54,7 @@ static void limit(int what, rlim_t most) {
   setrlimit(what, &both);
 }
 
-static void become(const char *program, int end) {
+static void become(int which, int end) {
   int nothing = open("/dev/null", O_RDWR);
   if (nothing < 0 || dup2(end, 0) < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0) _exit(126);
   kura_close_at_start(3);
@@ -56,35 +66,35 @@ static void become(const char *program, int end) {
   limit(RLIMIT_AS, (rlim_t)1 << 30);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   alarm(LONGEST);
-  char *const arguments[] = {(char *)program, NULL};
-  /* Where a TPM and security keys are to be found. */
-  static const char *const names[] = {"KURA_TCTI", "KURA_FIDO2"};
-  static char places[2][256];
-  char *variables[] = {NULL, NULL, NULL};
-  for (int each = 0, next = 0; each < 2; each++) {
-    const char *wanted = getenv(names[each]);
-    if (!wanted || strlen(names[each]) + strlen(wanted) + 2 > sizeof places[each]) continue;
-    strcpy(places[each], names[each]);
-    strcat(places[each], "=");
-    strcat(places[each], wanted);
-    variables[next++] = places[each];
+  char *const arguments[] = {(char *)helpers[which].program, (char *)helpers[which].argument, NULL};
+  static char places[MOST_VARIABLES][512];
+  char *variables[MOST_VARIABLES + 1] = {NULL};
+  for (int each = 0, next = 0; each < MOST_VARIABLES; each++) {
+    const char *name = helpers[which].variables[each], *wanted = name ? getenv(name) : NULL;
+    int length = wanted ? snprintf(places[each], sizeof places[each], "%s=%s", name, wanted) : -1;
+    if (length > 0 && (size_t)length < sizeof places[each]) variables[next++] = places[each];
   }
-  execve(program, arguments, variables);
+  execve(helpers[which].program, arguments, variables);
   _exit(127);
 }
 
-static void serve(const char *program, int from) {
+static void serve(int from) {
   prctl(PR_SET_NAME, "kura-starter");
   /* Nobody waits for what is started. */
   signal(SIGCHLD, SIG_IGN);
-  for (int end; (end = receive(from)) >= 0; close(end)) {
+  char which;
+  for (int end; (end = receive(from, &which)) >= 0; close(end)) {
     pid_t child = fork();
-    if (child == 0) become(program, end);
+    if (child == 0) become(which, end);
   }
   _exit(0);
 }
 
-int kura_hardware_prepare(const char *program) {
+void kura_helper_name(int which, const char *program) {
+  helpers[which].program = strdup(program);
+}
+
+int kura_helper_prepare(void) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
   pid_t parent = getpid(), child = fork();
@@ -100,7 +110,7 @@ int kura_hardware_prepare(const char *program) {
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    serve(program, ends[1]);
+    serve(ends[1]);
   }
   int failed = child < 0 ? -errno : 0;
   close(ends[1]);
@@ -111,11 +121,11 @@ int kura_hardware_prepare(const char *program) {
 
 void kura_hardware_hang_up(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
 
-int kura_hardware_start(void) {
-  if (starter < 0) return -ENOENT;
+int kura_helper_start(int which) {
+  if (starter < 0 || !helpers[which].program) return -ENOENT;
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
-  char word = 1;
+  char word = (char)which;
   struct iovec part = {&word, 1};
   union {
     char room[CMSG_SPACE(sizeof(int))];

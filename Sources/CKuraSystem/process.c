@@ -92,7 +92,8 @@ int kura_is_executable(const char *path) { return access(path, X_OK) == 0; }
 /* The engine lives for hours: it gets what it looks at, not every token in our environment, and
    no SWIFT_BACKTRACE, which would print its memory. */
 static int is_wanted(const char *variable) {
-  static const char *const wanted[] = {"HOME=", "XDG_", "TZ=", "LANG=", "LC_", "KURA_TCTI=", "KURA_FIDO2="};
+  static const char *const wanted[] = {"HOME=", "XDG_", "TZ=", "LANG=", "LC_", "KURA_TCTI=", "KURA_FIDO2=",
+                                       "DBUS_SYSTEM_BUS_ADDRESS="};
   for (size_t index = 0; index < sizeof wanted / sizeof *wanted; index++)
     if (strncmp(variable, wanted[index], strlen(wanted[index])) == 0) return 1;
   return 0;

@@ -72,6 +72,22 @@ extension BusMessage {
     return unsafe sd_bus_message_read_basic(message, type, &flag) > 0 ? flag != 0 : nil
   }
 
+  /// The next value, where it is a number of 32 bits without a sign.
+  func unsigned() -> UInt32? {
+    guard peek() == UInt8(ascii: "u") else { return nil }
+    var number: UInt32 = 0
+    return unsafe sd_bus_message_read_basic(message, Self.unsigned, &number) > 0 ? number : nil
+  }
+
+  /// The texts or paths of the next value, an array of them; none where it is something else.
+  func texts() -> [String] {
+    guard enter() else { return [] }
+    defer { leave() }
+    var texts: [String] = []
+    while let next = text() { texts.append(next) }
+    return texts
+  }
+
   /// The next value, where it is a number of 64 bits without a sign.
   func number() -> UInt64? {
     guard peek() == UInt8(ascii: "t") else { return nil }
@@ -133,7 +149,14 @@ extension BusMessage {
       sender: unsafe Self.text(sd_bus_message_get_sender(message)),
       path: unsafe Self.text(sd_bus_message_get_path(message)),
       interface: unsafe Self.text(sd_bus_message_get_interface(message)),
-      member: unsafe Self.text(sd_bus_message_get_member(message)), content: content)
+      member: unsafe Self.text(sd_bus_message_get_member(message)), content: content,
+      serial: serial)
+  }
+
+  /// Its number among all that its sender has sent; 0 where it has none.
+  var serial: UInt64 {
+    var serial: UInt64 = 0
+    return unsafe sd_bus_message_get_cookie(message, &serial) >= 0 ? serial : 0
   }
 
   private static func text(_ text: UnsafePointer<CChar>?) -> String {
@@ -147,6 +170,9 @@ extension BusMessage {
       var texts: [String] = []
       while let next = text() { texts.append(next) }
       return .texts(texts)
+    case "sb":
+      guard let word = text(), let isOver = flag() else { return .nothing }
+      return .status(word, isOver: isOver)
     case "sa{sv}as": return .lockedHint(lockedHint())
     default: return .nothing
     }

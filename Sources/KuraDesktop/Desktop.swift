@@ -8,12 +8,13 @@ internal import SecureMemory
 /// Runs the `kura-desktop` program.
 public enum Desktop {
   private static let usage = """
-    usage: kura-desktop [secrets | --help | --version]
+    usage: kura-desktop [secrets | finger | --help | --version]
 
     Has kura-agent(1) lock all vaults when the screen is locked, the machine goes to sleep, or the
     session ends. It stays until a signal ends it.
 
       secrets              write what the desktop's keeper of secrets has, for kura-import(1), and end
+      finger               have fprintd look at a finger, for kura-agent(1), and end
       -h, --help           print this
       -V, --version        print the release
 
@@ -27,6 +28,7 @@ public enum Desktop {
     ProcessHardening.apply()
     switch arguments {
     case []: return Int32(watch().rawValue)
+    case ["finger"]: return Int32(FingerQuestion.answer(to: 0).rawValue)
     case ["secrets"]: return Int32(Secrets.write(to: 1).rawValue)
     case ["--help"], ["-h"]: Report.write(usage, to: 1)
     case ["--version"], ["-V"]: Report.write("kura-desktop \(Release.version)\n", to: 1)

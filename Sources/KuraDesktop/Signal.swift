@@ -9,6 +9,8 @@ struct Signal: Equatable, Sendable {
     case texts([String])
     /// Of a session whose properties changed: whether its screen is locked, where that is among them.
     case lockedHint(Bool?)
+    /// How far something is, and whether it is over.
+    case status(String, isOver: Bool)
   }
 
   /// The connection that sent it, by its unique name, which the bus gives and nobody chooses.
@@ -17,4 +19,6 @@ struct Signal: Equatable, Sendable {
   let interface: String
   let member: String
   let content: Content
+  /// Its number among all that the sender has sent, so that it can be told what came first.
+  var serial: UInt64 = 0
 }

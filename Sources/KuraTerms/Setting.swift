@@ -18,6 +18,8 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   case eraseLocalAfter = 7
   /// Entries kept in the access log of each machine; 0 = none is kept.
   case logEntries = 8
+  /// Whether a finger, as the reader of a machine knows it, may show that the owner is there.
+  case fingerprint = 9
 
   /// Says what a setting's number counts.
   public enum Unit: Sendable {
@@ -37,6 +39,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     case .logSync: "log-sync"
     case .eraseLocalAfter: "erase-local-after"
     case .logEntries: "log-entries"
+    case .fingerprint: "fingerprint"
     }
   }
 
@@ -44,7 +47,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   public var unit: Unit {
     switch self {
     case .idleTimeout, .maxSession, .reuseWindow: .milliseconds
-    case .lockOnSleep, .logSync: .flag
+    case .lockOnSleep, .logSync, .fingerprint: .flag
     case .historyDepth, .eraseLocalAfter, .logEntries: .count
     }
   }
@@ -56,7 +59,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     case .maxSession: 28_800_000
     case .lockOnSleep: 1
     case .historyDepth: 10
-    case .reuseWindow, .logSync, .eraseLocalAfter: 0
+    case .reuseWindow, .logSync, .eraseLocalAfter, .fingerprint: 0
     case .logEntries: 10_000
     }
   }
@@ -65,7 +68,9 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   public var storedRange: ClosedRange<UInt64> {
     switch self {
     case .idleTimeout, .maxSession: 1_000...(366 * 86_400_000)
-    case .lockOnSleep, .historyDepth, .reuseWindow, .logSync, .eraseLocalAfter, .logEntries: range
+    case .lockOnSleep, .historyDepth, .reuseWindow, .logSync, .eraseLocalAfter, .logEntries,
+      .fingerprint:
+      range
     }
   }
 
@@ -74,7 +79,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout: 1_000...604_800_000
     case .maxSession: 1_000...2_592_000_000
-    case .lockOnSleep, .logSync: 0...1
+    case .lockOnSleep, .logSync, .fingerprint: 0...1
     case .historyDepth: 0...1_000
     case .reuseWindow: 0...300_000
     case .eraseLocalAfter: 0...100

@@ -30,7 +30,8 @@ private let allowed: [String: Set<String>] = [
   "KuraCLI": ["CKuraSystem", "KuraClient", "KuraMask", "KuraProtocol", "SecureMemory"],
   "kura": ["CKuraSystem", "KuraCLI"],
   "KuraDesktop": [
-    "CKuraSystem", "CSystemd", "KuraClient", "KuraProtocol", "SecureMemory", "Glibc",
+    "CKuraSystem", "CSystemd", "KuraClient", "KuraHardware", "KuraProtocol", "KuraTerms",
+    "SecureMemory", "Glibc",
   ],
   "kura-desktop": ["KuraDesktop", "Glibc"],
   "KuraUI": [

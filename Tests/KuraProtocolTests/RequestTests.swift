@@ -12,7 +12,7 @@ struct RequestTests {
 
   @Test(arguments: [
     Verb.status, .verify, .agentStatus, .agentStop, .slots, .agentFacts, .watch, .log, .rotate,
-    .compact, .takeOver, .mask, .grants, .syncStatus, .chip,
+    .compact, .takeOver, .mask, .grants, .syncStatus, .chip, .finger,
   ])
   func `a request without fields`(_ verb: Verb) throws {
     let bytes = [verb.rawValue]

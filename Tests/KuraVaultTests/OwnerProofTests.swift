@@ -81,6 +81,8 @@ import Testing
       (.logEntries, 10_000, [9_999, 0], [10_001]),
       (.eraseLocalAfter, 10, [9, 11, 0], [10]),
       (.logSync, 1, [], [1, 0]),
+      (.fingerprint, 0, [1], [0]),
+      (.fingerprint, 1, [0], [1]),
     ] as [(Setting, UInt64, [UInt64], [UInt64])])
   func `is taken for a looser setting, and for no stricter one`(
     key: Setting, start: UInt64, looser: [UInt64], stricter: [UInt64]

@@ -60,6 +60,8 @@ extension Refusal {
     case .chipLocked: .chipLocked(seconds: 600)
     case .wrongPIN: .wrongPIN(left: 7)
     case .keyUntouched: .keyUntouched
+    case .fingerWrong: .fingerWrong(left: 2)
+    case .fingerUnfit: .fingerUnfit(.noFinger)
     case .kdfTooCostly: .kdfTooCostly(cost)
     case .kdfTooWeak: .kdfTooWeak(floor: cost)
     case .passcodeInvalid: .passcodeInvalid(.tooLong)

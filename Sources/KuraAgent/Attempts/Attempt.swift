@@ -74,6 +74,7 @@ final class Attempt {
     }
     notices = tally?.notice(afterMistakes: client.mistakes) ?? []
     if tally != nil { client.mistakes = 0 }
+    if tally?.credential == .passcode { session?.fingers = FingerTries() }
   }
 }
 

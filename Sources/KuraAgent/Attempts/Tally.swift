@@ -34,7 +34,7 @@ struct Tally: Sendable {
 
   /// The slots. To open them directly counts nothing: only for a secret that was right just now.
   let slots: UnlockAttempt
-  /// What is shown.
+  /// What is shown; once it was right, what that was: a code is typed for a passcode, too.
   private(set) var credential: Credential
   private let codes: Codes
   private let tallies: Tallies
@@ -259,6 +259,7 @@ extension Tally {
     _ credential: Credential, _ before: TryRecord, _ file: inout TryFile?
   ) {
     tallies.forget(vault)
+    self.credential = credential
     if isKept { tallies.note(vault, isKept: true) }
     isCounted = false
     var record = before

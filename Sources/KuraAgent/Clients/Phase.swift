@@ -34,6 +34,8 @@ enum Phase {
   case awaitingOwner(WishWait)
   /// Nothing: the owner is asked for something else.
   case awaitingWishes(WishWatch)
+  /// Nothing: a program waits for a finger.
+  case awaitingFinger(FingerScan)
   /// Nothing: what is pending is sent, then the connection ends.
   case closing
 
@@ -42,7 +44,8 @@ enum Phase {
     switch self {
     case .greeting, .ready, .uploading, .draining, .confirming, .masking: true
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp, .awaitingMasks, .awaitingOwner, .awaitingWishes, .closing:
+      .awaitingClosings, .backingUp, .awaitingMasks, .awaitingOwner, .awaitingWishes,
+      .awaitingFinger, .closing:
       false
     }
   }
@@ -51,7 +54,8 @@ enum Phase {
   var isParked: Bool {
     switch self {
     case .attempting, .sending, .awaitingUnlock, .awaitingLock, .awaitingRotation,
-      .awaitingClosings, .backingUp, .masking, .awaitingMasks, .awaitingOwner, .awaitingWishes:
+      .awaitingClosings, .backingUp, .masking, .awaitingMasks, .awaitingOwner, .awaitingWishes,
+      .awaitingFinger:
       true
     case .greeting, .ready, .uploading, .draining, .confirming, .closing: false
     }
@@ -63,7 +67,7 @@ enum Phase {
     case .greeting, .ready, .draining: true
     case .uploading, .attempting, .confirming, .sending, .awaitingUnlock,
       .awaitingLock, .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks,
-      .awaitingOwner, .awaitingWishes, .closing:
+      .awaitingOwner, .awaitingWishes, .awaitingFinger, .closing:
       false
     }
   }
@@ -71,7 +75,7 @@ enum Phase {
   /// Whether it may last for ever, so that what the client sends behind it may never be used.
   var isEndless: Bool {
     switch self {
-    case .awaitingUnlock, .awaitingLock, .awaitingOwner, .awaitingWishes: true
+    case .awaitingUnlock, .awaitingLock, .awaitingOwner, .awaitingWishes, .awaitingFinger: true
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming, .sending,
       .awaitingRotation, .awaitingClosings, .backingUp, .masking, .awaitingMasks, .closing:
       false
@@ -89,6 +93,7 @@ enum Phase {
     case .awaitingMasks(let wait): wait.session
     case .awaitingOwner(let wait): wait.session
     case .awaitingWishes(let watch): watch.session
+    case .awaitingFinger(let scan): scan.session
     case .greeting, .ready, .draining, .awaitingUnlock, .awaitingClosings, .backingUp, .masking,
       .closing:
       nil
@@ -105,6 +110,7 @@ enum Phase {
     case .awaitingMasks(let wait): wait.deadline
     case .awaitingOwner(let wait): min(wait.deadline, wait.look)
     case .awaitingWishes(let watch): watch.deadline
+    case .awaitingFinger(let scan): scan.deadline
     case .greeting, .ready, .uploading, .draining, .attempting, .confirming,
       .awaitingLock, .awaitingRotation, .masking, .closing:
       nil

@@ -38,7 +38,8 @@ final class Room {
       .rekey, .move, .history, .restore, .purge, .touch, .watch, .log, .putBatch, .draftKey,
       .compact, .backup, .setSecret, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
       .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine, .sync,
-      .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip, .securityKey:
+      .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip, .securityKey,
+      .finger:
       return false
     }
   }

@@ -135,6 +135,7 @@ public final class Agent {
     case .directory: checkSocket()
     // The turn lets go of what was granted to it.
     case .processEnd: break
+    case .finger: hearFingers()
     case .connection(let place, let tenant):
       // Late ones find nobody.
       guard let connection = connections[place, tenant] else { return }

@@ -24,6 +24,9 @@ public struct AgentConfiguration: Sendable {
   /// What speaks to security keys for a client, as long as that is there; a test's own does.
   var keys: @Sendable (KeyWard) -> any SecurityKeys = { HardwareProgram(wardedBy: $0) }
 
+  /// Starts what asks for a finger: a socket on which it tells of that, or a negated errno; a test's own does.
+  var startFinger: @Sendable () -> Int32 = { kura_helper_start(Int32(KURA_FINGER)) }
+
   /// Which start of the machine the clocks count from.
   public var origin: ClockOrigin = .current()
 

@@ -159,6 +159,7 @@ extension Agent {
     if let wait = connection.phase.masks { giveUp(wait, connection) }
     if case .awaitingOwner = connection.phase { giveUpWish(connection) }
     if case .awaitingWishes = connection.phase { endWatch(connection) }
+    if case .awaitingFinger(let scan) = connection.phase { giveUp(scan, connection) }
   }
 
   /// Serves a frame again that found its vault busy, or finishes an attempt that did.

@@ -17,22 +17,32 @@ struct HardwareProgram: SealingChip, SecurityKeys {
 
   init(wardedBy ward: KeyWard? = nil) { self.ward = ward }
 
-  /// Makes ready to start it, where it is on this machine; before there is a second thread.
+  /// Makes ready to start it and what asks for a finger, as far as they are on this machine; before there is a second
+  /// thread.
   static func prepare() {
+    let isAny = [(KURA_HARDWARE, "kura-hardware"), (KURA_FINGER, "kura-desktop")].count {
+      name($0.0, $0.1)
+    }
+    if isAny > 0 { _ = kura_helper_prepare() }
+  }
+
+  /// - Returns: Whether there is a program of that name where this one comes from.
+  private static func name(_ which: Int, _ file: String) -> Bool {
     var room = [CChar](repeating: 0, count: 4_096)
     let count = unsafe kura_program_path(&room, room.count)
-    guard count > 0 else { return }
+    guard count > 0 else { return false }
     let path = room[..<count].map { UInt8(bitPattern: $0) }
     let directories = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .dropLast()
     let own = directories.joined(separator: [UInt8(ascii: "/")])
     let above = directories.dropLast().joined(separator: [UInt8(ascii: "/")])
     for place in [Array(own), Array(above) + Array("/libexec/kura".utf8)] {
-      let program = String(decoding: place, as: UTF8.self) + "/kura-hardware"
+      let program = String(decoding: place, as: UTF8.self) + "/" + file
       guard unsafe access(program, X_OK) == 0 else { continue }
-      _ = unsafe kura_hardware_prepare(program)
-      return
+      unsafe kura_helper_name(Int32(which), program)
+      return true
     }
+    return false
   }
 
   func facts() throws(ChipFault) -> ChipFacts {
@@ -116,7 +126,7 @@ struct HardwareProgram: SealingChip, SecurityKeys {
 
   private func ask(_ wish: consuming HardwareWish) throws(ChipFault) -> HardwareAnswer {
     guard let message = try? wish.encoded() else { throw ChipFault(.failed) }
-    let descriptor = kura_hardware_start()
+    let descriptor = kura_helper_start(Int32(KURA_HARDWARE))
     guard descriptor >= 0 else {
       throw ChipFault(descriptor == -ENOENT ? .noProgram : .programFailed)
     }

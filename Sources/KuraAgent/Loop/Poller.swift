@@ -22,6 +22,8 @@ enum EventSource: Equatable {
   case directory
   /// A process has ended that something was granted to.
   case processEnd
+  /// A program that asks for a finger has said something.
+  case finger
   /// A place in the table of connections, and which of its tenants is meant.
   case connection(place: Int, tenant: UInt32)
 
@@ -36,8 +38,9 @@ enum EventSource: Equatable {
     case 4: self = .work
     case 5: self = .directory
     case 6: self = .processEnd
+    case 7: self = .finger
     default:
-      let place = Int(token % Self.places) - 7
+      let place = Int(token % Self.places) - 8
       self = .connection(place: place, tenant: UInt32(truncatingIfNeeded: token / Self.places))
     }
   }
@@ -51,7 +54,8 @@ enum EventSource: Equatable {
     case .work: 4
     case .directory: 5
     case .processEnd: 6
-    case .connection(let place, let tenant): UInt64(tenant) * Self.places + UInt64(place) + 7
+    case .finger: 7
+    case .connection(let place, let tenant): UInt64(tenant) * Self.places + UInt64(place) + 8
     }
   }
 }

@@ -30,6 +30,8 @@ final class Session {
   var windows: [Window] = []
   /// What the owner granted to programs.
   var grants = GrantTable()
+  /// What came of fingers since the passcode worked.
+  var fingers = FingerTries()
   /// What programs ask its owner for.
   var wishes = WishDesk()
 

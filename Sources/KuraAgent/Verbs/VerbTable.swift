@@ -89,6 +89,7 @@ extension Agent {
     case .syncEnter(let request): try enterSync(request, connection)
     case .chip: try lookAtChip(connection)
     case .securityKey(let request): try lookAtKey(request, connection)
+    case .finger: try askForFinger(connection)
     }
   }
 }
@@ -121,7 +122,7 @@ extension Verb {
     case .create, .put, .attributes, .remove, .verify, .config, .protect, .unprotect,
       .rotate, .prompt, .otp, .move, .restore, .purge, .touch, .putBatch, .compact, .backup,
       .setSecret, .merge, .takeOver, .grant, .approve, .decline, .sync,
-      .syncGiven, .syncStart, .syncJoin, .securityKey:
+      .syncGiven, .syncStart, .syncJoin, .securityKey, .finger:
       [.takesSeat, .diesWithClient]
     case .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable, .authorize, .rekey,
       .clone, .syncEnter:
@@ -163,7 +164,7 @@ extension Request {
       // Noted when they are done.
       case .create, .unlock, .lock, .passcode, .slotAdd, .slotRemove, .slotTest, .slotDisable,
         .slotEnable, .authorize, .rekey, .clone, .putBatch, .log, .grant, .grantRevoke, .approve,
-        .decline, .syncEnter:
+        .decline, .syncEnter, .finger:
         nil
       case .status, .verify, .agentStatus, .agentStop, .wait, .slots, .prompt, .agentFacts, .watch,
         .conflicts, .draftKey, .mask, .grants, .wish, .wishes, .confine, .syncGiven,

@@ -28,9 +28,17 @@ enum Authenticate {
     }
     var questioner = try access.asking.questioner()
     guard questioner.canAsk else { throw .noInteraction(.passcode) }
-    let question = try access.question(kind, &connection, to: Purpose("show that it is you"))
-    _ = try questioner.attempts(question) { kind, secret throws(ClientError) in
-      _ = try connection.testSlot(nil, kind, secret: secret)
+    var question = try access.question(kind, &connection, to: Purpose("show that it is you"))
+    var watch = FingerWatch(try access.connectRunningOrOwn())
+    // An askpass shows a line, and is ended by the first finger.
+    if !access.isPrivate, questioner.showsRemarks { watch.offer(in: &question, access.messages) }
+    if watch.hasMatched { return .ok }
+    do throws(CommandError) {
+      _ = try questioner.attempts(question, watch: &watch) { kind, secret, _ throws(ClientError) in
+        _ = try connection.testSlot(nil, kind, secret: secret)
+      }
+    } catch {
+      guard error == .prompt(.answeredElsewhere), watch.hasMatched else { throw error }
     }
     return .ok
   }

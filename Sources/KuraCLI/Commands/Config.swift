@@ -14,7 +14,7 @@ enum Config {
   /// The settings of this release.
   static let keys: [Setting] = [
     .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
-    .eraseLocalAfter, .logEntries, .logSync,
+    .eraseLocalAfter, .logEntries, .fingerprint, .logSync,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -33,6 +33,7 @@ enum Config {
       _ = try access.owned(to: Purpose(purpose(of: key))) { connection, word throws(ClientError) in
         try connection.set(key, to: value, by: word)
       }
+      if key == .fingerprint, value != 0 { try noteFinger(access, invocation.messages) }
     } else {
       try show(change.key, access, &invocation)
     }
@@ -58,6 +59,20 @@ extension Config {
     case .reuseWindow: "open a protected item again unasked"
     case .logSync, .logEntries: "keep less of the log"
     case .eraseLocalAfter: "change when codes end"
+    case .fingerprint: "change whether a finger does"
+    }
+  }
+}
+
+extension Config {
+  /// Says why no finger can be taken here now, where that is so: what is wanted and what is there are two facts.
+  private static func noteFinger(
+    _ access: VaultAccess, _ messages: Messages
+  ) throws(CommandError) {
+    var connection = try access.connectRunningOrOwn()
+    do throws(ClientError) { _ = try connection.beginFinger() } catch {
+      guard let fault = FingerWords.fault(error) else { return }
+      messages.note("no finger is taken now: " + fault.text)
     }
   }
 }

@@ -123,6 +123,18 @@ enum LogWords {
 
   /// The same for people: what failed says so.
   static func action(_ facts: LogFacts) -> String {
+    if isUnmatched(facts) {
+      return facts.code == Failure.fingerWrong.rawValue ? "wrong finger" : "no finger"
+    }
+    return actionOfOthers(facts)
+  }
+
+  /// Whether a finger was none of the owner's, or the reader takes no more.
+  private static func isUnmatched(_ facts: LogFacts) -> Bool {
+    facts.verb == Verb.finger.rawValue && facts.code != 0
+  }
+
+  private static func actionOfOthers(_ facts: LogFacts) -> String {
     facts.code == 0 || refusal(facts) != nil ? word(facts) : "wrong " + credential(facts.detail)
   }
 
@@ -148,6 +160,9 @@ enum LogWords {
   static func subject(_ entry: LogEntry) -> String {
     let facts = entry.facts
     if let refusal = refusal(facts) { return entry.name + ", " + refusal }
+    if isUnmatched(facts) {
+      return facts.code == Failure.fingerUnfit.rawValue ? "the reader takes no more" : ""
+    }
     if facts.code != 0 {
       let isLast = entry.wasLocked && facts.detail & 0x100 != 0
       return "at " + word(facts) + (entry.wasLocked ? ", while locked" : "")

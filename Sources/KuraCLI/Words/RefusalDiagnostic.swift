@@ -82,6 +82,8 @@ extension Diagnostic {
     case .chipLocked(let seconds): chipLockedWords(seconds)
     case .wrongPIN(let left): wrongPINWords(left)
     case .keyUntouched: keyUntouchedWords
+    case .fingerWrong: fingerWrongWords
+    case .fingerUnfit(let fault): fingerUnfitWords(fault)
     case .kdfTooCostly(let cost): tooCostlyWords(cost)
     case .kdfTooWeak(let floor):
       ("a guess would cost too little; the least is " + words(floor), "--weak-kdf allows less")

@@ -84,6 +84,8 @@ extension Refusal {
     if case .protected = self { return "the item is protected: its owner has to say yes" }
     if case .ownerNeeded = self { return "that takes the owner's word" }
     if case .locked = self { return "the vault is locked" }
+    if case .fingerWrong = self { return "the finger does not match" }
+    if case .fingerUnfit(let fault) = self { return "no finger is taken: " + fault.text }
     if case .notOTP = self { return "the item gives no codes" }
     if case .otpInvalid = self { return "this is no otpauth URI" }
     if case .revisionConflict = self {

@@ -119,6 +119,28 @@ extension Connection {
   /// - Throws: ``ClientError/refused(_:)`` with `Failure.locked`.
   public mutating func endWatch() throws(ClientError) { try done() }
 
+  /// Has the agent ask for a finger, and goes on once a reader waits for one: ``watched`` has something to read when
+  /// one was there, or none in time.
+  ///
+  /// - Returns: Whether one was there at once, so that there is nothing more to be read.
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.fingerUnfit`, and with `Failure.unsupported` by an
+  ///   agent that knows of no fingers.
+  public mutating func beginFinger() throws(ClientError) -> Bool {
+    try send(.finger)
+    let frame = try channel.next(patience: patience.derivation)
+    if frame.type == .reply { try accept(frame) }
+    guard frame.type == .progress else { throw .broken(.frameType(frame.type.rawValue)) }
+    // The answer may have come with it, where no poll(2) sees it.
+    guard isAhead else { return false }
+    try done()
+    return true
+  }
+
+  /// Reads the answer to ``beginFinger()``: the owner is there.
+  ///
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.fingerWrong` and `Failure.fingerUnfit`.
+  public mutating func endFinger() throws(ClientError) { try done() }
+
   /// What the agent says of itself.
   public mutating func agentStatus() throws(ClientError) -> AgentSummary {
     try send(.agentStatus)

@@ -77,6 +77,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case notOTP = 77
   case wrongPIN = 78
   case keyUntouched = 79
+  case fingerWrong = 82
+  case fingerUnfit = 83
 
   case notDeleted = 88
   case revisionCurrent = 89
@@ -115,13 +117,14 @@ public enum Failure: UInt16, Sendable, CaseIterable {
       .integrity
     case .permissionDenied, .diskFull, .inputOutput, .stateUnusable, .wholeFailed, .backupFailed:
       .inputOutput
-    case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased, .wrongPIN: .wrongPasscode
+    case .wrongPasscode, .wrongKey, .recoveryKeyTypo, .localErased, .wrongPIN, .fingerWrong:
+      .wrongPasscode
     case .throttled, .chipLocked: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
       .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit:
       .denied
-    case .protected, .ownerNeeded, .historyFull: .needsInteraction
+    case .protected, .ownerNeeded, .historyFull, .fingerUnfit: .needsInteraction
     case .cancelled: .cancelled
     case .notFound, .attributeNotFound, .revisionNotFound, .slotNotFound, .notOTP, .processGone:
       .notFound
@@ -188,6 +191,8 @@ extension Refusal {
     case .chipLocked: .chipLocked
     case .wrongPIN: .wrongPIN
     case .keyUntouched: .keyUntouched
+    case .fingerWrong: .fingerWrong
+    case .fingerUnfit: .fingerUnfit
     case .kdfTooCostly: .kdfTooCostly
     case .kdfTooWeak: .kdfTooWeak
     case .passcodeInvalid: .passcodeInvalid

@@ -122,6 +122,10 @@ public enum Refusal: Error, Equatable, Sendable {
   case wrongPIN(left: UInt32)
   /// Nobody touched the security key in time.
   case keyUntouched
+  /// The finger is none that the reader knows; how many may yet be so before only the passcode counts.
+  case fingerWrong(left: UInt32)
+  /// No finger was taken.
+  case fingerUnfit(FingerFault)
   /// A slot asks for more work than is safe to do.
   case kdfTooCostly(KDFParameters)
   /// The wanted work is below this floor.

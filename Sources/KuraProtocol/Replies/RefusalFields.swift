@@ -118,6 +118,8 @@ extension SecretBuffer {
     case .chipUnfit(let fault): try put(fault.kind.rawValue, fault.number)
     case .chipLocked(let seconds): try put(seconds)
     case .wrongPIN(let left): try put(left)
+    case .fingerWrong(let left): try put(left)
+    case .fingerUnfit(let fault): try put(fault.rawValue)
     case .kdfTooCostly(let cost), .kdfTooWeak(let cost): try put(cost.memory, cost.passes)
     case .passcodeInvalid(let rule): try put(rule.rawValue)
     case .labelInvalid(let rule): try put(rule.rawValue)
@@ -211,6 +213,8 @@ extension Refusal {
     case .chipLocked: .chipLocked(seconds: try reader.number())
     case .wrongPIN: .wrongPIN(left: try reader.number())
     case .keyUntouched: .keyUntouched
+    case .fingerWrong: .fingerWrong(left: try reader.number())
+    case .fingerUnfit: .fingerUnfit(try reader.choice())
     case .kdfTooCostly: .kdfTooCostly(try KDFParameters(&reader))
     case .kdfTooWeak: .kdfTooWeak(floor: try KDFParameters(&reader))
     case .passcodeInvalid: .passcodeInvalid(try reader.choice())

@@ -79,6 +79,8 @@ public enum Request: ~Escapable {
   case chip
   /// What a security key asks for.
   case securityKey(SecurityKeyRequest)
+  /// Has the owner show by a finger that he is there.
+  case finger
 
   /// Reads a request's payload; every byte of it must have its place.
   ///
@@ -152,7 +154,7 @@ public enum Request: ~Escapable {
     case .syncEnter: self = .syncEnter(try reader.message())
     case .securityKey: self = .securityKey(try reader.message())
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
+      .compact, .takeOver, .mask, .grants, .syncStatus, .chip, .finger:
       // Read above.
       throw .unknownVerb(verb.rawValue)
     }
@@ -177,6 +179,7 @@ public enum Request: ~Escapable {
     case .grants: self = .grants
     case .syncStatus: self = .syncStatus
     case .chip: self = .chip
+    case .finger: self = .finger
     case .create, .unlock, .lock, .get, .getAttribute, .put, .list, .show, .attributes, .remove,
       .passcode, .config, .wait, .slotAdd, .slotRemove, .slotTest, .slotDisable, .slotEnable,
       .authorize, .protect, .unprotect, .prompt, .otp, .rekey, .move, .history, .restore, .purge,
@@ -256,6 +259,7 @@ public enum Request: ~Escapable {
     case .syncEnter: .syncEnter
     case .chip: .chip
     case .securityKey: .securityKey
+    case .finger: .finger
     }
   }
 }
@@ -278,7 +282,7 @@ extension Request {
         .setSecret, .secrets, .merge, .conflicts, .getSecrets, .takeOver, .mask, .clone,
         .grant, .grants, .grantRevoke, .wish, .wishes, .approve, .decline, .confine,
         .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip,
-        .securityKey:
+        .securityKey, .finger:
         return OwnerWord()
       }
     }
@@ -344,7 +348,7 @@ extension SecretBuffer {
     case .syncEnter(var message): try message.code(&self)
     case .securityKey(var message): try message.code(&self)
     case .status, .verify, .agentStatus, .agentStop, .slots, .rotate, .agentFacts, .watch, .log,
-      .compact, .takeOver, .mask, .grants, .syncStatus, .chip:
+      .compact, .takeOver, .mask, .grants, .syncStatus, .chip, .finger:
       break
     }
   }

@@ -68,6 +68,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
   case syncEnter = 95
   case chip = 96
   case securityKey = 97
+  case finger = 100
 
   /// Its word in the man page, the access log and its JSON.
   public var word: String {
@@ -138,6 +139,7 @@ public enum Verb: UInt8, Sendable, CaseIterable {
     case .syncEnter: "sync-enter"
     case .chip: "chip"
     case .securityKey: "security-key"
+    case .finger: "finger"
     }
   }
 }
@@ -183,7 +185,7 @@ extension Verb {
       .draftKey, .backup, .setSecret, .secrets, .merge,
       .conflicts, .getSecrets, .takeOver, .mask, .clone, .grants, .wishes, .confine,
       .sync, .syncGiven, .syncStatus, .syncStart, .syncJoin, .syncEnter, .chip,
-      .securityKey:
+      .securityKey, .finger:
       .name
     }
   }

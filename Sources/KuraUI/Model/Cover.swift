@@ -8,6 +8,8 @@ struct Cover: Equatable {
   var reason = ""
   /// When the next passcode may be tried, on the clock since boot; 0: now.
   var waitUntil: UInt64 = 0
+  /// Whether a finger takes it away as well.
+  var takesFinger = false
   /// Whether an unlock is under way.
   var isBusy = false
   /// When what was typed was wrong, for the shake; 0: it was not.

@@ -53,16 +53,20 @@ struct Loop: ~Copyable {
   private mutating func step() {
     let now = Clock.boot()
     // What a lock came to while another command had the terminal, or all stood still, is not drawn first.
-    if runner.hasNews { runner.hear(&model) }
+    if runner.hasNews { perform(runner.hear(&model)) }
     perform(model.tick(now: now))
     draw()
     leaveNothing()
+    if runner.mayScan(model) {
+      perform(runner.scan(&model))
+      draw()
+    }
     let patience = model.nextTick(now: now).map { Int32(min($0 - min(now, $0), 60_000)) } ?? -1
     let news = keyboard.wait(agent: runner.watched, milliseconds: patience)
     if news.isEmpty, let key = keyboard.expire() { perform(model.take(key, now: Clock.boot())) }
     // The lock goes first: what was typed at the same moment belongs to nothing that is shown.
     if news.contains(.agent) {
-      runner.hear(&model)
+      perform(runner.hear(&model))
       draw()
       keyboard.drop()
       leaveNothing()
@@ -78,6 +82,7 @@ struct Loop: ~Copyable {
 
   private mutating func takeKeys() {
     keyboard.fill()
+    runner.wake()
     if keyboard.isClosed {
       status = 129
       return

@@ -9,9 +9,11 @@ internal import SecureMemory
 struct Runner: ~Copyable {
   let vault: VaultPath
   /// Told by the agent when the vault is locked, or unlocked where it is locked; nil: there is no agent.
-  private var watch: Connection?
+  var watch: Connection?
   /// Whether it was unlocked when it was last looked at.
   private(set) var isUnlocked = false
+  /// Whether a finger may take the cover away.
+  var finger = UncoveringFinger.idle
 
   init(_ vault: VaultPath) { self.vault = vault }
 
@@ -85,6 +87,7 @@ extension Runner {
   @discardableResult
   mutating func look(_ model: inout Model, _ engine: Engine = .started) -> ClientError? {
     watch = nil
+    finger = .idle
     isUnlocked = false
     var isOpen = false
     do throws(ClientError) {
@@ -120,7 +123,7 @@ extension Runner {
   }
 
   /// Has the agent tell of the lock.
-  private mutating func begin(_ connection: consuming Connection) throws(ClientError) {
+  mutating func begin(_ connection: consuming Connection) throws(ClientError) {
     var connection = connection
     try connection.beginWatch()
     watch = consume connection
@@ -128,9 +131,14 @@ extension Runner {
   }
 
   /// The agent said something: the vault is locked, or unlocked, or the agent is gone, which is not
-  /// started before it is needed.
-  mutating func hear(_ model: inout Model) {
+  /// started before it is needed; or a finger was there.
+  ///
+  /// - Returns: What follows from it.
+  @discardableResult
+  mutating func hear(_ model: inout Model) -> [Effect] {
+    if finger == .scanning { return hearFinger(&model) }
     if isUnheard() { coverUnheard(&model, isLocked: true) } else { look(&model, .running) }
+    return []
   }
 
   private func coverUnheard(_ model: inout Model, isLocked: Bool) {
@@ -169,6 +177,7 @@ extension Runner {
     var connection = try connect()
     // As `authenticate` does: nothing is unlocked that was locked meanwhile, and nothing is allowed by it.
     _ = try connection.testSlot(nil, kind, secret: secret)
+    stopScan()
     // What was not heard before is asked for again.
     if watched < 0 { try begin(consume connection) }
     return model.uncover(now: Clock.boot())

@@ -46,7 +46,9 @@ extension View {
   }
 
   private func state(_ cover: Cover) -> String {
-    guard cover.isLocked else { return "covered; the vault is unlocked" }
+    guard cover.isLocked else {
+      return "covered; the vault is unlocked" + (cover.takesFinger ? "; a finger does, too" : "")
+    }
     return "locked" + (cover.reason.isEmpty ? "" : ": " + cover.reason)
   }
 

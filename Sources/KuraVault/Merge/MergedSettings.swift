@@ -17,7 +17,7 @@ extension Setting {
   /// - Returns: Nil for a setting of one machine, which does not travel, and for no value.
   func strictest(of values: some Sequence<UInt64>) -> UInt64? {
     switch self {
-    case .idleTimeout, .maxSession, .reuseWindow: values.min()
+    case .idleTimeout, .maxSession, .reuseWindow, .fingerprint: values.min()
     case .lockOnSleep, .historyDepth: values.max()
     case .logSync, .eraseLocalAfter, .logEntries: nil
     }

@@ -74,6 +74,8 @@ extension Setting {
     case .lockOnSleep, .historyDepth, .logEntries: new < old
     // Fewer tries let anybody destroy the code, more of them let him guess it.
     case .eraseLocalAfter: new != old
+    // Who could switch it off unasked could have the owner believe that he did.
+    case .fingerprint: new != old
     // What it can lose is the last second.
     case .logSync: false
     }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+internal import KuraClient
+internal import KuraProtocol
+
+/// Takes a finger in the place of what a question asks for, while it stands.
+struct FingerWatch: ~Copyable, PromptWatch {
+  private var connection: Connection
+  private var isWaiting = false
+  /// Whether a finger has answered the question.
+  private(set) var hasMatched = false
+
+  init(_ connection: consuming Connection) { self.connection = connection }
+
+  var descriptor: Int32 { isWaiting ? connection.watched : -1 }
+  let isOver = false
+
+  /// Has one asked for, and says so in the question, or else why none is taken though its owner wants that.
+  mutating func offer(in question: inout Question, _ messages: Messages) {
+    let fault = begin()
+    if isWaiting { question.label = "finger or " + question.label }
+    if let fault, fault != .off { messages.note("no finger is taken: " + fault.text) }
+  }
+
+  /// - Returns: Why none is taken, where an agent that knows of fingers says so.
+  private mutating func begin() -> FingerFault? {
+    do throws(ClientError) {
+      hasMatched = try connection.beginFinger()
+      isWaiting = !hasMatched
+      return nil
+    } catch { return FingerWords.fault(error) }
+  }
+
+  /// One that did not match may be followed by another; the question stands all the same.
+  mutating func stands() -> Bool {
+    isWaiting = false
+    do throws(ClientError) {
+      try connection.endFinger()
+      hasMatched = true
+      return false
+    } catch {
+      if case .refused(.fingerWrong(let left)) = error, left > 0 { _ = begin() }
+      return !hasMatched
+    }
+  }
+
+  mutating func noteKey() {}
+  mutating func stepAside() {}
+  mutating func comeBack() -> Bool { true }
+}
