@@ -150,6 +150,26 @@ final class FakeKeys: SecurityKeys {
     #expect(file.refusal("4711", .fido2) == nil)
   }
 
+  @Test(arguments: [(true, true), (true, false), (false, true)])
+  func `is its owner's word where the key verifies him and it opens what is protected`(
+    isVerified: Bool, withProtected: Bool
+  ) throws {
+    keys.state.withLock { $0.isVerified = isVerified }
+    try add(withProtected: withProtected)
+    var vault = try file.unlock()
+    let origin = try file.key("4711", .fido2).origin
+    let long = vault.policy[.maxSession] + 1
+    guard isVerified, withProtected else {
+      #expect(throws: VaultError.ownerNeeded) { _ = try OwnerProof(file.key("4711", .fido2)) }
+      #expect(throws: VaultError.ownerNeeded) {
+        try vault.checkTimes(idleTimeout: 0, maxSession: long, by: origin)
+      }
+      return
+    }
+    _ = try OwnerProof(file.key("4711", .fido2))
+    try vault.checkTimes(idleTimeout: 0, maxSession: long, by: origin)
+  }
+
   @Test(arguments: [ChipFault(.wrongPIN, 7), ChipFault(.lastPIN, 1), ChipFault(.untouched)])
   func `tells why the key did nothing`(fault: ChipFault) throws {
     try add()

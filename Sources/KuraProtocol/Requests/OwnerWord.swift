@@ -32,18 +32,18 @@ public struct OwnerWord: Message, ~Escapable {
     try coder.number(&raw)
     credential = Credential(rawValue: raw)
     guard raw != 0 else { return }
-    // What lies about, and what is short, opens a vault and vouches for nobody.
-    guard credential?.isOwners == true else { throw .fieldValue }
+    // What lies about, and what is short and counted nowhere, opens a vault and vouches for nobody.
+    guard credential?.mayBeOwners == true else { throw .fieldValue }
     try coder.field16(&secret)
   }
 }
 
 extension Credential {
-  /// Whether it is an owner's word: what a person knows or wrote down.
-  public var isOwners: Bool {
+  /// Whether it may be an owner's word: what a person knows or wrote down, or what its slot was made to be that by.
+  public var mayBeOwners: Bool {
     switch self {
-    case .passcode, .recoveryKey: true
-    case .keyFile, .local, .tpm, .fido2: false
+    case .passcode, .recoveryKey, .tpm, .fido2: true
+    case .keyFile, .local: false
     }
   }
 }

@@ -3,25 +3,32 @@
 internal import KuraFormat
 internal import KuraStorage
 
-/// Shows that the owner is there: made of a passcode or recovery key that was right just now, and of
-/// nothing else. What makes a vault easier to read, or forgets what was kept, takes one, unlocked or not.
+/// Shows that the owner is there: made of a passcode or recovery key that was right just now, or of what its slot was made to
+/// be the owner's by. What makes a vault easier to read, or forgets what was kept, takes one, unlocked or not.
 public struct OwnerProof: ~Copyable, Sendable {
   let key: VaultKey
 
   /// Takes a slot over that was opened for this.
   ///
   /// - Parameter fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now.
-  /// - Throws: ``VaultError/ownerNeeded`` for a key file or a code: what lies about, and what is short,
+  /// - Throws: ``VaultError/ownerNeeded`` for a key file or a code for this machine: what lies about, and what is short,
   ///   open a vault and vouch for nobody.
   public init(_ fresh: consuming VaultKey) throws(VaultError) {
-    guard fresh.credential.isOwners else { throw .ownerNeeded }
+    guard fresh.row.vouches(by: fresh.credential) else { throw .ownerNeeded }
     key = fresh
   }
 }
 
-extension Credential {
-  /// Whether it vouches for the owner: what a person knows or wrote down.
-  fileprivate var isOwners: Bool { slotKind.isForPeople }
+extension SlotRow {
+  /// Whether it vouches for the owner: by what a person knows or wrote down; or, where it was made to open protected
+  /// values too, by a code that a TPM counts, or a security key that makes sure who touches it.
+  fileprivate func vouches(by credential: Credential) -> Bool {
+    if credential.slotKind.isForPeople { return true }
+    guard !protected.isEmpty, let known = try? SlotHeader(decoding: header.span) else {
+      return false
+    }
+    return known.kind == .tpm2 && known.kdf != nil || known.credential?.isVerified == true
+  }
 }
 
 // MARK: - Within a write transaction
@@ -87,8 +94,8 @@ public struct KeyOrigin: Sendable {
   fileprivate let row: SlotRow
   fileprivate let credential: Credential
 
-  /// Whether it was the owner's: what a person knows or wrote down.
-  var isOwners: Bool { credential.isOwners }
+  /// Whether it was the owner's.
+  var isOwners: Bool { row.vouches(by: credential) }
 }
 
 extension VaultKey {
