@@ -241,7 +241,8 @@ extension VaultAccess {
     let connection = try existing.orConnect(self)
     return try ask(&questioner, kind, connection) { kind, secret, engine throws(ClientError) in
       let notices = try unlock(&engine, kind, secret, authorizing)
-      kept.keep(secret, isTyped: true)
+      // What opened a slot of a TPM is none of what is asked for later.
+      if kind != .tpm { kept.keep(secret, isTyped: true) }
       return notices
     }
   }

@@ -29,7 +29,7 @@ public enum SlotKind: UInt8, Sendable, CaseIterable {
     case .recoveryKey: "recovery-key"
     case .keyFile: "key-file"
     case .local: "local"
-    case .tpm2: "tpm2"
+    case .tpm2: "tpm"
     case .fido2: "fido2"
     case .disabled: "disabled"
     case .later: "unknown"

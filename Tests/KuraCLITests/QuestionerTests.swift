@@ -2,6 +2,7 @@
 
 import CKuraSystem
 import Foundation
+import KuraProtocol
 import SecureMemory
 import Testing
 
@@ -68,6 +69,41 @@ private struct Screen: ~Copyable {
         try questioner.attempts(question) { _, _ in }
       }
       #expect(screen.shown().hasPrefix("a program asks\r\nToo many wrong passcodes"))
+    }
+  }
+
+  @Test func `Enter alone leads from the passcode to the code of the TPM and back`() async {
+    await #expect(processExitsWith: .success) {
+      let first: [(String, String)] = [("word: ", "\r"), ("chip: ", "\r")]
+      for (answers, wait, kind) in [
+        ([("word: ", "typed\r")], 0, .passcode), ([first[0], ("chip: ", "typed\r")], 0, .tpm),
+        (first + [("word: ", "typed\r")], 0, .passcode),
+        ([("chip: ", "typed\r")], 60_000, .tpm),
+      ] as [([(String, String)], UInt64, Credential)] {
+        let screen = try Screen()
+        var questioner = Questioner(try screen.prompt())
+        var question = Question(label: "word: ", openLabel: "word: ", kind: .passcode)
+        question.wait = wait
+        question.swap = Question.Swap(label: "chip: ", kind: .tpm, wait: 0)
+        let master = screen.master
+        Thread.detachNewThread {
+          for (label, keys) in answers {
+            var seen = ""
+            while !seen.contains(label) {
+              var byte: UInt8 = 0
+              guard read(master, &byte, 1) == 1 else { return }
+              seen.append(Character(UnicodeScalar(byte)))
+            }
+            _ = Array(keys.utf8).withUnsafeBytes { write(master, $0.baseAddress!, $0.count) }
+          }
+        }
+        var tried: Credential?
+        try questioner.attempts(question) { asked, secret in
+          tried = asked
+          #expect(secret.count == 5)
+        }
+        #expect(tried == kind)
+      }
     }
   }
 

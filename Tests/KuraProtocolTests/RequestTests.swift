@@ -141,6 +141,38 @@ struct RequestTests {
     #expect(throws: ProtocolError.fieldValue) { _ = try Request(payload.span) }
   }
 
+  @Test func `a code for this machine's TPM is no word about another machine's`() throws {
+    #expect(
+      try read {
+        try $0.putRequest(
+          .unprotect(.init(name: "a".utf8.span, word: OwnerWord(.tpm, "2468".utf8.span))))
+      } != []
+    )
+    for kind in [Credential.tpm, .keyFile, .local] {
+      #expect(throws: ProtocolError.fieldValue) {
+        _ = try read {
+          try $0.putRequest(
+            .merge(.init(path: "/a".utf8.span, by: OwnerWord(kind, "2468".utf8.span))))
+        }
+      }
+      #expect(throws: ProtocolError.fieldValue) {
+        _ = try read {
+          try $0.putRequest(
+            .syncEnter(.init(by: OwnerWord(kind, "2468".utf8.span), here: OwnerWord())))
+        }
+      }
+      #expect(throws: ProtocolError.fieldValue) {
+        _ = try read {
+          try $0.putRequest(
+            .syncEnter(
+              .init(
+                by: OwnerWord(.passcode, "2468".utf8.span), here: OwnerWord(kind, "2468".utf8.span))
+            ))
+        }
+      }
+    }
+  }
+
   @Test func `get-attribute`() throws {
     let payload = try read {
       try $0.putRequest(.getAttribute(.init(name: "a".utf8.span, key: "k".utf8.span)))

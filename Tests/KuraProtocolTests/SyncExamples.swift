@@ -33,6 +33,13 @@ extension Examples {
                 label: "desk".utf8.span, by: OwnerWord(.passcode, "secret".utf8.span),
                 OfferFields(offers.bytes, count: 1))))
         },
+        request("rekey, with a code for the TPM") {
+          try $0.putRequest(
+            .rekey(
+              .init(
+                current: "secret".utf8.span, keyFile: Span(), code: "4711".utf8.span,
+                flags: [.recoveryKey, .chip], removing: Span())))
+        },
         request("rekey, and a device is taken out") {
           let device = Examples.device
           try $0.putRequest(

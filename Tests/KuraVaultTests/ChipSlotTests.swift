@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import KuraFormat
 import KuraVault
 import SecureMemory
@@ -147,6 +148,117 @@ private final class FakeChip: SealingChip {
     #expect(refusal(adding: "123456789012") == nil)
   }
 
+  /// Why another code is not put in the place of one; nil where it is.
+  private func change(
+    _ code: String, to next: String, withProtected: Bool = true
+  ) throws -> VaultError? {
+    var vault = try file.unlock()
+    var locked = try file.open()
+    let slot = try PreparedSlot.tpm(
+      secret(next), kdf: TestVault.kdf, allowsWeak: true, withProtected: withProtected,
+      beside: try locked.attempt())
+    let stale = try file.key(code, .tpm)
+    do throws(VaultError) {
+      try vault.changeCode(slot, authorizedBy: stale)
+      try vault.changeCode(slot, authorizedBy: stale)
+    } catch {
+      // What it was is not what it is.
+      return file.refusal(next, .tpm) == nil && error == .credentialStale ? nil : error
+    }
+    Issue.record("one code was changed twice")
+    return nil
+  }
+
+  @Test func `takes another code, which has a new secret in the TPM, and keeps its place`() throws {
+    try add("4711", withProtected: true)
+    #expect(try change("4711", to: "", withProtected: false) == .credentialStale)
+    #expect(try change("4711", to: "0815", withProtected: false) == .credentialStale)
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(try change("4711", to: "0815") == nil)
+    #expect(file.refusal("4711", .tpm) == .wrongPasscode)
+    #expect(try file.key("0815", .tpm).slot == 1)
+    var vault = try file.unlock()
+    #expect(try vault.slotReports()[1].holdsProtectedHalf)
+    #expect(chip.kept.withLock { Set($0.secrets.values.map(\.secret)).count } == 4)
+  }
+
+  @Test func `that takes no code gets none by itself`() throws {
+    try add("")
+    #expect(try change("", to: "4711", withProtected: false) == .credentialStale)
+  }
+
+  @Test(arguments: [true, false])
+  func `goes over to another key as it was, with a new secret in the TPM`(
+    withProtected: Bool
+  ) throws {
+    try add("4711", withProtected: withProtected)
+    var vault = try file.unlock()
+    var locked = try file.open()
+    var slots = try RekeySlots.cheap()
+    slots.keep(
+      try PreparedSlot.tpm(
+        secret("4711"), kdf: TestVault.kdf, allowsWeak: true, withProtected: withProtected,
+        beside: try locked.attempt(), naming: try SlotNaming(label: "desk".utf8.span)), at: 1)
+    #expect(file.refusal("4711", .tpm) == nil)
+    try vault.complete(try vault.beginRekey(authorizedBy: file.key(), slots))
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(file.refusal("4712", .tpm) == .wrongPasscode)
+    let report = try vault.slotReports()[1]
+    #expect(report.number == 1 && report.holdsProtectedHalf == withProtected)
+    #expect(report.note?.label == Array("desk".utf8))
+    #expect(chip.kept.withLock { $0.secrets.count } == 2)
+  }
+
+  @Test func `is the owner's word where it takes a code and was made to open protected values`()
+    throws
+  {
+    try add("")
+    try add("0815")
+    var vault = try file.unlock()
+    for code in ["", "0815"] {
+      #expect(throws: VaultError.ownerNeeded) { _ = try OwnerProof(file.key(code, .tpm)) }
+      let origin = try file.key(code, .tpm).origin
+      #expect(throws: VaultError.ownerNeeded) {
+        try vault.checkTimes(idleTimeout: 1_000_000, maxSession: 0, by: origin)
+      }
+    }
+    try vault.removeSlot(2, authorizedBy: file.key())
+    try add("4711", withProtected: true)
+    let proof: OwnerProof? = try OwnerProof(file.key("4711", .tpm))
+    try vault.setPolicy(.idleTimeout, to: 1_000_000, by: proof)
+    #expect(vault.policy[.idleTimeout] == 1_000_000)
+    let origin = try file.key("4711", .tpm).origin
+    try vault.checkTimes(idleTimeout: 2_000_000, maxSession: 0, by: origin)
+  }
+
+  @Test func `is told from one of another machine as far as this one remembers`() throws {
+    try add("4711")
+    func availability() throws -> SlotAvailability? {
+      try file.open().slotReports.first { $0.kind == .tpm2 }?.availability
+    }
+    #expect(try availability() == .here)
+    let note = file.stateDirectory + "/device/chips"
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: note))) == [1, 1])
+    chip.kept.withLock { $0.name = 2 }
+    #expect(file.refusal("4711", .tpm) == .chip(ChipFault(.other)))
+    #expect(try availability() == .unknown)
+    chip.kept.withLock { $0.name = 1 }
+    #expect(file.refusal("4712", .tpm) == .wrongPasscode)
+    #expect(try availability() == .unknown)
+    #expect(file.refusal("4711", .tpm) == nil)
+    #expect(try availability() == .here)
+    for torn in [[], [0], [2, 1], [1], [1, 2, 1, 1, 9]] as [[UInt8]] {
+      try Data(torn).write(to: URL(filePath: note))
+      #expect(try availability() == (torn.count > 4 ? .here : .unknown))
+    }
+    for name in UInt8(2)...20 {
+      chip.kept.withLock { $0.name = name }
+      try add("", withProtected: false)
+      try file.fill { vault throws in try vault.removeSlot(2, authorizedBy: file.key()) }
+    }
+    #expect(try Data(contentsOf: URL(filePath: note)).count == 16)
+  }
+
   @Test func `changes no slot, is disabled and enabled, and ends with a rekey`() throws {
     try add("4711", withProtected: true)
     var vault = try file.unlock()
@@ -157,7 +269,7 @@ private final class FakeChip: SealingChip {
     try vault.enableSlot(1, authorizedBy: file.key())
     #expect(file.refusal("4711", .tpm) == nil)
     #expect(key.slot == 1)
-    try vault.removeSlot(1, authorizedBy: file.key())
+    _ = try vault.rekey(file.key())
     #expect(file.refusal("4711", .tpm) == .noSuchSlot(.tpm))
   }
 }

@@ -13,6 +13,8 @@ final class Rekeying: Act, @unchecked Sendable {
   /// The slots as they were when it was asked for.
   private let known: [SlotReport]
   private var keyFile: SecretBytes?
+  /// A code for this machine's TPM, without bytes for a slot that takes none; nil where no slot of it goes over.
+  private var code: SecretBytes?
   private let wantsRecoveryKey: Bool
   /// Where another vault is to stand; nil where this one gets the key.
   private let clonePath: String?
@@ -25,13 +27,15 @@ final class Rekeying: Act, @unchecked Sendable {
 
   init(
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
-    wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = [],
+    code: consuming SecretBytes? = nil, wantsRecoveryKey: Bool, clonePath: String? = nil,
+    removing removed: Set<DeviceID> = [],
     isUniting: Bool = false
   ) {
     (self.clonePath, self.removed, self.isUniting) = (clonePath, removed, isUniting)
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
+    self.code = consume code
     self.wantsRecoveryKey = wantsRecoveryKey
   }
 
@@ -47,11 +51,42 @@ final class Rekeying: Act, @unchecked Sendable {
     }
     // It costs what it did: who chose that chose it for this passcode.
     let cost = known.first { $0.number == key.slot }?.kdf ?? KDFLimits.standard
-    slots = RekeySlots(
+    var slots = RekeySlots(
       passcode: try PreparedSlot.passcode(passcode, kdf: cost, allowsWeak: true), keyFile: file,
       keyFileNumber: number,
       recovery: wantsRecoveryKey ? try PreparedSlot.recoveryKey() : nil)
+    if let code = code.take() { try keepChips(code, in: &slots, job) }
+    self.slots = consume slots
     self.key = consume key
+  }
+
+  /// Has the slots of this machine's TPM go over that open now.
+  private func keepChips(
+    _ code: borrowing SecretBytes, in slots: inout RekeySlots, _ job: AttemptJob
+  ) throws(VaultError) {
+    try keepChip(code, in: &slots, job)
+    guard code.count > 0 else { return }
+    let nothing: SecretBytes
+    do throws(SecureMemoryError) { nothing = try SecretBytes(count: 0) } catch {
+      throw .outOfMemory
+    }
+    do throws(VaultError) { try keepChip(nothing, in: &slots, job) } catch {
+      // There need be none, and another machine's stays behind.
+      guard error == .noSuchSlot(.tpm) || error == .chip(ChipFault(.other)) else { throw error }
+    }
+  }
+
+  private func keepChip(
+    _ code: borrowing SecretBytes, in slots: inout RekeySlots, _ job: AttemptJob
+  ) throws(VaultError) {
+    let number = try job.prove(.tpm, code).slot
+    guard let tried = job.tally?.slots else { throw .outOfMemory }
+    let report = known.first { $0.number == number }
+    slots.keep(
+      try PreparedSlot.tpm(
+        code, kdf: report?.kdf ?? KDFLimits.standard, allowsWeak: true,
+        withProtected: report?.holdsProtectedHalf ?? false, beside: tried,
+        naming: try naming(of: report)), at: number)
   }
 
   private func naming(of report: SlotReport?) throws(VaultError) -> SlotNaming {
@@ -189,13 +224,16 @@ extension Agent {
     let vault = try openForAttempt(connection)
     let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
     let removed = try removed(by: request, of: session)
-    guard removed.isEmpty || clonePath == nil else { throw .malformed }
+    let isOfChip = request.flags.contains(.chip)
+    guard clonePath == nil || (removed.isEmpty && !isOfChip) else { throw .malformed }
     let file = request.keyFile.bytes
     let keyFile = file.isEmpty ? nil : try secret(file)
     try begin(
       Rekeying(
-        session, known, keyFile: keyFile, wantsRecoveryKey: request.flags.contains(.recoveryKey),
-        clonePath: clonePath, removing: removed),
+        session, known, keyFile: keyFile,
+        code: isOfChip ? try secret(request.code.bytes) : nil,
+        wantsRecoveryKey: request.flags.contains(.recoveryKey), clonePath: clonePath,
+        removing: removed),
       by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,
       of: session, for: connection)
   }

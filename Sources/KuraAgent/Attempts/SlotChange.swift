@@ -13,7 +13,7 @@ final class SlotChange: Act, @unchecked Sendable {
     case remove(UInt8)
     case disable(UInt8)
     case enable(UInt8)
-    /// The passcode, or a code for this machine, takes the place of the one that is shown or forgotten.
+    /// The passcode, or a code for this machine or its TPM, takes the place of the one that is shown or forgotten.
     case passcode(KDFParameters, PasscodeRequest.Flags)
   }
 
@@ -108,7 +108,7 @@ final class SlotChange: Act, @unchecked Sendable {
           slot, authorizedBy: key, replacing: replaces, manner: SlotManner(order.flags))
       case .none: throw .outOfMemory
       }
-    case .passcode where credential == .local:
+    case .passcode where credential == .local || credential == .tpm:
       guard recovery == nil else { throw .credentialStale }
       switch slot {
       case .some(let slot): try vault.changeCode(slot, authorizedBy: key)
@@ -160,9 +160,9 @@ extension SlotChange {
       guard let slots = job.tally?.slots else { throw .outOfMemory }
       slot = try .added(order, new, naming, beside: slots)
     case .passcode(let cost, let flags):
-      guard let new = new.take() else { throw .outOfMemory }
+      guard let new = new.take(), let slots = job.tally?.slots else { throw .outOfMemory }
       slot = try .replacing(
-        credential, cost, flags, new, withProtected: key.opensProtected)
+        credential, cost, flags, new, withProtected: key.opensProtected, beside: slots)
       if flags.contains(.recoveryKey) { recovery = try PreparedSlot.recoveryKey() }
     }
     self.key = consume key
@@ -220,13 +220,18 @@ extension PreparedSlot {
   /// The slot for a new passcode; a code that was shown is changed for another code, which opens no more.
   fileprivate static func replacing(
     _ credential: Credential, _ cost: KDFParameters, _ flags: PasscodeRequest.Flags,
-    _ secret: borrowing SecretBytes, withProtected: Bool
+    _ secret: borrowing SecretBytes, withProtected: Bool, beside slots: UnlockAttempt
   ) throws(VaultError) -> PreparedSlot {
     let kdf = try KDFParameters.wanted(cost)
     let allowsWeak = flags.contains(.weakKDF)
-    guard credential == .local else {
+    switch credential {
+    case .passcode, .recoveryKey, .keyFile:
       return try passcode(secret, kdf: kdf, allowsWeak: allowsWeak)
+    case .local:
+      return try local(secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected)
+    case .tpm:
+      return try tpm(
+        secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected, beside: slots)
     }
-    return try local(secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected)
   }
 }

@@ -114,6 +114,9 @@ extension VaultAccess {
       question.otherLabel = self.question(.passcode, to: purpose).label
     }
     question.enterRemark = offer.enterRemark
+    if offer.takesChipCode, offer.enterRemark == nil, !submits {
+      question.swap = chipSwap(report, purpose)
+    }
     question.wait = question.isCode ? report.wait(.local) : report.passcodeWait
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
     return question

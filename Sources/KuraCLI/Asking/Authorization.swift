@@ -82,7 +82,8 @@ extension VaultAccess {
     if try questioner.awaitTerminal(), try serves(&connection, again) { return true }
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
-    let question = try question(asked, &connection, to: purpose)
+    var question = try question(asked, &connection, to: purpose)
+    question.swap = try ownerSwap(question.kind, report, purpose, &connection)
     let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
       try connection.open(item, opening, .once, kind, secret, []).0
     }

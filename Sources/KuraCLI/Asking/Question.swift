@@ -23,6 +23,28 @@ struct Question {
   /// The question for the passcode that Tab leads to, which waits for Enter.
   var otherLabel = ""
 
+  /// What Enter alone leads to, and back from there; nil where it leads nowhere.
+  var swap: Swap?
+
+  /// Names another question.
+  struct Swap {
+    let label: String
+    let kind: Credential
+    /// For how long nothing that is typed there could be tried, in ms.
+    let wait: UInt64
+  }
+
+  /// What is said of that.
+  static let swapRemark =
+    "Enter alone asks for the code of this machine's TPM, and again for the passcode"
+
+  /// Asks the other question.
+  mutating func turnOver() {
+    guard let other = swap else { return }
+    swap = Swap(label: label, kind: kind, wait: wait)
+    (label, kind, wait) = (other.label, other.kind, other.wait)
+  }
+
   /// Tells a question for the code of this machine alone, whose answer opens nothing elsewhere.
   var isCode: Bool { kind == .local }
 }

@@ -101,23 +101,28 @@ extension Questioner {
     _ = try prompting { () throws(PromptError) in
       try prompt?.takeTerminal(other: watch.descriptor) { watch.stands() }
     }
-    // Who gives up while he waits has seen what he says no to.
-    if let remark = question.remark { prompt?.say(remark) }
-    if let remark = question.enterRemark { prompt?.say(remark) }
-    if question.wait > 0 { try waitToAsk(question, &watch) }
-    remark = question.remark
-    var question = question
+    var question = try begin(question, &watch)
     while true {
       let secret = try ask(
         question.label, open: question.openLabel, isHidden: true,
-        allowsEmpty: question.enterRemark != nil, submitsAt: question.submitLength, watch: &watch)
+        allowsEmpty: question.enterRemark != nil || question.swap != nil,
+        submitsAt: question.submitLength, watch: &watch)
       if prompt?.wantsOther == true {
         prompt?.clearLine()
+        if question.kind == .tpm {
+          question.turnOver()
+          continue
+        }
         if let label = watch.choose() {
           question.label = label
           continue
         }
         (question.label, question.kind, question.submitLength) = (question.otherLabel, .passcode, 0)
+        continue
+      }
+      if secret.count == 0, question.swap != nil {
+        prompt?.clearLine()
+        question.turnOver()
         continue
       }
       let complaint = try attempt(secret, question, &watch, body)
@@ -132,6 +137,23 @@ extension Questioner {
       self.complaint = complaint.textWithWait
       if complaint.wait > 0, hasTerminal { try countDown(complaint.wait, &watch) }
     }
+  }
+
+  /// Says what belongs to a question, and waits until its answer may be tried.
+  private mutating func begin<Watch: PromptWatch & ~Copyable>(
+    _ question: Question, _ watch: inout Watch
+  ) throws(CommandError) -> Question {
+    var question = question
+    if !hasTerminal { question.swap = nil }
+    // Who gives up while he waits has seen what he says no to.
+    if let remark = question.remark { prompt?.say(remark) }
+    if let remark = question.enterRemark { prompt?.say(remark) }
+    if question.swap != nil { prompt?.say(Question.swapRemark) }
+    // While passcodes wait the TPM may take a code.
+    if question.wait > 0, question.swap?.wait == 0 { question.turnOver() }
+    if question.wait > 0 { try waitToAsk(question, &watch) }
+    remark = question.remark
+    return question
   }
 
   /// Tries what was typed, again after a wait that somebody else has brought about: it is kept meanwhile.
@@ -167,7 +189,8 @@ extension Questioner {
   private mutating func complaint(
     of error: ClientError, _ question: Question
   ) throws(CommandError) -> Complaint {
-    let complaint = Complaint(error, isCode: question.isCode)
+    let complaint = Complaint(
+      error, isCode: question.isCode || question.kind == .tpm)
     if complaint == nil { prompt?.clearLine() } else { prompt?.takeBack() }
     left -= 1
     guard left > 0, let complaint else { throw .client(error) }

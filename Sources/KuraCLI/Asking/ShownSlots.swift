@@ -7,6 +7,8 @@ internal import SecureMemory
 /// Holds what was proved for new keys, and which slots go over to them, and which do not.
 struct ShownSlots: ~Copyable {
   let passcode: SecretBytes
+  /// The code for this machine's TPM, without bytes for a slot that takes none; nil where no slot of it goes over.
+  let code: SecretBytes?
   let dropped: [Slot]
   let title: String
 
@@ -18,11 +20,15 @@ struct ShownSlots: ~Copyable {
     }
   }
 
-  /// Proves the passcode, and the key file, and unlocks the vault in this engine where it is locked.
+  /// Proves the passcode, the key file and the code for the TPM, and unlocks the vault in this engine where it is
+  /// locked.
+  ///
+  /// - Parameter takesChips: Whether slots of this machine's TPM can go over; they do where that was said.
   static func prove(
     _ access: VaultAccess, _ keyFile: borrowing SecretBytes?, _ questioner: inout Questioner,
-    _ connection: inout Connection
+    _ connection: inout Connection, takesChips: Bool = false
   ) throws(CommandError) -> ShownSlots {
+    if takesChips { try checkChips(access.asking.arguments) }
     let known = try running { () throws(ClientError) in try connection.slots().all }
     guard known.contains(where: { $0.facts.kind == .passcode }) else { throw .noPasscode }
     let credential = try ProvedCredential.take(
@@ -44,6 +50,10 @@ struct ShownSlots: ~Copyable {
         })
     case .none: break
     }
+    var code: SecretBytes?
+    if takesChips, access.asking.arguments.has(.tpm) {
+      code = try prove(access, known, keeping: &kept, &questioner, &connection)
+    }
     if try running({ () throws(ClientError) in try connection.status().state }) != .unlocked {
       // The session stays locked: an engine of this command's own does it.
       connection = try access.connectOwn()
@@ -53,7 +63,73 @@ struct ShownSlots: ~Copyable {
     }
     let slots = try running { () throws(ClientError) in try connection.slots().all }
     return ShownSlots(
-      passcode: secret, dropped: slots.filter { !kept.contains($0.facts.number) },
+      passcode: secret, code: code, dropped: slots.filter { !kept.contains($0.facts.number) },
       title: access.title)
+  }
+}
+
+// MARK: - Slots of a TPM
+
+extension ShownSlots {
+  private static func checkChips(_ arguments: Arguments) throws(CommandError) {
+    for option in [.codeFD, .codeFile] as [OptionName]
+    where arguments.has(option) && !arguments.has(.tpm) {
+      throw .usage(
+        option.spelling + " says nothing without --tpm", hint: "'kura help rekey' tells more")
+    }
+  }
+
+  /// Has the code proved for this machine's TPM, where a slot takes one, and finds the one that takes none.
+  ///
+  /// - Returns: The code; without bytes where none of the slots takes one.
+  private static func prove(
+    _ access: VaultAccess, _ slots: [Slot], keeping kept: inout [UInt8],
+    _ questioner: inout Questioner, _ connection: inout Connection
+  ) throws(CommandError) -> SecretBytes {
+    let own = slots.filter { $0.facts.kind == .tpm2 && !$0.facts.isDisabled }
+    guard own.contains(where: { $0.facts.takesCode }) else {
+      let nothing = try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
+      kept.append(
+        try running { () throws(ClientError) in
+          try connection.testSlot(nil, .tpm, secret: nothing)
+        })
+      return nothing
+    }
+    let code = try proveCode(access, keeping: &kept, &questioner, &connection)
+    guard own.contains(where: { !$0.facts.takesCode }) else { return code }
+    let nothing = try allocating { () throws(SecureMemoryError) in try SecretBytes(count: 0) }
+    do throws(ClientError) {
+      kept.append(try connection.testSlot(nil, .tpm, secret: nothing))
+    } catch {
+      // Another machine's stays behind.
+      guard case .refused(.chipUnfit(let fault)) = error, fault.kind == .other else {
+        throw .client(error)
+      }
+    }
+    return code
+  }
+
+  /// Takes the code that a script hands over, or asks for it.
+  private static func proveCode(
+    _ access: VaultAccess, keeping kept: inout [UInt8], _ questioner: inout Questioner,
+    _ connection: inout Connection
+  ) throws(CommandError) -> SecretBytes {
+    if let given = try access.asking.secret(.codeFD, .codeFile) {
+      kept.append(
+        try running { () throws(ClientError) in
+          try connection.testSlot(nil, .tpm, secret: given)
+        })
+      return given
+    }
+    guard questioner.canAsk else { throw .noInteraction(.chipCode) }
+    questioner.renew()
+    var opened: UInt8 = 0
+    let code = try ProvedCredential.ask(access, &questioner, &connection, .tpm) {
+      kind, secret, connection throws(ClientError) in
+      opened = try connection.testSlot(nil, kind, secret: secret)
+      return nil
+    }
+    kept.append(opened)
+    return code
   }
 }

@@ -17,6 +17,8 @@ struct UnlockOffer {
   var keyFile: KeyFile?
   /// At how many characters a code is sent; 0 for not by itself.
   var submitLength = 0
+  /// Whether a code for this machine's TPM may be asked for instead.
+  var takesChipCode = false
 
   /// What is said of Enter alone, where that means the key file.
   var enterRemark: String? {
@@ -68,6 +70,7 @@ extension VaultAccess {
     // With codes of two lengths nobody knows which one is being typed.
     let codes = here.filter { $0.facts.kind == .local }
     if codes.count == 1 { offer.submitLength = Int(clamping: codes[0].facts.size) }
+    offer.takesChipCode = here.contains { $0.facts.takesChipCode }
     return offer
   }
 

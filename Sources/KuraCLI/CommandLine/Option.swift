@@ -71,6 +71,13 @@ extension Option {
     Option(.keyFileFD, .required("N"), help: "read the key file from descriptor N"),
   ]
 
+  /// Taken by each verb that gives slots another vault key.
+  static let chips = [
+    Option(.tpm, help: "have the slots of this machine's TPM go over"),
+    Option(.codeFD, .required("N"), help: "read the code for the TPM from descriptor N"),
+    Option(.codeFile, .required("FILE"), help: "read the code for the TPM from FILE"),
+  ]
+
   static let weakPasscode = Option(
     .weakPasscode, help: "take one that a thief guesses within a day")
 

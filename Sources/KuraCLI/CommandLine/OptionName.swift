@@ -11,12 +11,15 @@ enum OptionName: String, Sendable, CaseIterable {
   case auto
   case batch
   case clear
+  case codeFD = "code-fd"
+  case codeFile = "code-file"
   case color
   case compact
   case copy
   case delete
   case deleted
   case digits
+  case drop
   case dryRun = "dry-run"
   case empty
   case environment = "env"

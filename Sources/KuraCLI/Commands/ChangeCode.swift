@@ -4,7 +4,7 @@ internal import KuraClient
 internal import KuraProtocol
 internal import SecureMemory
 
-/// `kura passcode` where it changes the code for this machine.
+/// `kura passcode` where it changes the code for this machine, or for its TPM.
 extension Passcode {
   /// Whether the code is to be changed: because that was said, or because there is no passcode and no
   /// recovery key was named to set one. A person hears which of both it is.
@@ -15,6 +15,10 @@ extension Passcode {
       .filter { !$0.facts.isDisabled }
     let hasCode = slots.contains { $0.facts.kind == .local }
     let hasPasscode = slots.contains { $0.facts.kind == .passcode }
+    if access.asking.arguments.has(.tpm) {
+      guard slots.contains(where: { $0.facts.takesChipCode }) else { throw .noChipCode }
+      return true
+    }
     if access.asking.arguments.has(.local) {
       guard hasCode else { throw .noCode }
       return true
@@ -33,25 +37,35 @@ extension Passcode {
     _ invocation: borrowing Invocation
   ) throws(CommandError) -> ExitStatus {
     let arguments = invocation.arguments
+    let isOfChip = arguments.has(.tpm)
     let cost = try parsing { () throws(UsageError) in
       for option in [.newRecoveryKeyFile, .rotate, .weakPasscode] as [OptionName] {
-        guard !arguments.has(option) else { throw .conflict(.local, option) }
+        guard !arguments.has(option) else { throw .conflict(isOfChip ? .tpm : .local, option) }
       }
-      try arguments.refuse(.local, with: .recoveryKey, .recoveryKeyFile)
+      try arguments.refuse(.local, with: .recoveryKey, .recoveryKeyFile, .tpm)
+      try arguments.refuse(.tpm, with: .recoveryKey, .recoveryKeyFile)
       return try arguments.cost()
     }
     let given = try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
     let credential = try ProvedCredential.take(
-      access, &questioner, &connection, as: .local,
+      access, &questioner, &connection, as: isOfChip ? .tpm : .local,
       provingGiven: given == nil && questioner.canAsk)
-    let code = try SlotAdding.newCode(given: given, orNeeds: .newPasscode, &questioner)
+    let code = try SlotAdding.newCode(
+      given: given, orNeeds: .newPasscode, &questioner, isOfChip: isOfChip)
     try running { () throws(ClientError) in
       try connection.changePasscode(
-        .local, current: credential.secret, new: code, cost: cost,
+        credential.kind, current: credential.secret, new: code, cost: cost,
         flags: arguments.has(.weakKDF) ? .weakKDF : []
       ) { _ in true }
     }
-    invocation.messages.done("the code of this machine is changed")
+    invocation.messages.done(
+      isOfChip
+        ? "the code for this machine's TPM is changed" : "the code of this machine is changed")
     return .ok
   }
+}
+
+extension CommandError {
+  fileprivate static let noChipCode = CommandError.failure(
+    "no slot of the vault takes a code for a TPM", hint: "'kura slot add tpm' adds one", .denied)
 }

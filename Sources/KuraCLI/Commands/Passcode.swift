@@ -10,6 +10,7 @@ enum Passcode {
     "passcode", abstract: "change the passcode, or set one with the recovery key",
     options: [
       Option(.local, help: "change the code (PIN) for this machine"),
+      Option(.tpm, help: "change the code for this machine's TPM"),
       Option(.recoveryKey, help: "ask for the recovery key, not the passcode"),
       Option(.recoveryKeyFile, .required("FILE"), help: "read the recovery key from FILE"),
       Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),

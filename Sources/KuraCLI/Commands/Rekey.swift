@@ -10,9 +10,10 @@ enum Rekey {
     "rekey", abstract: "put everything under a new vault key, and end all other slots",
     options: [
       Option(.yes, help: "do not ask whether to go on"),
+      Option(.drop, help: "end what is not shown; the same as --yes"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "write a new recovery key to OUT (0600)"),
       Option(.noRecoveryKey, help: "make none: a forgotten passcode loses everything"),
-    ] + Option.keyFiles,
+    ] + Option.keyFiles + Option.chips,
     unlocking: .asks, run: run)
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -33,7 +34,7 @@ enum Rekey {
     let access = try invocation.access()
     guard access.vault.isThere else { throw .noVault(access.vault.path) }
     var questioner = try access.asking.questioner()
-    guard arguments.has(.yes) || questioner.hasTerminal else { throw .noInteraction(.agreement) }
+    guard isAgreed(arguments) || questioner.hasTerminal else { throw .noInteraction(.agreement) }
     let place = try place(invocation)
     guard place != .terminal || questioner.hasTerminal else {
       throw .noInteraction(.newRecoveryKeyShown)
@@ -41,10 +42,16 @@ enum Rekey {
     var keeper = try RecoveryKeeper(place, questioner)
     let keyFile = try access.asking.keyFile()
     var connection = try access.connectRunningOrOwn()
-    let shown = try ShownSlots.prove(access, keyFile, &questioner, &connection)
+    let shown = try ShownSlots.prove(
+      access, keyFile, &questioner, &connection, takesChips: true)
     try announce(shown, arguments, &questioner, invocation.messages)
     try perform(shown, keyFile, &keeper, &questioner, &connection, invocation, device)
     invocation.messages.note("everything is under a new vault key")
+  }
+
+  /// Whether nobody is asked if it goes on.
+  private static func isAgreed(_ arguments: Arguments) -> Bool {
+    arguments.has(.yes) || arguments.has(.drop)
   }
 
   /// Where a new recovery key is kept.
@@ -72,7 +79,8 @@ enum Rekey {
     let flags: RekeyRequest.Flags = invocation.arguments.has(.noRecoveryKey) ? [] : .recoveryKey
     do throws(ClientError) {
       try connection.rekey(
-        passcode: shown.passcode, keyFile: keyFile, flags: flags, removing: device
+        passcode: shown.passcode, keyFile: keyFile, code: shown.code, flags: flags,
+        removing: device
       ) {
         key throws(ClientError) in
         guard keeper.keep(key, &questioner, &failure) else { return false }
@@ -97,7 +105,7 @@ extension Rekey {
     let isNone = shown.dropped.isEmpty
     var lines = ["\(shown.title) gets a new vault key; these slots end:"] + shown.droppedLines
     if isNone { lines = ["\(shown.title) gets a new vault key; no slot ends"] }
-    guard !arguments.has(.yes) else {
+    guard !isAgreed(arguments) else {
       // That slots end is never hidden.
       for line in lines { isNone ? messages.note(line) : messages.warn(line) }
       return

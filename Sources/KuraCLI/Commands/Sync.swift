@@ -19,12 +19,13 @@ enum Sync {
       Option(
         .remove, .required("NAME"), help: "with devices: take machine NAME out"),
       Option(.yes, help: "with --remove: do not ask whether to go on"),
+      Option(.drop, help: "the same as --yes"),
       Option(.newRecoveryKeyFile, .required("OUT"), help: "with --remove: the new one (0600)"),
       Option(.noRecoveryKey, help: "with --remove: make none"),
       Option(.watch, help: "go on, whenever something changes here or there"),
       Option(.role, .required("NAME"), help: "with sql: a role for one machine"),
       Option.json,
-    ] + Option.keyFiles,
+    ] + Option.keyFiles + Option.chips,
     unlocking: .whenLocked, run: run)
 
   /// Names what can be done; nothing: to meet the store.
@@ -48,7 +49,8 @@ enum Sync {
 
   /// The options that go with the removal of a machine.
   private static let removing: [OptionName] = [
-    .yes, .newRecoveryKeyFile, .noRecoveryKey, .keyFile, .keyFileFD,
+    .yes, .drop, .newRecoveryKeyFile, .noRecoveryKey, .keyFile, .keyFileFD, .tpm, .codeFD,
+    .codeFile,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {

@@ -104,8 +104,11 @@ enum Unlock {
     }
     var connection = try access.connect()
     guard order.changesNothing else {
-      _ = try access.askAlone(
-        &questioner, order.kind, connection, UnlockOffer(), order.send)
+      var offer = UnlockOffer()
+      offer.takesChipCode = try access.offer(
+        order.kind, questioner.hasTerminal, &connection
+      ).takesChipCode
+      _ = try access.askAlone(&questioner, order.kind, connection, offer, order.send)
       return true
     }
     let report = try running { () throws(ClientError) in try connection.status() }

@@ -195,6 +195,10 @@ extension Diagnostic {
         "that copy stands under another vault key and takes its own passcode, and nobody can be asked",
         hint: "run it at a terminal, or use --other-passcode-file or --other-passcode-fd",
         .needsInteraction)
+    case .chipCode:
+      self.init(
+        "the code for this machine's TPM is needed, and nobody can be asked",
+        hint: "run it at a terminal, or use --code-file or --code-fd", .needsInteraction)
     case .recoveryKey:
       self.init(
         "a recovery key is needed, and nobody can be asked",
@@ -227,7 +231,7 @@ extension Diagnostic {
     case .agreement:
       self.init(
         "slots are to end, and nobody can be asked whether to go on",
-        hint: "run it at a terminal, or say --yes; 'kura slot list' shows the slots",
+        hint: "run it at a terminal, or say --yes or --drop; 'kura slot list' shows the slots",
         .needsInteraction)
     case .editor: self = .editorUnseen
     case .purge: self = .purgeUnasked

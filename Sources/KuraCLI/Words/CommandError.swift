@@ -130,6 +130,8 @@ enum Need: Equatable, Sendable {
   case newPasscode
   /// That of another copy of the vault.
   case otherPasscode
+  /// That of a slot of this machine's TPM, beside the passcode.
+  case chipCode
   case recoveryKey
   /// Either, to unlock the vault.
   case unlock

@@ -168,6 +168,7 @@ extension Connection {
   /// - Parameters:
   ///   - passcode: What opens the vault now, and is to open it then.
   ///   - keyFile: A key file that does, and is to.
+  ///   - code: A code for this machine's TPM that does, and is to; without bytes for a slot that takes none.
   ///   - flags: What else is wanted, such as a new recovery key.
   ///   - clonePath: Where another vault is to stand that gets the key, and that only those shown open; absolute.
   ///     This one then stays as it is.
@@ -178,13 +179,19 @@ extension Connection {
   /// - Throws: ``ClientError/stopped`` when `confirm` said no: nothing was changed. The connection is of
   ///   no further use then, nor when `confirm` threw.
   public mutating func rekey(
-    passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?, flags: RekeyRequest.Flags,
+    passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?,
+    code: borrowing SecretBytes? = nil, flags: RekeyRequest.Flags,
     clonePath: String? = nil, removing device: [UInt8] = [],
     confirm: (Span<UInt8>) throws(ClientError) -> Bool, progress: (ProgressReport) -> Void
   ) throws(ClientError) {
-    switch keyFile {
-    case .some(let file): try sendRekey(passcode, file.bytes, flags, clonePath, device)
-    case .none: try sendRekey(passcode, Span(), flags, clonePath, device)
+    let flags = code == nil ? flags : flags.union(.chip)
+    let slots = RekeyRequest(
+      current: passcode.bytes, keyFile: Self.bytes(of: keyFile), code: Self.bytes(of: code),
+      flags: flags, removing: device.span)
+    if let clonePath {
+      try send(.clone(CloneRequest(slots: slots, path: clonePath.utf8.span)))
+    } else {
+      try send(.rekey(slots))
     }
     try withRecoveryKey { key throws(ClientError) in
       guard try confirm(key) else { throw .stopped }
@@ -193,14 +200,12 @@ extension Connection {
     try followProgress(progress)
   }
 
-  private mutating func sendRekey(
-    _ passcode: borrowing SecretBytes, _ keyFile: Span<UInt8>, _ flags: RekeyRequest.Flags,
-    _ clonePath: String?, _ device: [UInt8]
-  ) throws(ClientError) {
-    let slots = RekeyRequest(
-      current: passcode.bytes, keyFile: keyFile, flags: flags, removing: device.span)
-    guard let clonePath else { return try send(.rekey(slots)) }
-    try send(.clone(CloneRequest(slots: slots, path: clonePath.utf8.span)))
+  @_lifetime(borrow secret)
+  private static func bytes(of secret: borrowing SecretBytes?) -> Span<UInt8> {
+    switch secret {
+    case .some(let secret): secret.bytes
+    case .none: Span()
+    }
   }
 
   private mutating func followProgress(

@@ -33,7 +33,7 @@ public struct MergeRequest: Message, ~Escapable {
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flag(&isTrial)
     try coder.field16(&path, limit: ProtocolLimit.path)
-    try key.code(&coder)
+    try key.codeElsewhere(&coder)
   }
 }
 

@@ -2,10 +2,10 @@
 
 internal import SecureMemory
 
-/// Carries the passcode or recovery key by which the owner says, in the request itself, that it is meant; or
+/// Carries the passcode, recovery key or code for the TPM by which the owner says, in the request itself, that it is meant; or
 /// says that there is none. It is good for that request alone, and ends it.
 public struct OwnerWord: Message, ~Escapable {
-  /// Which of the two it is; nil for no word.
+  /// Which of them it is; nil for no word.
   public private(set) var credential: Credential?
   /// As typed; without bytes for no word.
   public private(set) var secret: Field
@@ -25,7 +25,7 @@ public struct OwnerWord: Message, ~Escapable {
   }
 
   /// Goes over `credential u8`, and `secret b16` where that is not 0; only an owner's credential
-  /// is taken.
+  /// is taken; whether a code is one is for the vault to say.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     var raw = credential?.rawValue ?? 0
@@ -35,6 +35,13 @@ public struct OwnerWord: Message, ~Escapable {
     // What lies about, and what is short and counted nowhere, opens a vault and vouches for nobody.
     guard credential?.mayBeOwners == true else { throw .fieldValue }
     try coder.field16(&secret)
+  }
+
+  /// The same where it is to open what another machine has: what a person knows or wrote down.
+  @_lifetime(self: copy self, copy coder)
+  mutating func codeElsewhere(_ coder: inout some Coding) throws(ProtocolError) {
+    try code(&coder)
+    guard credential != .tpm, credential != .fido2 else { throw .fieldValue }
   }
 }
 

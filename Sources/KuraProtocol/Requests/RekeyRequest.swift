@@ -15,6 +15,8 @@ public struct RekeyRequest: Message, ~Escapable {
     public static let recoveryKey = Flags(rawValue: 1)
     /// A device shares the vault no longer.
     public static let removal = Flags(rawValue: 2)
+    /// A slot of this machine's TPM goes over.
+    public static let chip = Flags(rawValue: 4)
   }
 
   /// What the vault is to open by; a passcode.
@@ -25,6 +27,8 @@ public struct RekeyRequest: Message, ~Escapable {
   public private(set) var flags: Flags
   /// With ``Flags/removal``: the device's id.
   public private(set) var device: Field
+  /// With ``Flags/chip``: the code for this machine's TPM; empty for a slot that takes none.
+  public private(set) var code: Field
 
   /// Without fields yet: they are read into it.
   @_lifetime(immortal)
@@ -40,30 +44,36 @@ public struct RekeyRequest: Message, ~Escapable {
     authority = SlotAuthority(.passcode, secret: current)
     self.keyFile = Field(keyFile)
     self.flags = flags
-    device = Field()
+    (device, code) = (Field(), Field())
   }
 
   /// The same, and a device shares the vault no longer.
   ///
-  /// - Parameter device: Its id; without bytes for none.
-  @_lifetime(copy current, copy keyFile, copy device)
+  /// - Parameters:
+  ///   - code: With ``Flags/chip``: the code for the TPM.
+  ///   - device: The device's id; without bytes for none.
+  @_lifetime(copy current, copy keyFile, copy code, copy device)
   public init(
-    current: Span<UInt8>, keyFile: Span<UInt8>, flags: Flags, removing device: Span<UInt8>
+    current: Span<UInt8>, keyFile: Span<UInt8>, code: Span<UInt8> = Span(), flags: Flags,
+    removing device: Span<UInt8>
   ) {
+    self.code = Field(code)
     authority = SlotAuthority(.passcode, secret: current)
     self.keyFile = Field(keyFile)
     self.flags = device.isEmpty ? flags : flags.union(.removal)
     self.device = Field(device)
   }
 
-  /// Goes over `authority, keyFile b16, flags u8`, and, with a device, `device b16`.
+  /// Goes over `authority, keyFile b16, flags u8`, with a device `device b16`, and for a TPM `code b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try authority.code(&coder)
     try coder.field16(&keyFile)
-    try coder.flags(&flags, allowed: [.recoveryKey, .removal])
-    guard flags.contains(.removal) else { return }
-    try coder.field16(&device, limit: StorePlace.identifierByteCount)
-    guard device.bytes.count == StorePlace.identifierByteCount else { throw .fieldValue }
+    try coder.flags(&flags, allowed: [.recoveryKey, .removal, .chip])
+    if flags.contains(.removal) {
+      try coder.field16(&device, limit: StorePlace.identifierByteCount)
+      guard device.bytes.count == StorePlace.identifierByteCount else { throw .fieldValue }
+    }
+    if flags.contains(.chip) { try coder.field16(&code) }
   }
 }

@@ -115,7 +115,7 @@ public struct SyncJoinRequest: Message, ~Escapable {
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.field16(&label)
-    try word.code(&coder)
+    try word.codeElsewhere(&coder)
     try offers.code(&coder)
     guard word.credential != nil else { throw .fieldValue }
   }
@@ -184,8 +184,8 @@ public struct SyncEnterRequest: Message, ~Escapable {
   /// Goes over `there word, here word`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
-    try there.code(&coder)
-    try here.code(&coder)
+    try there.codeElsewhere(&coder)
+    try here.codeElsewhere(&coder)
     guard there.credential != nil else { throw .fieldValue }
   }
 }

@@ -12,6 +12,8 @@ public struct RekeySlots: ~Copyable, Sendable {
   /// The slot that the key file opened.
   let keyFileNumber: UInt8
   let recovery: PreparedSlot?
+  /// Others that go over.
+  private(set) var others: [KeptSlot] = []
 
   /// - Parameters:
   ///   - passcode: For the passcode that was shown; it takes the place of the slot that this opened.
@@ -28,6 +30,13 @@ public struct RekeySlots: ~Copyable, Sendable {
     self.recovery = recovery
   }
 
+  /// Has another slot go over to the new key.
+  ///
+  /// - Parameter number: Where it stands.
+  public mutating func keep(_ slot: consuming PreparedSlot, at number: UInt8) {
+    others.append(KeptSlot(slot, at: number))
+  }
+
   /// The new recovery key as it is to be written down; without bytes when none is wanted.
   public var recoveryKeyText: Span<UInt8> {
     @_lifetime(borrow self) borrowing get {
@@ -36,6 +45,17 @@ public struct RekeySlots: ~Copyable, Sendable {
       case .none: Span()
       }
     }
+  }
+}
+
+/// Carries a slot that goes over to another key.
+final class KeptSlot: Sendable {
+  let slot: PreparedSlot
+  let number: UInt8
+
+  init(_ slot: consuming PreparedSlot, at number: UInt8) {
+    self.slot = slot
+    self.number = number
   }
 }
 
@@ -148,6 +168,9 @@ struct RekeyPlan {
     case .some(let slot):
       try plan.add(slot, at: slots.keyFileNumber, label: slot.naming.label, vaultKey, pair)
     case .none: break
+    }
+    for kept in slots.others {
+      try plan.add(kept.slot, at: kept.number, label: kept.slot.naming.label, vaultKey, pair)
     }
     switch slots.recovery {
     case .some(let slot):

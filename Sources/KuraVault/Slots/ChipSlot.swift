@@ -75,6 +75,7 @@ extension PreparedSlot {
     let device = try Key.fresh().finish()
     guard code.count > 0 else {
       let object = try fromChip { () throws(ChipFault) in try chip.seal(device, code: code) }
+      slots.knownChips.note(object)
       let header = SlotHeader(kind: .tpm2, kdf: nil, salt: salt, id: id, chip: object)
       let secret = try fromCrypto(.slot, SlotSecret(chip: device.bytes, salt: salt))
       return PreparedSlot(chipped: header, secret, naming, holdsProtectedHalf: false)
@@ -89,6 +90,7 @@ extension PreparedSlot {
     let chipCode = try fromCrypto(.slot, ChipCode(code: prepared.bytes, salt: salt, cost: kdf))
     let shown = try fromCrypto(.slot, chipCode.shown(vault: vault, slot: id))
     let object = try fromChip { () throws(ChipFault) in try chip.seal(device, code: shown) }
+    slots.knownChips.note(object)
     let header = SlotHeader(kind: .tpm2, kdf: kdf, salt: salt, id: id, chip: object)
     let secret = try fromCrypto(
       .slot, SlotSecret(chip: device.bytes, code: chipCode, vault: vault, slot: id))

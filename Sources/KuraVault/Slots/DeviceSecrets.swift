@@ -22,7 +22,13 @@ struct DeviceSecrets: Sendable {
 
   let directory: String
 
-  init(stateDirectory: String) { directory = stateDirectory + "/device" }
+  /// Which TPMs this machine has had.
+  let chips: KnownChips
+
+  init(stateDirectory: String) {
+    directory = stateDirectory + "/device"
+    chips = KnownChips(stateDirectory: stateDirectory)
+  }
 
   private func place(of slot: SlotID) throws(StorageError) -> FilePlace {
     try StatePlace.file(slot.hexadecimal + ".secret", in: directory)

@@ -92,8 +92,12 @@ extension SlotReport {
     case .passcode, .recoveryKey: return .here
     case .local: return devices.has(header.id) ? .here : .missing
     case .later: return .missing
-    // Whether it is this machine's TPM, or the key is plugged in, shows when it is asked.
-    case .tpm2, .fido2, .disabled: return .unknown
+    // Whether it is another machine's TPM shows when this one's is asked.
+    case .tpm2:
+      let known = KnownChips(stateDirectory: options.stateDirectory)
+      return header.chip.map { known.has($0) } == true ? .here : .unknown
+    // Whether the key is plugged in shows when it is asked.
+    case .fido2, .disabled: return .unknown
     case .keyFile:
       guard let place = note?.place, !place.isEmpty else { return .unknown }
       return options.availability(at: place)

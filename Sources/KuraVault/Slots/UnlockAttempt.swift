@@ -56,6 +56,9 @@ public struct UnlockAttempt: Sendable {
     slots.contains { $0.header.kind == .local && devices.has($0.header.id) }
   }
 
+  /// Which TPMs this machine has had.
+  var knownChips: KnownChips { devices.chips }
+
   /// How many slots a credential can open.
   public func slotCount(for credential: Credential) -> Int {
     slots.count { $0.header.kind == credential.slotKind }
@@ -159,11 +162,13 @@ public struct UnlockAttempt: Sendable {
         let secret = try hardwareSecret(of: slot.header, code, noting: &mistake)
         guard let plaintext = try plaintext(of: slot, under: secret) else { continue }
         let payload = try SlotPayload.read(plaintext.bytes)
+        if let object = slot.header.chip { knownChips.note(object) }
         return VaultKey(payload: payload, secret: secret, row: slot.row, credential: credential)
       } catch {
         // A slot of another machine, or of a key that is not here; that one's code is not tried.
         guard case .chip(let fault) = error, fault.kind == .other || fault.kind == .otherKey
         else { throw error }
+        if let object = slot.header.chip { knownChips.forget(object) }
         elsewhere = fault
       }
     }
