@@ -333,6 +333,31 @@ class SlotHeader:
         return keyed_hash(b"", 32, b"kura1/key-file", self.salt, size, credential)
 
 
+def tpm_header(front, storage_key, public, private):
+    """A header of kind 5: its 48 bytes, and behind them what the TPM made."""
+    body = b"".join(struct.pack("<H", len(part)) + part for part in (storage_key, public, private))
+    return front.encode() + struct.pack("<H", len(body)) + body
+
+
+def tpm_derived(code, front):
+    """A: what Argon2id makes of a prepared code."""
+    return hash_secret_raw(code, front.salt, front.passes, front.memory // 1024, 1, 32, Type.ID, 19)
+
+
+def tpm_auth(derived, vault_id, slot_id):
+    """What the TPM is shown for a code."""
+    shown = keyed_hash(derived, 32, b"kura1/tpm-auth", vault_id, slot_id)
+    return shown[:31] + bytes([shown[31] | 1])
+
+
+def tpm_secret(kept, derived, front, vault_id):
+    """The slot's secret, of what the TPM gave back; `derived` is None for a slot that takes no code."""
+    if derived is None:
+        return keyed_hash(kept, 32, b"kura1/tpm-none", front.salt)
+    mix = keyed_hash(derived, 32, b"kura1/tpm-mix", vault_id, front.slot_id)
+    return keyed_hash(kept, 32, b"kura1/tpm", mix)
+
+
 def slot_keys(secret, vault_id, header):
     return (keyed_hash(secret, 32, b"kura1/kek", vault_id, header),
             keyed_hash(secret, 32, b"kura1/kek-protected", vault_id, header))

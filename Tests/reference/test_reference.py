@@ -31,6 +31,27 @@ class Encodings(unittest.TestCase):
         self.assertRaises(Damaged, fmt.unseal, key, b"ad", sealed[:-1] + b"\0")
         self.assertRaises(Damaged, fmt.unseal, key, b"ad", sealed[:71])
 
+    def test_a_slot_of_a_tpm_has_the_keys_that_it_has_in_the_engine(self):
+        """The numbers are those of Tests/KuraFormatTests/ChipCodeTests.swift."""
+        def number(n):
+            return bytes([n]) * 16
+        vault_id, kept = number(2), b"\4" * 32
+        parts = (b"\1\2", b"\3", b"\4\5\6")
+        front = fmt.SlotHeader(5, 1, 1, 8192, number(1), number(3))
+        derived = fmt.tpm_derived(b"4711", front)
+        self.assertEqual(
+            fmt.tpm_auth(derived, vault_id, number(3)).hex(),
+            "000e4516b0c09808e3f33de208ef03ed92c19129f2fc277b279aab6ff25ecfeb")
+        secret = fmt.tpm_secret(kept, derived, front, vault_id)
+        self.assertEqual(
+            fmt.slot_keys(secret, vault_id, fmt.tpm_header(front, *parts))[0].hex(),
+            "f456de087b7f9e362632aa1e43ef592d38b3ba7e3124a879965f8bf6cf8e67e5")
+        bare = fmt.SlotHeader(5, 0, 0, 0, number(1), number(3))
+        secret = fmt.tpm_secret(kept, None, bare, vault_id)
+        self.assertEqual(
+            fmt.slot_keys(secret, vault_id, fmt.tpm_header(bare, *parts))[0].hex(),
+            "54197b6dd277500d38f3dd1b1a34589faa1adc0ca78020f47ff64100e73d6d85")
+
     def test_the_examples_of_the_format_come_out(self):
         vault_id = bytes(range(0xa0, 0xb0))
         keys = fmt.Keys(bytes(range(32)), vault_id)
