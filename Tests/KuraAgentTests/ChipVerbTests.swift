@@ -140,6 +140,7 @@ import Testing
   @Test func `spend no failure of the TPM for a hundred passcodes that are typed`() throws {
     let wire = try bench.unlocked()
     try add("2468", on: wire)
+    chip.kept.withLock { $0.asked = 0 }
     #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
     for number in 1_000..<1_100 {
       #expect(!(try bench.ask(wire) { try $0.unlock("\(number)") }.isOK))
@@ -164,6 +165,45 @@ import Testing
     #expect(try test("2468", on: wire).failure == .wrongPasscode)
     #expect(try opened("9753", on: wire) == 1)
     #expect(try labels(on: wire) == ["", "desk"])
+  }
+}
+
+/// A TPM that keeps somebody waiting.
+@Suite struct `A TPM that does not answer` {
+  @Test func `holds up nobody but who asked for it, whose try is none`() throws {
+    let chip = HungChip()
+    let bench = try Bench { $0.chip = chip }
+    let wire = try bench.unlocked()
+    let other = try bench.client()
+    try wire.send { try $0.putRequest(.chip) }
+    while !chip.gate.isBegun { try bench.turn() }
+    // What derives a key is done meanwhile, and what is counted is counted.
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    #expect(try bench.ask(other) { try $0.unlock("wrong") }.wrong?.failures == 1)
+    #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
+    chip.gate.open()
+    #expect(try bench.reply(on: wire).refusal == .chipUnfit(ChipFault(.programFailed)))
+  }
+
+  @Test func `keeps no passcode from being tried while a code is`() throws {
+    let (chip, hung) = (FakeChip(), HungChip())
+    let bench = try Bench { $0.chip = SwitchedChip(chip, hung) }
+    let wire = try bench.unlocked()
+    var order = SlotOrder(.tpm)
+    order.cost = KDFParameters(memory: 8_192, passes: 1)
+    order.flags = .weakKDF
+    #expect(try bench.add(order, "2468", on: wire).isOK)
+    let other = try bench.client()
+    #expect(try bench.ask(other) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    chip.kept.withLock { $0.fault = ChipFault(.busy) }
+    try wire.send { try $0.unlock("2468", kind: .tpm) }
+    while !hung.gate.isBegun { try bench.turn() }
+    #expect(try bench.ask(other) { try $0.unlock("wrong") }.wrong?.failures == 1)
+    #expect(try bench.ask(other) { try $0.unlock(Bench.passcode) }.isOK)
+    hung.gate.open()
+    #expect(try bench.reply(on: wire).refusal == .chipUnfit(ChipFault(.programFailed)))
+    let tries = try #require(try bench.status(other)).tries
+    #expect(tries.map(\.failures) == [0, 0])
   }
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import KuraCrypto
 import KuraFormat
-import KuraVault
+import KuraStorage
 import SecureMemory
 import Synchronization
 import Testing
+
+@testable import KuraVault
 
 /// A TPM that remembers what it was shown.
 private final class FakeChip: SealingChip {
@@ -14,6 +17,8 @@ private final class FakeChip: SealingChip {
     var shown: [[UInt8]] = []
     var fault: ChipFault?
     var most: UInt32 = 32
+    /// Whether it gives back what it was not given.
+    var lies = false
     var name: UInt8 = 1
   }
 
@@ -51,7 +56,7 @@ private final class FakeChip: SealingChip {
     let found = kept.withLock { kept -> [UInt8]? in
       kept.shown.append(code)
       guard let one = kept.secrets[object.privateArea], one.code == code else { return nil }
-      return one.secret
+      return kept.lies ? one.secret.reversed() : one.secret
     }
     guard object.storageKey == [kept.withLock { $0.name }] else { throw ChipFault(.other) }
     guard let found, let secret = try? SecretBytes(copying: found.span) else {
@@ -139,6 +144,85 @@ private final class FakeChip: SealingChip {
     #expect(file.refusal(TestVault.passcode) == nil)
     file.chip = nil
     #expect(file.refusal("4711", .tpm) == .chip(ChipFault(.noProgram)))
+  }
+
+  @Test func `is tried before it is the vault's, so that none stands there that opens nothing`()
+    throws
+  {
+    chip.kept.withLock { $0.lies = true }
+    for code in ["", "4711"] {
+      #expect(refusal(adding: code) == .chip(ChipFault(.programFailed)))
+    }
+    #expect(try file.open().slotReports.map(\.kind) == [.passcode])
+  }
+
+  /// Who has the file and knows all but what the TPM keeps: the vault's and the slot's id, salt and cost, all parts of the
+  /// header, and by how a code becomes a key.
+  private func isRight(_ code: String, _ row: SlotRow, with chipSecret: [UInt8]) throws -> Bool {
+    let locked = try file.open()
+    let header = try SlotHeader(decoding: row.header.span)
+    let cost = try #require(header.kdf)
+    let typed = Array(code.utf8)
+    let derived = try ChipCode(code: typed.span, salt: header.salt, cost: cost)
+    let secret = try SlotSecret(
+      chip: chipSecret.span, code: derived, vault: locked.id, slot: header.id)
+    let key = try secret.keyEncryptionKey(vault: locked.id, header: header)
+    let associated = AssociatedData.slotKey(vault: locked.id, header: header)
+    return (try? Seal.openPadded(row.key.span, authenticating: associated.span, under: key)) != nil
+  }
+
+  @Test func `tells who has the file no right code from a wrong one, without what the TPM keeps`()
+    throws
+  {
+    try add("4711")
+    let vault = try file.unlock()
+    let row = try #require(vault.trust.slots.first { $0.number == 1 })
+    let kept = try #require(chip.kept.withLock { $0.secrets.values.first?.secret })
+    let codes = (4_700..<4_720).map { "\($0)" }
+    // With it all is lost, so that the guesser is none who could not find anything.
+    #expect(try codes.filter { try isRight($0, row, with: kept) } == ["4711"])
+    for guess in [[UInt8](repeating: 0, count: 32), kept.reversed(), row.header.suffix(32)] {
+      #expect(try codes.filter { try isRight($0, row, with: Array(guess)) } == [])
+    }
+    // Nothing that stands there is of the code alone: another slot for the same code shares nothing with it.
+    try add("4711")
+    let other = try #require(try file.unlock().trust.slots.first { $0.number == 2 })
+    for (one, two) in [
+      (row.key, other.key), (Array(row.header[16..<48]), Array(other.header[16..<48])),
+    ] {
+      let windows = Set((0...one.count - 8).map { Array(one[$0..<$0 + 8]) })
+      let shared = (0...two.count - 8).filter { windows.contains(Array(two[$0..<$0 + 8])) }
+      #expect(shared.count == 0)
+    }
+  }
+
+  @Test func `stays in a vault that is opened, backed up and changed where there is no such TPM`()
+    throws
+  {
+    try add("4711")
+    chip.kept.withLock { $0.fault = ChipFault(.noChip) }
+    file.chip = nil
+    try file.fill { vault throws in try vault.put("a", "1") }
+    let bytes = try file.content()
+    let other = try TestVault(creating: false)
+    try FileManager.default.createDirectory(
+      atPath: other.directory + "/vault", withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    FileManager.default.createFile(
+      atPath: other.path, contents: bytes, attributes: [.posixPermissions: 0o600])
+    try other.fill { vault throws in
+      #expect(try vault.slotReports().map(\.kind) == [.passcode, .tpm2])
+      #expect(try vault.slotReports()[1].availability == .unknown)
+      try vault.put("b", "2")
+    }
+    #expect(other.refusal("4711", .tpm) == .chip(ChipFault(.noProgram)))
+    // Back where the TPM is.
+    try file.restore(try other.content())
+    (file.chip, other.chip) = (chip, chip)
+    chip.kept.withLock { $0.fault = nil }
+    #expect(file.refusal("4711", .tpm) == nil)
+    var vault = try file.unlock()
+    #expect(try vault.getText("b") == "2")
   }
 
   @Test func `takes a longer code where the TPM does not limit the tries`() throws {

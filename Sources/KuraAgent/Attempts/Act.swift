@@ -16,6 +16,9 @@ protocol Act: AnyObject, Sendable {
   /// - Returns: Whether there is one, so that the client's word is waited for.
   func showKey(to client: Connection) throws(Refusal) -> Bool
 
+  /// Whether it asks this machine's TPM, which may take its time.
+  var asksChip: Bool { get }
+
   /// Lets go of the names in it: the vault was locked. The worker may prepare it meanwhile, which touches none of them.
   func forget()
 
@@ -27,6 +30,8 @@ extension Act {
   func showKey(to client: Connection) throws(Refusal) -> Bool { false }
 
   func forget() {}
+
+  var asksChip: Bool { false }
 }
 
 /// Has the worker prepare an act.
@@ -43,6 +48,9 @@ final class AttemptJob: Job, @unchecked Sendable {
     self.secret = consume secret
     self.tally = tally
   }
+
+  /// Whether it asks this machine's TPM.
+  var asksChip: Bool { act.asksChip || tally?.credential == .tpm }
 
   func mayBegin() -> Bool { tally?.reach() ?? true }
 

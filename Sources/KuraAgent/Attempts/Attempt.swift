@@ -134,7 +134,17 @@ extension Agent {
   func start(_ attempt: Attempt, for connection: Connection) {
     attempts.append(attempt)
     connection.phase = .attempting(attempt)
-    worker.start(attempt.job)
+    (attempt.job.asksChip ? startedChipWorker() : worker).start(attempt.job)
+  }
+
+  /// The thread that a TPM may keep waiting, so that it holds up nobody else.
+  private func startedChipWorker() -> Worker {
+    if let chipWorker { return chipWorker }
+    guard let made = try? Worker(),
+      (try? poller.add(made.noticeDescriptor, for: .readable, as: .work)) != nil
+    else { return worker }
+    chipWorker = made
+    return made
   }
 
   /// Refuses more attempts than there can be clients; those of clients that went are under way.
@@ -149,7 +159,9 @@ extension Agent {
     client.ward.end()
     client.ward = KeyWard()
     attempts.removeAll { attempt in
-      guard attempt.client === client, worker.withdraw(attempt.job) else { return false }
+      guard attempt.client === client,
+        worker.withdraw(attempt.job) || chipWorker?.withdraw(attempt.job) == true
+      else { return false }
       _ = attempt.settle()
       return true
     }
@@ -157,7 +169,7 @@ extension Agent {
 
   /// Takes over what the worker has done.
   func finishWork() {
-    for job in worker.finished() {
+    for job in worker.finished() + (chipWorker?.finished() ?? []) {
       guard let index = attempts.firstIndex(where: { $0.job === job }) else { continue }
       finish(attempts.remove(at: index))
     }

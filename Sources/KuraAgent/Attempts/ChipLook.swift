@@ -10,6 +10,8 @@ final class ChipLook: Act, @unchecked Sendable {
   private let chip: (any SealingChip)?
   private var facts: ChipFacts?
 
+  let asksChip = true
+
   init(_ chip: (any SealingChip)?) { self.chip = chip }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {

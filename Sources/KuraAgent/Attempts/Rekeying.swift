@@ -35,6 +35,7 @@ final class Rekeying: Act, @unchecked Sendable {
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
+    asksChip = code != nil
     self.code = consume code
     self.wantsRecoveryKey = wantsRecoveryKey
   }
@@ -93,6 +94,8 @@ final class Rekeying: Act, @unchecked Sendable {
     guard let note = report?.note, !note.label.isEmpty else { return .none }
     return try SlotNaming(label: note.label.span, place: note.place.span)
   }
+
+  let asksChip: Bool
 
   func showKey(to client: Connection) throws(Refusal) -> Bool {
     if isUniting { return false }

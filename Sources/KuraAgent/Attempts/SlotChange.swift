@@ -41,6 +41,10 @@ final class SlotChange: Act, @unchecked Sendable {
     unlocks = !session.isUnlocked
   }
 
+  var asksChip: Bool {
+    if case .add(let order, _) = task { order.kind == .tpm } else { false }
+  }
+
   func showKey(to client: Connection) throws(Refusal) -> Bool {
     switch task {
     case .add(let order, _) where order.kind == .recoveryKey:

@@ -36,7 +36,7 @@ struct Tally: Sendable {
   let slots: UnlockAttempt
   /// What is shown; once it was right, what that was: a code is typed for a passcode, too.
   private(set) var credential: Credential
-  private let codes: Codes
+  let codes: Codes
   private let tallies: Tallies
 
   /// Whose tries are counted.
@@ -55,7 +55,7 @@ struct Tally: Sendable {
   /// Whether this was one wrong try more.
   private(set) var isCounted = false
   /// Whether what was tried as a passcode could be a code for this machine.
-  private var couldBeCode = false
+  private(set) var couldBeCode = false
 
   init(
     _ slots: UnlockAttempt, for credential: Credential, _ codes: Codes, _ tallies: Tallies
@@ -137,7 +137,7 @@ struct Tally: Sendable {
     }
     if credential == .passcode { couldBeCode = slots.mayBeCode(secret) }
     var file = try hold(kind)
-    let before = record(file)
+    var before = record(file)
     begin(before)
     try check(kind, before, &file)
     let limit = kind == .local ? try slots.eraseLimit() : 0
@@ -147,11 +147,15 @@ struct Tally: Sendable {
     tallies.count(kind, in: &counted)
     try keep(counted, &file, kind)
     isCounted = true
+    // A TPM may keep everybody waiting, and counts by itself.
+    if kind == .tpm { _ = file.take() }
     do throws(VaultError) {
       let key = try opening(credential, secret, &mistake)
+      if kind == .tpm { before = regain(kind, before, &file) }
       succeed(credential, before, &file)
       return key
     } catch {
+      if kind == .tpm { before = regain(kind, before, &file) }
       // What it is shows only now: the same mistake again is no try, nor is what says nothing about it.
       let isWrong = error.isWrongSecret
       if !isWrong || tallies.remember(mistake, vault) { takeBack(before, &file) }
@@ -268,6 +272,18 @@ extension Tally {
     try? file?.write(record)
   }
 
+  /// Takes hold of the count again that was let go of meanwhile.
+  ///
+  /// - Returns: What stands there now, but for this try.
+  private func regain(
+    _ kind: TryKind, _ before: TryRecord, _ file: inout TryFile?
+  ) -> TryRecord {
+    file = isKept ? try? tallies.hold(vault, patience: Self.shortPatience) : nil
+    var record = record(file)
+    record[kind] = before[kind]
+    return record
+  }
+
   /// Uncounts the try; where that cannot be written, it stays counted.
   private mutating func takeBack(_ before: TryRecord, _ file: inout TryFile?) {
     try? file?.write(before)
@@ -335,40 +351,6 @@ extension Tally {
   private func checkPasscodeSlot() throws(VaultError) {
     guard slots.slotCount(for: .passcode) == 0, slots.slotCount(for: .local) > 0 else { return }
     throw slots.hasDeviceSecret ? .wrongPasscode : .deviceSecretMissing
-  }
-}
-
-// MARK: - What a client is told
-
-extension Tally {
-  /// What an error of the try means to a client.
-  func refusal(_ error: VaultError, at path: String) -> Refusal {
-    let hasRecoveryKey = slots.slotCount(for: .recoveryKey) > 0
-    if case .throttled(let wait) = error {
-      return .throttled(wait: wait, hasRecoveryKey: hasRecoveryKey)
-    }
-    guard error == .wrongPasscode else { return Refusal(error, at: path) }
-    if credential == .recoveryKey || credential == .keyFile {
-      return .wrongKey(credential)
-    }
-    var wrong = WrongPasscode()
-    wrong.failures = next?.failures ?? 0
-    wrong.wait = next?.wait ?? 0
-    wrong.hasRecoveryKey = hasRecoveryKey
-    wrong.isUntakenCode = couldBeCode && codes == .refused
-    wrong.isCode =
-      credential == .tpm
-      || slots.slotCount(for: .local) > 0
-        && (credential == .local || slots.slotCount(for: .passcode) == 0)
-    return .wrongPasscode(wrong)
-  }
-
-  /// What a right try has to say; a client's own mistakes are no news to it.
-  func notice(afterMistakes mistakes: UInt64) -> Notice {
-    var notice: Notice = []
-    if !isKept { notice.insert(.triesNotKept) }
-    if failuresBefore > mistakes { notice.insert(.triesFailed) }
-    return notice
   }
 }
 

@@ -33,6 +33,8 @@ public final class Agent {
   var frameTime: UInt64 = 0
   /// Those that the worker has, or is about to have.
   var attempts: [Attempt] = []
+  /// The thread that waits for a TPM; nil before the first.
+  var chipWorker: Worker?
   /// The thread that closes vaults; nil before the first.
   var closer: Worker?
   /// The thread that copies vaults; nil before the first.
@@ -156,6 +158,7 @@ public final class Agent {
     for connection in connections { close(connection) }
     settle()
     worker.stop()
+    chipWorker?.stop()
     attempts = []
   }
 }

@@ -74,8 +74,7 @@ extension PreparedSlot {
     let (salt, id) = (try Salt.fresh(), try SlotID.fresh())
     let device = try Key.fresh().finish()
     guard code.count > 0 else {
-      let object = try fromChip { () throws(ChipFault) in try chip.seal(device, code: code) }
-      slots.knownChips.note(object)
+      let object = try kept(device, for: code, slots, chip)
       let header = SlotHeader(kind: .tpm2, kdf: nil, salt: salt, id: id, chip: object)
       let secret = try fromCrypto(.slot, SlotSecret(chip: device.bytes, salt: salt))
       return PreparedSlot(chipped: header, secret, naming, holdsProtectedHalf: false)
@@ -89,11 +88,23 @@ extension PreparedSlot {
     }
     let chipCode = try fromCrypto(.slot, ChipCode(code: prepared.bytes, salt: salt, cost: kdf))
     let shown = try fromCrypto(.slot, chipCode.shown(vault: vault, slot: id))
-    let object = try fromChip { () throws(ChipFault) in try chip.seal(device, code: shown) }
-    slots.knownChips.note(object)
+    let object = try kept(device, for: shown, slots, chip)
     let header = SlotHeader(kind: .tpm2, kdf: kdf, salt: salt, id: id, chip: object)
     let secret = try fromCrypto(
       .slot, SlotSecret(chip: device.bytes, code: chipCode, vault: vault, slot: id))
     return PreparedSlot(chipped: header, secret, naming, holdsProtectedHalf: withProtected)
+  }
+
+  /// Has the TPM keep a secret, and makes sure that it gives it back: a slot that opens nothing must not stand in the
+  /// place of one that did.
+  private static func kept(
+    _ secret: borrowing SecretBytes, for code: borrowing SecretBytes, _ slots: UnlockAttempt,
+    _ chip: any SealingChip
+  ) throws(VaultError) -> ChipObject {
+    let object = try fromChip { () throws(ChipFault) in try chip.seal(secret, code: code) }
+    let back = try fromChip { () throws(ChipFault) in try chip.unseal(object, code: code) }
+    guard back.isEqual(to: secret) else { throw .chip(ChipFault(.programFailed)) }
+    slots.knownChips.note(object)
+    return object
   }
 }

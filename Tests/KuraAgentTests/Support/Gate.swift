@@ -18,5 +18,7 @@ final class Gate: Job {
 
   func open() { isOpen.store(true, ordering: .releasing) }
 
+  var isBegun: Bool { hasBegun.load(ordering: .acquiring) }
+
   func awaitBegin() { while !hasBegun.load(ordering: .acquiring) { usleep(500) } }
 }
