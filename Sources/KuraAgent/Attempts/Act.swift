@@ -16,7 +16,7 @@ protocol Act: AnyObject, Sendable {
   /// - Returns: Whether there is one, so that the client's word is waited for.
   func showKey(to client: Connection) throws(Refusal) -> Bool
 
-  /// Whether it asks this machine's TPM, which may take its time.
+  /// Whether it asks this machine's TPM or a security key, which may take its time.
   var asksChip: Bool { get }
 
   /// Lets go of the names in it: the vault was locked. The worker may prepare it meanwhile, which touches none of them.
@@ -49,8 +49,10 @@ final class AttemptJob: Job, @unchecked Sendable {
     self.tally = tally
   }
 
-  /// Whether it asks this machine's TPM.
-  var asksChip: Bool { act.asksChip || tally?.credential == .tpm }
+  /// Whether it asks this machine's TPM or a security key.
+  var asksChip: Bool {
+    act.asksChip || tally?.credential == .tpm || tally?.credential == .fido2
+  }
 
   func mayBegin() -> Bool { tally?.reach() ?? true }
 

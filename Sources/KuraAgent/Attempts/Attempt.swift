@@ -137,7 +137,7 @@ extension Agent {
     (attempt.job.asksChip ? startedChipWorker() : worker).start(attempt.job)
   }
 
-  /// The thread that a TPM may keep waiting, so that it holds up nobody else.
+  /// The thread that a TPM or a touch may keep waiting, so that it holds up nobody else.
   private func startedChipWorker() -> Worker {
     if let chipWorker { return chipWorker }
     guard let made = try? Worker(),

@@ -10,6 +10,7 @@ final class KeyLook: Act, @unchecked Sendable {
   private let slots: UnlockAttempt
   private let isNew: Bool
   private var facts: SecurityKeyFacts?
+  let asksChip = true
 
   init(_ slots: UnlockAttempt, forNew isNew: Bool) { (self.slots, self.isNew) = (slots, isNew) }
 

@@ -42,7 +42,8 @@ final class SlotChange: Act, @unchecked Sendable {
   }
 
   var asksChip: Bool {
-    if case .add(let order, _) = task { order.kind == .tpm } else { false }
+    guard case .add(let order, _) = task else { return false }
+    return order.kind == .tpm || order.kind == .fido2
   }
 
   func showKey(to client: Connection) throws(Refusal) -> Bool {
@@ -229,7 +230,7 @@ extension PreparedSlot {
     let kdf = try KDFParameters.wanted(cost)
     let allowsWeak = flags.contains(.weakKDF)
     switch credential {
-    case .passcode, .recoveryKey, .keyFile:
+    case .passcode, .recoveryKey, .keyFile, .fido2:
       return try passcode(secret, kdf: kdf, allowsWeak: allowsWeak)
     case .local:
       return try local(secret, kdf: kdf, allowsWeak: allowsWeak, withProtected: withProtected)

@@ -33,7 +33,7 @@ public final class Agent {
   var frameTime: UInt64 = 0
   /// Those that the worker has, or is about to have.
   var attempts: [Attempt] = []
-  /// The thread that waits for a TPM; nil before the first.
+  /// The thread that waits for a TPM, or for a touch; nil before the first.
   var chipWorker: Worker?
   /// The thread that closes vaults; nil before the first.
   var closer: Worker?
