@@ -199,4 +199,29 @@ extension DoctorTests {
       #expect(check.advice.contains("'kura lock --reason screen-lock'"))
     }
   }
+
+  @Test func `a TPM is told with its count, who may use it, and whether others set that back`() {
+    func check(_ finding: ChipCheck.Finding, isNeeded: Bool = true) -> Check {
+      ChipCheck(finding: finding, isNeeded: isNeeded).check
+    }
+    func facts(_ failures: UInt32, of most: UInt32 = 32, hasPassword: Bool = true) -> Check {
+      check(
+        .facts(
+          ChipFacts(
+            failures: failures, mostFailures: most, interval: 600, hasLockoutPassword: hasPassword))
+      )
+    }
+    #expect(facts(3).verdict == .ok)
+    #expect(facts(3).meaning.contains("3 of 32 wrong codes"))
+    let open = facts(0, hasPassword: false)
+    #expect(open.verdict == .warn && open.meaning.contains("set the count back"))
+    #expect(facts(20).verdict == .warn && facts(20).advice.contains("min"))
+    #expect(facts(0, of: 0).verdict == .warn && facts(0, of: 0).advice.contains("12 characters"))
+    let denied = check(.fault(ChipFault(.denied)))
+    #expect(denied.verdict == .warn && denied.meaning.contains("group, mostly tss"))
+    #expect(check(.fault(ChipFault(.busy))).meaning.contains("somebody else has"))
+    #expect(check(.fault(ChipFault(.owned))).meaning.contains("owner's password"))
+    #expect(check(.fault(ChipFault(.noChip)), isNeeded: false).verdict == .unknown)
+    #expect(check(.fault(ChipFault(.noChip))).verdict == .warn)
+  }
 }

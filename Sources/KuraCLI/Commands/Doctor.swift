@@ -71,14 +71,19 @@ extension Doctor {
   private static func vault(
     _ access: VaultAccess, _ connection: inout Connection, _ memory: UInt64
   ) throws(ClientError) -> [Check] {
-    guard access.vault.isThere else { return [] }
+    guard access.vault.isThere else {
+      return try ChipCheck.check(&connection, isNeeded: false).map { [$0] } ?? []
+    }
     do throws(ClientError) {
       let report = try connection.status()
-      let most = try connection.slots().all.map { $0.facts.cost.memory }.max() ?? 0
+      let slots = try connection.slots().all.map { $0.facts }
       let store = StoreCheck.check(of: report.vault)
+      let chip = try ChipCheck.check(
+        &connection, isNeeded: slots.contains { $0.kind == .tpm2 && !$0.isDisabled })
       return VaultChecks(
-        weaknesses: report.weaknesses, neededMemory: most, availableMemory: memory
-      ).all + (store.map { [$0] } ?? [])
+        weaknesses: report.weaknesses, neededMemory: slots.map { $0.cost.memory }.max() ?? 0,
+        availableMemory: memory
+      ).all + (chip.map { [$0] } ?? []) + (store.map { [$0] } ?? [])
     } catch {
       guard case .refused(let refused) = error, refused.failure.isOfVault else { throw error }
       let diagnostic = Diagnostic(refused)

@@ -25,8 +25,10 @@ enum Init {
     try CommandError.requireFree(access.vault.path, for: .vault)
     var questioner = try access.asking.questioner()
     do throws(CommandError) {
+      let code = try ChipOffer.code(order.takesOffers, access, &questioner)
       let passcode = try make(order, access, &questioner, invocation)
       invocation.messages.note("made " + Diagnostic.shown(access.vault.path))
+      if let code { ChipOffer.add(code, order.slot, beside: passcode, access, invocation.messages) }
       // Who has just typed it need not type it again.
       if questioner.hasTerminal, !access.isPrivate { unlock(access, passcode, invocation.messages) }
     } catch {
@@ -82,6 +84,9 @@ extension Init {
     fileprivate var flags: CreateRequest.Flags
     fileprivate let place: RecoveryKeeper.Place
 
+    /// Whether anything beside the passcode is offered: nothing where it is no passcode, or a script's.
+    fileprivate let takesOffers: Bool
+
     init(_ invocation: borrowing Invocation) throws(CommandError) {
       let arguments = invocation.arguments
       cost = try parsing { () throws(UsageError) in
@@ -94,10 +99,20 @@ extension Init {
       } else {
         place = arguments.has(.noRecoveryKey) ? .nowhere : .terminal
       }
+      let given: [OptionName] = [.local, .passcodeFD, .passcodeFile]
+      takesOffers = !given.contains { arguments.has($0) }
       var flags: CreateRequest.Flags = place == .nowhere ? [] : .recoveryKey
       if arguments.has(.weakKDF) { flags.insert(.weakKDF) }
       if arguments.has(.local) { flags.insert(.localCode) }
       self.flags = flags
+    }
+
+    /// A slot of a TPM beside it, whose code costs as much to guess.
+    fileprivate var slot: SlotOrder {
+      var slot = SlotOrder(.tpm)
+      slot.cost = cost
+      if flags.contains(.weakKDF) { slot.flags = .weakKDF }
+      return slot
     }
 
     /// What is to open the vault: a passcode, or a code.
