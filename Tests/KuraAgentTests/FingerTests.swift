@@ -72,13 +72,22 @@ private final class Reader: Sendable {
     }
   }
 
+  /// Turns until something is so.
+  private func turn(until condition: () -> Bool) throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while !condition() {
+      guard ContinuousClock.now < deadline else { throw TestFailure("it did not come to that") }
+      try bench.agent.turn(waitingAtMost: 5)
+    }
+  }
+
   /// What comes of a finger of which the program says that much.
   @discardableResult
   private func ask(_ answers: FingerAnswer..., on wire: Wire? = nil) throws -> Received {
     let wire = wire ?? self.wire
     try wire.send { try $0.putRequest(.finger) }
     let before = reader.count
-    while reader.count == before { try bench.turn() }
+    try turn { reader.count > before }
     for answer in answers { reader.say(answer) }
     let frame = try bench.reply(on: wire)
     guard frame.type == .progress else { return frame }
@@ -127,6 +136,7 @@ private final class Reader: Sendable {
 
   @Test func `a lock while the reader waits ends it, whatever comes after`() throws {
     try wire.send { try $0.putRequest(.finger) }
+    try turn { reader.count > 0 }
     let other = try bench.client()
     reader.say(.ready)
     #expect(try bench.reply(on: wire).type == .progress)
@@ -138,7 +148,7 @@ private final class Reader: Sendable {
 
   @Test func `a machine that slept is locked before a match counts`() throws {
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     bench.clock.sleep(milliseconds: 60_000)
     reader.say(.ready, .match)
     #expect(try bench.reply(on: wire).failure == .locked)
@@ -146,9 +156,9 @@ private final class Reader: Sendable {
 
   @Test func `who hangs up has the reader let go of`() throws {
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     _ = shutdown(wire.raw, Int32(SHUT_RDWR))
-    while !reader.isLetGo { try bench.turn() }
+    try turn { reader.isLetGo }
   }
 
   @Test func `where it was not switched on nobody is asked, nor where it was switched off`() throws
@@ -158,7 +168,7 @@ private final class Reader: Sendable {
     #expect(reader.count == 0)
     #expect(try bench.ask(wire) { try $0.set(.fingerprint, 1) }.isOK)
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     let other = try bench.client()
     #expect(try bench.ask(other) { try $0.set(.fingerprint, 0) }.isOK)
     reader.say(.ready, .match)
@@ -225,7 +235,7 @@ extension FingerTests {
     ] as [[UInt8]])
   func `one that says what it cannot know is not believed`(_ bytes: [UInt8]) throws {
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     for byte in bytes { reader.say(byte) }
     reader.say(.match)
     var frame = try bench.reply(on: wire)
@@ -237,7 +247,7 @@ extension FingerTests {
   @Test(arguments: [false, true])
   func `one that ends says nothing`(_ isReady: Bool) throws {
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     if isReady { reader.say(.ready) }
     reader.end()
     var frame = try bench.reply(on: wire)
@@ -247,7 +257,7 @@ extension FingerTests {
 
   @Test func `one that hangs is given up, and holds nobody up meanwhile`() throws {
     try wire.send { try $0.putRequest(.finger) }
-    while reader.count == 0 { try bench.turn() }
+    try turn { reader.count > 0 }
     let other = try bench.client()
     #expect(try bench.ask(other) { try $0.putRequest(.status) }.isOK)
     bench.clock.pass(milliseconds: 70_000)
