@@ -56,7 +56,7 @@ ENGINE := $(COMMON) --static-swift-stdlib -Xlinker -z -Xlinker now $(STRIP)
 STRENGTH := $(ENGINE)
 else
 # By the sources: what a file left that is gone or has another name now stays in the build directory.
-DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraClient KuraProtocol KuraTerms SecureMemory \
+DESKTOP = kura_desktop.build/Desktop.swift.o $(foreach module,KuraDesktop KuraClient KuraHardware KuraProtocol KuraTerms SecureMemory \
   CKuraSystem,$(patsubst %,$(module).build/%.o,$(notdir $(sort $(shell find Sources/$(module) -name '*.swift' -o -name '*.c')))))
 POSTGRES = kura_sync_postgres.build/Postgres.swift.o $(foreach module,KuraPostgres KuraStore KuraTerms,$(patsubst %,$(module).build/%.o,$(notdir \
   $(sort $(wildcard Sources/$(module)/*.swift)))))

@@ -208,8 +208,9 @@ private final class FakeChip: SealingChip {
     try FileManager.default.createDirectory(
       atPath: other.directory + "/vault", withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    FileManager.default.createFile(
+    let isMade = FileManager.default.createFile(
       atPath: other.path, contents: bytes, attributes: [.posixPermissions: 0o600])
+    #expect(isMade)
     try other.fill { vault throws in
       #expect(try vault.slotReports().map(\.kind) == [.passcode, .tpm2])
       #expect(try vault.slotReports()[1].availability == .unknown)
