@@ -7,7 +7,7 @@ internal import KuraProtocol
 struct ChipCheck {
   private static let name = "tpm"
 
-  /// What the TPM tells, or why it does not.
+  /// Holds what the TPM tells, or why it tells nothing.
   enum Finding: Equatable {
     case facts(ChipFacts)
     case fault(ChipFault)
