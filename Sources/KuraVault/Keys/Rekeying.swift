@@ -32,7 +32,9 @@ public struct RekeySlots: ~Copyable, Sendable {
 
   /// Has another slot go over to the new key.
   ///
-  /// - Parameter number: Where it stands.
+  /// - Parameters:
+  ///   - slot: What opens it from then on.
+  ///   - number: Where it stands.
   public mutating func keep(_ slot: consuming PreparedSlot, at number: UInt8) {
     others.append(KeptSlot(slot, at: number))
   }

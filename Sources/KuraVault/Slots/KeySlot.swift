@@ -58,7 +58,7 @@ extension PreparedSlot {
   /// A slot that the security key which is plugged in has its part of: it is touched twice.
   ///
   /// - Parameters:
-  ///   - pin: As typed; without bytes for a key that takes none. Only borrowed.
+  ///   - typed: As typed; without bytes for a key that takes none. Only borrowed.
   ///   - withProtected: Whether it opens protected values, too.
   ///   - slots: The vault's, which is what the new one is for.
   ///   - naming: What it is to be known by.
