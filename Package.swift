@@ -208,7 +208,8 @@ let package = Package(
       name: "KuraPostgres", dependencies: ["CPostgres", "KuraStore", "KuraTerms"],
       swiftSettings: strict, linkerSettings: [.linkedLibrary("pq")]),
     .executableTarget(
-      name: "kura-sync-postgres", dependencies: ["KuraPostgres"], swiftSettings: strict),
+      name: "kura-sync-postgres", dependencies: ["CKuraSystem", "KuraPostgres"],
+      swiftSettings: strict),
     .executableTarget(
       name: "kura-sync", dependencies: ["CKuraSystem", "KuraSync"], swiftSettings: strict),
     .target(
