@@ -64,16 +64,7 @@ extension Refusal {
     case .codeTooLong: .passcodeInvalid(.codeTooLong)
     case .deviceSecretMissing, .deviceSecretUnsafe: .noSuchSlot(.local)
     case .noSuchSlot(let credential): .noSuchSlot(credential)
-    case .chip(let fault):
-      switch fault.kind {
-      case .lockedOut: .chipLocked(seconds: fault.number)
-      case .wrongPIN: .wrongPIN(left: fault.number)
-      case .untouched: .keyUntouched
-      case .noProgram, .programFailed, .noChip, .denied, .busy, .other, .wrong, .owned,
-        .unlimited, .failed, .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN,
-        .lastPIN, .pinPaused, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
-        .chipUnfit(fault)
-      }
+    case .chip(let fault): refusal(fault)
     case .slotOfOtherKind(let number, let credential): .slotOfOtherKind(number, credential)
     case .kdfRefused(let refusal), .wrongOrRefused(let refusal): .kdfTooCostly(refusal.cost)
     case .kdfTooWeak: .kdfTooWeak(floor: KDFLimits.floor)
@@ -103,6 +94,19 @@ extension Refusal {
     case .historyFull: .historyFull(name)
     case .noProtectedHalf: .opensNoProtected
     case .uploadLost: .timedOut
+    }
+  }
+
+  /// What a chip's or a security key's fault means to a client.
+  private static func refusal(_ fault: ChipFault) -> Refusal {
+    switch fault.kind {
+    case .lockedOut: .chipLocked(seconds: fault.number)
+    case .wrongPIN: .wrongPIN(left: fault.number)
+    case .untouched: .keyUntouched
+    case .noProgram, .programFailed, .noChip, .denied, .busy, .other, .wrong, .owned,
+      .unlimited, .failed, .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN,
+      .lastPIN, .pinPaused, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
+      .chipUnfit(fault)
     }
   }
 
