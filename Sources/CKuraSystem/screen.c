@@ -170,6 +170,11 @@ int kura_screen_wait(int terminal, int signals, int news, int milliseconds) {
          (each[2].revents ? KURA_SCREEN_NEWS : 0);
 }
 
+int kura_screen_is_gone(int terminal) {
+  struct pollfd one = {.fd = terminal};
+  return poll(&one, 1, 0) > 0 && (one.revents & (POLLHUP | POLLERR));
+}
+
 ptrdiff_t kura_screen_read(int terminal, void *into, size_t capacity) {
   while (1) {
     ptrdiff_t count = read(terminal, into, capacity);

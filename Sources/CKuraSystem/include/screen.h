@@ -44,6 +44,9 @@ enum { KURA_SCREEN_KEYS = 1, KURA_SCREEN_SIGNAL = 2, KURA_SCREEN_NEWS = 4 };
 /* Waits at most `milliseconds` (-1: for ever) until one of them (-1: none) can be read or is closed. */
 int kura_screen_wait(int terminal, int signals, int news, int milliseconds);
 
+/* Whether the window is gone. Where it is, what waits for a key sees that no later than the signal that tells of it. */
+int kura_screen_is_gone(int terminal);
+
 /* Reads keys; 0 when the window is gone. */
 ptrdiff_t kura_screen_read(int terminal, void *_Nonnull into, size_t capacity);
 /* Writes all bytes to the window, as far as it takes them. */

@@ -80,7 +80,7 @@ struct Linear: ~Copyable {
     case .agent: runner.hear(&model)
     case .nothing: model.cover(Cover(isLocked: false))
     case .signal(let number): end(by: number)
-    case .closed: status = 0
+    case .closed: status = lines.statusAtEnd
     }
     return nil
   }
@@ -92,7 +92,7 @@ struct Linear: ~Copyable {
     case .left: return nil
     case .agent: runner.hear(&model)
     case .signal(let number): end(by: number)
-    case .closed: status = 0
+    case .closed: status = lines.statusAtEnd
     }
     return nil
   }
@@ -123,7 +123,7 @@ extension Linear {
     while status == nil, let kind = model.askedFor, model.cover != nil {
       let other = model.nextWay.map { ", or Enter alone for the " + $0.label } ?? ""
       guard let secret = askCredential(kind, other) else {
-        if status == nil { status = 0 }
+        if status == nil { status = lines.statusAtEnd }
         return
       }
       guard secret.count > 0 else {

@@ -70,6 +70,9 @@ struct Lines: ~Copyable {
     ScreenCalls.write(shown.bytes, to: terminal)
   }
 
+  /// The status of whoever can read no more: the window is gone, or Ctrl-D was pressed.
+  var statusAtEnd: Int32 { kura_screen_is_gone(terminal) != 0 ? 128 + SIGHUP : 0 }
+
   /// Asks for a line that is no secret.
   mutating func ask(_ question: String, agent: Int32, milliseconds: Int32) -> Answer {
     ScreenCalls.write(glyph.harmless(question), to: terminal)
