@@ -10,7 +10,7 @@ import Testing
 struct KillTests {
   @Test func `nothing acknowledged is lost when the engine is killed`() throws {
     var run = try KillRun()
-    let count = Scale.count(50, nightly: 10_000)
+    let count = Scale.count(25, nightly: 10_000)
     let failures = try run.trials(count)
     #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     #expect(try run.acknowledged > UInt64(count), "the children were killed before they did much")

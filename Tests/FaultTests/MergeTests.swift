@@ -17,7 +17,7 @@ import Testing
 
   @Test func `what comes of two copies is what the model says`() throws {
     let seed = Dice().seed
-    let (batch, count) = (2_500, Scale.count(5_000, nightly: 100_000))
+    let (batch, count) = (2_500, Scale.count(2_500, nightly: 100_000))
     for number in 0..<(count / batch) {
       let output = try Python.run(
         "merge_cases.py", ["--seed", "\(seed)/\(number)", "--count", "\(batch)"])

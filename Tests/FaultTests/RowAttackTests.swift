@@ -17,7 +17,7 @@ struct RowAttackTests {
   func `attacks on rows are always detected`(beginning: String) throws {
     let dice = Dice()
     let life = try VaultLife(vector: beginning)
-    let failures = life.attack(count: Scale.count(500, nightly: 100_000), seed: dice.seed)
+    let failures = life.attack(count: Scale.count(200, nightly: 100_000), seed: dice.seed)
     #expect(failures.isEmpty, "seed \(dice.seed): \(failures.joined(separator: "\n"))")
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Many items that want names which others have, had, or give up in the same merge.
 @Suite struct `Names of merged items` {
-  private static let count = Copies.isNightly ? 150 : 90
+  private static let count = Copies.isNightly ? 150 : 70
 
   private func move(
     _ name: String, to new: String, in vault: inout UnlockedVault
