@@ -62,6 +62,8 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   case leftOut = 14
   /// It has taken the same as this machine, and has something else.
   case differs = 15
+  /// Its head says that a later release wrote it.
+  case newer = 16
 
   /// Whether somebody has to look at it: a machine that is off is no alarm.
   public var isAlarm: Bool { self != .late && self != .leftOut }
@@ -87,6 +89,7 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .twoOwners: "two-owners"
     case .leftOut: "left-out"
     case .differs: "differs"
+    case .newer: "newer"
     }
   }
 }

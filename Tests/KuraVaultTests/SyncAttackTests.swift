@@ -157,6 +157,20 @@ import Testing
     try recover(honest)
   }
 
+  @Test func `have a head that says to be of a later release`() throws {
+    let honest = store.files
+    var bytes = try #require(honest[.head(phone)])
+    bytes[8] = 2
+    store.files[.head(phone)] = bytes
+    #expect(try named() == [finding(.newer, phone)])
+    store.files[.head(phone)] = Array(bytes.prefix(12))
+    #expect(try named() == [finding(.newer, phone)])
+    bytes[8] = 0
+    store.files[.head(phone)] = bytes
+    #expect(try named() == [finding(.forged, phone)])
+    try recover(honest)
+  }
+
   @Test func `cut a head`() throws {
     let honest = store.files
     let bytes = try #require(honest[.head(phone)])

@@ -290,6 +290,30 @@ import Testing
   }
 
   @Test func `is not asked for by who had not the key before`() throws {
+    let mine = try leaveForged { $0 }
+    #expect(
+      try phone.meet(machines.store).findings
+        == [SyncReport.Finding(kind: .falseEpoch, device: mine)])
+  }
+
+  /// Of a later one nobody can tell that it was made up: it is waited for, and holds nobody up.
+  @Test func `holds nobody up where somebody who is not known says to follow`() throws {
+    let mine = try leaveForged { _ in [DeviceTable.Epoch([UInt8](repeating: 7, count: 16).span)] }
+    let late = [SyncReport.Finding(kind: .late, device: mine)]
+    try phone.fill { try $0.put("a", "2") }
+    let report = try phone.meet(machines.store)
+    #expect(report.findings == late && report.sentCount == 1)
+    #expect(try tower.meet(machines.store).findings == late)
+    try tower.fill { vault throws in #expect(try vault.getText("a") == "2") }
+  }
+
+  /// Leaves the record of an epoch after the present one as somebody would make it who has no key.
+  ///
+  /// - Parameter parents: Which ones it names, in the place of the right ones.
+  /// - Returns: Who made it.
+  private func leaveForged(
+    _ parents: ([DeviceTable.Epoch]) -> [DeviceTable.Epoch]
+  ) throws -> DeviceID {
     let honest = machines.store.files
     try rekey(desk)
     try desk.meet(machines.store)
@@ -299,14 +323,14 @@ import Testing
         machines.store.files[path]?[8] == RemoteObject.Kind.epochRecord.rawValue
           && honest[path] == nil
       })
-    // The record as somebody would make it who knows the epoch, and not its key.
     let front = try SyncFront(kept: try #require(machines.store.files[.head(device)]))
     let object = try #require(machines.store.files[path])
     let known = try EpochRecord(object: object.span, in: front.head.epoch)
     let mine = try DeviceSeed.random(vault: front.head.vault, device: VaultID.zeroDevice)
+    let named = Set(parents(known.parents))
     var record = EpochRecord(
-      vault: known.vault, maker: mine.device, parents: Set(known.parents),
-      ancestors: Set(known.ancestors), sealed: known.sealed)
+      vault: known.vault, maker: mine.device, parents: named,
+      ancestors: named.union(known.ancestors), sealed: known.sealed)
     let body = try record.signed(with: try mine.pair()) { _ throws(FormatError) in
       do { return try Key.fresh() } catch { throw .outOfMemory }
     }
@@ -317,9 +341,7 @@ import Testing
     machines.store.files = honest
     machines.store.files[.object(mine.device, hash: head.record)] = forged
     machines.store.files[.head(mine.device)] = head.signed(with: try mine.pair())
-    #expect(
-      try phone.meet(machines.store).findings
-        == [SyncReport.Finding(kind: .falseEpoch, device: mine.device)])
+    return mine.device
   }
 }
 

@@ -94,6 +94,15 @@ public struct RemoteHead: Equatable, Sendable {
     } catch { return true }
   }
 
+  /// Whether these begin like a head of a later layout than there is.
+  public static func isNewer(_ bytes: Span<UInt8>) -> Bool {
+    var reader = ByteReader(bytes)
+    do throws(FormatError) {
+      for byte in magic where try reader.integer(UInt8.self) != byte { return false }
+      return try reader.integer(UInt16.self) > layout
+    } catch { return false }
+  }
+
   private static func counted(_ reader: inout ByteReader) throws(FormatError) -> [UInt8] {
     let count = try reader.integer(UInt32.self)
     guard count <= longest else { throw .damaged }

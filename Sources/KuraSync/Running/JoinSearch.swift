@@ -85,6 +85,8 @@ struct ClearHead {
   static let longest = 262_144
   private static let magic = Array("KURAHEAD".utf8)
   private static let layout: [UInt8] = [1, 0, 0, 0]
+  /// How many heads stand in a chain.
+  private static let block = 1_024
 
   let bytes: [UInt8]
   let vault: [UInt8]
@@ -107,6 +109,19 @@ struct ClearHead {
     (epoch, record, header) = (
       Array(bytes[84..<100]), Array(bytes[100..<132]), Array(bytes[132..<164])
     )
+    // Nobody goes before the others by a number that no head has which names all before it.
+    guard let before = Self.before(bytes), number == UInt64(before) + 1 else { return nil }
+  }
+
+  /// How many heads of its device it names; nil where that is cut off.
+  private static func before(_ bytes: [UInt8]) -> Int? {
+    func count(at place: Int) -> Int? {
+      bytes.count >= place + 2 ? Int(bytes[place]) | Int(bytes[place + 1]) << 8 : nil
+    }
+    guard let chains = count(at: 164), let ids = count(at: 166 + 32 * chains),
+      bytes.count >= 168 + 32 * chains + 16 * ids, chains <= block, ids < block
+    else { return nil }
+    return block * chains + ids
   }
 
   /// Whether a later release wrote it.

@@ -106,7 +106,10 @@ enum SyncWords {
   ///
   /// - Parameter now: By the clock of this machine, in ms of Unix time.
   static func line(_ news: SyncNews, now: UInt64) -> String {
-    let name = label(of: news)
+    line(news, of: label(of: news), now: now)
+  }
+
+  private static func line(_ news: SyncNews, of name: String, now: UInt64) -> String {
     switch news.notice {
     case .late:
       return "not all of \(name) is here yet; it was last heard " + since(news.heard, now)
@@ -150,6 +153,10 @@ enum SyncWords {
       return
         "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "
         + "both, and bring the file of the one into the other by 'kura merge'"
+    case .newer:
+      return
+        "what stands in the place of \(name) says that a later release of kura wrote it, and is "
+        + "not taken: use that release here, too; if nobody has one, look who can write to the store"
     case .leftOut:
       return "what \(name) changed after it was taken out is left out here"
     }

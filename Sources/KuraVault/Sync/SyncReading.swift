@@ -33,6 +33,7 @@ extension SyncRun {
     (fronts[name], reports[name]) = (nil, nil)
     guard let bytes = try shelf.file(.head(name), most: RemoteHead.longest) else { return }
     guard let head = try? RemoteHead(decoding: bytes.span) else {
+      guard !RemoteHead.isNewer(bytes.span) else { return report.name(.newer, name) }
       report.name(RemoteHead.isCut(bytes.span) ? .late : .forged, name)
       return
     }
