@@ -13,7 +13,7 @@ enum Rotate {
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
     let messages = invocation.messages
     let access = try invocation.access()
-    var isBegun = false
+    var (isBegun, vault): (Bool, [UInt8]) = (false, [])
     do throws(CommandError) {
       try access.unlocked { connection throws(ClientError) in
         isBegun = true
@@ -21,12 +21,14 @@ enum Rotate {
           isBegun = LockFacts(error) == nil && error != .noAgent
           throw error
         }
+        vault = (try? connection.status())?.vault ?? []
       }
     } catch {
       guard isBegun, case .client(let error) = error else { throw error }
       throw Lost.rotation.from(error)
     }
     messages.note(done)
+    Sync.tellOfRotation(vault, messages)
     return .ok
   }
 
@@ -48,6 +50,7 @@ enum Rotate {
       throw Lost.rotation.from(error)
     }
     messages.note(done)
+    Sync.tellOfRotation((try? connection.status())?.vault ?? [], messages)
   }
 
   private static let done = "everything is sealed under a new data key"

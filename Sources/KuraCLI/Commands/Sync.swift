@@ -150,9 +150,32 @@ enum Sync {
   ///
   /// - Parameter vault: The id of the one that was changed.
   static func tellOfStore(_ vault: [UInt8], _ messages: Messages) {
-    guard let note = try? StoreNote.read(for: vault), !note.remote.isEmpty else { return }
+    guard hasStore(vault) else { return }
     messages.note("what the store has of it, sealed, is still there")
     messages.suggest("'kura sync compact' has all machines take it out")
+  }
+
+  /// Says that slots of before stand in what a store has kept.
+  ///
+  /// - Parameter vault: The id of the one whose passcode was changed.
+  static func tellOfFormerPasscode(_ vault: [UInt8], _ messages: Messages) {
+    guard hasStore(vault) else { return }
+    messages.note("what the store has from before opens by the former one, for who kept that")
+    messages.suggest(
+      "if that one was seen, or can be guessed: 'kura rekey' gives the vault another key")
+  }
+
+  /// Says that a data key is a matter of this machine.
+  ///
+  /// - Parameter vault: The id of the one that was rotated.
+  static func tellOfRotation(_ vault: [UInt8], _ messages: Messages) {
+    guard hasStore(vault) else { return }
+    messages.note("nothing that is in the store is renewed by that; 'kura rekey' does it there")
+  }
+
+  private static func hasStore(_ vault: [UInt8]) -> Bool {
+    guard let note = try? StoreNote.read(for: vault) else { return false }
+    return !note.remote.isEmpty
   }
 
   /// What this machine has noted of the store of a vault; nil for none.
