@@ -57,10 +57,11 @@ def read_memory(data):
     was = many(reader.u16(), lambda: read_was(reader), "devices", lambda x: x[0])
     standing = read_standing(reader)
     pending = many(reader.u8(), lambda: read_standing(reader))
-    beside = many(reader.u8(), lambda: (reader.take(16), reader.take(reader.u32()), reader.take(72)), "epochs",
+    beside = many(reader.u8(), lambda: (reader.take(16), reader.take(reader.u32()), reader.take(104)), "epochs",
                   lambda x: x[0]) if flags & 8 else ()
     reader.end()
-    need(len(beside) <= 7 and bool(flags & 8) == bool(beside), "epochs beside")
+    need(len(beside) <= 7 and bool(flags & 8) == bool(beside) and all(len(x[1]) <= LIMITS[RECORD] for x in beside),
+         "epochs beside")
     need(any(device) and flags < 32 and len(record) <= LIMITS[RECORD], "memory")
     need(len(covered) <= 512 and len(was) <= 64, "too many")
     need(len(pending) <= 1 and all(found.at[0] for found in pending), "pending")

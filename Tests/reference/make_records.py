@@ -243,6 +243,17 @@ def shared(make):
         "no run": stand(vouched=[(low, [])]), "runs of devices descend": stand(vouched=standing.vouched[::-1]),
     })
     make.bad("remote", b"\2" + kura_shared.memory_bytes(memory)[1:], "layout 2")
+    beside = [(epoch, record, bytes([len(record)]) * 104) for epoch, record in ((low, b"one"), (high, b"another"))]
+    several = memory._replace(flags=31, beside=beside)
+    make.good("remote", kura_shared.memory_bytes(memory._replace(flags=8, beside=beside[:1])))
+    make.bent("remote", several, kura_shared.memory_bytes, {
+        "epochs beside descend": lambda m: m._replace(beside=beside[::-1]),
+        "one epoch beside twice": lambda m: m._replace(beside=[beside[0], beside[0]]),
+        "8 epochs beside": lambda m: m._replace(beside=[(bytes([n]) * 16, *beside[0][1:]) for n in range(8)]),
+        "epochs beside without the flag": lambda m: m._replace(flags=23),
+        "the flag without epochs beside": lambda m: m._replace(beside=()),
+    })
+    make.bad("remote", kura_shared.memory_bytes(several._replace(beside=())) + b"\0", "no epoch beside")
     pieces = [(make.source.bytes(32), 1_000), (make.source.bytes(32), 900)]
     make.bent("place", (17, make.id(), pieces), kura_shared.value_place_bytes, {
         "no chunk": lambda p: (0, *p[1:]), "more pieces than chunks": lambda p: (1, *p[1:]),
