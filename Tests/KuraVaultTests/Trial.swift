@@ -104,7 +104,10 @@ final class Trial {
     case 0..<43: try change(machine, number)
     case 43..<45: try changeSlots(of: machine)
     case 45..<65: try meet(machine, killedAfter: dice.below(3) == 0 ? dice.below(25) : nil)
-    case 65..<82: carry(machine, portion: [10, 50, 100][dice.below(3)])
+    case 65..<81: carry(machine, portion: [10, 50, 100][dice.below(3)])
+    case 81:
+      log.append("\(number) has something back that was gone")
+      hub.double(&dice)
     case 82..<85:
       links = links == nil ? Set(machines.indices.filter { _ in dice.below(2) == 0 }) : nil
       log.append("\(number) reached: \(links.map { "\($0.sorted())" } ?? "all")")

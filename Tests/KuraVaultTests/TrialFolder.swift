@@ -8,15 +8,27 @@ import KuraFormat
 struct TrialHub {
   fileprivate(set) var files: [RemotePath: [UInt8]] = [:]
   fileprivate(set) var paths: [RemotePath] = []
+  /// Objects that are gone.
+  private var former: [(path: RemotePath, bytes: [UInt8])] = []
 
   mutating func set(_ path: RemotePath, _ bytes: [UInt8]?) {
-    if bytes == nil { paths.removeAll { $0 == path } }
+    if bytes == nil {
+      if case .object = path, let gone = files[path] { former.append((path, gone)) }
+      paths.removeAll { $0 == path }
+    }
     if bytes != nil, files[path] == nil { paths.append(path) }
     files[path] = bytes
   }
 
   /// Loses a file for good.
   mutating func lose(_ path: RemotePath) { set(path, nil) }
+
+  /// Brings one back that is gone, as a carrier does for which it never went.
+  mutating func double(_ dice: inout SystemDice) {
+    guard !former.isEmpty else { return }
+    let (path, bytes) = former.remove(at: dice.below(former.count))
+    if files[path] == nil { set(path, bytes) }
+  }
 }
 
 /// Keeps one machine's copy of the store, and carries what changed, when it comes to that.
