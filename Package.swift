@@ -246,6 +246,9 @@ let package = Package(
     .target(
       name: "TestGround", dependencies: ["KuraProtocol"], path: "Tests/TestGround",
       swiftSettings: tests),
+    .target(
+      name: "TestChips", dependencies: ["KuraVault", "SecureMemory"], path: "Tests/TestChips",
+      swiftSettings: tests),
     .testTarget(
       name: "SecureMemoryTests", dependencies: ["CKuraSystem", "SecureMemory"], swiftSettings: tests
     ),
@@ -261,7 +264,7 @@ let package = Package(
       name: "KuraVaultTests",
       dependencies: [
         "KuraVault", "KuraStorage", "KuraFormat", "KuraCrypto", "SecureMemory", "CSQLite",
-        "TestGround",
+        "TestChips", "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(
@@ -271,7 +274,7 @@ let package = Package(
       name: "KuraAgentTests",
       dependencies: [
         "KuraAgent", "KuraFormat", "KuraHardware", "KuraProtocol", "KuraVault", "SecureMemory",
-        "CKuraSystem", "CSQLite", "TestGround",
+        "CKuraSystem", "CSQLite", "TestChips", "TestGround",
       ],
       swiftSettings: tests),
     .testTarget(

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "hardware.h"
 
+#include "events.h"
 #include "spawning.h"
 
 #include <errno.h>
@@ -14,12 +15,20 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* In seconds: a TPM makes a key of RSA in half of that; a security key is touched twice. */
 enum { LONGEST = 60 };
 
 enum { MOST_VARIABLES = 2 };
+
+/* Beside which one is wanted: whether what stands for its process is, too. Or in its place: that such a one is to end. */
+enum { SHOWN = 0x40, ENDED = 0x20 };
+
+/* As in headers of glibc from 2.36 on. */
+enum { BY_PIDFD = 3 };
 
 /* How each is started, and which variables say where what it speaks to is. */
 static struct {
@@ -31,22 +40,50 @@ static struct {
 
 static int starter = -1;
 
-static int receive(int from, char *word) {
-  struct iovec part = {word, 1};
+/* A message of one byte, and a descriptor where it has one. */
+struct parcel {
+  struct msghdr message;
+  struct iovec part;
+  char word;
   union {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
   } control;
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+};
+
+static void wrap(struct parcel *parcel) {
+  parcel->part = (struct iovec){&parcel->word, 1};
+  parcel->message = (struct msghdr){
+      .msg_iov = &parcel->part,
+      .msg_iovlen = 1,
+      .msg_control = parcel->control.room,
+      .msg_controllen = sizeof parcel->control.room};
+}
+
+/* The descriptor that comes with a word; -1 where none does. False where nobody says anything any more. */
+static int receive(int from, char *word, int *given) {
+  struct parcel parcel;
+  wrap(&parcel);
   ssize_t got;
-  do got = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+  do got = recvmsg(from, &parcel.message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
-  const struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-  if (!head || head->cmsg_type != SCM_RIGHTS) return -1;
-  int given;
-  memcpy(&given, CMSG_DATA(head), sizeof given);
-  return given;
+  const struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&parcel.message) : NULL;
+  *given = -1;
+  if (head && head->cmsg_type == SCM_RIGHTS) memcpy(given, CMSG_DATA(head), sizeof *given);
+  *word = parcel.word;
+  return got == 1;
+}
+
+static int hand(int to, char word, int given) {
+  struct parcel parcel = {.word = word};
+  wrap(&parcel);
+  struct cmsghdr *head = CMSG_FIRSTHDR(&parcel.message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof given);
+  memcpy(CMSG_DATA(head), &given, sizeof given);
+  if (given < 0) parcel.message.msg_controllen = 0;
+  return sendmsg(to, &parcel.message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
 static void limit(int what, rlim_t most) {
@@ -78,14 +115,28 @@ static void become(int which, int end) {
   _exit(127);
 }
 
+/* Ends a process of ours, and nobody else's: who asks for it may have been taken over. */
+static void finish(int process) {
+  siginfo_t unused;
+  if (waitid((idtype_t)BY_PIDFD, (id_t)process, &unused, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+  syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0u);
+}
+
 static void serve(int from) {
   prctl(PR_SET_NAME, "kura-starter");
   /* Nobody waits for what is started. */
   signal(SIGCHLD, SIG_IGN);
   char which;
-  for (int end; (end = receive(from, &which)) >= 0; close(end)) {
+  for (int end; receive(from, &which, &end) && end >= 0; close(end)) {
+    if (which == ENDED) {
+      finish(end);
+      continue;
+    }
     pid_t child = fork();
-    if (child == 0) become(which, end);
+    if (child != 0) continue;
+    /* Its own hand: its number is nobody else's meanwhile. */
+    if (which & SHOWN) hand(end, 0, kura_process_hold(getpid()));
+    become(which & ~SHOWN, end);
   }
   _exit(0);
 }
@@ -119,28 +170,28 @@ int kura_helper_prepare(void) {
   return failed;
 }
 
-void kura_hardware_hang_up(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
+void kura_helper_end(int descriptor, int process) {
+  shutdown(descriptor, SHUT_RDWR);
+  /* We may end nobody ourselves, once we have become another. */
+  if (process >= 0) hand(starter, ENDED, process);
+}
 
-int kura_helper_start(int which) {
+static int start(int which, int *process) {
   if (starter < 0 || !helpers[which].program) return -ENOENT;
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
-  char word = (char)which;
-  struct iovec part = {&word, 1};
-  union {
-    char room[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-  } control = {0};
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
-  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(head), &ends[1], sizeof(int));
-  int failed = sendmsg(starter, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+  char word = (char)(process ? which | SHOWN : which);
+  int failed = hand(starter, word, ends[1]);
   close(ends[1]);
+  if (!failed && process && !receive(ends[0], &word, process)) failed = -ECHILD;
   if (!failed) return ends[0];
   close(ends[0]);
   return failed;
+}
+
+int kura_helper_start(int which) { return start(which, NULL); }
+
+int kura_helper_start_held(int which, int *process) {
+  *process = -1;
+  return start(which, process);
 }

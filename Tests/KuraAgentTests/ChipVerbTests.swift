@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-import KuraAgent
 import KuraProtocol
 import SecureMemory
+import TestChips
 import Testing
+
+@testable import KuraAgent
 
 /// What the agent does with slots of a TPM.
 @Suite struct `Slots of a TPM` {
@@ -13,7 +15,7 @@ import Testing
   init() throws {
     let made = FakeChip()
     chip = made
-    bench = try Bench { $0.chip = made }
+    bench = try Bench { $0.chip = { _ in made } }
   }
 
   private func add(
@@ -24,6 +26,15 @@ import Testing
     order.label = label
     order.flags = flags.union(.weakKDF)
     #expect(try bench.add(order, code, on: wire).isOK)
+  }
+
+  private func remove(_ number: UInt8, on wire: Wire) throws {
+    let removed = try bench.ask(wire) {
+      try $0.putRequest(
+        .slotRemove(
+          .init(SlotAuthority(.passcode, secret: Bench.passcode.utf8.span), number: number)))
+    }
+    #expect(removed.isOK)
   }
 
   private func labels(on wire: Wire) throws -> [String] {
@@ -106,12 +117,7 @@ import Testing
     }
     #expect(try set(1_000, by: "").failure == .ownerNeeded)
     #expect(try set(1_000, by: "0815").failure == .ownerNeeded)
-    #expect(
-      try bench.ask(wire) {
-        try $0.putRequest(
-          .slotRemove(
-            .init(SlotAuthority(.passcode, secret: Bench.passcode.utf8.span), number: 2)))
-      }.isOK)
+    try remove(2, on: wire)
     try add("2468", flags: .withProtected, on: wire)
     #expect(try set(1_000, by: "1357").wrong?.isCode == true)
     #expect(try set(1_000, by: "2468").isOK)
@@ -172,7 +178,7 @@ import Testing
 @Suite struct `A TPM that does not answer` {
   @Test func `holds up nobody but who asked for it, whose try is none`() throws {
     let chip = HungChip()
-    let bench = try Bench { $0.chip = chip }
+    let bench = try Bench { $0.chip = { _ in chip } }
     let wire = try bench.unlocked()
     let other = try bench.client()
     try wire.send { try $0.putRequest(.chip) }
@@ -187,7 +193,7 @@ import Testing
 
   @Test func `keeps no passcode from being tried while a code is`() throws {
     let (chip, hung) = (FakeChip(), HungChip())
-    let bench = try Bench { $0.chip = SwitchedChip(chip, hung) }
+    let bench = try Bench { $0.chip = { _ in SwitchedChip(chip, hung) } }
     let wire = try bench.unlocked()
     var order = SlotOrder(.tpm)
     order.cost = KDFParameters(memory: 8_192, passes: 1)

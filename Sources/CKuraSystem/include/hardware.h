@@ -19,7 +19,11 @@ int kura_helper_prepare(void);
    to other rights. The socket or a negated errno, -ENOENT where it was not named. */
 int kura_helper_start(int which);
 
-/* Ends what is said by such a socket, which is still to be closed: whoever waits for an answer there has none. */
-void kura_hardware_hang_up(int socket);
+/* The same, and a descriptor that stands for the process, whatever becomes of its number; -1 where the kernel has none. */
+int kura_helper_start_held(int which, int *_Nonnull process);
+
+/* Ends what is said by such a socket, which is still to be closed: whoever waits for an answer there has none. And ends
+   the process, unless that is -1. */
+void kura_helper_end(int socket, int process);
 
 #endif

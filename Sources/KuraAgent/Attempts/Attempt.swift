@@ -154,10 +154,10 @@ extension Agent {
 
   /// Drops what a client asked for and the worker has not begun, with its secrets and its file.
   ///
-  /// What is under way runs to its end, but that no security key blinks for it any more.
+  /// What is under way runs to its end, but that no hardware is asked for it any more.
   func abandonAttempts(of client: Connection) {
     client.ward.end()
-    client.ward = KeyWard()
+    client.ward = HardwareWard()
     attempts.removeAll { attempt in
       guard attempt.client === client,
         worker.withdraw(attempt.job) || chipWorker?.withdraw(attempt.job) == true
@@ -245,6 +245,7 @@ extension Agent {
 
   private func options(for connection: Connection) -> VaultOptions {
     var options = options
+    options.chip = configuration.chip(connection.ward)
     options.keys = configuration.keys(connection.ward)
     return options
   }
@@ -254,7 +255,6 @@ extension Agent {
     var options = VaultOptions(
       stateDirectory: configuration.stateDirectory, now: { clock().wall })
     options.memory = memory
-    options.chip = configuration.chip
     options.look = { KeyFileLook.soon(at: $0) }
     return options
   }

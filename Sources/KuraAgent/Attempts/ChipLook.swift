@@ -7,15 +7,14 @@ internal import SecureMemory
 /// Tells how this machine's TPM holds against guessing, which takes a program of its own some time.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class ChipLook: Act, @unchecked Sendable {
-  private let chip: (any SealingChip)?
+  private let chip: any SealingChip
   private var facts: ChipFacts?
 
   let asksChip = true
 
-  init(_ chip: (any SealingChip)?) { self.chip = chip }
+  init(_ chip: any SealingChip) { self.chip = chip }
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
-    guard let chip else { throw .chip(ChipFault(.noProgram)) }
     do throws(ChipFault) { facts = try chip.facts() } catch { throw .chip(error) }
   }
 
@@ -31,6 +30,8 @@ extension Agent {
   func lookAtChip(_ connection: Connection) throws(Refusal) {
     try checkAttempts()
     let nothing = try secret(Span())
-    start(Attempt(ChipLook(configuration.chip), nothing, for: connection), for: connection)
+    start(
+      Attempt(ChipLook(configuration.chip(connection.ward)), nothing, for: connection),
+      for: connection)
   }
 }

@@ -49,8 +49,8 @@ final class Connection {
   var wait: MaskWait?
   /// Items that it will have stored as a whole, once all of them have come.
   var gathered: GatheredItems?
-  /// Has a security key blink for it no longer than it waits.
-  var ward = KeyWard()
+  /// Has hardware asked for it no longer than it waits.
+  var ward = HardwareWard()
   /// What it does in a store for its vault.
   var meeting: StoreMeeting?
 

@@ -2,7 +2,7 @@
 
 internal import CKuraSystem
 public import KuraFormat
-public import KuraVault
+internal import KuraVault
 
 /// Tells an agent at its start what it may do and where its files are.
 public struct AgentConfiguration: Sendable {
@@ -18,11 +18,11 @@ public struct AgentConfiguration: Sendable {
   /// Whether SIGTERM, SIGHUP and SIGINT lock every vault and end the agent; they are blocked then.
   public var endsAtSignals = false
 
-  /// What speaks to this machine's TPM; a test's own does.
-  public var chip: (any SealingChip)? = HardwareProgram()
+  /// What speaks to this machine's TPM for a client, as long as that is there; a test's own does.
+  var chip: @Sendable (HardwareWard) -> any SealingChip = { HardwareProgram(wardedBy: $0) }
 
-  /// What speaks to security keys for a client, as long as that is there; a test's own does.
-  var keys: @Sendable (KeyWard) -> any SecurityKeys = { HardwareProgram(wardedBy: $0) }
+  /// The same of security keys.
+  var keys: @Sendable (HardwareWard) -> any SecurityKeys = { HardwareProgram(wardedBy: $0) }
 
   /// Starts what asks for a finger: a socket on which it tells of that, or a negated errno; a test's own does.
   var startFinger: @Sendable () -> Int32 = { kura_helper_start(Int32(KURA_FINGER)) }

@@ -12,10 +12,10 @@ struct HardwareProgram: SealingChip, SecurityKeys {
   /// How long nothing may be heard of it, in milliseconds: it is ended before.
   private static let patience: Int32 = 70_000
 
-  /// Ends what a security key is asked for with who waits for it; nil for what does not wait for a person.
-  private let ward: KeyWard?
+  /// Ends what is asked for with who waits for it.
+  private let ward: HardwareWard
 
-  init(wardedBy ward: KeyWard? = nil) { self.ward = ward }
+  init(wardedBy ward: HardwareWard) { self.ward = ward }
 
   /// Makes ready to start it and what asks for a finger, as far as they are on this machine; before there is a second
   /// thread.
@@ -126,15 +126,21 @@ struct HardwareProgram: SealingChip, SecurityKeys {
 
   private func ask(_ wish: consuming HardwareWish) throws(ChipFault) -> HardwareAnswer {
     guard let message = try? wish.encoded() else { throw ChipFault(.failed) }
-    let descriptor = kura_helper_start(Int32(KURA_HARDWARE))
+    var process: Int32 = -1
+    // A TPM forgets by itself who spoke to it; a security key has to be told to blink no longer.
+    let descriptor =
+      wish.isOfKey
+      ? kura_helper_start(Int32(KURA_HARDWARE))
+      : unsafe kura_helper_start_held(Int32(KURA_HARDWARE), &process)
     guard descriptor >= 0 else {
       throw ChipFault(descriptor == -ENOENT ? .noProgram : .programFailed)
     }
     defer {
-      ward?.release()
+      ward.release()
       close(descriptor)
+      if process >= 0 { close(process) }
     }
-    guard ward?.hold(descriptor) != false else { throw ChipFault(.programFailed) }
+    guard ward.hold(descriptor, process) else { throw ChipFault(.programFailed) }
     guard HardwarePipe.send(message, to: descriptor),
       let said = HardwarePipe.receive(from: descriptor, patience: Self.patience),
       let answer = try? HardwareWords.answer(said.bytes)

@@ -2,6 +2,7 @@
 
 import KuraVault
 import SecureMemory
+import TestChips
 
 /// A TPM that does not answer before it is told to, and fails then.
 final class HungChip: SealingChip {
