@@ -159,6 +159,25 @@ ptrdiff_t kura_passwd_home(char *into, size_t capacity) {
   return found || is_ours(&line, into, capacity) ? (ptrdiff_t)line.count : 0;
 }
 
+ptrdiff_t kura_group_name(uint32_t group, char *into, size_t capacity) {
+  FILE *file = fopen("/etc/group", "re");
+  if (!file) return 0;
+  char *line = NULL;
+  size_t room = 0, found = 0;
+  while (found == 0 && getline(&line, &room, file) > 0) {
+    size_t name = strcspn(line, ":");
+    const char *number = line[name] ? strchr(line + name + 1, ':') : NULL;
+    char *end = NULL;
+    if (!number || name > capacity || strtoul(number + 1, &end, 10) != group) continue;
+    if (end == number + 1 || *end != ':') continue;
+    memcpy(into, line, name);
+    found = name;
+  }
+  free(line);
+  fclose(file);
+  return (ptrdiff_t)found;
+}
+
 static int is_same(const char *one, const char *other) {
   struct stat a, b;
   if (strcmp(one, other) == 0) return 1;

@@ -8,6 +8,8 @@ internal import KuraTerms
 @safe final class TPM {
   /// The kernel's device, which shares the TPM among programs.
   private static let device = "/dev/tpmrm0"
+  /// What stands before the path of a device.
+  private static let scheme = "device:"
 
   let context: OpaquePointer
   private var transport: OpaquePointer?
@@ -17,9 +19,11 @@ internal import KuraTerms
   ///
   /// - Parameter place: As libtss2's loader names it; nil for the kernel's device.
   init(at place: String?) throws(ChipFault) {
-    if place == nil { try TPM.checkDevice() }
+    let name = place ?? TPM.scheme + TPM.device
+    if name.hasPrefix(TPM.scheme) {
+      try TPM.check(device: String(name.dropFirst(TPM.scheme.count)))
+    }
     var transport: OpaquePointer?
-    let name = place ?? "device:" + TPM.device
     guard unsafe Tss2_TctiLdr_Initialize(name, &transport) == 0 else { throw ChipFault(.noChip) }
     var context: OpaquePointer?
     let code = unsafe Esys_Initialize(&context, transport, nil)
@@ -38,18 +42,25 @@ internal import KuraTerms
     unsafe Tss2_TctiLdr_Finalize(&transport)
   }
 
-  /// Says why the device cannot be had, which libtss2 does not.
-  private static func checkDevice() throws(ChipFault) {
+  /// Says why a device cannot be had, which libtss2 does not.
+  private static func check(device: String) throws(ChipFault) {
     let descriptor = unsafe open(device, O_RDWR | O_CLOEXEC)
     guard descriptor < 0 else {
       close(descriptor)
       return
     }
     switch errno {
-    case EACCES, EPERM: throw ChipFault(.denied)
+    case EACCES, EPERM: throw ChipFault(.denied, group(of: device))
     case EBUSY: throw ChipFault(.busy)
     default: throw ChipFault(.noChip)
     }
+  }
+
+  /// The group that may use a device; 0 where none but root's may.
+  private static func group(of device: String) -> UInt32 {
+    var status = stat()
+    guard unsafe stat(device, &status) == 0, status.st_mode & 0o060 == 0o060 else { return 0 }
+    return status.st_gid
   }
 
   /// Takes something in whose end this connection's is.

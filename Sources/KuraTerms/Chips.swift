@@ -69,7 +69,7 @@ public struct ChipFault: Error, Equatable, Sendable {
     case programFailed = 2
     /// There is no TPM here.
     case noChip = 3
-    /// This user may not use it.
+    /// This user may not use it; the number is that of the group that may, 0 for none.
     case denied = 4
     /// Somebody else has it.
     case busy = 5

@@ -57,6 +57,9 @@ int kura_directory_sync(const char *_Nonnull path);
    other source is asked: that would take the C library's modules. */
 ptrdiff_t kura_passwd_home(char *_Nonnull into, size_t capacity);
 
+/* The name that group(5) has for a number, in the same way. */
+ptrdiff_t kura_group_name(uint32_t group, char *_Nonnull into, size_t capacity);
+
 /* The directory /run/user/UID that a login makes for our user, with a terminator: its length, 0 where it is not
    there or not ours alone. `home` is what HOME says: where that is not what passwd(5) says, somebody wants
    places of their own. */

@@ -71,6 +71,11 @@ extension System {
     try unsafe text { unsafe kura_passwd_home($0, $1) }
   }
 
+  /// The name of a group by group(5); empty for none.
+  package static func groupName(_ group: UInt32) throws(FileError) -> [UInt8] {
+    try unsafe text { unsafe kura_group_name(group, $0, $1) }
+  }
+
   /// The directory that a login makes for our user; empty where it is not there or not ours alone.
   static func sessionDirectory(home: String) throws(FileError) -> [UInt8] {
     try unsafe text { unsafe kura_session_directory(home, $0, $1) }
