@@ -175,7 +175,7 @@ public enum VaultError: Error, Equatable, Sendable {
   case labelInvalid(TextRule)
   /// There is no room for another slot: this many fit, or fit of those that take a passcode.
   case slotsFull(limit: Int)
-  /// The credential opens this slot already.
+  /// The credential opens this slot already, or it has a code for the same TPM.
   case credentialTaken(UInt8)
   /// There is a recovery key already.
   case recoveryKeyExists

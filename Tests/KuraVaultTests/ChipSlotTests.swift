@@ -5,70 +5,10 @@ import KuraCrypto
 import KuraFormat
 import KuraStorage
 import SecureMemory
-import Synchronization
+import TestChips
 import Testing
 
 @testable import KuraVault
-
-/// A TPM that remembers what it was shown.
-private final class FakeChip: SealingChip {
-  struct Kept {
-    var secrets: [[UInt8]: (secret: [UInt8], code: [UInt8])] = [:]
-    var shown: [[UInt8]] = []
-    var fault: ChipFault?
-    var most: UInt32 = 32
-    /// Whether it gives back what it was not given.
-    var lies = false
-    var name: UInt8 = 1
-  }
-
-  let kept = Mutex(Kept())
-
-  private func check() throws(ChipFault) {
-    if let fault = kept.withLock({ $0.fault }) { throw fault }
-  }
-
-  func facts() throws(ChipFault) -> ChipFacts {
-    try check()
-    return ChipFacts(
-      failures: 0, mostFailures: kept.withLock { $0.most }, interval: 600,
-      hasLockoutPassword: false)
-  }
-
-  func seal(
-    _ secret: borrowing SecretBytes, code: borrowing SecretBytes
-  ) throws(ChipFault) -> ChipObject {
-    try check()
-    let (secret, code) = (bytes(secret), bytes(code))
-    return kept.withLock { kept in
-      let number = [UInt8(kept.secrets.count + 1)]
-      kept.secrets[number] = (secret, code)
-      kept.shown.append(code)
-      return ChipObject(storageKey: [kept.name], publicArea: [9], privateArea: number)!
-    }
-  }
-
-  func unseal(
-    _ object: ChipObject, code: borrowing SecretBytes
-  ) throws(ChipFault) -> SecretBytes {
-    try check()
-    let code = bytes(code)
-    let found = kept.withLock { kept -> [UInt8]? in
-      kept.shown.append(code)
-      guard let one = kept.secrets[object.privateArea], one.code == code else { return nil }
-      return kept.lies ? one.secret.reversed() : one.secret
-    }
-    guard object.storageKey == [kept.withLock { $0.name }] else { throw ChipFault(.other) }
-    guard let found, let secret = try? SecretBytes(copying: found.span) else {
-      throw ChipFault(.wrong)
-    }
-    return secret
-  }
-
-  private func bytes(_ secret: borrowing SecretBytes) -> [UInt8] {
-    secret.bytes.indices.map { secret.bytes[$0] }
-  }
-}
 
 /// Slots that a TPM has its part of.
 @Suite("A slot of a TPM") struct ChipSlotTests {
@@ -87,6 +27,11 @@ private final class FakeChip: SealingChip {
       secret(code), kdf: TestVault.kdf, allowsWeak: true, withProtected: withProtected,
       beside: try locked.attempt())
     try vault.addSlot(slot, authorizedBy: file.key())
+  }
+
+  private func remove(_ number: UInt8) throws {
+    var vault = try file.unlock()
+    try vault.removeSlot(number, authorizedBy: file.key())
   }
 
   private func refusal(adding code: String) -> VaultError? {
@@ -111,7 +56,10 @@ private final class FakeChip: SealingChip {
   }
 
   @Test func `shows the TPM another value for each slot, whose last byte is odd`() throws {
-    for _ in 0..<3 { try add("4711") }
+    for _ in 0..<3 {
+      try add("4711")
+      try remove(1)
+    }
     let shown = chip.kept.withLock { $0.shown }
     #expect(Set(shown).count == 3)
     #expect(shown.allSatisfy { $0.count == 32 && $0[31] & 1 == 1 })
@@ -124,6 +72,28 @@ private final class FakeChip: SealingChip {
     try add("4711")
     #expect(file.refusal("4711", .tpm) == nil)
     #expect(file.refusal("", .tpm) == nil)
+  }
+
+  @Test func `that takes a code is the only one of its TPM, which counts its wrong ones alone`()
+    throws
+  {
+    try add("4711")
+    #expect(refusal(adding: "0815") == .credentialTaken(1))
+    chip.kept.withLock { $0.name = 2 }
+    try add("0815")
+    chip.kept.withLock { $0.name = 1 }
+    var vault = try file.unlock()
+    let key = try file.key()
+    try vault.disableSlot(1, authorizedBy: key)
+    try add("1234")
+    vault = try file.unlock()
+    #expect(throws: VaultError.credentialTaken(3)) {
+      try vault.enableSlot(1, authorizedBy: key)
+    }
+    try remove(3)
+    vault = try file.unlock()
+    try vault.enableSlot(1, authorizedBy: key)
+    #expect(file.refusal("4711", .tpm) == nil)
   }
 
   @Test func `of another TPM is passed over, and said to be that`() throws {
@@ -185,8 +155,9 @@ private final class FakeChip: SealingChip {
       #expect(try codes.filter { try isRight($0, row, with: Array(guess)) } == [])
     }
     // Nothing that stands there is of the code alone: another slot for the same code shares nothing with it.
+    try remove(1)
     try add("4711")
-    let other = try #require(try file.unlock().trust.slots.first { $0.number == 2 })
+    let other = try #require(try file.unlock().trust.slots.first { $0.number == 1 })
     for (one, two) in [
       (row.key, other.key), (Array(row.header[16..<48]), Array(other.header[16..<48])),
     ] {

@@ -117,10 +117,10 @@ extension SlotControl {
     do throws(ClientError) {
       try connection.changeSlot(change, number, credential.kind, current: credential.secret)
     } catch {
-      guard change == .enable, case .refused(.recoveryKeyExists) = error else {
-        throw .client(error)
+      if change == .enable, case .refused(.recoveryKeyExists) = error {
+        throw .otherRecoveryKey(slots)
       }
-      throw .otherRecoveryKey(slots)
+      throw .adding(.tpm, error)
     }
     if change != .enable { warn(of: change, number, slots, messages) }
   }

@@ -24,10 +24,7 @@ struct SlotAdding: ~Copyable {
     let keyFile = kind == .keyFile ? try access.asking.keyFile(isNew: true) : nil
     if invocation.arguments.has(.auto) { try checkPlace(of: keyFile, invocation) }
     var connection = try access.connectRunningOrOwn()
-    let chip = kind == .tpm ? try running { () throws(ClientError) in try connection.chip() } : nil
-    let key =
-      kind == .fido2
-      ? try running { () throws(ClientError) in try connection.securityKey(forNew: true) } : nil
+    let (chip, key) = try hardware(for: kind, &connection)
     let given =
       kind == .keyFile
       ? keyFile : try access.asking.secret(.newPasscodeFD, .newPasscodeFile)
@@ -49,6 +46,18 @@ struct SlotAdding: ~Copyable {
     for line in Diagnostic.thiefWords(chip, takesCode: takesCode) { invocation.messages.note(line) }
   }
 
+  /// What the slot is to be of, where that is no file and nothing that is typed.
+  private static func hardware(
+    for kind: Credential, _ connection: inout Connection
+  ) throws(CommandError) -> (ChipFacts?, SecurityKeyFacts?) {
+    do throws(ClientError) {
+      return (
+        kind == .tpm ? try connection.chip() : nil,
+        kind == .fido2 ? try connection.securityKey(forNew: true) : nil
+      )
+    } catch { throw .adding(kind, error) }
+  }
+
   private mutating func make(
     _ credential: borrowing ProvedCredential, _ questioner: inout Questioner,
     _ connection: inout Connection
@@ -58,7 +67,7 @@ struct SlotAdding: ~Copyable {
       return try connection.addSlot(
         credential.kind, current: credential.secret, order, secret: secret
       ) { key throws(ClientError) in keeper.keep(key, &questioner, &failure) }
-    } catch { throw failure?.withoutChange ?? .client(error) }
+    } catch { throw failure?.withoutChange ?? .adding(order.kind, error) }
   }
 }
 

@@ -140,7 +140,7 @@ public enum Refusal: Error, Equatable, Sendable {
   case slotNotFound(UInt8)
   /// As many slots are taken as there can be, or can be of those with a passcode.
   case slotsFull(limit: Int)
-  /// The slot of that number takes the same already.
+  /// The slot of that number takes the same already, or has a code for the same TPM.
   case slotTaken(UInt8)
   /// The vault has a recovery key already.
   case recoveryKeyExists

@@ -48,6 +48,7 @@ extension UnlockedVault {
   ///   - manner: What this machine is to do with it by itself.
   /// - Returns: The slot's number.
   /// - Throws: ``VaultError/slotsFull(limit:)``; ``VaultError/recoveryKeyExists``;
+  ///   ``VaultError/credentialTaken(_:)`` of a second code for one TPM;
   ///   ``VaultError/credentialStale``; ``VaultError/busy``: the same call again.
   @discardableResult
   public mutating func addSlot(
@@ -99,7 +100,7 @@ extension UnlockedVault {
     _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey, _ replacing: Bool
   ) throws(VaultError) -> UInt8 {
     try changeSlots(fresh) { plan, wrap, _ throws(VaultError) in
-      let number = try plan.newPlace(for: slot.header.kind, replacing: replacing)
+      let number = try plan.newPlace(for: slot.header, replacing: replacing)
       try plan.put(slot, at: number, wrap, fresh)
       return number
     }
@@ -195,8 +196,10 @@ struct SlotPlan {
     return try freePlace(for: kind)
   }
 
-  /// Where another slot of a kind goes; there is one recovery key at most.
-  func newPlace(for kind: SlotKind, replacing: Bool) throws(VaultError) -> UInt8 {
+  /// Where another slot goes; there is one recovery key at most.
+  func newPlace(for header: SlotHeader, replacing: Bool) throws(VaultError) -> UInt8 {
+    let kind = header.kind
+    try checkChip(of: header)
     if kind == .recoveryKey, summaries.contains(where: { $0.kind == kind }) {
       guard replacing else { throw .recoveryKeyExists }
       return try place(of: kind)
@@ -216,6 +219,17 @@ struct SlotPlan {
     let isCostly = kind == .passcode || kind == .local || kind == .tpm2
     guard !isCostly || summaries.count(where: { $0.kdf != nil }) < KDFLimits.mostArgon2Slots else {
       throw .slotsFull(limit: KDFLimits.mostArgon2Slots)
+    }
+  }
+
+  /// A TPM has one code: it would count that of one slot as a wrong one of the other, which is tried first.
+  private func checkChip(of header: SlotHeader) throws(VaultError) {
+    guard header.kdf != nil, let object = header.chip else { return }
+    for row in rows {
+      guard let other = try? SlotHeader(decoding: row.header.span), other.kdf != nil,
+        other.chip?.storageKey == object.storageKey
+      else { continue }
+      throw .credentialTaken(row.number)
     }
   }
 
@@ -272,7 +286,9 @@ struct SlotPlan {
     let row = try row(number).row
     guard row.isDisabled else { return }
     let back = try row.inUse(keys)
-    guard let kind = SlotSummary.list([back]).first?.kind else { throw .damaged(.slot) }
+    let header = try fromFormat(.slot, SlotHeader(decoding: back.header.span))
+    let kind = header.kind
+    try checkChip(of: header)
     if kind == .recoveryKey, summaries.contains(where: { $0.kind == kind }) {
       throw .recoveryKeyExists
     }

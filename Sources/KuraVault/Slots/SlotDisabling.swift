@@ -28,8 +28,8 @@ extension UnlockedVault {
   ///   - number: Where the slot stands.
   ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
   /// - Throws: ``VaultError/slotNotFound(_:)``; ``VaultError/slotsFull(limit:)`` and
-  ///   ``VaultError/recoveryKeyExists`` when others have taken its place; ``VaultError/credentialStale``;
-  ///   ``VaultError/busy``.
+  ///   ``VaultError/recoveryKeyExists`` and ``VaultError/credentialTaken(_:)`` when others have taken its place;
+  ///   ``VaultError/credentialStale``; ``VaultError/busy``.
   public mutating func enableSlot(
     _ number: UInt8, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) {

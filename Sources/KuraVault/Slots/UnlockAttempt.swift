@@ -113,17 +113,17 @@ public struct UnlockAttempt: Sendable {
     _ credential: Credential, secret: borrowing SecretBytes, only number: UInt8? = nil,
     noting mistake: inout Mistake
   ) throws(VaultError) -> VaultKey {
-    let candidates = try candidates(credential, number)
+    let candidates = try candidates(credential, number, takesCode: secret.count > 0)
     var budget = KDFBudget(available: availableMemory)
     let affordable = candidates.filter { budget.take($0.header) }
-    if credential == .tpm || credential == .fido2, !affordable.isEmpty {
+    if credential == .tpm || credential == .fido2 {
       let key = try openByHardware(affordable, credential, secret, noting: &mistake)
-      guard let key else { throw .wrongPasscode }
-      return key
-    }
-    let proof = try Proof(credential, secret)
-    for slot in affordable {
-      if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
+      if let key { return key }
+    } else {
+      let proof = try Proof(credential, secret)
+      for slot in affordable {
+        if let key = try open(slot, with: proof, credential, noting: &mistake) { return key }
+      }
     }
     guard let refusal = budget.refusal else { throw .wrongPasscode }
     throw affordable.isEmpty ? .kdfRefused(refusal) : .wrongOrRefused(refusal)
@@ -131,13 +131,19 @@ public struct UnlockAttempt: Sendable {
 
   /// The slots to try.
   private func candidates(
-    _ credential: Credential, _ number: UInt8?
+    _ credential: Credential, _ number: UInt8?, takesCode: Bool
   ) throws(VaultError) -> [Slot] {
     let meant = slots.filter { number == nil || $0.row.number == number }
     if let number, meant.isEmpty { throw .slotNotFound(number) }
-    let own = meant.filter { $0.header.kind == credential.slotKind }
+    // Of a TPM one that takes no code is opened where none was typed, and by nothing else.
+    let own = meant.filter {
+      $0.header.kind == credential.slotKind
+        && (credential != .tpm || ($0.header.kdf != nil) == takesCode)
+    }
     guard !own.isEmpty else {
-      if let number { throw .slotOfOtherKind(number, credential) }
+      if let number, meant[0].header.kind != credential.slotKind {
+        throw .slotOfOtherKind(number, credential)
+      }
       throw .noSuchSlot(credential)
     }
     guard credential == .local else { return own }
@@ -151,13 +157,8 @@ public struct UnlockAttempt: Sendable {
     _ candidates: [Slot], _ credential: Credential, _ code: borrowing SecretBytes,
     noting mistake: inout Mistake
   ) throws(VaultError) -> VaultKey? {
-    // Of a TPM one that takes no code is opened where none was typed, and by nothing else.
-    let possible = candidates.filter {
-      credential == .fido2 || ($0.header.kdf == nil) == (code.count == 0)
-    }
-    guard !possible.isEmpty else { throw .noSuchSlot(credential) }
     var elsewhere: ChipFault?
-    for slot in possible {
+    for slot in candidates {
       do throws(VaultError) {
         let secret = try hardwareSecret(of: slot.header, code, noting: &mistake)
         guard let plaintext = try plaintext(of: slot, under: secret) else { continue }
