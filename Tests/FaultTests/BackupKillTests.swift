@@ -49,8 +49,8 @@ struct BackupKillTests {
         return
       }
     }
-    #expect(done > 0, "no backup came to its end")
-    #expect(interrupted > 0, "no backup was interrupted")
+    #expect(done > 0, "no backup came to its end: \(desk.companionStatuses)")
+    #expect(interrupted > 0, "no backup was interrupted: \(desk.companionStatuses)")
     try desk.demand(["backup", copy(desk)])
     let left = try FileManager.default.contentsOfDirectory(atPath: desk.scratch.file("stick"))
     #expect(left == ["copy.kura"])

@@ -51,8 +51,8 @@ struct CloneKillTests {
         return
       }
     }
-    #expect(done > 0, "no clone came to its end")
-    #expect(interrupted > 0, "no clone was interrupted")
+    #expect(done > 0, "no clone came to its end: \(desk.companionStatuses)")
+    #expect(interrupted > 0, "no clone was interrupted: \(desk.companionStatuses)")
     unlink(clone(desk))
     let clone = clone(desk)
     try desk.demand(["clone", clone, "--no-recovery-key", "--passcode-file", desk.passcode])

@@ -48,8 +48,8 @@ struct CompactionKillTests {
         return
       }
     }
-    #expect(done > 0, "no compaction came to its end")
-    #expect(interrupted > 0, "no compaction was interrupted")
+    #expect(done > 0, "no compaction came to its end: \(desk.companionStatuses)")
+    #expect(interrupted > 0, "no compaction was interrupted: \(desk.companionStatuses)")
     try makeRoom(desk)
     try desk.demand(["verify", "--compact"])
     try desk.demand(["lock"])

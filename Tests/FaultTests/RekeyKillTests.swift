@@ -30,7 +30,7 @@ struct RekeyKillTests {
         return
       }
     }
-    #expect(done > 0, "no rekey came to its end")
-    #expect(interrupted > 0, "no rekey was interrupted")
+    #expect(done > 0, "no rekey came to its end: \(desk.companionStatuses)")
+    #expect(interrupted > 0, "no rekey was interrupted: \(desk.companionStatuses)")
   }
 }
