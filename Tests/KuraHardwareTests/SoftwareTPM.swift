@@ -94,6 +94,13 @@ final class SoftwareTPM {
     try Helper.ask(try wish.encoded(), ["KURA_TCTI": place])
   }
 
+  /// Starts what speaks to the TPM for a wish, and waits for nothing.
+  func begin(_ wish: borrowing SecretBytes) throws -> Process {
+    let (end, child) = try Helper.begin(wish, ["KURA_TCTI": place])
+    close(end)
+    return child
+  }
+
   func look() throws -> ChipFacts {
     guard case .facts(let facts) = try ask(.look) else { throw TPMFailure(what: "no facts") }
     return facts

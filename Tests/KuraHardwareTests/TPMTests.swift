@@ -110,6 +110,38 @@ struct TPMTests {
     for _ in 0..<3 { try chip.tool("createprimary", ["-C", "o", "-c", "mine"]) }
   }
 
+  @Test func `comes back after what speaks to the TPM was killed at any command`() throws {
+    let chip = try SoftwareTPM(.elliptic)
+    try chip.tool("dictionarylockout", ["-s", "-n", "100", "-t", "1000", "-l", "1000"])
+    let object = try chip.seal(secret, code)
+    let recorder = try chip.record()
+    defer { recorder.end() }
+    var (cuts, left, spent) = (0, 0, 0)
+    for isSealing in [false, true] {
+      for number in 0... {
+        let shown = try SecretBytes(copying: wrong.span)
+        let wish =
+          isSealing
+          ? HardwareWish.seal(
+            SealOrder(secret: try SecretBytes(copying: secret.span), code: shown))
+          : .unseal(UnsealOrder(object, code: shown))
+        let message = try wish.encoded()
+        let cut = try recorder.cut(at: number) { try chip.begin(message) }
+        let rest = recorder.clear()
+        // TPM2_Unseal: whether anybody hears of it or not, the TPM has counted it.
+        if cut.commands.contains(0x15E) { spent += 1 }
+        #expect(try chip.unseal(object, code) == secret)
+        #expect(Int(try chip.look().failures) == spent)
+        guard cut.isHeld else {
+          #expect(rest == 0, "a whole one leaves nothing")
+          break
+        }
+        (cuts, left) = (cuts + 1, left + rest)
+      }
+    }
+    #expect(cuts > 10 && left > 0 && spent > 1)
+  }
+
   @Test func `and its code are seen by nobody who records what the TPM is told and tells`() throws {
     let chip = try SoftwareTPM()
     let recorder = try chip.record()
