@@ -24,10 +24,13 @@ struct Site {
   let state: String
   /// Which comparisons the engine makes; all but in the tests of the tests.
   var checks = IntegrityChecks.all
+  /// What slots of a TPM and of a security key are opened by.
+  var hardware: VectorHardware?
 
   var options: VaultOptions {
     var options = VaultOptions(stateDirectory: state)
     options.checks = checks
+    (options.chip, options.keys) = (hardware, hardware)
     return options
   }
 }

@@ -39,7 +39,9 @@ struct VectorFile: Sendable {
 
   /// A field of its own or of its base; the three kinds of secrets go together.
   func field(_ key: String) -> String? {
-    let secrets = ["passcode-hex", "recovery-key", "key-file-hex"]
+    let secrets = [
+      "passcode-hex", "recovery-key", "key-file-hex", "tpm-code-hex", "fido2-salt-hex",
+    ]
     if let value = fields[key] { return value }
     if secrets.contains(key), secrets.contains(where: { fields[$0] != nil }) { return nil }
     return base?.vector.field(key)

@@ -92,7 +92,8 @@ extension VectorFile {
     if let hex = field("key-file-hex") {
       return Secret(credential: .keyFile, bytes: Bytes.fromHex(hex))
     }
-    return Secret(credential: .passcode, bytes: Bytes.fromHex(field("passcode-hex") ?? ""))
+    return hardwareSecret
+      ?? Secret(credential: .passcode, bytes: Bytes.fromHex(field("passcode-hex") ?? ""))
   }
 
   /// Builds the vault somewhere and lets the engine read all of it.
@@ -100,7 +101,7 @@ extension VectorFile {
     let scratch = try Scratch()
     let path = scratch.file("vault.kura")
     try build(at: path)
-    let site = Site(state: try scratch.directory("state"), checks: checks)
+    let site = Site(state: try scratch.directory("state"), checks: checks, hardware: hardware)
     if let seen = field("seen-hex") {
       let header = try Database(path).rows("SELECT data FROM part WHERE id = 0")
       guard case .blob(let bytes) = header.first?.first else { throw SystemFailure.malformed }

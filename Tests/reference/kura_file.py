@@ -136,10 +136,10 @@ class File:
         return slots
 
     @staticmethod
-    def candidates(slots, kind):
+    def candidates(slots, kind, fits=lambda _: True):
         """[(header, its bytes, key, protected)] to try, and whether some were left out as too costly."""
         tried = [(SlotHeader.decode(header), header, *blobs) for _, header, *blobs in slots]
-        tried = [slot for slot in tried if slot[0].kind == kind]
+        tried = [slot for slot in tried if slot[0].kind == kind and fits(slot[0])]
         if not tried:
             raise Refused("slot", "no-such-slot")
         affordable, work = [], 0

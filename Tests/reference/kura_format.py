@@ -25,8 +25,9 @@ MAX_ARGON2_SLOTS = 4
 MAX_SLOT_COLUMN = 65536
 SLOT_KEY, SLOT_HALF = 328, 104
 ZERO32 = bytes(32)
-PASSCODE, RECOVERY_KEY, KEY_FILE, LOCAL = 1, 2, 3, 4
+PASSCODE, RECOVERY_KEY, KEY_FILE, LOCAL, TPM, FIDO2 = 1, 2, 3, 4, 5, 6
 DISABLED = 7
+LATER = 256     # no kind of a file: one of another shape than this release's
 HEADER, RING, ROOT = 0, 1, 2
 GIB = 1 << 30
 
@@ -294,7 +295,8 @@ class SlotHeader:
                 raise Refused("slot", "damaged", "the header of a disabled slot")
             return SlotHeader(DISABLED, 0, 0, 0, data[16:32], data[32:])
         if len(data) > LOCAL and data[0] > LOCAL and 48 <= len(data) <= MAX_SLOT_COLUMN:
-            return SlotHeader(data[0], 0, 0, 0, data[16:32], data[32:48])
+            return SlotHeader.of_hardware(data) or SlotHeader(
+                LATER, 0, 0, 0, data[16:32], data[32:48])
         if len(data) != 48:
             raise Refused("slot", "damaged", "length")
         kind, kdf, zero, passes, memory = struct.unpack("<BBHIQ", data[:16])
@@ -306,11 +308,22 @@ class SlotHeader:
             raise Refused("slot", "damaged", "a cost that Argon2id does not have")
         return SlotHeader(kind, kdf, passes, memory, data[16:32], data[32:48])
 
+    @staticmethod
+    def of_hardware(data):
+        """One of a TPM or a security key; None where it is of another shape."""
+        kind, kdf, zero, passes, memory = struct.unpack("<BBHIQ", data[:16])
+        parts = hardware_parts(kind, data[48:])
+        cost = passes >= 1 and memory >= 8192 and memory % 1024 == 0
+        if not parts or zero or not (cost if kdf == 1 else kdf == passes == memory == 0) \
+                or (kind == FIDO2 and kdf):
+            return None
+        return SlotHeader(kind, kdf, passes, memory, data[16:32], data[32:48])
+
     def check_columns(self, key, protected):
         """Refuses lengths that the sealed columns of this kind do not have."""
         if self.kind == DISABLED:
             fits = 0 < len(key) <= MAX_SLOT_COLUMN and not protected
-        elif self.kind > LOCAL:
+        elif self.kind == LATER:
             fits = max(len(key), len(protected)) <= MAX_SLOT_COLUMN
         else:
             fits = len(key) == SLOT_KEY and len(protected) in (
@@ -333,10 +346,38 @@ class SlotHeader:
         return keyed_hash(b"", 32, b"kura1/key-file", self.salt, size, credential)
 
 
+def counted(part):
+    return struct.pack("<H", len(part)) + part
+
+
 def tpm_header(front, storage_key, public, private):
     """A header of kind 5: its 48 bytes, and behind them what the TPM made."""
-    body = b"".join(struct.pack("<H", len(part)) + part for part in (storage_key, public, private))
-    return front.encode() + struct.pack("<H", len(body)) + body
+    return front.encode() + counted(b"".join(map(counted, (storage_key, public, private))))
+
+
+def fido2_header(front, flags, credential):
+    """A header of kind 6: its 48 bytes, and behind them what the security key made."""
+    return front.encode() + counted(bytes([flags]) + counted(credential))
+
+
+def hardware_parts(kind, data):
+    """What stands behind the 48 bytes of kind 5 or 6; None where that is of another shape."""
+    def take(data, most):
+        count = int.from_bytes(data[:2], "little")
+        fits = len(data) >= 2 and count <= min(most, len(data) - 2)
+        return (data[2:2 + count], data[2 + count:]) if fits else (None, b"?")
+    body, rest = take(data, 2048)
+    if body is None or rest or kind not in (TPM, FIDO2):
+        return None
+    parts = []
+    if kind == FIDO2:
+        if not body or body[0] > 1:
+            return None
+        parts, body = [body[:1]], body[1:]
+    for _ in range(3 if kind == TPM else 1):
+        part, body = take(body, 680 if kind == TPM else 1023)
+        parts.append(part)
+    return None if body or not all(parts) else parts
 
 
 def tpm_derived(code, front):
@@ -356,6 +397,43 @@ def tpm_secret(kept, derived, front, vault_id):
         return keyed_hash(kept, 32, b"kura1/tpm-none", front.salt)
     mix = keyed_hash(derived, 32, b"kura1/tpm-mix", vault_id, front.slot_id)
     return keyed_hash(kept, 32, b"kura1/tpm", mix)
+
+
+class ByTPM:
+    """A code, or None for none, and the TPM: what it gives, and for what."""
+
+    def __init__(self, code, shown, kept):
+        self.code, self.shown, self.kept = code, shown, kept
+
+    def fits(self, front):
+        return (self.code is not None) == (front.kdf == 1)
+
+    def secret(self, front, vault_id):
+        """The slot's secret; None where the TPM says that the code is wrong."""
+        if self.code is None:
+            return tpm_secret(self.kept, None, front, vault_id)
+        derived = tpm_derived(prepared_passcode(self.code), front)
+        if tpm_auth(derived, vault_id, front.slot_id) != self.shown:
+            return None
+        return tpm_secret(self.kept, derived, front, vault_id)
+
+
+class ByKey:
+    """A security key: what it gives, and for which salt."""
+
+    def __init__(self, salt, gives):
+        self.salt, self.gives = salt, gives
+
+    def fits(self, _):
+        return True
+
+    def secret(self, front, vault_id):
+        asked = fido2_salt(front, vault_id)
+        return keyed_hash(self.gives, 32, b"kura1/fido2") if asked == self.salt else None
+
+
+def fido2_salt(front, vault_id):
+    return keyed_hash(b"", 32, b"kura1/fido2-salt", vault_id, front.slot_id, front.salt)
 
 
 def slot_keys(secret, vault_id, header):

@@ -76,12 +76,13 @@ class Vault:
         return vault
 
     @classmethod
-    def open(cls, path, passcode=None, recovery=None, source=None, seen=None, key_file=None):
+    def open(cls, path, passcode=None, recovery=None, source=None, seen=None, key_file=None,
+             hardware=None):
         file = File.open(path, cls.NEWEST)
         try:
             vault_id = file.vault_id()
             slots = file.slots()
-            kind, secret = credential(passcode, recovery, key_file)
+            kind, secret = credential(passcode, recovery, key_file, hardware)
             vault_key, half = unwrap(slots, kind, secret, vault_id)
             vault = cls(file, Keys(vault_key, vault_id), source or Source())
             vault.load(seen, half)

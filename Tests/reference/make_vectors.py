@@ -104,7 +104,7 @@ def make_case(directory, scratch, name, base_name, fields, bend):
 
 
 def main(directory, isChecked):
-    import vectors_good, vectors_locked, vectors_items, vectors_values, vectors_protected, vectors_owner  # noqa: E401,F401
+    import vectors_good, vectors_locked, vectors_items, vectors_values, vectors_protected, vectors_owner, vectors_hardware  # noqa: E401,F401,E501
     names = [name for name, *_ in CASES]
     assert len(names) == len(set(names)), "two vectors of one name"
     directory.mkdir(parents=True, exist_ok=True)

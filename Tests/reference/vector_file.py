@@ -5,6 +5,8 @@
     -- expect: ok | layer/error
     -- base: NAME         run NAME.sql first
     -- passcode-hex: H    (or recovery-key: TEXT, or key-file-hex: H) what to unlock with, as typed
+    -- tpm-code-hex: H    or the code of a TPM's slot, or none; the TPM gives tpm-kept-hex for tpm-shown-hex, or for nothing
+    -- fido2-salt-hex: H  or a security key, which gives fido2-gives-hex for this salt
     -- seen-hex: H        the 1,024 bytes of the seen file, when there is one
     -- file-hex: H        the whole file, in place of any SQL
     -- item: NAME-HEX revision=N kind=N class=N size=N value=HEX|pattern [KEY-HEX:VALUE-HEX]…
@@ -16,7 +18,7 @@ A vector without items of its own takes its base's: each item must read as said 
 import sqlite3
 from pathlib import Path
 
-from kura_format import Refused, recovery_key
+from kura_format import ByKey, ByTPM, Refused, recovery_key
 from kura_vault import Vault
 from kura_verify import findings
 
@@ -51,7 +53,7 @@ class VectorFile:
 
     def field(self, key):
         """A field of this vector, else of its base; secrets go together."""
-        secrets = ("passcode-hex", "recovery-key", "key-file-hex")
+        secrets = ("passcode-hex", "recovery-key", "key-file-hex", "tpm-code-hex", "fido2-salt-hex")
         if key in self.fields or not self.base \
                 or (key in secrets and any(s in self.fields for s in secrets)):
             return self.fields.get(key)
@@ -70,10 +72,15 @@ class VectorFile:
         db.close()
 
     def open(self, path):
-        def raw(key): return None if self.field(key) is None else bytes.fromhex(self.field(key))
+        def raw(key): return None if self.field(key) in (None, "none") else bytes.fromhex(self.field(key))
         text = self.field("recovery-key")
+        hardware = None
+        if self.field("tpm-code-hex") is not None:
+            hardware = ByTPM(raw("tpm-code-hex"), raw("tpm-shown-hex"), raw("tpm-kept-hex"))
+        elif self.field("fido2-salt-hex") is not None:
+            hardware = ByKey(raw("fido2-salt-hex"), raw("fido2-gives-hex"))
         return Vault.open(str(path), raw("passcode-hex"), text and recovery_key(text),
-                          seen=raw("seen-hex"), key_file=raw("key-file-hex"))
+                          seen=raw("seen-hex"), key_file=raw("key-file-hex"), hardware=hardware)
 
     def outcome(self, path):
         """(code of the first refusal or "ok", codes of all, items that read otherwise)."""

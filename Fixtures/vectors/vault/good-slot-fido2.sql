@@ -1,0 +1,6 @@
+-- note: a security key
+-- expect: ok
+-- base: good-slots-hardware
+-- fido2-salt-hex: b9ce0c1318335336f627e20dfbd97cfd3fb72d585062acfd03360412e03e48f3
+-- fido2-gives-hex: 6465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f80818283
+-- item: 61 revision=1 kind=0 class=0 size=1 value=31

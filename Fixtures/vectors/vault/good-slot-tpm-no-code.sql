@@ -1,0 +1,6 @@
+-- note: the TPM alone
+-- expect: ok
+-- tpm-code-hex: none
+-- base: good-slots-hardware
+-- tpm-kept-hex: 61a4ace90d254f87b6bc4d4290b4273fcb4d8567c7ba55455aa5680705199b34
+-- item: 61 revision=1 kind=0 class=0 size=1 value=31

@@ -1,0 +1,5 @@
+-- note: a security key that gives something else
+-- expect: slot/wrong-passcode
+-- base: good-slots-hardware
+-- fido2-salt-hex: b9ce0c1318335336f627e20dfbd97cfd3fb72d585062acfd03360412e03e48f3
+-- fido2-gives-hex: 0000000000000000000000000000000000000000000000000000000000000000

@@ -1,0 +1,5 @@
+-- note: the same of a security key
+-- expect: slot/no-such-slot
+-- fido2-salt-hex: 0000000000000000000000000000000000000000000000000000000000000000
+-- fido2-gives-hex: 6465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f80818283
+-- base: good-slots-odd-hardware

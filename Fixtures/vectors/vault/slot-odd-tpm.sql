@@ -1,0 +1,6 @@
+-- note: a code, where no slot of a TPM has its shape
+-- expect: slot/no-such-slot
+-- tpm-code-hex: 34373131
+-- tpm-shown-hex: 0000000000000000000000000000000000000000000000000000000000000000
+-- tpm-kept-hex: 0000000000000000000000000000000000000000000000000000000000000000
+-- base: good-slots-odd-hardware

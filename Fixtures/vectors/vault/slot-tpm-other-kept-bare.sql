@@ -1,0 +1,6 @@
+-- note: the same without a code
+-- expect: slot/wrong-passcode
+-- tpm-code-hex: none
+-- base: good-slots-hardware
+-- tpm-shown-hex: a4bae81c97c7735c5de5d1530ee9e59f693559cb6bd9f55d4eb9f8fa407fdbdb
+-- tpm-kept-hex: e3b19799d3a7bfc9bfe27aa803b2c108fb33393f5e53944d948a086dd9b35bcf

@@ -1,0 +1,6 @@
+-- note: a TPM that gives something else
+-- expect: slot/wrong-passcode
+-- tpm-code-hex: 34373131
+-- base: good-slots-hardware
+-- tpm-shown-hex: a4bae81c97c7735c5de5d1530ee9e59f693559cb6bd9f55d4eb9f8fa407fdbdb
+-- tpm-kept-hex: 0000000000000000000000000000000000000000000000000000000000000000
