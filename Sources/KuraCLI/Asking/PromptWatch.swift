@@ -13,6 +13,9 @@ protocol PromptWatch: ~Copyable {
   /// - Returns: Whether the question is of use all the same.
   mutating func stands() -> Bool
 
+  /// What a person at the question is to hear of what was read; nil for nothing. It is told once.
+  mutating func news() -> String?
+
   /// Whether Tab leads to another way to answer.
   var hasChoices: Bool { get }
 
@@ -35,6 +38,8 @@ extension PromptWatch where Self: ~Copyable {
   var hasChoices: Bool { false }
 
   mutating func stands() -> Bool { false }
+
+  mutating func news() -> String? { nil }
 
   mutating func choose() -> String? { nil }
 }

@@ -9,6 +9,8 @@ struct FingerWatch: ~Copyable, PromptWatch {
   private var isWaiting = false
   /// Whether a finger has answered the question.
   private(set) var hasMatched = false
+  /// What is to be told of the last one.
+  private var heard: String?
 
   init(_ connection: consuming Connection) { self.connection = connection }
 
@@ -39,9 +41,22 @@ struct FingerWatch: ~Copyable, PromptWatch {
       hasMatched = true
       return false
     } catch {
-      if case .refused(.fingerWrong(let left)) = error, left > 0 { _ = begin() }
+      var fault = FingerWords.fault(error)
+      var words: [String] = []
+      if case .refused(.fingerWrong(let left)) = error {
+        words.append(FingerWords.wrong(left: left))
+        if left > 0 { fault = begin() }
+      }
+      if let fault { words.append(FingerWords.noMore(fault.text)) }
+      if LockFacts(error) != nil { words.append(FingerWords.noMore("the vault was locked")) }
+      heard = words.isEmpty ? nil : words.joined(separator: " ")
       return !hasMatched
     }
+  }
+
+  mutating func news() -> String? {
+    defer { heard = nil }
+    return heard
   }
 
   mutating func noteKey() {}

@@ -10,6 +10,16 @@ enum FingerWords {
     guard case .refused(.fingerUnfit(let fault)) = error else { return nil }
     return fault
   }
+
+  /// What a person hears at the question when a finger does not match.
+  static func wrong(left: UInt32) -> String {
+    left == 0
+      ? "That finger does not match: only the passcode counts now."
+      : "That finger does not match; \(left) more may be tried."
+  }
+
+  /// The same where no finger is waited for any more.
+  static func noMore(_ reason: String) -> String { "No finger is taken any more: " + reason + "." }
 }
 
 extension Diagnostic {

@@ -308,9 +308,15 @@ extension Prompt {
       case Int(KURA_TERMINAL_TIMEOUT): editor.endEscape()
       case Int(KURA_TERMINAL_CONTINUED): try redraw(&editor, label)
       case Int(KURA_TERMINAL_OTHER):
-        guard !watch.stands() else { return .none }
-        clearLine()
-        throw .answeredElsewhere
+        guard watch.stands() else {
+          clearLine()
+          throw .answeredElsewhere
+        }
+        if let news = watch.news() {
+          clearLine()
+          say(news)
+          try redraw(&editor, label)
+        }
       case Int(KURA_TERMINAL_CLOSED): throw .closed
       default: throw .failed
       }
