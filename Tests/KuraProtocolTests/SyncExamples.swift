@@ -40,6 +40,13 @@ extension Examples {
                 current: "secret".utf8.span, keyFile: Span(), code: "4711".utf8.span,
                 flags: [.recoveryKey, .chip], removing: Span())))
         },
+        request("rekey, with a security key") {
+          try $0.putRequest(
+            .rekey(
+              .init(
+                current: "secret".utf8.span, keyFile: Span(), keySlot: 2, pin: "4711".utf8.span,
+                flags: [.recoveryKey, .securityKey], removing: Span())))
+        },
         request("rekey, and a device is taken out") {
           let device = Examples.device
           try $0.putRequest(

@@ -170,6 +170,48 @@ final class FakeKeys: SecurityKeys {
     try vault.checkTimes(idleTimeout: 0, maxSession: long, by: origin)
   }
 
+  @Test(arguments: [true, false])
+  func `goes over to another key as it was, by one touch and with another secret`(
+    withProtected: Bool
+  ) throws {
+    try add(withProtected: withProtected)
+    let old = try file.key("4711", .fido2)
+    var vault = try file.unlock()
+    var locked = try file.open()
+    let tried = try locked.attempt()
+    var slots = try RekeySlots.cheap()
+    let touches = keys.state.withLock { $0.salts.count }
+    let slot = try PreparedSlot.fido2(
+      pin: secret("4711"), withProtected: withProtected, beside: tried, renewing: 1,
+      naming: try SlotNaming(label: "blue".utf8.span))
+    #expect(slot.header.credential == (try SlotHeader(decoding: old.row.header.span)).credential)
+    #expect(slot.header.id != (try SlotHeader(decoding: old.row.header.span)).id)
+    slots.keep(slot, at: 1)
+    let salts = keys.state.withLock { $0.salts }
+    #expect(salts.count == touches + 1 && Set(salts).count == 2)
+    try vault.complete(try vault.beginRekey(authorizedBy: file.key(), slots))
+    #expect(file.refusal("4711", .fido2) == nil)
+    let report = try vault.slotReports()[1]
+    #expect(report.number == 1 && report.holdsProtectedHalf == withProtected)
+    #expect(report.note?.label == Array("blue".utf8))
+  }
+
+  @Test func `goes over in its own place alone, and by its own key`() throws {
+    try add()
+    var locked = try file.open()
+    let tried = try locked.attempt()
+    func refusal(renewing number: UInt8) -> VaultError? {
+      do throws(VaultError) {
+        _ = try PreparedSlot.fido2(pin: secret("4711"), beside: tried, renewing: number)
+        return nil
+      } catch { return error }
+    }
+    #expect(refusal(renewing: 0) == .slotOfOtherKind(0, .fido2))
+    #expect(refusal(renewing: 2) == .slotNotFound(2))
+    keys.state.withLock { $0.here = [2] }
+    #expect(refusal(renewing: 1) == .chip(ChipFault(.otherKey)))
+  }
+
   @Test(arguments: [ChipFault(.wrongPIN, 7), ChipFault(.lastPIN, 1), ChipFault(.untouched)])
   func `tells why the key did nothing`(fault: ChipFault) throws {
     try add()

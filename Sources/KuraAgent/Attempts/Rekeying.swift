@@ -15,6 +15,10 @@ final class Rekeying: Act, @unchecked Sendable {
   private var keyFile: SecretBytes?
   /// A code for this machine's TPM, without bytes for a slot that takes none; nil where no slot of it goes over.
   private var code: SecretBytes?
+  /// The PIN of a security key, without bytes for one that takes none; nil where no slot of one goes over.
+  private var pin: SecretBytes?
+  /// The slot of that.
+  private let keySlot: UInt8
   private let wantsRecoveryKey: Bool
   /// Where another vault is to stand; nil where this one gets the key.
   private let clonePath: String?
@@ -27,16 +31,18 @@ final class Rekeying: Act, @unchecked Sendable {
 
   init(
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
-    code: consuming SecretBytes? = nil, wantsRecoveryKey: Bool, clonePath: String? = nil,
-    removing removed: Set<DeviceID> = [],
+    code: consuming SecretBytes? = nil, keySlot: UInt8 = 0, pin: consuming SecretBytes? = nil,
+    wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = [],
     isUniting: Bool = false
   ) {
     (self.clonePath, self.removed, self.isUniting) = (clonePath, removed, isUniting)
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
-    asksChip = code != nil
+    asksChip = code != nil || pin != nil
     self.code = consume code
+    self.pin = consume pin
+    self.keySlot = keySlot
     self.wantsRecoveryKey = wantsRecoveryKey
   }
 
@@ -57,6 +63,8 @@ final class Rekeying: Act, @unchecked Sendable {
       keyFileNumber: number,
       recovery: wantsRecoveryKey ? try PreparedSlot.recoveryKey() : nil)
     if let code = code.take() { try keepChips(code, in: &slots, job) }
+    // Last, so that nobody touches it only to hear that something else was wrong.
+    if let pin = pin.take() { try keepKey(pin, in: &slots, job) }
     self.slots = consume slots
     self.key = consume key
   }
@@ -88,6 +96,18 @@ final class Rekeying: Act, @unchecked Sendable {
         code, kdf: report?.kdf ?? KDFLimits.standard, allowsWeak: true,
         withProtected: report?.holdsProtectedHalf ?? false, beside: tried,
         naming: try naming(of: report)), at: number)
+  }
+
+  /// Has the slot of a security key go over, which is touched for its new secret.
+  private func keepKey(
+    _ pin: borrowing SecretBytes, in slots: inout RekeySlots, _ job: AttemptJob
+  ) throws(VaultError) {
+    guard let tried = job.tally?.slots else { throw .outOfMemory }
+    let report = known.first { $0.number == keySlot }
+    slots.keep(
+      try PreparedSlot.fido2(
+        pin: pin, withProtected: report?.holdsProtectedHalf ?? false, beside: tried,
+        renewing: keySlot, naming: try naming(of: report)), at: keySlot)
   }
 
   private func naming(of report: SlotReport?) throws(VaultError) -> SlotNaming {
@@ -228,13 +248,15 @@ extension Agent {
     let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
     let removed = try removed(by: request, of: session)
     let isOfChip = request.flags.contains(.chip)
-    guard clonePath == nil || (removed.isEmpty && !isOfChip) else { throw .malformed }
+    let isOfKey = request.flags.contains(.securityKey)
+    guard clonePath == nil || (removed.isEmpty && !isOfChip && !isOfKey) else { throw .malformed }
     let file = request.keyFile.bytes
     let keyFile = file.isEmpty ? nil : try secret(file)
     try begin(
       Rekeying(
         session, known, keyFile: keyFile,
         code: isOfChip ? try secret(request.code.bytes) : nil,
+        keySlot: request.keySlot, pin: isOfKey ? try secret(request.pin.bytes) : nil,
         wantsRecoveryKey: request.flags.contains(.recoveryKey), clonePath: clonePath,
         removing: removed),
       by: .passcode, request.authority.secret.bytes, codes: .unknown, at: vault,

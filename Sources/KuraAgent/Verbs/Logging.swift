@@ -13,6 +13,9 @@ struct WrongCredential: Equatable {
   /// Nil for a failure of another kind.
   init?(_ error: VaultError?, _ credential: Credential) {
     guard let error else { return nil }
+    var credential = credential
+    // A PIN is shown beside a passcode that was right.
+    if case .chip = error { credential = .fido2 }
     if error.isWrongSecret {
       failure = credential == .passcode || credential == .local ? .wrongPasscode : .wrongKey
     } else if case .codesSpent = error {

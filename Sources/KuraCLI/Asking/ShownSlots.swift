@@ -9,6 +9,10 @@ struct ShownSlots: ~Copyable {
   let passcode: SecretBytes
   /// The code for this machine's TPM, without bytes for a slot that takes none; nil where no slot of it goes over.
   let code: SecretBytes?
+  /// The PIN of a security key, without bytes for one that takes none; nil where no slot of one goes over.
+  let pin: SecretBytes?
+  /// The slot of that.
+  let keySlot: UInt8
   let dropped: [Slot]
   let title: String
 
@@ -20,10 +24,11 @@ struct ShownSlots: ~Copyable {
     }
   }
 
-  /// Proves the passcode, the key file and the code for the TPM, and unlocks the vault in this engine where it is
-  /// locked.
+  /// Proves the passcode, the key file, the code for the TPM and the security key, and unlocks the vault in this engine
+  /// where it is locked.
   ///
-  /// - Parameter takesChips: Whether slots of this machine's TPM can go over; they do where that was said.
+  /// - Parameter takesChips: Whether slots of this machine's TPM, and of a security key, can go over; they do where that was
+  ///   said.
   static func prove(
     _ access: VaultAccess, _ keyFile: borrowing SecretBytes?, _ questioner: inout Questioner,
     _ connection: inout Connection, takesChips: Bool = false
@@ -54,6 +59,11 @@ struct ShownSlots: ~Copyable {
     if takesChips, access.asking.arguments.has(.tpm) {
       code = try prove(access, known, keeping: &kept, &questioner, &connection)
     }
+    var pin: SecretBytes?
+    if takesChips, access.asking.arguments.has(.fido2) {
+      pin = try KeyTouch.prove(access, keeping: &kept, &questioner, &connection)
+    }
+    let keySlot = kept.last ?? 0
     if try running({ () throws(ClientError) in try connection.status().state }) != .unlocked {
       // The session stays locked: an engine of this command's own does it.
       connection = try access.connectOwn()
@@ -63,8 +73,8 @@ struct ShownSlots: ~Copyable {
     }
     let slots = try running { () throws(ClientError) in try connection.slots().all }
     return ShownSlots(
-      passcode: secret, code: code, dropped: slots.filter { !kept.contains($0.facts.number) },
-      title: access.title)
+      passcode: secret, code: code, pin: pin, keySlot: keySlot,
+      dropped: slots.filter { !kept.contains($0.facts.number) }, title: access.title)
   }
 }
 
@@ -72,10 +82,12 @@ struct ShownSlots: ~Copyable {
 
 extension ShownSlots {
   private static func checkChips(_ arguments: Arguments) throws(CommandError) {
-    for option in [.codeFD, .codeFile] as [OptionName]
-    where arguments.has(option) && !arguments.has(.tpm) {
+    for (option, owner) in [
+      (.codeFD, .tpm), (.codeFile, .tpm), (.pinFD, .fido2), (.pinFile, .fido2),
+    ] as [(OptionName, OptionName)] where arguments.has(option) && !arguments.has(owner) {
       throw .usage(
-        option.spelling + " says nothing without --tpm", hint: "'kura help rekey' tells more")
+        option.spelling + " says nothing without " + owner.spelling,
+        hint: "'kura help rekey' tells more")
     }
   }
 

@@ -76,6 +76,9 @@ extension Option {
     Option(.tpm, help: "have the slots of this machine's TPM go over"),
     Option(.codeFD, .required("N"), help: "read the code for the TPM from descriptor N"),
     Option(.codeFile, .required("FILE"), help: "read the code for the TPM from FILE"),
+    Option(.fido2, help: "have the slot of a security key go over"),
+    Option(.pinFD, .required("N"), help: "read the security key's PIN from descriptor N"),
+    Option(.pinFile, .required("FILE"), help: "read the security key's PIN from FILE"),
   ]
 
   static let weakPasscode = Option(

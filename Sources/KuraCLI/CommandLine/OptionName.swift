@@ -79,6 +79,8 @@ enum OptionName: String, Sendable, CaseIterable {
   case passcodeFile = "passcode-file"
   case passwordFile = "password-file"
   case pid
+  case pinFD = "pin-fd"
+  case pinFile = "pin-file"
   case prefix
   case protect
   case protected

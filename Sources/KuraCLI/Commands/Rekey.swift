@@ -76,11 +76,12 @@ enum Rekey {
       bar.clear()
       lost.withdraw(messages)
     }
+    if shown.pin != nil { messages.note(KeyTouch.again) }
     let flags: RekeyRequest.Flags = invocation.arguments.has(.noRecoveryKey) ? [] : .recoveryKey
     do throws(ClientError) {
       try connection.rekey(
-        passcode: shown.passcode, keyFile: keyFile, code: shown.code, flags: flags,
-        removing: device
+        passcode: shown.passcode, keyFile: keyFile, code: shown.code, keySlot: shown.keySlot,
+        pin: shown.pin, flags: flags, removing: device
       ) {
         key throws(ClientError) in
         guard keeper.keep(key, &questioner, &failure) else { return false }

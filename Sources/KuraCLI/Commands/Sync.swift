@@ -50,7 +50,7 @@ enum Sync {
   /// The options that go with the removal of a machine.
   private static let removing: [OptionName] = [
     .yes, .drop, .newRecoveryKeyFile, .noRecoveryKey, .keyFile, .keyFileFD, .tpm, .codeFD,
-    .codeFile,
+    .codeFile, .fido2, .pinFD, .pinFile,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {

@@ -199,6 +199,10 @@ extension Diagnostic {
       self.init(
         "the code for this machine's TPM is needed, and nobody can be asked",
         hint: "run it at a terminal, or use --code-file or --code-fd", .needsInteraction)
+    case .pin:
+      self.init(
+        "the PIN of the security key is needed, and nobody can be asked",
+        hint: "run it at a terminal, or use --pin-file or --pin-fd", .needsInteraction)
     case .recoveryKey:
       self.init(
         "a recovery key is needed, and nobody can be asked",

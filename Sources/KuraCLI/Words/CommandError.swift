@@ -132,6 +132,8 @@ enum Need: Equatable, Sendable {
   case otherPasscode
   /// That of a slot of this machine's TPM, beside the passcode.
   case chipCode
+  /// The PIN of a security key, beside the passcode.
+  case pin
   case recoveryKey
   /// Either, to unlock the vault.
   case unlock

@@ -169,6 +169,8 @@ extension Connection {
   ///   - passcode: What opens the vault now, and is to open it then.
   ///   - keyFile: A key file that does, and is to.
   ///   - code: A code for this machine's TPM that does, and is to; without bytes for a slot that takes none.
+  ///   - keySlot: A slot of a security key that is to; the key blinks for it.
+  ///   - pin: The PIN of that, without bytes where it takes none; nil where no such slot is to.
   ///   - flags: What else is wanted, such as a new recovery key.
   ///   - clonePath: Where another vault is to stand that gets the key, and that only those shown open; absolute.
   ///     This one then stays as it is.
@@ -180,14 +182,15 @@ extension Connection {
   ///   no further use then, nor when `confirm` threw.
   public mutating func rekey(
     passcode: borrowing SecretBytes, keyFile: borrowing SecretBytes?,
-    code: borrowing SecretBytes? = nil, flags: RekeyRequest.Flags,
-    clonePath: String? = nil, removing device: [UInt8] = [],
+    code: borrowing SecretBytes? = nil, keySlot: UInt8 = 0, pin: borrowing SecretBytes? = nil,
+    flags: RekeyRequest.Flags, clonePath: String? = nil, removing device: [UInt8] = [],
     confirm: (Span<UInt8>) throws(ClientError) -> Bool, progress: (ProgressReport) -> Void
   ) throws(ClientError) {
-    let flags = code == nil ? flags : flags.union(.chip)
+    var flags = code == nil ? flags : flags.union(.chip)
+    if pin != nil { flags.insert(.securityKey) }
     let slots = RekeyRequest(
       current: passcode.bytes, keyFile: Self.bytes(of: keyFile), code: Self.bytes(of: code),
-      flags: flags, removing: device.span)
+      keySlot: keySlot, pin: Self.bytes(of: pin), flags: flags, removing: device.span)
     if let clonePath {
       try send(.clone(CloneRequest(slots: slots, path: clonePath.utf8.span)))
     } else {

@@ -55,23 +55,34 @@ extension UnlockAttempt {
 }
 
 extension PreparedSlot {
-  /// A slot that the security key which is plugged in has its part of: it is touched twice.
+  /// A slot that the security key which is plugged in has its part of: it is touched twice, or once where it is the one
+  /// that another slot is of.
+  ///
+  /// Of the other slot it has what the key made; the secret is another one, for a salt of its own.
   ///
   /// - Parameters:
   ///   - typed: As typed; without bytes for a key that takes none. Only borrowed.
   ///   - withProtected: Whether it opens protected values, too.
   ///   - slots: The vault's, which is what the new one is for.
+  ///   - number: The slot in whose place it is to stand; nil for a key that makes a new credential.
   ///   - naming: What it is to be known by.
-  /// - Throws: ``VaultError/chip(_:)``, ``VaultError/passcodeInvalid(_:)``.
+  /// - Throws: ``VaultError/chip(_:)``, ``VaultError/passcodeInvalid(_:)``, ``VaultError/slotNotFound(_:)``,
+  ///   ``VaultError/slotOfOtherKind(_:_:)``.
   public static func fido2(
     pin typed: borrowing SecretBytes, withProtected: Bool = false, beside slots: UnlockAttempt,
-    naming: SlotNaming = .none
+    renewing number: UInt8? = nil, naming: SlotNaming = .none
   ) throws(VaultError) -> PreparedSlot {
     guard let keys = slots.keys else { throw .chip(ChipFault(.noProgram)) }
+    var credential: KeyCredential?
+    if let number { credential = try slots.keyCredential(ofSlot: number) }
     let pin = try KeySlot.pin(typed)
     let (salt, id) = (try Salt.fresh(), try SlotID.fresh())
     let shown = try fromCrypto(.slot, SlotSecret.salt(salt, of: id, vault: slots.vault))
-    let made = try fromChip { () throws(ChipFault) in try keys.enrol(salt: shown, pin: pin) }
+    let made = try fromChip { () throws(ChipFault) in
+      guard let credential else { return try keys.enrol(salt: shown, pin: pin) }
+      return EnrolledKey(
+        credential, secret: try keys.secret(of: credential, salt: shown, pin: pin))
+    }
     let header = SlotHeader(
       kind: .fido2, kdf: nil, salt: salt, id: id, credential: made.credential)
     let secret = try fromCrypto(.slot, SlotSecret(securityKey: made.secret.bytes))

@@ -67,6 +67,16 @@ public struct UnlockAttempt: Sendable {
   /// What security keys have made for slots, in the order in which these are tried.
   var keyCredentials: [KeyCredential] { slots.compactMap { $0.header.credential } }
 
+  /// What a security key has made for one slot.
+  ///
+  /// - Throws: ``VaultError/slotNotFound(_:)``, ``VaultError/slotOfOtherKind(_:_:)``.
+  func keyCredential(ofSlot number: UInt8) throws(VaultError) -> KeyCredential {
+    guard let slot = try candidates(.fido2, number).first?.header.credential else {
+      throw .damaged(.slot)
+    }
+    return slot
+  }
+
   /// After how many wrong codes in a row the secrets of this machine are destroyed; 0 for never.
   ///
   /// - Throws: ``VaultError/eraseRuleDamaged``.
