@@ -297,7 +297,9 @@ let package = Package(
       swiftSettings: tests),
     .testTarget(
       name: "KuraHardwareTests",
-      dependencies: ["KuraHardware", "KuraTerms", "SecureMemory", "TestGround", "kura-hardware"],
+      dependencies: [
+        "KuraFIDO", "KuraHardware", "KuraTerms", "SecureMemory", "TestGround", "kura-hardware",
+      ],
       swiftSettings: tests),
     .testTarget(
       name: "KuraImportTests",

@@ -37,7 +37,7 @@ package enum KeyProgram {
   /// The key that has made a credential; for none, the one that is plugged in.
   private static func key(for credential: KeyCredential?) throws(ChipFault) -> SecurityKey {
     let keys = places().compactMap { SecurityKey(at: $0) }
-    guard !keys.isEmpty else { throw ChipFault(.noKey) }
+    guard !keys.isEmpty else { throw missing }
     guard let credential else {
       guard keys.count == 1 else { throw ChipFault(.severalKeys) }
       return keys[0]
@@ -46,6 +46,13 @@ package enum KeyProgram {
       throw ChipFault(.otherKey)
     }
     return key
+  }
+
+  /// Why there is none. libfido2 does not list what it cannot open.
+  private static var missing: ChipFault {
+    let isNamed = unsafe getenv(variable) != nil
+    guard !isNamed, let denied = PluggedKeys().denied else { return ChipFault(.noKey) }
+    return ChipFault(.keyDenied, denied)
   }
 
   private static func places() -> [String] {

@@ -115,6 +115,8 @@ public struct ChipFault: Error, Equatable, Sendable {
     case keyGone = 25
     /// It failed; the number is libfido2's.
     case keyFailed = 26
+    /// One is plugged in that this user may not use; the number is that of its device, /dev/hidraw.
+    case keyDenied = 27
   }
 
   /// Why.

@@ -225,4 +225,43 @@ extension DoctorTests {
     #expect(check(.fault(ChipFault(.noChip)), isNeeded: false).verdict == .unknown)
     #expect(check(.fault(ChipFault(.noChip))).verdict == .warn)
   }
+
+  @Test func `a security key is told with what it asks for, and whether this user may use it`() {
+    func check(_ finding: KeyCheck.Finding, isNeeded: Bool = true) -> Check {
+      KeyCheck(finding: finding, isNeeded: isNeeded).check
+    }
+    func facts(pin: UInt8 = 0, verifies: Bool = false) -> Check {
+      check(
+        .facts(SecurityKeyFacts(takesPIN: pin > 0, verifies: verifies, pinTries: pin)))
+    }
+    #expect(facts(pin: 8).verdict == .ok && facts(pin: 8).meaning.contains("8 wrong ones"))
+    let few = facts(pin: 3)
+    #expect(few.verdict == .warn && few.advice.contains("'kura unlock --fido2'"))
+    #expect(facts(verifies: true).meaning.contains("by itself"))
+    #expect(facts().meaning.contains("so does its thief"))
+    // One that is left at home is no fault; one that this user may not use is, whether it is needed or not.
+    for kind in [ChipFault.Kind.noKey, .otherKey] {
+      #expect(check(.fault(ChipFault(kind))).verdict == .unknown)
+    }
+    for isNeeded in [true, false] {
+      let denied = check(.fault(ChipFault(.keyDenied, 3)), isNeeded: isNeeded)
+      #expect(denied.verdict == .warn && denied.meaning.contains("/dev/hidraw3"))
+      #expect(denied.advice.contains("ID_SECURITY_TOKEN"))
+    }
+    let missing = ChipFault(.noProgram)
+    #expect(check(.fault(missing)).verdict == .warn)
+    #expect(check(.fault(missing), isNeeded: false).verdict == .unknown)
+  }
+
+  @Test func `a finger is told apart: wanted or not, and taken or not, and why`() {
+    func check(_ finding: FingerCheck.Finding) -> Check { FingerCheck(finding: finding).check }
+    #expect(check(.waited).verdict == .ok && check(.locked).verdict == .unknown)
+    #expect(check(.fault(.off)).verdict == .ok && check(.fault(.off)).meaning.contains("is off"))
+    for fault in FingerFault.allCases where fault != .off {
+      let found = check(.fault(fault))
+      #expect(found.verdict == .warn && found.meaning.contains(fault.text))
+      #expect(!found.advice.isEmpty)
+    }
+    #expect(check(.fault(.noFinger)).advice.contains("fprintd-enroll"))
+  }
 }

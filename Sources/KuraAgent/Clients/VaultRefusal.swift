@@ -105,7 +105,8 @@ extension Refusal {
     case .untouched: .keyUntouched
     case .noProgram, .programFailed, .noChip, .denied, .busy, .other, .wrong, .owned,
       .unlimited, .failed, .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN,
-      .lastPIN, .pinPaused, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
+      .lastPIN, .pinPaused, .declined, .unverified, .otherManner, .keyGone, .keyFailed,
+      .keyDenied:
       .chipUnfit(fault)
     }
   }

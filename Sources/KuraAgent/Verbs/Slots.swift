@@ -157,6 +157,6 @@ extension SlotFacts {
       availability: report.availability,
       cost: report.kdf ?? .calibrated,
       created: report.note?.created ?? 0,
-      size: report.looked?.size ?? UInt64(report.submitLength))
+      size: report.looked?.size ?? (report.isVerified ? 1 : UInt64(report.submitLength)))
   }
 }

@@ -52,7 +52,8 @@ extension Diagnostic {
         "try again" + (opens ? ", or " + otherWay : "")
       )
     case .noKey, .otherKey, .severalKeys, .noSecrets, .pinNeeded, .noPIN, .wrongPIN, .lastPIN,
-      .pinPaused, .untouched, .declined, .unverified, .otherManner, .keyGone, .keyFailed:
+      .pinPaused, .untouched, .declined, .unverified, .otherManner, .keyGone, .keyFailed,
+      .keyDenied:
       keyWords(fault)
     }
   }

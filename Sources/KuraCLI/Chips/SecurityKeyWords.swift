@@ -6,10 +6,12 @@ extension Diagnostic {
   /// Why a security key did not do what a slot needs.
   static func keyWords(_ fault: ChipFault) -> Words {
     switch fault.kind {
-    case .noKey:
+    case .noKey: ("no security key is plugged in", "plug it in, or " + otherWay)
+    case .keyDenied:
       (
-        "no security key is plugged in, or you may not use it",
-        "plug it in, or " + otherWay
+        "you may not use the security key at /dev/hidraw\(fault.number)",
+        "systemd's udev gives it to who is logged in at this machine; an administrator does to a group, by a "
+          + "rule: ENV{ID_SECURITY_TOKEN}==\"1\", GROUP=\"plugdev\", MODE=\"0660\""
       )
     case .otherKey:
       ("no security key that is plugged in is the slot's", "plug that one in, or " + otherWay)

@@ -64,8 +64,17 @@ extension Doctor {
       let agent = AgentChecks(facts: facts, release: connection.release, clocks: clocks)
       let checks = try vault(access, &connection, facts.availableMemory)
       return agent.all + (access.isPrivate ? [] : [agent.confinement])
-        + checks.map { $0.advising(about: access.vault) }
+        + checks.map { $0.advising(about: access.vault) } + (try finger(access).map { [$0] } ?? [])
     } catch { throw .client(error) }
+  }
+
+  /// Whether a finger does, which an engine of this command's own cannot tell: it has nothing unlocked.
+  private static func finger(_ access: VaultAccess) throws(ClientError) -> Check? {
+    guard access.vault.isThere, !access.isPrivate else { return nil }
+    let other: Connection?
+    do throws(CommandError) { other = try access.connectAnswering() } catch { return nil }
+    guard let other = consume other else { return nil }
+    return try FingerCheck.check(by: other)
   }
 
   private static func vault(
@@ -80,10 +89,12 @@ extension Doctor {
       let store = StoreCheck.check(of: report.vault)
       let chip = try ChipCheck.check(
         &connection, isNeeded: slots.contains { $0.kind == .tpm2 && !$0.isDisabled })
+      let key = try KeyCheck.check(
+        &connection, isNeeded: slots.contains { $0.kind == .fido2 && !$0.isDisabled })
       return VaultChecks(
         weaknesses: report.weaknesses, neededMemory: slots.map { $0.cost.memory }.max() ?? 0,
         availableMemory: memory
-      ).all + (chip.map { [$0] } ?? []) + (store.map { [$0] } ?? [])
+      ).all + (chip.map { [$0] } ?? []) + (key.map { [$0] } ?? []) + (store.map { [$0] } ?? [])
     } catch {
       guard case .refused(let refused) = error, refused.failure.isOfVault else { throw error }
       let diagnostic = Diagnostic(refused)

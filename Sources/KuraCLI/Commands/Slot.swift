@@ -11,7 +11,7 @@ enum SlotControl {
     "slot", [.init("list|add|remove|disable|enable|test"), .init("KIND|N", .optional)],
     abstract: "list, add, remove, disable, enable or try the ways to unlock the vault",
     options: [
-      Option.json,
+      Option(.long, letter: "l", help: "with what each slot gives a thief"), Option.json,
       Option(.label, .required("TEXT"), help: "call the new slot TEXT"),
       Option(.newPasscodeFD, .required("N"), help: "read the new passcode from descriptor N"),
       Option(.newPasscodeFile, .required("FILE"), help: "read the new passcode from FILE"),
@@ -36,8 +36,9 @@ enum SlotControl {
     func check(_ arguments: Arguments) throws(UsageError) {
       let taken: [OptionName] =
         switch self {
-        case .list: [.json]
-        case .add: SlotControl.command.options.map { $0.name }.filter { $0 != .json }
+        case .list: [.json, .long]
+        case .add:
+          SlotControl.command.options.map { $0.name }.filter { $0 != .json && $0 != .long }
         // A key file has its own refusal.
         case .remove, .disable, .enable, .test:
           [.recoveryKey, .recoveryKeyFile, .keyFile, .keyFileFD]

@@ -9,11 +9,19 @@ enum SlotTable {
   static func write(
     _ access: VaultAccess, _ invocation: inout Invocation
   ) throws(CommandError) {
+    let arguments = invocation.arguments
+    try parsing { () throws(UsageError) in try arguments.refuse(.json, with: .long) }
     let slots = try slots(access)
-    if invocation.arguments.has(.json) {
+    if arguments.has(.json) {
       return try writeJSON(slots, &invocation.output)
     }
-    for slot in slots.all { try write(slot, isAuthentic: slots.isAuthentic, &invocation.output) }
+    let isLong = arguments.has(.long)
+    let chip = isLong ? try chip(slots, access) : nil
+    for slot in slots.all {
+      try write(slot, isAuthentic: slots.isAuthentic, &invocation.output)
+      guard isLong else { continue }
+      for line in slot.facts.thiefWords(chip) { try invocation.output.write("    " + line + "\n") }
+    }
     guard !slots.isAuthentic else { return }
     try invocation.output.flush()
     invocation.messages.note(
@@ -30,6 +38,21 @@ enum SlotTable {
       // What a locked vault refuses; the slots it would list.
       _ = try connection.settings()
       return try connection.slots()
+    }
+  }
+}
+
+extension SlotTable {
+  /// How this machine's TPM holds, where a slot is of it; nil where that cannot be told now.
+  private static func chip(
+    _ slots: Slots, _ access: VaultAccess
+  ) throws(CommandError) -> ChipFacts? {
+    guard slots.all.contains(where: { $0.facts.takesChipCode && $0.facts.availability == .here })
+    else { return nil }
+    var connection = try access.connectRunningOrOwn()
+    do throws(ClientError) { return try connection.chip() } catch {
+      guard case .refused = error else { throw .client(error) }
+      return nil
     }
   }
 }
@@ -143,6 +166,7 @@ extension SlotTable {
     if !slot.place.utf8.isEmpty { try output.member("place", slot.place) }
     try output.member("auto", facts.flags.contains(.tried))
     try output.member("submit", facts.kind == .local ? facts.size : 0)
+    if facts.kind == .fido2 { try output.member("verified", facts.isVerified) }
     try output.member("opened", facts.flags.contains(.opened))
     try output.member("opens-protected", facts.flags.contains(.withProtected))
     if facts.cost.passes > 0 {

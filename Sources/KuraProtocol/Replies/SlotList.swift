@@ -44,8 +44,11 @@ public struct SlotFacts: Equatable, Sendable {
   public var cost: KDFParameters
   /// In ms of Unix time; zero when not known.
   public var created: UInt64
-  /// How many bytes a key file has that is tried by itself; at how many characters a code is sent; else 0.
+  /// How many bytes a key file has that is tried by itself; at how many characters a code is sent; of a security key 1
+  /// where it makes sure who uses it; else 0.
   public var size: UInt64
+  /// Whether it is of a security key that makes sure who uses it.
+  public var isVerified: Bool { kind == .fido2 && size == 1 }
   /// What its owner calls it: where it stands in the payload.
   public let label: Range<Int>
   /// Where a key file stood: where that stands in the payload.

@@ -24,6 +24,8 @@ public struct SlotReport: Equatable, Sendable {
   public let isHeld: Bool
   /// At how many characters this machine's prompts send its code; 0 for not by themselves.
   public let submitLength: UInt8
+  /// Whether its security key makes sure who uses it.
+  public let isVerified: Bool
   /// What only the sealed ring knows; nil while the vault is locked, and for a slot without a note.
   public let note: SlotNote?
 }
@@ -81,7 +83,8 @@ extension SlotReport {
         availability: looked.map { options.availability(of: $0) }
           ?? availability(of: header, note, devices, options),
         looked: looked, isHeld: looked.map { places.isHeld($0.slot) } ?? false,
-        submitLength: header.kind == .local ? devices.submitLength(of: header.id) : 0, note: note)
+        submitLength: header.kind == .local ? devices.submitLength(of: header.id) : 0,
+        isVerified: header.credential?.isVerified == true, note: note)
     }
   }
 
