@@ -84,7 +84,7 @@ private struct Screen: ~Copyable {
         var questioner = Questioner(try screen.prompt())
         var question = Question(label: "word: ", openLabel: "word: ", kind: .passcode)
         question.wait = wait
-        question.swap = Question.Swap(label: "chip: ", kind: .tpm, wait: 0)
+        question.swaps = [Question.Swap(label: "chip: ", kind: .tpm)]
         let master = screen.master
         Thread.detachNewThread {
           for (label, keys) in answers {

@@ -115,7 +115,7 @@ extension VaultAccess {
     }
     question.enterRemark = offer.enterRemark
     if offer.takesChipCode, offer.enterRemark == nil, !submits {
-      question.swap = chipSwap(report, purpose)
+      question.swaps = [chipSwap(report, purpose)]
     }
     question.wait = question.isCode ? report.wait(.local) : report.passcodeWait
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)

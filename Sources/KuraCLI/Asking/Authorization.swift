@@ -83,7 +83,7 @@ extension VaultAccess {
     let report = try running { () throws(ClientError) in try connection.status() }
     let asked = report.lacksPasscode ? .recoveryKey : kind
     var question = try question(asked, &connection, to: purpose)
-    question.swap = try ownerSwap(question.kind, report, purpose, &connection)
+    question.swaps = try swaps(for: .reading, question.kind, report, purpose, &connection)
     let notices = try questioner.attempts(question) { kind, secret throws(ClientError) in
       try connection.open(item, opening, .once, kind, secret, []).0
     }

@@ -92,7 +92,8 @@ extension VaultAccess {
     watch.choice = TermChoice(
       terms(of: purpose, by: question.kind, canChoose: wish.mayLast))
     question.label = watch.choice.label
-    question.swap = try ownerSwap(question.kind, report, Purpose(purpose), &connection)
+    question.swaps = try swaps(
+      for: .reading, question.kind, report, Purpose(purpose), &connection)
     if wish.names.count > 1 || wish.askers.count > 1 { question.remark = wish.words }
     return question
   }

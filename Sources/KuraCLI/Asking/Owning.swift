@@ -87,7 +87,7 @@ extension VaultAccess {
   }
 
   /// Asks the owner for the passcode, or for the recovery key where there is no passcode, three times at
-  /// most. A code for this machine would not do, but one for its TPM may.
+  /// most. A code for this machine would not do, but one for its TPM, or a security key, may.
   func askOwner<Value>(
     _ connection: inout Connection, to purpose: Purpose,
     _ body: (Credential, borrowing SecretBytes, inout Connection) throws(ClientError) -> Value
@@ -98,7 +98,7 @@ extension VaultAccess {
     let kind = report.lacksPasscode ? .recoveryKey : asking.authority
     var question = question(kind, to: purpose)
     if kind == .passcode { question.wait = report.wait(.passcode) }
-    question.swap = try ownerSwap(kind, report, purpose, &connection)
+    question.swaps = try swaps(for: .owning, kind, report, purpose, &connection)
     question.hasRecoveryKey = !report.weaknesses.contains(.noRecoveryKey)
     return try questioner.attempts(question) { kind, secret throws(ClientError) in
       try body(kind, secret, &connection)

@@ -23,26 +23,40 @@ struct Question {
   /// The question for the passcode that Tab leads to, which waits for Enter.
   var otherLabel = ""
 
-  /// What Enter alone leads to, and back from there; nil where it leads nowhere.
-  var swap: Swap?
+  /// What Enter alone leads to, one after the other, and back from there.
+  var swaps: [Swap] = []
+  /// Whether nothing is typed for it: a security key is touched.
+  var isTouched = false
 
   /// Names another question.
   struct Swap {
     let label: String
     let kind: Credential
     /// For how long nothing that is typed there could be tried, in ms.
-    let wait: UInt64
+    var wait: UInt64 = 0
+    var isTouched = false
+
+    /// What it asks for, in the words of ``Question/swapRemark``.
+    fileprivate var words: String {
+      if isTouched { return "a touch of the security key" }
+      return kind == .fido2 ? "the PIN of the security key" : "the code of this machine's TPM"
+    }
   }
 
-  /// What is said of that.
-  static let swapRemark =
-    "Enter alone asks for the code of this machine's TPM, and again for the passcode"
+  /// What is said of that; nil where Enter alone leads nowhere.
+  var swapRemark: String? {
+    guard let last = swaps.last else { return nil }
+    let all = swaps.map { $0.words }.joined(separator: ", again for ")
+    // Nothing is asked while a key blinks.
+    return "Enter alone asks for " + all + (last.isTouched ? "" : ", and again for the passcode")
+  }
 
-  /// Asks the other question.
+  /// Asks the next question.
   mutating func turnOver() {
-    guard let other = swap else { return }
-    swap = Swap(label: label, kind: kind, wait: wait)
-    (label, kind, wait) = (other.label, other.kind, other.wait)
+    guard !swaps.isEmpty else { return }
+    let next = swaps.removeFirst()
+    swaps.append(Swap(label: label, kind: kind, wait: wait, isTouched: isTouched))
+    (label, kind, wait, isTouched) = (next.label, next.kind, next.wait, next.isTouched)
   }
 
   /// Tells a question for the code of this machine alone, whose answer opens nothing elsewhere.
@@ -75,7 +89,7 @@ extension VaultAccess {
     var question = Question(
       label: label(kind, purpose?.text), openLabel: label(kind, purpose?.openText), kind: kind)
     question.remark = Claim.remark(asking.reason)
-    if kind == .fido2 { question.remark = "After the PIN, " + KeyTouch.sentence + "." }
+    if kind == .fido2 { question.remark = KeyTouch.remark(isAlone: false) }
     return question
   }
 

@@ -105,12 +105,12 @@ extension Questioner {
     while true {
       let secret = try ask(
         question.label, open: question.openLabel, isHidden: true,
-        allowsEmpty: question.enterRemark != nil || question.swap != nil,
+        allowsEmpty: question.enterRemark != nil || !question.swaps.isEmpty,
         submitsAt: question.submitLength, watch: &watch)
       if prompt?.wantsOther == true {
         prompt?.clearLine()
-        if question.kind == .tpm {
-          question.turnOver()
+        if question.kind == .tpm || question.kind == .fido2 {
+          turn(&question)
           continue
         }
         if let label = watch.choose() {
@@ -120,10 +120,10 @@ extension Questioner {
         (question.label, question.kind, question.submitLength) = (question.otherLabel, .passcode, 0)
         continue
       }
-      if secret.count == 0, question.swap != nil {
+      if secret.count == 0, !question.swaps.isEmpty {
         prompt?.clearLine()
-        question.turnOver()
-        continue
+        turn(&question)
+        guard question.isTouched else { continue }
       }
       let complaint = try attempt(secret, question, &watch, body)
       // Keys that were meant for the prompt must not reach what comes next.
@@ -139,18 +139,26 @@ extension Questioner {
     }
   }
 
+  /// Goes on to the next question, and says what there is to do beside an answer.
+  private mutating func turn(_ question: inout Question) {
+    question.turnOver()
+    if question.kind == .fido2 { prompt?.say(KeyTouch.remark(isAlone: question.isTouched)) }
+  }
+
   /// Says what belongs to a question, and waits until its answer may be tried.
   private mutating func begin<Watch: PromptWatch & ~Copyable>(
     _ question: Question, _ watch: inout Watch
   ) throws(CommandError) -> Question {
     var question = question
-    if !hasTerminal { question.swap = nil }
+    if !hasTerminal { question.swaps = [] }
     // Who gives up while he waits has seen what he says no to.
     if let remark = question.remark { prompt?.say(remark) }
     if let remark = question.enterRemark { prompt?.say(remark) }
-    if question.swap != nil { prompt?.say(Question.swapRemark) }
-    // While passcodes wait the TPM may take a code.
-    if question.wait > 0, question.swap?.wait == 0 { question.turnOver() }
+    if let remark = question.swapRemark { prompt?.say(remark) }
+    // While passcodes wait the TPM may take a code, and a security key its PIN.
+    if question.wait > 0, let next = question.swaps.first, next.wait == 0, !next.isTouched {
+      turn(&question)
+    }
     if question.wait > 0 { try waitToAsk(question, &watch) }
     remark = question.remark
     return question

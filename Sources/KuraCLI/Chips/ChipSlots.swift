@@ -29,16 +29,36 @@ extension VaultAccess {
       label: question(.tpm, to: purpose).label, kind: .tpm, wait: report.wait(.tpm))
   }
 
-  /// The same for what takes the owner, or opens protected values; nil where no slot of this machine's TPM does.
-  func ownerSwap(
-    _ kind: Credential, _ report: StatusReport, _ purpose: Purpose?, _ connection: inout Connection
-  ) throws(CommandError) -> Question.Swap? {
-    guard kind == .passcode, report.tries.contains(where: { $0.kind == .tpm }) else { return nil }
+  /// What may be asked for in place of the passcode.
+  ///
+  /// - Parameter use: What an answer is for.
+  /// - Returns: The ways of slots that are here and do; none where it is not the passcode that is asked for.
+  func swaps(
+    for use: AnswerUse, _ kind: Credential, _ report: StatusReport, _ purpose: Purpose?,
+    _ connection: inout Connection
+  ) throws(CommandError) -> [Question.Swap] {
+    guard kind == .passcode else { return [] }
     let slots = try running { () throws(ClientError) in try connection.slots().all }
-    let isHere = slots.contains { slot in
-      slot.facts.takesChipCode && slot.facts.availability == .here
-        && slot.facts.flags.isSuperset(of: [.enabled, .withProtected])
+      .filter { $0.facts.flags.isSuperset(of: [.enabled, .withProtected]) }
+    var swaps: [Question.Swap] = []
+    if slots.contains(where: { $0.facts.takesChipCode && $0.facts.availability == .here }) {
+      swaps.append(chipSwap(report, purpose))
     }
-    return isHere ? chipSwap(report, purpose) : nil
+    let hasKey = slots.contains { slot in
+      slot.facts.kind == .fido2 && (slot.facts.isVerified || use == .reading)
+    }
+    guard hasKey, let key = try KeyTouch.facts(&connection, messages) else { return swaps }
+    swaps.append(
+      Question.Swap(
+        label: question(.fido2, to: purpose).label, kind: .fido2, isTouched: !key.takesPIN))
+    return swaps
   }
+}
+
+/// Says what an answer is for.
+enum AnswerUse {
+  /// To read what is protected.
+  case reading
+  /// To have the owner agree, for whom a security key stands only where it makes sure who touches it.
+  case owning
 }

@@ -71,7 +71,8 @@ public struct UnlockAttempt: Sendable {
   ///
   /// - Throws: ``VaultError/slotNotFound(_:)``, ``VaultError/slotOfOtherKind(_:_:)``.
   func keyCredential(ofSlot number: UInt8) throws(VaultError) -> KeyCredential {
-    guard let slot = try candidates(.fido2, number).first?.header.credential else {
+    guard let slot = try candidates(.fido2, number, takesCode: false).first?.header.credential
+    else {
       throw .damaged(.slot)
     }
     return slot
