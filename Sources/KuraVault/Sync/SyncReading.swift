@@ -132,15 +132,25 @@ extension SyncRun {
     }
     if try isVoid(place, of: name, &vault) { return .waits }
     if place.number == heard.number { return .twin }
+    if let verdict = try judge(place, beyond: heard, by: fronts[name], &vault) { return verdict }
+    // Of as many machines as there are each has heard of all others: to read and check what is kept of one takes longer
+    // than all else, and is seldom needed.
     let kept = try fromVault { () throws(VaultError) in try vault.keptFront(of: name) }
-    for front in [fronts[name], kept].compactMap({ $0 }) {
-      if try isVoid(front.place, of: name, &vault) { continue }
-      guard place.number <= front.place.number else { continue }
-      if heard != .none, try holds(heard, front) != true { continue }
-      guard let isIn = try holds(place, front) else { return .waits }
-      return isIn ? .fits : .twin
-    }
+    if let verdict = try judge(place, beyond: heard, by: kept, &vault) { return verdict }
     return heard == .none ? .fits : .waits
+  }
+
+  /// The same by a head of that device; nil where that says nothing of it.
+  private mutating func judge(
+    _ place: HeadPlace, beyond heard: HeadPlace, by front: SyncFront?,
+    _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> SyncVerdict? {
+    guard let front, try !isVoid(front.place, of: front.head.device, &vault),
+      place.number <= front.place.number
+    else { return nil }
+    if heard != .none, try holds(heard, front) != true { return nil }
+    guard let isIn = try holds(place, front) else { return .waits }
+    return isIn ? .fits : .twin
   }
 
   /// Whether a head is of another line than those that are remembered of its device.
