@@ -40,7 +40,7 @@ def text(word):
 class Record:
     def __init__(self, lines):
         self.ledger, self.made, self.maker = Ledger(), {}, {}
-        self.removed, self.machines, self.slots = set(), {}, {}
+        self.removed, self.machines, self.slots, self.protects = set(), {}, {}, {}
         for line in lines:
             words = line.split()
             getattr(self, "read_" + words[0])(*words[1:])
@@ -66,6 +66,8 @@ class Record:
         need(made.depth == int(depth), f"the depth of a revision: {depth} and not {made.depth}")
         need(id not in self.made, "an id twice")
         self.made[id], self.maker[id] = made, machine
+        if op == "protect":
+            self.protects.setdefault(item, []).append(id)
         self.ledger.note(after, id)
 
     def read_removed(self, machine):
@@ -100,6 +102,13 @@ class Record:
         facts, sides = self.ledger.facts, M.sides(item)
         opened = [facts[id] for id in self.ledger.ids(self.ledger.known(item)) if facts[id].op == "unprotect"]
         return any(not (facts[r.id].before | facts[r.id].bit) & u.bit for u in opened for r in sides)
+
+    def stays_protected(self, i, item):
+        """Whether an item may stay as it is while its rows are sealed as protected: where somebody unprotected it beside that,
+        and where who protected it was taken out, and that is left out."""
+        known = self.ledger.known(item)
+        return self.is_opened_beside(item) or any(
+            not known & self.ledger.facts[id].bit and self.maker[id] in self.removed for id in self.protects.get(i, ()))
 
     # --- the judgement
     def judge(self):
@@ -140,6 +149,9 @@ class Record:
 
     def check_shown(self, machine):
         views = {i: M.view(item) for i, item in machine.items.items()}
+        for i, v in views.items():
+            if i in machine.shown and machine.shown[i][2] == M.PROTECTED and self.stays_protected(i, machine.items[i]):
+                views[i] = v._replace(cls=M.PROTECTED)
         names = M.resolve_names(views)
         for i, v in views.items():
             if v.kind == M.PURGED:
@@ -149,8 +161,7 @@ class Record:
             name, kind, cls, value, attributes = machine.shown[i]
             # Who was displaced takes a name that a change here left free only with the next merge that has news of it.
             need(name == names[i] or name.startswith(v.shown["name"] + " ("), f"a name: {name!r} and not {names[i]!r}")
-            need((kind, cls) == (v.kind, v.cls) or kind == v.kind and cls == M.PROTECTED and self.is_opened_beside(machine.items[i]),
-                 f"kind and class: {kind, cls} and not {v.kind, v.cls}")
+            need((kind, cls) == (v.kind, v.cls), f"kind and class: {kind, cls} and not {v.kind, v.cls}")
             need(kind != M.LIVE or value == v.shown.get("value"), f"a value: {str(value)[:40]} and not {str(v.shown.get('value'))[:40]}")
             rest = {f: c for f, c in v.shown.items() if f.startswith("attr:") and c is not None}
             need(attributes == rest, f"attributes: {attributes} and not {rest}")
