@@ -34,8 +34,8 @@ struct FlipTests {
     var dice = Dice()
     let salt = dice.next()
     let specimen = specimen
-    // A bit of every seventh byte at each change, other ones each time.
-    let (bits, step) = Scale.isNightly ? (8, 1) : (1, 7)
+    // A bit of every thirteenth byte at each change, other ones each time.
+    let (bits, step) = Scale.isNightly ? (8, 1) : (1, 13)
     let first = Int.random(in: 0..<step, using: &dice)
     let failures = Trials.run(specimen.file.count / step * bits) { number, scratch in
       let offset = number / bits * step + first
@@ -51,7 +51,7 @@ struct FlipTests {
 
   @Test func `every truncation is detected or harmless`() {
     let specimen = specimen
-    let step = Scale.isNightly ? 1 : 61
+    let step = Scale.isNightly ? 1 : 101
     let lengths = Array(stride(from: Int.random(in: 0..<step), to: specimen.file.count, by: step))
     let failures = Trials.run(lengths.count) { number, scratch in
       let reading = try specimen.reading(

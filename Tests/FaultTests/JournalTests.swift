@@ -31,7 +31,7 @@ struct JournalTests {
     var dice = Dice()
     let first = Int.random(in: 0..<8, using: &dice)
     let left = left
-    let step = Scale.isNightly ? 1 : 83
+    let step = Scale.isNightly ? 1 : 163
     let failures = Trials.run(left.journal.count * 8 / step) { number, scratch in
       let bit = number * step + first
       guard bit < left.journal.count * 8 else { return nil }
@@ -45,7 +45,7 @@ struct JournalTests {
 
   @Test func `every truncation of the journal is detected or harmless`() {
     let left = left
-    let step = Scale.isNightly ? 1 : 47
+    let step = Scale.isNightly ? 1 : 97
     let failures = Trials.run(left.journal.count / step) { number, scratch in
       let reading = try left.reading(
         journal: Array(left.journal.prefix(number * step)), in: scratch)
