@@ -165,6 +165,24 @@ extension VaultAccess {
     recovering recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) ->
       Value = { _, refused, _ throws(CommandError) in throw .client(.refused(refused)) }
   ) throws(CommandError) -> Value {
+    var value: Value?
+    try reach(
+      authorizing, &held,
+      { connection throws(ClientError) in value = try body(&connection) },
+      { connection, refused, secret throws(CommandError) in
+        value = try recover(&connection, refused, &secret)
+      })
+    guard let value else { preconditionFailure("one of the two was done") }
+    return value
+  }
+
+  /// What is the same whatever is done: an Embedded program would have it once for each.
+  @inline(never)
+  private func reach(
+    _ authorizing: Bool, _ held: inout Held,
+    _ body: (inout Connection) throws(ClientError) -> Void,
+    _ recover: (inout Connection, Refusal, inout KeptSecret) throws(CommandError) -> Void
+  ) throws(CommandError) {
     var (losses, isUnlocked): (Int32, Bool) = (0, false)
     while true {
       guard var connection = try lasting(&held.connection) else {
@@ -174,9 +192,9 @@ extension VaultAccess {
         continue
       }
       do throws(ClientError) {
-        let value = try body(&connection)
+        try body(&connection)
         held.connection = consume connection
-        return value
+        return
       } catch {
         // As in ``connectAnswering()``, at no cost for an agent that is there.
         if error == .noAgent, !isUnlocked {
@@ -192,12 +210,13 @@ extension VaultAccess {
           isUnlocked = true
           continue
         }
-        let value =
-          if case .protected(let item) = refused { try authorized(&connection, item, body) } else {
-            try recover(&connection, refused, &held.secret)
-          }
+        if case .protected(let item) = refused {
+          try authorized(&connection, item, body)
+        } else {
+          try recover(&connection, refused, &held.secret)
+        }
         held.connection = consume connection
-        return value
+        return
       }
     }
   }

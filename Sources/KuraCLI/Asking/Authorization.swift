@@ -30,6 +30,7 @@ extension VaultAccess {
     return try running { () throws(ClientError) in try body(&connection) }
   }
 
+  @inline(never)
   private func authorize(
     _ connection: inout Connection, _ item: Refusal.Subject,
     again: (inout Connection) throws(ClientError) -> Void
@@ -56,6 +57,7 @@ extension VaultAccess {
   ///   - again: Does what it is for, once another command has asked at the terminal: what was answered there may be for
   ///     this one, too.
   /// - Returns: False where it is not given, and nobody can be asked.
+  @inline(never)
   func authorize(
     _ connection: inout Connection, to purpose: Purpose, _ item: Refusal.Subject = .none,
     again: (inout Connection) throws(ClientError) -> Void = { _ throws(ClientError) in

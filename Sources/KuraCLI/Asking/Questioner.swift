@@ -93,6 +93,7 @@ extension Questioner {
   /// - Parameter body: Tries it. A refusal as wrong asks again; so does a sentence, which says that it is a
   ///   code where none will do.
   /// - Returns: What was typed.
+  @inline(never)
   mutating func answer<Watch: PromptWatch & ~Copyable>(
     to question: Question, watch: inout Watch,
     _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
@@ -167,6 +168,7 @@ extension Questioner {
   /// Tries what was typed, again after a wait that somebody else has brought about: it is kept meanwhile.
   ///
   /// - Returns: Why it will not do; nil when it does.
+  @inline(never)
   private mutating func attempt<Watch: PromptWatch & ~Copyable>(
     _ secret: borrowing SecretBytes, _ question: Question, _ watch: inout Watch,
     _ body: (Credential, borrowing SecretBytes, inout Watch) throws(ClientError) -> String?
