@@ -137,6 +137,7 @@ final class Recorder: Sendable {
       thread.start()
       return thread
     }
+    // A thread of Foundation tells of its end in no other way.
     while threads.contains(where: { !$0.isFinished }) { usleep(1_000) }
   }
 
