@@ -116,19 +116,30 @@ def devices(ground):
             machines.append(machine)
         first.call("sync")
         heads = sorted(path.stat().st_size for path in store.glob("kura-*/heads/*"))
-        for other in machines[1:]:
-            other.call("unlock", "--passcode-file", other.passcode)
-            other.fill([len(machines) % 100], lambda one: f"of {other.place.name} at {count}")
-            other.call("sync")
-            other.call("agent", "stop")
-        took, spent = first.spent("sync")
-        one, quiet = first.spent("sync"), []
-        for _ in range(5):
-            quiet.append(first.spent("sync"))
-        print(f"{count} machines: heads of {heads[len(heads) // 2]:,} to {heads[-1]:,} bytes; {count - 1} heads taken in "
-              f"{took:,.0f} ms ({spent:,.0f} of the agent); a meeting without news {statistics.median(x for x, _ in quiet):,.0f} "
-              f"ms ({statistics.median(x for _, x in quiet):,.0f})", flush=True)
+        apart = took_in(first, machines[1:], lambda number: number % 100)
+        same = took_in(first, machines[1:], lambda _: 0)
+        quiet = [first.spent("sync") for _ in range(6)][1:]
+        print(f"{count} machines: heads of {heads[len(heads) // 2]:,} to {heads[-1]:,} bytes; {count - 1} heads taken in {spoken(apart)}, "
+              f"where all changed the same item in {spoken(same)}; a meeting without news "
+              f"{spoken([statistics.median(one) for one in zip(*quiet)])}", flush=True)
+        first.fill([0], lambda _: "settled")
+        first.call("sync")
     first.stop()
+
+
+def took_in(first, others, which):
+    """What it costs one machine to take what each of the others changed, an item each."""
+    for number, other in enumerate(others, 1):
+        other.call("unlock", "--passcode-file", other.passcode)
+        other.fill([which(number)], lambda one: f"{one} of {other.place.name}")
+        other.call("sync")
+        other.call("agent", "stop")
+    return first.spent("sync")
+
+
+def spoken(times):
+    """Milliseconds by the clock, and of a processor in the agent."""
+    return "{:,.0f} ms ({:,.0f} of the agent)".format(*times)
 
 
 def main():

@@ -28,6 +28,8 @@ public enum FormatError: Error, Equatable, Sendable {
   case policyInvalid(Setting)
   /// The value is longer than the format holds.
   case valueTooLarge
+  /// More revisions stand side by side than a row or the ring has room for.
+  case tooManySides
   /// A slot asks for more work or memory than any honest vault.
   case kdfRefused(KDFRefusal)
 }

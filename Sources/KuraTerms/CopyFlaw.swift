@@ -18,4 +18,6 @@ public enum CopyFlaw: UInt8, Sendable, CaseIterable {
   case newerFormat = 6
   /// It could not be read.
   case unreadable = 7
+  /// With it more changes would stand side by side than a vault has room for.
+  case tooManySides = 8
 }

@@ -65,6 +65,7 @@ extension VaultError {
     case .otpInvalid(let rule): self = .otpInvalid(rule)
     case .policyInvalid(let key): self = .policyInvalid(key)
     case .valueTooLarge: self = .tooLarge
+    case .tooManySides: self = .tooManySides
     case .kdfRefused(let refusal): self = .kdfRefused(refusal)
     }
   }

@@ -202,6 +202,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case attributeInvalid(AttributeRule)
   /// The value is longer than a vault holds.
   case tooLarge
+  /// More changes stand side by side than there is room for, of one item, of a setting or of the slots.
+  case tooManySides
   /// A setting is out of its range.
   case policyInvalid(Setting)
   /// The value was replaced or deleted while it was being read.

@@ -153,12 +153,40 @@ import Testing
       bytes(of: try fresh.encode()) == ring(filled(0x11) + filled(0) + [0, 0, 0, 0]))
   }
 
+  @Test func `255 machines change one thing, unless what they knew takes too much room`()
+    throws
+  {
+    let ids = Array(0..<UInt8.max)
+    let many = ring(
+      ledger(
+        slots: ids.map { slotSide($0) },
+        settings: [[1, UInt8(ids.count)] + ids.flatMap { settingSide($0) }]))
+    var read = try Ring.decode(many.span, of: .second)
+    let kept = read.ledger
+    var ledger = try #require(kept)
+    #expect(ledger.slots.count == 255 && ledger.settings[0].sides.count == 255)
+    #expect(bytes(of: try read.encode()) == many)
+    // What could not be read again is not written.
+    let known = RevisionVector(ids.map { RevisionEntry(device: identifier($0), counter: 1) })
+    ledger.settings = [
+      SettingSides(
+        1,
+        sides: ids.map { id in
+          let stamp = RevisionStamp(
+            id: identifier(id), depth: 2, entry: RevisionEntry(device: identifier(0), counter: 1))
+          return SettingSides.Side(Lineage(stamp: stamp, following: known), value: 1)
+        })
+    ]
+    read.ledger = ledger
+    #expect(failure { _ = try read.encode() } == .tooManySides)
+  }
+
   @Test func `a ring of format 2 that breaks a rule is damage`() throws {
     let broken: [[UInt8]] = [
       ledger(slots: [slotSide(), slotSide()]), ledger(slots: [slotSide(0x61), slotSide()]),
       ledger(slots: [slotSide(kind: 4)]), ledger(slots: [slotSide(kind: 7)]),
       ledger(slots: [slotSide(kind: 0)]), ledger(slots: [encodedLineage() + [0]]),
-      ledger(slots: (0..<65).map { slotSide($0) }), ledger(slots: [slotSide(slots: 1...65)]),
+      ledger(slots: [slotSide(slots: 1...65)]),
       ledger(settings: [[1, 0]]),
       ledger(settings: [[1, 1] + settingSide(), [1, 1] + settingSide()]),
       ledger(settings: [[1, 2] + settingSide() + settingSide()]),
@@ -273,11 +301,12 @@ import Testing
     #expect(bytes(of: try record.encode()) == encoded)
     let again = PurgeRecord(covering: record.covered, sides: record.sides.reversed())
     #expect(again == record)
+    let many = [7] + vector + [255] + (0..<UInt8.max).flatMap { [0] + encodedLineage($0) }
+    #expect(bytes(of: try PurgeRecord(decoding: many.span).encode()) == many)
     let one = encodedLineage(0x40)
     let broken: [[UInt8]] = [
       [7] + little(UInt16(0)) + [0], [6] + vector + [0], [7] + vector + [1, 2] + one,
       [7] + vector + [2, 0] + one + [0] + one,
-      [7] + vector + [65] + (0..<65).flatMap { [0] + encodedLineage($0) },
     ]
     for encoded in broken + cuts(encoded) {
       #expect(failure { _ = try PurgeRecord(decoding: encoded.span) } == .damaged)

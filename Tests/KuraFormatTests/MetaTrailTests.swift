@@ -215,7 +215,7 @@ import Testing
       "content twice": sample.with { $0.fields[0] = [2, 0, 1, 2] },
       "sides ascend": sample.with { $0.sides = [6, 2] },
       "side 0": sample.with { $0.sides = [0] },
-      "too many sides": sample.with { $0.sides = (1...65).map { UInt64($0) } },
+      "too many sides": sample.with { $0.sides = (1...256).map { UInt64($0) } },
     ]
     for (rule, encoded) in broken {
       #expect(failure { _ = try decode(encoded) } == .damaged, "\(rule)")

@@ -186,7 +186,7 @@ import Testing
     #expect(last.deleted.filter { $0 == [last.lineage.stamp] }.count == 100)
   }
 
-  @Test func `no depth and no room for copies is damage`() throws {
+  @Test func `no depth is damage, and no room for copies is told as that`() throws {
     let deep = Lineage(
       stamp: RevisionStamp(id: identifier(1), depth: 1 << 40, entry: first.entry))
     #expect(failure { _ = try Lineage(identifier(2), at: here.entry, after: [deep]) } == .damaged)
@@ -197,6 +197,6 @@ import Testing
       })
     #expect(
       failure { _ = try Lineage(identifier(2), at: here.entry, after: [], purged: many) }
-        == .damaged)
+        == .tooManySides)
   }
 }

@@ -288,7 +288,7 @@ def read_record(reader):
         need(kind == 3, "record")
         id, purged = 0, []
         found = many(reader.u8(), lambda: read_slot_side(reader), "sides", lambda x: x[0].id)
-    need(found and (kind == 1 or len(found) <= 64), "record")
+    need(found and (kind == 1 or len(found) <= 255), "record")
     return kind, id, purged, found
 
 

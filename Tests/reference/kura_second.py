@@ -121,9 +121,9 @@ class Trail:
         self.check_keys()
         self.check_stamps()
         ascending([0] + self.sides, "sides")
-        need(len(self.sides) <= 64, "sides")
+        need(len(self.sides) <= 255, "sides")
         counts = [len(field) for field in self.fields + [f for _, f in self.deleted]]
-        need(max(counts, default=0) <= 64, "contents of a field")
+        need(max(counts, default=0) <= 255, "contents of a field")
         if not self.name:
             need(not any((self.attributes, self.secrets, self.deleted, self.sides, self.size))
                  and counts == [0, 0], "a purged item with more than that")
@@ -222,7 +222,7 @@ def read_purge(data):
     vector = read_vector(reader)
     sides = [(reader.u8(), Lineage.read(reader)) for _ in range(reader.u8())]
     reader.end()
-    need(len(sides) <= 64 and all(cls <= 1 for cls, _ in sides), "sides")
+    need(len(sides) <= 255 and all(cls <= 1 for cls, _ in sides), "sides")
     ascending([lineage.id for _, lineage in sides], "sides")
     return vector, sides
 
@@ -264,7 +264,7 @@ class Ledger:
         return ledger
 
     def check(self):
-        need(len(self.slots) <= 64 and len(self.waiting) <= 64 and len(self.halves) <= 16, "count")
+        need(len(self.slots) <= 255 and len(self.waiting) <= 64 and len(self.halves) <= 16, "count")
         ascending([lineage.id for lineage, _ in self.slots], "sides")
         for _, slots in self.slots:
             need(1 <= len(slots) <= 64, "slots of a side")
@@ -272,7 +272,7 @@ class Ledger:
             need(all(kind in (1, 2, 3, 6) and 1 <= n <= TOP for _, kind, _, n in slots), "slot")
         ascending([key for key, _ in self.settings], "settings")
         for _, sides in self.settings:
-            need(1 <= len(sides) <= 64, "sides of a setting")
+            need(1 <= len(sides) <= 255, "sides of a setting")
             ascending([lineage.id for lineage, _ in sides], "sides")
         need(all(len(header) >= 48 for header, *_ in self.waiting), "waiting slot")
         ascending([half[0] for half in self.halves], "former halves")

@@ -375,7 +375,7 @@ extension VaultError {
       .slotsFull, .credentialTaken, .recoveryKeyExists, .lastSlot, .notFound, .revisionNotFound,
       .historyFull,
       .notDeleted, .revisionCurrent, .exists, .revisionConflict, .nameInvalid, .attributeInvalid,
-      .tooLarge, .policyInvalid, .changed, .protected, .noProtectedHalf, .uploadLost:
+      .tooLarge, .tooManySides, .policyInvalid, .changed, .protected, .noProtectedHalf, .uploadLost:
       false
     }
   }

@@ -25,6 +25,7 @@ extension Refusal {
     case .pathTaken, .walLeftBehind: .vaultExists(path)
     case .copyRefused(let flaw): .mergeRefused(flaw, path)
     case .copyDamaged: .copyUnsound(path)
+    case .tooManySides: .mergeRefused(.tooManySides, .none)
     case .takesNewFormat: .unsupported(.text("secret attributes in a vault of format 1"))
     case .notShared: .unsupported(.text("a vault that machines share"))
     case .deviceRemoved: .unsupported(.text("a machine that was removed"))

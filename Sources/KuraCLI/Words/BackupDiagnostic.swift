@@ -83,6 +83,12 @@ extension Diagnostic {
       ("that copy was written by a later release" + named(path), "merge with that release")
     case .unreadable:
       ("that copy cannot be read" + named(path), "look at its rights, and at its disk")
+    case .tooManySides:
+      (
+        "more machines changed the same thing, none knowing of the others, than a vault keeps apart",
+        "'kura conflicts' lists what stands open here: keep one of each, or set the setting once "
+          + "more, and then meet again"
+      )
     }
   }
 

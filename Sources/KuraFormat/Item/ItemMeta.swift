@@ -136,7 +136,7 @@ public struct ItemMeta: ~Copyable, Sendable {
       MetaView.layoutWithTrail, name: name, created: created, modified: modified, size: size,
       attributes: attributes, into: &buffer)
     try trail.append(to: &buffer)
-    guard buffer.count - start <= longestWithTrail else { throw .attributesInvalid(.tooLarge) }
+    guard buffer.count - start <= longestWithTrail else { throw .tooManySides }
   }
 
   private static func encode(

@@ -202,7 +202,7 @@ extension SettingSides {
 extension SlotTableSide {
   fileprivate static func list(_ reader: inout ByteReader) throws(FormatError) -> [SlotTableSide] {
     let count = Int(try reader.integer(UInt8.self))
-    guard (1...CopyLedger.mostSides).contains(count) else { throw .damaged }
+    guard count >= 1 else { throw .damaged }
     var sides: [SlotTableSide] = []
     for _ in 0..<count {
       let side = try SlotTableSide(&reader)

@@ -83,7 +83,7 @@ public struct PackWriter: ~Copyable {
     try begin(bytes)
   }
 
-  /// Adds the slot table, by 1 to 64 sides ascending by their ids.
+  /// Adds the slot table, by 1 to 255 sides ascending by their ids.
   ///
   /// - Throws: ``FormatError/outOfMemory``.
   public mutating func add(_ slots: [SlotTableSide]) throws(FormatError) {

@@ -55,7 +55,8 @@ public struct Lineage: Hashable, Sendable {
   ///   - entry: The next change of this copy.
   ///   - sides: None for what never was.
   ///   - purged: What was purged of it.
-  /// - Throws: ``FormatError/damaged`` when no depth is left, or it would know of too many copies.
+  /// - Throws: ``FormatError/damaged`` when no depth is left, ``FormatError/tooManySides`` where it
+  ///   would know of too many copies.
   public init(
     _ id: RevisionID, at entry: RevisionEntry, after sides: [Lineage],
     purged: RevisionVector = RevisionVector()
@@ -68,7 +69,7 @@ public struct Lineage: Hashable, Sendable {
     }
     guard depth < RevisionStamp.depths.upperBound else { throw .damaged }
     self.init(stamp: RevisionStamp(id: id, depth: depth + 1, entry: entry), following: known)
-    guard !vector.isTooLong else { throw .damaged }
+    guard !vector.isTooLong else { throw .tooManySides }
   }
 
   /// Whether the other revision is known to this one, and so is no side beside it.

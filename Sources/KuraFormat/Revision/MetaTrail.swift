@@ -158,13 +158,13 @@ extension MetaTrail {
 
   /// Appends the encoded trail behind a meta's attributes.
   ///
-  /// - Throws: ``FormatError/attributesInvalid(_:)`` when it speaks of too much, ``FormatError/outOfMemory``.
+  /// - Throws: ``FormatError/tooManySides`` when it speaks of too much, ``FormatError/outOfMemory``.
   borrowing func append(to buffer: inout SecretBuffer) throws(FormatError) {
     let others = Set((fields + deleted).joined()).subtracting([lineage.stamp]).sorted()
     guard others.count <= TrailScan.mostStamps, deleted.count <= TrailScan.mostDeleted,
       sides.count <= TrailScan.mostSides, !lineage.vector.isTooLong,
       (fields + deleted).allSatisfy({ $0.count <= TrailScan.mostContents })
-    else { throw .attributesInvalid(.tooLarge) }
+    else { throw .tooManySides }
     let stamps = StampTable(lineage, others)
     do {
       try MetaTrail.append(secretKeys, to: &buffer)

@@ -19,8 +19,8 @@ public struct PurgeRecord: Equatable, Sendable {
     }
   }
 
-  /// The most revisions beside the row's.
-  public static let mostSides = 64
+  /// The most revisions beside the row's: as many as their count can say.
+  public static let mostSides = 255
 
   private static let form: UInt8 = 7
 
@@ -47,7 +47,7 @@ public struct PurgeRecord: Equatable, Sendable {
     guard try reader.integer(UInt8.self) == PurgeRecord.form else { throw .damaged }
     covered = try RevisionVector(&reader)
     let count = Int(try reader.integer(UInt8.self))
-    guard !covered.entries.isEmpty, count <= PurgeRecord.mostSides else { throw .damaged }
+    guard !covered.entries.isEmpty else { throw .damaged }
     var sides: [Side] = []
     for _ in 0..<count {
       guard let protection = ProtectionClass(rawValue: try reader.integer()) else { throw .damaged }
@@ -61,7 +61,7 @@ public struct PurgeRecord: Equatable, Sendable {
 
   /// The bytes to seal.
   ///
-  /// - Throws: ``FormatError/outOfMemory``.
+  /// - Throws: ``FormatError/tooManySides`` where a row has no room for them, ``FormatError/outOfMemory``.
   public func encode() throws(FormatError) -> SecretBytes {
     var bytes = [PurgeRecord.form]
     covered.append(to: &bytes)
@@ -70,6 +70,7 @@ public struct PurgeRecord: Equatable, Sendable {
       bytes.append(side.protection.rawValue)
       side.lineage.append(to: &bytes)
     }
+    guard bytes.count <= BodyParts.longest else { throw .tooManySides }
     return try .duplicate(bytes.span)
   }
 }

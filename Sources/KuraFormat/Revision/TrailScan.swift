@@ -5,12 +5,12 @@
 struct TrailScan: Sendable {
   /// The most stamps beside the revision's own.
   static let mostStamps = 1024
-  /// The most contents of a field.
-  static let mostContents = 64
+  /// The most contents of a field: as many as its count can say.
+  static let mostContents = 255
   /// The most attributes that are remembered as deleted.
   static let mostDeleted = 256
   /// The most sides beside the row.
-  static let mostSides = 64
+  static let mostSides = 255
 
   private static let stampByteCount = 2 + 8 + 8 + identifierByteCount
 
@@ -165,7 +165,7 @@ struct TrailScan: Sendable {
     _ reader: inout ByteReader, _ used: inout UsedStamps, atLeast least: Int
   ) throws(FormatError) -> Int {
     let count = Int(try reader.integer(UInt8.self))
-    guard (least...TrailScan.mostContents).contains(count) else { throw .damaged }
+    guard count >= least else { throw .damaged }
     if count > 1 { isOpen = true }
     var (first, last) = (-1, -1)
     for index in 0..<count {

@@ -3,8 +3,8 @@
 /// Keeps what a ring of format 2 has for copies of the vault: on which machine this one is, what was done to slots
 /// and settings, and what waits.
 public struct CopyLedger: Equatable, Sendable {
-  /// The most sides of the slot table or of a setting.
-  public static let mostSides = 64
+  /// The most sides of the slot table or of a setting: as many as their count can say.
+  public static let mostSides = 255
 
   /// Stands for the machine that this copy is on; zero where it cannot be told.
   public var machine: MachineID
@@ -44,7 +44,7 @@ public struct CopyLedger: Equatable, Sendable {
   init(_ reader: inout ByteReader) throws(FormatError) {
     machine = try reader.identifier()
     epoch = try reader.identifier()
-    let slotSides = try CopyLedger.count(&reader, upTo: CopyLedger.mostSides)
+    let slotSides = Int(try reader.integer(UInt8.self))
     for _ in 0..<slotSides {
       let side = try SlotTableSide(&reader)
       if let last = slots.last, last.lineage.stamp.id >= side.lineage.stamp.id { throw .damaged }

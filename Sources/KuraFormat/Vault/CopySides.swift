@@ -104,7 +104,7 @@ public struct SettingSides: Equatable, Sendable {
   init(_ reader: inout ByteReader) throws(FormatError) {
     key = try reader.integer()
     let count = Int(try reader.integer(UInt8.self))
-    guard (1...CopyLedger.mostSides).contains(count) else { throw .damaged }
+    guard count >= 1 else { throw .damaged }
     var sides: [Side] = []
     for _ in 0..<count {
       let side = Side(try Lineage(&reader), value: try reader.integer())

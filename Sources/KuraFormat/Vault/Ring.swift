@@ -231,13 +231,16 @@ extension Ring {
 
   /// The bytes to seal.
   ///
-  /// - Throws: ``FormatError/outOfMemory``.
+  /// - Throws: ``FormatError/tooManySides`` where the ledger is too long, ``FormatError/outOfMemory``.
   public borrowing func encode() throws(FormatError) -> SecretBytes {
-    do { return try encoded() } catch { throw .outOfMemory }
+    var buffer: SecretBuffer
+    do { buffer = try SecretBuffer(capacity: 512) } catch { throw .outOfMemory }
+    do { try append(to: &buffer) } catch { throw .outOfMemory }
+    guard ledger == nil || buffer.count <= Ring.longest else { throw .tooManySides }
+    return buffer.finish()
   }
 
-  private borrowing func encoded() throws(SecureMemoryError) -> SecretBytes {
-    var buffer = try SecretBuffer(capacity: 512)
+  private borrowing func append(to buffer: inout SecretBuffer) throws(SecureMemoryError) {
     let plain = notes.all.isEmpty ? Ring.layout : Ring.layoutWithNotes
     try buffer.append(ledger == nil ? plain : Ring.layoutWithLedger)
     try buffer.append(integer: UInt16(generations.count))
@@ -261,6 +264,5 @@ extension Ring {
       let encoded = ledger.encoded
       try buffer.append(encoded.span)
     }
-    return buffer.finish()
   }
 }

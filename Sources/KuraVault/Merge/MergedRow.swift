@@ -24,9 +24,10 @@ struct MergedRow {
     let sides = history.sides
     var known = history.purged
     for side in sides { known.formUnion(side.lineage.vector) }
-    guard let deepest = sides.last?.stamp, deepest.depth < RevisionStamp.depths.upperBound,
-      !known.isTooLong
-    else { throw .damaged(.item) }
+    guard let deepest = sides.last?.stamp, deepest.depth < RevisionStamp.depths.upperBound else {
+      throw .damaged(.item)
+    }
+    guard !known.isTooLong else { throw .tooManySides }
     // It is nobody's revision, and nobody else ever sees its id.
     lineage = Lineage(
       stamp: RevisionStamp(

@@ -66,6 +66,7 @@ extension UnlockedVault {
       let mine = ledger.settings.first { $0.key == theirs.key }
       let sides = (mine?.sides ?? []).taking(theirs.sides)
       guard sides != mine?.sides ?? [] else { continue }
+      guard sides.count <= CopyLedger.mostSides else { throw .tooManySides }
       ledger.settings.removeAll { $0.key == theirs.key }
       ledger.settings.append(SettingSides(theirs.key, sides: sides))
       ledger.settings.sort { $0.key < $1.key }

@@ -102,6 +102,7 @@ extension UnlockedVault {
     let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger)
     let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
     guard sides != mine else { return }
+    guard sides.count <= CopyLedger.mostSides else { throw .tooManySides }
     ledger.slots = sides
     let merge = try slots(sides.standing, knowing: mine, &ledger, other, copy)
     plan.ledger = ledger

@@ -57,7 +57,7 @@ struct OldClash {
       }
       let stamp = self.stamp(lineage.stamp)
       let next = Lineage(stamp: stamp, following: vector)
-      guard !next.vector.isTooLong else { throw .damaged(.item) }
+      guard !next.vector.isTooLong else { throw .tooManySides }
       return try row.reentered(as: next) { self.stamp($0) }
     }
   }

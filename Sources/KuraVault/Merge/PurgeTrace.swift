@@ -44,7 +44,9 @@ struct PurgeTrace: Equatable {
     covered.formUnion(other.covered)
     guard let last = purges.last else { return }
     purges.removeAll { last.lineage.follows($0.lineage) }
-    guard purges.count <= PurgeRecord.mostSides, !covered.isTooLong else { throw .damaged(.item) }
+    guard purges.count - 1 <= PurgeRecord.mostSides, !covered.isTooLong else {
+      throw .tooManySides
+    }
   }
 
   /// The revisions that purged the item, as merging sees them.

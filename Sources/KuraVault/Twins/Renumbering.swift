@@ -68,7 +68,7 @@ extension OpenedRow {
   func renumbered(_ was: HeadReport.Was) throws(VaultError) -> OpenedRow {
     guard was.touches(trail.lineage.vector) else { return self }
     let next = was.lineage(trail.lineage)
-    guard !next.vector.isTooLong else { throw .damaged(.item) }
+    guard !next.vector.isTooLong else { throw .tooManySides }
     return try reentered(as: next, was.stamp)
   }
 }
