@@ -39,6 +39,23 @@ import Testing
     #expect(machines.store.written == [])
   }
 
+  @Test func `are heard in one step where none of them says anything new`() throws {
+    let machines = try Machines(4) { vault throws in try vault.put("a", "1") }
+    let first = machines.all[0]
+    let now: UInt64 = 2_000_000_000_000
+    first.setClock(to: now)
+    var (before, after): (UInt64, UInt64) = (0, 0)
+    try first.fill { before = $0.trust.root.epoch }
+    try first.meet(machines.store)
+    try first.fill { vault throws in
+      after = vault.trust.root.epoch
+      let state = try vault.sharingState()
+      let others = try #require(state?.devices).filter { !$0.isThis }
+      #expect(others.count == 3 && others.allSatisfy { $0.heardTime > now })
+    }
+    #expect(after == before + 1)
+  }
+
   @Test func `write nothing that a store could read`() throws {
     let machines = try Machines(2) { vault throws in
       try vault.put("secretname", "secretvalue")

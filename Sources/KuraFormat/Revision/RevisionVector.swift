@@ -71,14 +71,7 @@ public struct RevisionVector: Hashable, Sendable {
   }
 
   /// Where a copy's entry stands, or would.
-  func place(of device: DeviceID) -> Int {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].device < device { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  func place(of device: DeviceID) -> Int { entries.bisected { $0.device < device } }
 }
 
 // MARK: - Encoding

@@ -98,13 +98,19 @@ public struct DeviceTable: Equatable, Sendable {
   public init(_ first: DeviceNote) { notes = [first] }
 
   /// The note of a copy; nil for one that was never heard of.
-  public subscript(device: DeviceID) -> DeviceNote? { notes.first { $0.device == device } }
+  public subscript(device: DeviceID) -> DeviceNote? {
+    let place = place(of: device)
+    return place < notes.endIndex && notes[place].device == device ? notes[place] : nil
+  }
+
+  /// Where the note of a copy stands, or would.
+  private func place(of device: DeviceID) -> Int { notes.bisected { $0.device < device } }
 
   /// Adds a note, or replaces that of the same copy.
   ///
   /// - Returns: Whether there was room for it.
   public mutating func set(_ note: DeviceNote) -> Bool {
-    let place = notes.firstIndex { $0.device >= note.device } ?? notes.endIndex
+    let place = place(of: note.device)
     if place < notes.endIndex, notes[place].device == note.device {
       notes[place] = note
       return true

@@ -36,6 +36,19 @@ extension UnlockedVault {
     return taken
   }
 
+  /// Notes that devices were heard, and have said nothing new.
+  mutating func noteHeard(_ names: [DeviceID]) throws(VaultError) {
+    let now = options.now()
+    try remember { _, table throws(VaultError) in
+      for name in names {
+        var note = try table.noted(name)
+        note.heardTime = now
+        guard table.set(note) else { throw .damaged(.header) }
+      }
+      return []
+    }
+  }
+
   /// Notes that a head was taken, all of it, and what is in the store by that.
   mutating func noteTaken(
     _ front: SyncFront, _ report: HeadReport, by own: DeviceID
@@ -151,6 +164,13 @@ extension ItemCopy {
 }
 
 extension DeviceTable {
+  /// Whether a head was taken, with all that it says, and is the one that is kept.
+  func holds(_ front: SyncFront) -> Bool {
+    guard let note = self[front.head.device] else { return false }
+    return note.taken == front.place && note.kept == front.place.id
+      && note.epoch == front.head.epoch
+  }
+
   /// The note of a device, a new one where it was never heard of.
   func noted(_ device: DeviceID) throws(VaultError) -> DeviceNote {
     if let note = self[device] { return note }

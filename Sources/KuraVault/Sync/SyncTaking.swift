@@ -36,6 +36,7 @@ final class SyncTaking {
 extension SyncRun {
   /// Takes the heads that can be taken, as long as another one can.
   mutating func pull(_ vault: inout UnlockedVault) throws(SyncStop) {
+    try hearAgain(&vault)
     while true {
       try learn(&vault)
       if let taking {
@@ -48,6 +49,22 @@ extension SyncRun {
     try nameRest(&vault)
     try noteComplete(&vault)
     try compare(&vault)
+  }
+
+  /// Notes in one step which devices were heard whose heads are those that were taken before: with many machines most
+  /// are, and a step for each would be most of a meeting.
+  private mutating func hearAgain(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let table = try fromVault { () throws(VaultError) in try vault.tableOfShared() }
+    var known: [DeviceID] = []
+    for name in others where !isTried(name) {
+      guard let front = fronts[name], table.holds(front), try judge(name, &vault) == .fits else {
+        continue
+      }
+      known.append(name)
+    }
+    guard !known.isEmpty else { return }
+    try fromVault { () throws(VaultError) in try vault.noteHeard(known) }
+    tried.formUnion(known.compactMap { fronts[$0]?.place })
   }
 
   /// Gives what was taken of a device that turned out to be another one the right id.
