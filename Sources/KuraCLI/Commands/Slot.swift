@@ -118,9 +118,8 @@ extension SlotControl {
     do throws(ClientError) {
       try connection.changeSlot(change, number, credential.kind, current: credential.secret)
     } catch {
-      if change == .enable, case .refused(.recoveryKeyExists) = error {
-        throw .otherRecoveryKey(slots)
-      }
+      guard change == .enable else { throw .client(error) }
+      if case .refused(.recoveryKeyExists) = error { throw .otherRecoveryKey(slots) }
       throw .adding(.tpm, error)
     }
     if change != .enable { warn(of: change, number, slots, messages) }
