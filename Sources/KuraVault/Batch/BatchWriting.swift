@@ -234,5 +234,5 @@ extension UnlockedVault {
 
 extension TreePath {
   /// Of a change whose place in the tree is somebody else's care.
-  static var none: TreePath { TreePath(number: 0, depth: 0, nodes: [], leaves: []) }
+  static var none: TreePath { TreePath(number: 0, depth: 0, root: .zero, nodes: [], leaves: []) }
 }

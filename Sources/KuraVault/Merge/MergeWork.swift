@@ -123,6 +123,8 @@ public struct MergeWork: ~Copyable {
       occupied = Set(plan.items.compactMap(\.ours))
     case .writing: part = .exchanging
     case .exchanging:
+      try settleTree()
+      engine.rows.tree.release()
       try engine.orphan(before.subtracting(after.keys), &draft)
       values = after.filter { !before.contains($0.key) }.map(\.value)
       part = .copying
@@ -191,6 +193,7 @@ extension MergeWork {
     while next < plan.items.count, !slice.isSpent {
       let item = plan.items[next]
       next += 1
+      if engine.rows.tree.held?.isFull == true { try settleTree() }
       // What was written just now is read by its root.
       engine.trust.see(draft.root)
       let mine = try engine.item(item.id, item.ours, survey.difference)
@@ -215,6 +218,11 @@ extension MergeWork {
       }
     }
     return next < plan.items.count
+  }
+
+  /// Writes the buckets that were changed.
+  private mutating func settleTree() throws(VaultError) {
+    draft.root.treeRoot = try engine.rows.settleTree(under: draft.root, engine.keys)
   }
 
   private mutating func write(_ rows: SealedRows) throws(VaultError) {
@@ -273,6 +281,7 @@ extension UnlockedVault {
       locked, keys: try keys.copy(ring: trust.sealedRing, of: keys.format), trust: trust,
       writer: writer, slot: unlockSlot)
     (engine.isProved, engine.provedDevice) = (isProved, provedDevice)
+    engine.rows.tree.hold()
     let draft = try Draft(after: trust, by: writer, at: options.now())
     return try MergeWork(engine, copy, draft, isTrial: isTrial)
   }

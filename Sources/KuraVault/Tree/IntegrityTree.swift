@@ -13,6 +13,8 @@ struct IntegrityTree: ~Copyable {
   private var cache = NodeCache()
   /// Nodes written in the transaction under way.
   private var staged: [(id: UInt64, node: [UInt8])] = []
+  /// Buckets that are changed in memory until ``VaultRows/settleTree(under:_:)``; nil where each change is written.
+  private(set) var held: HeldBuckets?
 
   init(checks: IntegrityChecks) { self.checks = checks }
 
@@ -20,12 +22,43 @@ struct IntegrityTree: ~Copyable {
   mutating func forget() {
     cache.removeAll()
     staged.removeAll()
+    held?.removeAll()
   }
 
   /// Keeps the nodes that were written, once their transaction is committed.
   mutating func keepStaged() {
     for (id, node) in staged { cache.keep(id, node.span) }
     staged.removeAll()
+  }
+}
+
+// MARK: - Holding
+
+extension IntegrityTree {
+  /// Keeps buckets in memory from here on: many of them are going to be looked at and changed in one transaction.
+  mutating func hold() { held = HeldBuckets() }
+
+  /// Writes each change from here on; what was changed is written by now.
+  mutating func release() { held = nil }
+
+  /// Hands out what is kept, and keeps on from nothing; nil where nothing is.
+  mutating func takeHeld() -> HeldBuckets? {
+    let taken = held
+    held?.removeAll()
+    return taken
+  }
+
+  /// The entries of a bucket that is kept, or is from here on.
+  private mutating func heldLeaves(
+    ofBucket number: UInt32, under root: RootRecord, in storage: inout Storage,
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> [UInt8]? {
+    guard let held else { return nil }
+    if let known = held[number] { return known }
+    let digest = try digest(ofBucket: number, under: root, in: &storage, keys)
+    let leaves = try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
+    self.held?.keep(leaves, ofBucket: number)
+    return leaves
   }
 }
 
@@ -104,6 +137,7 @@ extension IntegrityTree {
     ofBucket number: UInt32, under root: RootRecord, in storage: inout Storage,
     _ keys: borrowing Keyring
   ) throws(VaultError) -> [UInt8] {
+    if let held = try heldLeaves(ofBucket: number, under: root, in: &storage, keys) { return held }
     let digest = try digest(ofBucket: number, under: root, in: &storage, keys)
     return try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
   }
@@ -122,6 +156,9 @@ extension IntegrityTree {
     _ keys: borrowing Keyring
   ) throws(VaultError) -> Digest? {
     let number = Tree.bucket(of: tag, depth: root.depth)
+    if let held = try heldLeaves(ofBucket: number, under: root, in: &storage, keys) {
+      return BucketLeaves(held.span).leaf(of: tag)
+    }
     let digest = try digest(ofBucket: number, under: root, in: &storage, keys)
     // A row that stands there all the same is nothing that the tree knows of.
     guard digest != .zero else { return nil }
@@ -162,7 +199,9 @@ extension [UInt8] {
 struct TreePath {
   let number: UInt32
   let depth: UInt8
-  /// From the top down.
+  /// The tree's root that it was verified under.
+  let root: Digest
+  /// From the top down; none where the bucket is kept in memory.
   var nodes: [[UInt8]]
   var leaves: [UInt8]
 }
@@ -174,6 +213,10 @@ extension IntegrityTree {
     _ keys: borrowing Keyring
   ) throws(VaultError) -> TreePath {
     let number = Tree.bucket(of: tag, depth: root.depth)
+    if let held = try heldLeaves(ofBucket: number, under: root, in: &storage, keys) {
+      return TreePath(
+        number: number, depth: root.depth, root: root.treeRoot, nodes: [], leaves: held)
+    }
     var nodes: [[UInt8]] = []
     var digest = root.treeRoot
     for level in 0..<root.depth {
@@ -190,15 +233,20 @@ extension IntegrityTree {
       nodes.append(node)
     }
     let leaves = try leaves(ofBucket: number, digest, root.depth, in: &storage, keys)
-    return TreePath(number: number, depth: root.depth, nodes: nodes, leaves: leaves)
+    return TreePath(
+      number: number, depth: root.depth, root: root.treeRoot, nodes: nodes, leaves: leaves)
   }
 
   /// Writes a path whose leaves were changed.
   ///
-  /// - Returns: The tree's new root.
+  /// - Returns: The tree's new root; the old one while buckets are kept in memory.
   mutating func store(
     _ path: consuming TreePath, in storage: inout Storage, _ keys: borrowing Keyring
   ) throws(VaultError) -> Digest {
+    guard held == nil else {
+      held?.change(path.leaves, ofBucket: path.number)
+      return path.root
+    }
     var digest = try storage.store(
       path.leaves.span, ofBucket: path.number, depth: path.depth, keys)
     for level in (0..<path.depth).reversed() {

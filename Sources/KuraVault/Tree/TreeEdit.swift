@@ -63,7 +63,7 @@ struct TreeEdit {
     return BucketLeaves(bytes.span).leaf(of: tag)
   }
 
-  /// Writes the entries of the bucket that was read last; there is one at least.
+  /// Writes the entries of the bucket that was read last.
   mutating func store(
     _ leaves: [UInt8], ofBucket number: UInt32, in storage: inout Storage,
     _ keys: borrowing Keyring
