@@ -14,7 +14,7 @@ enum Config {
   /// The settings of this release.
   static let keys: [Setting] = [
     .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
-    .eraseLocalAfter, .logEntries, .fingerprint, .logSync,
+    .eraseLocalAfter, .logEntries, .fingerprint, .passcodeInStore, .logSync,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -60,6 +60,7 @@ extension Config {
     case .logSync, .logEntries: "keep less of the log"
     case .eraseLocalAfter: "change when codes end"
     case .fingerprint: "change whether a finger does"
+    case .passcodeInStore: "let the store have passcodes"
     }
   }
 }

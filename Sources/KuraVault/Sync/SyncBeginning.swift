@@ -13,12 +13,21 @@ extension UnlockedVault {
   /// Begins to share the vault: it gets a name of its own, under which its changes are counted from 1, and the first
   /// epoch. Nothing is written to a store yet.
   ///
-  /// - Parameter label: What its owner calls this copy; nil for the machine's name.
+  /// - Parameters:
+  ///   - label: What its owner calls this copy; nil for the machine's name.
+  ///   - isSparing: Whether ``Setting/passcodeInStore`` is switched off in the same step, so that no slot but a recovery
+  ///     key's ever gets into the store.
   /// - Throws: ``VaultError/takesNewFormat``; ``VaultError/busy`` where it is shared already;
-  ///   ``VaultError/labelInvalid(_:)``; those of the file.
-  public mutating func share(label: [UInt8]? = nil) throws(VaultError) {
+  ///   ``VaultError/labelInvalid(_:)``; ``VaultError/recoveryKeyNeeded`` where the store would get no slot at all; those of
+  ///   the file.
+  public mutating func share(
+    label: [UInt8]? = nil, sparing isSparing: Bool = false
+  ) throws(VaultError) {
     guard format > .first else { throw .takesNewFormat }
     guard try !isShared() else { throw .busy }
+    guard !isSparing && policy[.passcodeInStore] != 0 || trust.slots.hasRecoveryKey else {
+      throw .recoveryKeyNeeded
+    }
     let device = try becomeAnother()
     let epoch = try DeviceTable.Epoch.fresh()
     let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
@@ -29,7 +38,8 @@ extension UnlockedVault {
       sealed: try place.sealPadded(cut.span, under: keys.remote, .header))
     let object = try signed(&record, in: epoch, by: seed)
     try store(seed)
-    try beginSharing(record: object, in: epoch, key: record.key, label: label)
+    try beginSharing(
+      record: object, in: epoch, key: record.key, label: label, sparing: isSparing)
   }
 
   /// Counts what is changed from now on under another name.
