@@ -34,6 +34,10 @@ enum Config {
         try connection.set(key, to: value, by: word)
       }
       if key == .fingerprint, value != 0 { try noteFinger(access, invocation.messages) }
+      if key == .passcodeInStore {
+        var connection = try access.connectRunningOrOwn()
+        Sync.tellOfSetting(on: value != 0, &connection, invocation.messages)
+      }
     } else {
       try show(change.key, access, &invocation)
     }

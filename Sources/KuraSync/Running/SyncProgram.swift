@@ -83,8 +83,10 @@ public enum SyncProgram {
     let copy: String?
     do throws(SyncFailure) {
       let label = order.label ?? hostName
+      var flags: SyncStartRequest.Flags = order.isWeakMeant ? .weak : []
+      if order.isSparing { flags.insert(.sparing) }
       copy = try asking { () throws(ClientError) in
-        try side.connection.startSync(label: label, isWeakMeant: order.isWeakMeant)
+        try side.connection.startSync(label: label, flags)
       }
     } catch {
       store.leave()
