@@ -72,6 +72,8 @@ int kura_file_write(int fd, const void *bytes, size_t count) {
   return 0;
 }
 
+void kura_file_begin_sync(int fd) { sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 int kura_file_kind(const char *path) {
   struct stat status;
   if (stat(path, &status) == 0) return S_ISREG(status.st_mode) ? KURA_REGULAR : KURA_OTHER;

@@ -12,8 +12,7 @@ extension [UInt8] {
   }
 
   mutating func append(span: Span<UInt8>) {
-    reserveCapacity(count + span.count)
-    for index in span.indices { append(span[index]) }
+    append(bytes: span)
   }
 
   mutating func append<Subject>(_ identifier: Identifier<Subject>) {

@@ -68,6 +68,7 @@ enum Sample {
     try store.put(Sample.head, [1, 2, 3])
     try store.put(Sample.object(7), long)
     try store.put(Sample.object(8), [])
+    try store.settle()
     #expect(
       folder.files
         == [Sample.head, Sample.object(7), Sample.object(8)].map { root + "/" + $0.text })
@@ -229,6 +230,61 @@ enum Sample {
       #expect(try store.get(Sample.head, atMost: 9) == (isThere ? [2, 2] : [1]), "\(failing)")
       #expect(folder.files == [root + "/" + Sample.head.text])
     }
+  }
+
+  @Test func `an object has its name once it is on the disk`() throws {
+    let places = (1...3).map { Sample.object($0) }
+    for place in places { try store.put(place, Sample.long) }
+    #expect(folder.files.count == 3 && folder.files.allSatisfy { $0.contains("/.") })
+    let other = try FolderStore(at: folder.path, of: Sample.vault, makes: false)
+    #expect(try other.objects(of: Sample.device) == [])
+    // Another one of the same name takes its place.
+    try store.put(places[0], [7])
+    try store.put(Sample.head, [1])
+    let found = try other.objects(of: Sample.device)
+    #expect(found.count == 3 && places.allSatisfy(found.contains))
+    #expect(try other.get(places[0], atMost: 9) == [7])
+    #expect(folder.files.count == 4 && !folder.files.contains { $0.contains("/.") })
+    // Whoever looks for what this one has put finds it.
+    try store.put(Sample.object(9), [9])
+    #expect(try store.get(Sample.object(9), atMost: 9) == [9])
+    try store.put(Sample.object(10), [9])
+    #expect(try store.objects(of: Sample.device).count == 5)
+    try store.put(Sample.object(11), [9])
+    #expect(try store.delete(Sample.object(11)))
+    #expect(try store.objects(of: Sample.device).count == 5)
+  }
+
+  @Test func `much is on the disk before all of it came`() throws {
+    let bytes = [UInt8](repeating: 3, count: 1 << 20)
+    for number in 0..<40 as Range<UInt8> { try store.put(Sample.object(number), bytes) }
+    #expect(folder.files.count { !$0.contains("/.") } == 32)
+    try store.settle()
+    #expect(folder.files.count { !$0.contains("/.") } == 40)
+  }
+
+  @Test func `objects that fail have no name, and what comes then is as ever`() throws {
+    for failing in [FolderStore.WriteStep.begin, .write, .sync, .rename] {
+      var isFailing = true
+      let store = try FolderStore(at: folder.path, of: Sample.vault, makes: false) { step in
+        isFailing && step == failing ? ENOSPC : 0
+      }
+      #expect(throws: StoreError.full(path: store.path)) {
+        try store.put(Sample.object(1), [1])
+        try store.put(Sample.object(2), [2])
+        try store.put(Sample.head, [3])
+      }
+      #expect(folder.files == [], "\(failing)")
+      isFailing = false
+      try store.settle()
+      #expect(folder.files == [])
+    }
+    do {
+      let store = try FolderStore(at: folder.path, of: Sample.vault, makes: false)
+      try store.put(Sample.object(1), [1])
+      #expect(folder.files.count == 1)
+    }
+    #expect(folder.files == [])
   }
 
   @Test func `a full disk is told, and leaves what was`() async throws {

@@ -46,6 +46,7 @@ import Testing
       + [UInt8(ancestors.count), 0] + ancestors.flatMap { id($0) } + [5, 6, 7]
     try store.put(.object(device: id(device), hash: record), frame + body)
     if header != 0 { try store.put(.object(device: id(device), hash: hash(header)), [header]) }
+    try store.settle()
   }
 
   /// What is found: the device of each head, and the header.
@@ -94,6 +95,7 @@ import Testing
       let place = StorePlace.object(device: id(device), hash: hash(device))
       try store.put(place, [UInt8](repeating: device, count: device == 2 ? 1 << 21 : 400_000))
     }
+    try store.settle()
     let offers = try JoinSearch(store, of: id(1), at: remote).offers
     #expect(offers.map { $0.head[28] } == [3, 4, 1])
     let all = offers.reduce(0) { $0 + $1.head.count + $1.header.count + $1.record.count }
@@ -113,6 +115,7 @@ import Testing
     head.replaceSubrange(100..<132, with: hash(0x77))
     try store.put(.head(device: id(2)), head)
     try store.put(.object(device: id(2), hash: hash(0x77)), record + [1])
+    try store.settle()
     #expect(try found() == [[2, 9], [1, 9]])
   }
 
@@ -122,6 +125,7 @@ import Testing
     let head = try #require(try store.get(.head(device: id(1)), atMost: 20_000))
     try leave(2, header: 7)
     try store.put(.object(device: id(2), hash: hash(7)), [8])
+    try store.settle()
     for number in [0, 1_029, 1_031, 1 << 32, .max] as [UInt64] {
       var other = head
       other.replaceSubrange(28..<44, with: id(2))

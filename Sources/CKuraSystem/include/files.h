@@ -27,6 +27,9 @@ ptrdiff_t kura_file_read(int fd, void *_Nonnull into, size_t capacity);
 /* Writes all bytes; 0. Raises SIGPIPE as any write(2). */
 int kura_file_write(int fd, const void *_Nonnull bytes, size_t count);
 
+/* Has the disk begin to take what was written; a hint, which nobody waits for. */
+void kura_file_begin_sync(int fd);
+
 /* What stands at a path, symbolic links followed: KURA_ABSENT, KURA_REGULAR, KURA_OTHER. */
 enum { KURA_ABSENT = 0, KURA_REGULAR = 1, KURA_OTHER = 2 };
 int kura_file_kind(const char *_Nonnull path);

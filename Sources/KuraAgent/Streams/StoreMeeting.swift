@@ -3,6 +3,7 @@
 internal import KuraFormat
 internal import KuraProtocol
 internal import KuraVault
+internal import SecureMemory
 
 /// Says what a vault wants done in a store, one after another, until it has met all that is there.
 protocol StoreDialog: AnyObject {
@@ -109,7 +110,6 @@ final class StoreMeeting {
 
   private func add(_ more: Span<UInt8>, _ most: Int) throws(Refusal) {
     guard bytes.count + more.count <= most else { throw .malformed }
-    bytes.reserveCapacity(bytes.count + more.count)
-    for index in more.indices { bytes.append(more[index]) }
+    bytes.append(bytes: more)
   }
 }

@@ -281,7 +281,7 @@ extension Connection {
       } else if errand?.kind == StoreErrandKind.none {
         report = try reading { () throws(ProtocolError) in try SyncReply(data: payload) }
       } else {
-        for index in payload.indices { bytes.append(payload[index]) }
+        bytes.append(bytes: payload)
       }
     }
     guard let errand else { throw .broken(.frameType(FrameType.end.rawValue)) }

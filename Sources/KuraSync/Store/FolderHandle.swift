@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import CKuraSystem
 internal import Glibc
 internal import KuraProtocol
 internal import KuraStore
@@ -199,6 +200,9 @@ struct FolderFile: ~Copyable {
       done += count
     }
   }
+
+  /// Has the disk begin to take what was written; whether it did is told by ``sync(in:)``.
+  func beginSync() { kura_file_begin_sync(descriptor) }
 
   /// Makes what was written last.
   func sync(in path: String) throws(StoreError) {

@@ -15,6 +15,9 @@ final class FolderStore: Store {
   let path: String
   private let above: String
   private let name: String
+  /// Objects that are written and have not got their names yet, which they get when they are on the disk.
+  private var drafts: [FolderDraft] = []
+  private var draftedBytes = 0
   /// Nil while it rests: a folder that is held open is never unmounted.
   private var root: FolderHandle?
   private var changes: FolderWatch?
@@ -50,7 +53,28 @@ final class FolderStore: Store {
     root = try outer.makeFolder(name, mode, in: above)
   }
 
-  func settle() {}
+  /// How many bytes are written at most before they get their names: the disk takes them while the next come.
+  private static let mostDrafted = 32 << 20
+
+  deinit { for draft in drafts { draft.discard() } }
+
+  func settle() throws(StoreError) {
+    guard !drafts.isEmpty else { return }
+    defer {
+      for draft in drafts { draft.discard() }
+      (drafts, draftedBytes) = ([], 0)
+    }
+    for draft in drafts {
+      try check(.sync)
+      try draft.sync(in: path)
+    }
+    for draft in drafts {
+      try check(.rename)
+      try draft.name(in: path)
+    }
+    try check(.syncFolder)
+    for draft in drafts { try draft.folder.sync(in: path) }
+  }
 
   func leave() {
     if let outer = try? FolderHandle(at: above) { outer.removeFolder(name) }
@@ -61,6 +85,7 @@ final class FolderStore: Store {
   }
 
   func objects(of device: [UInt8]) throws(StoreError) -> [StorePlace] {
+    try settle()
     let below = StorePlace.objects(of: device)
     let folders = below.split(separator: "/")
     guard let folder = try open(folders, makes: false) else { return [] }
@@ -76,6 +101,7 @@ final class FolderStore: Store {
   }
 
   func get(_ place: StorePlace, atMost most: Int) throws(StoreError) -> [UInt8]? {
+    try settle()
     let (folders, name) = Self.parts(place)
     guard let folder = try open(folders, makes: false) else { return nil }
     return try folder.read(name, atMost: most, in: path)
@@ -84,26 +110,25 @@ final class FolderStore: Store {
   func put(_ place: StorePlace, _ bytes: [UInt8]) throws(StoreError) {
     let (folders, name) = Self.parts(place)
     guard let folder = try open(folders, makes: true) else { throw .missing(path: path) }
-    // Of one that was killed nothing stays for ever: it has the same name.
-    let draft = "." + name
+    let isHead = if case .head = place { true } else { false }
+    // A head names what was put before it; and of one name there is one draft.
+    if isHead || drafts.contains(where: { $0.wanted == name }) { try settle() }
+    try check(.begin)
+    let draft = try FolderDraft(name, in: folder, mode & 0o666, path)
+    drafts.append(draft)
     do throws(StoreError) {
-      try check(.begin)
-      let file = try folder.create(draft, mode & 0o666, in: path)
       try check(.write)
-      try file.write(bytes, in: path)
-      try check(.sync)
-      try file.sync(in: path)
-      try check(.rename)
-      try folder.rename(draft, to: name, in: path)
-      try check(.syncFolder)
-      try folder.sync(in: path)
+      try draft.write(bytes, in: path)
     } catch {
-      folder.remove(draft)
+      drafts.removeLast().discard()
       throw error
     }
+    draftedBytes += bytes.count
+    if isHead || draftedBytes >= Self.mostDrafted { try settle() }
   }
 
   func delete(_ place: StorePlace) throws(StoreError) -> Bool {
+    try settle()
     let (folders, name) = Self.parts(place)
     guard let folder = try open(folders, makes: false) else { return true }
     folder.remove("." + name)
@@ -126,7 +151,8 @@ final class FolderStore: Store {
   }
 
   func rests() -> Bool {
-    root = nil
+    for draft in drafts { draft.discard() }
+    (root, drafts, draftedBytes) = (nil, [], 0)
     return true
   }
 
