@@ -58,6 +58,7 @@ struct ItemHistory: Equatable, Sendable {
   ///
   /// - Parameter depth: The history depth.
   func pruned(to depth: Int) -> ItemHistory {
+    guard revisions.count > 1 else { return self }
     var kept = Dictionary(uniqueKeysWithValues: sides.map { ($0.stamp.id, $0) })
     let latest = Array(revisions.reversed())
     for (field, standing) in standing.fields.sorted(by: { $0.key < $1.key }) {

@@ -44,6 +44,10 @@ extension ItemHistory {
   /// The contents of a field that no side replaced, as one does that knows a content, does not have it, and has a
   /// later one.
   private func contents(of key: FieldKey, in sides: [HeldRevision]) -> [StampedContent] {
+    // A side alone replaces nothing of its own.
+    if sides.count == 1, purged.entries.isEmpty, let only = sides.first?.fields[key] {
+      return only.sorted { $0.stamp < $1.stamp }
+    }
     // What a purge covers is gone, but where the row of a side that it did not know has it: then it replaces nothing
     // either, or else no content might be left.
     let had = Set(sides.flatMap { $0.fields[key] ?? [] }).filter { content in

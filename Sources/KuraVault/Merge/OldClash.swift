@@ -15,6 +15,8 @@ struct OldClash {
   ///   - theirs: Those in the other one.
   /// - Returns: Nil where the copies agree on all that they both counted.
   init?(_ item: ItemID, _ ours: [OpenedRow], _ theirs: [OpenedRow]) throws(VaultError) {
+    // Most items that come are new here, or the same.
+    guard !ours.isEmpty, !theirs.isEmpty else { return nil }
     device = try fromFormat(.item, DeviceID.ofOldRevisions(of: item))
     let (left, right) = (OldClash.ids(device, ours), OldClash.ids(device, theirs))
     // Where one copy met the other before, it has given them such entries already.

@@ -236,7 +236,6 @@ extension SyncRun {
       return false
     }
     shelf.forget(path)
-    guard try isNamed(pack.hash, bytes, most: pack.length, of: taking.device) else { return false }
     do throws(VaultError) {
       var opened = try vault.pack(
         bytes.span, named: pack.hash, at: taking.place, beside: taking.header)
@@ -247,21 +246,20 @@ extension SyncRun {
       return true
     } catch {
       guard error == .copyDamaged else { throw .vault(error) }
-      report.name(.forged, taking.device)
+      try nameBroken(pack.hash, bytes, most: pack.length, of: taking.device)
       return false
     }
   }
 
-  /// Whether bytes are those that an object's name says; what is shorter may be a part of it.
-  private mutating func isNamed(
+  /// Tells of an object that could not be opened: what is shorter than its name says may be a part of it.
+  private mutating func nameBroken(
     _ hash: [UInt8], _ bytes: [UInt8], most length: UInt32, of name: DeviceID
-  ) throws(SyncStop) -> Bool {
+  ) throws(SyncStop) {
     let found = try fromVault { () throws(VaultError) in
       try fromFormat(.item, RemoteObject.name(of: bytes.span))
     }
-    guard found != hash else { return true }
+    guard found != hash else { return report.name(.forged, name) }
     report.name(bytes.count < Int(length) ? .late : .changed, name)
-    return false
   }
 
   /// Reads the head once more.
@@ -318,7 +316,6 @@ extension SyncRun {
       return false
     }
     shelf.forget(path)
-    guard try isNamed(piece.hash, bytes, most: piece.length, of: value.device) else { return false }
     do throws(VaultError) {
       try vault.takePiece(
         bytes.span, named: piece.hash, of: value.value, from: first,
@@ -326,7 +323,7 @@ extension SyncRun {
       return true
     } catch {
       guard error == .copyDamaged else { throw .vault(error) }
-      report.name(.forged, value.device)
+      try nameBroken(piece.hash, bytes, most: piece.length, of: value.device)
       return false
     }
   }
