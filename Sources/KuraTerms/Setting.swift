@@ -20,8 +20,6 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   case logEntries = 8
   /// Whether a finger, as the reader of a machine knows it, may show that the owner is there.
   case fingerprint = 9
-  /// Whether slots of passcodes, key files and security keys get into the store that machines share the vault by.
-  case passcodeInStore = 10
 
   /// Says what a setting's number counts.
   public enum Unit: Sendable {
@@ -42,7 +40,6 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     case .eraseLocalAfter: "erase-local-after"
     case .logEntries: "log-entries"
     case .fingerprint: "fingerprint"
-    case .passcodeInStore: "passcode-in-store"
     }
   }
 
@@ -50,7 +47,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
   public var unit: Unit {
     switch self {
     case .idleTimeout, .maxSession, .reuseWindow: .milliseconds
-    case .lockOnSleep, .logSync, .fingerprint, .passcodeInStore: .flag
+    case .lockOnSleep, .logSync, .fingerprint: .flag
     case .historyDepth, .eraseLocalAfter, .logEntries: .count
     }
   }
@@ -60,7 +57,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout: 900_000
     case .maxSession: 28_800_000
-    case .lockOnSleep, .passcodeInStore: 1
+    case .lockOnSleep: 1
     case .historyDepth: 10
     case .reuseWindow, .logSync, .eraseLocalAfter, .fingerprint: 0
     case .logEntries: 10_000
@@ -72,7 +69,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout, .maxSession: 1_000...(366 * 86_400_000)
     case .lockOnSleep, .historyDepth, .reuseWindow, .logSync, .eraseLocalAfter, .logEntries,
-      .fingerprint, .passcodeInStore:
+      .fingerprint:
       range
     }
   }
@@ -82,7 +79,7 @@ public enum Setting: UInt8, Sendable, CaseIterable {
     switch self {
     case .idleTimeout: 1_000...604_800_000
     case .maxSession: 1_000...2_592_000_000
-    case .lockOnSleep, .logSync, .fingerprint, .passcodeInStore: 0...1
+    case .lockOnSleep, .logSync, .fingerprint: 0...1
     case .historyDepth: 0...1_000
     case .reuseWindow: 0...300_000
     case .eraseLocalAfter: 0...100

@@ -181,8 +181,6 @@ public enum VaultError: Error, Equatable, Sendable {
   case recoveryKeyExists
   /// Neither a passcode nor a recovery key would be left.
   case lastSlot
-  /// The store gets recovery keys alone, and there is none, or would be none.
-  case recoveryKeyNeeded
 
   // MARK: Items
 

@@ -345,7 +345,7 @@ private final class Script: StoreDialog, @unchecked Sendable {
     let wire = try plain.unlocked()
     func start(isWeakMeant: Bool) throws -> Received {
       try plain.ask(wire) {
-        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant ? .weak : [])))
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: isWeakMeant)))
       }
     }
     // A guess at its passcode is cheap.
@@ -366,29 +366,5 @@ private final class Script: StoreDialog, @unchecked Sendable {
     #expect(try told().epoch == state.epoch)
     try wire.send { try $0.putRequest(.sync(.init())) }
     #expect(try answer(of: plain, on: wire).errand == StoreErrand(.list, StorePlace.heads))
-  }
-
-  @Test func `a vault is shared by its recovery key alone, or stays as it is`() throws {
-    let plain = try Bench()
-    let wire = try plain.unlocked()
-    func start() throws -> Received {
-      try plain.ask(wire) {
-        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, .sparing)))
-      }
-    }
-    func setting() throws -> UInt64? {
-      let reply = try plain.ask(wire) {
-        try $0.putRequest(.config(.init(.get, key: .passcodeInStore)))
-      }
-      return try SettingValue.all(reply.payload.span).first?.value
-    }
-    // It has none, and is not even taken over.
-    #expect(try start().failure == .recoveryKeyNeeded)
-    #expect(try plain.status(wire)?.format == 1)
-    #expect(try plain.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
-    #expect(try plain.ask(wire) { try $0.putConfirm() }.isOK)
-    #expect(try copied(try start()).hasSuffix(".format-1"))
-    #expect(try setting() == 0)
-    #expect(try start().isOK)
   }
 }

@@ -83,8 +83,6 @@ import Testing
       (.logSync, 1, [], [1, 0]),
       (.fingerprint, 0, [1], [0]),
       (.fingerprint, 1, [0], [1]),
-      (.passcodeInStore, 0, [1], [0]),
-      (.passcodeInStore, 1, [], [1, 0]),
     ] as [(Setting, UInt64, [UInt64], [UInt64])])
   func `is taken for a looser setting, and for no stricter one`(
     key: Setting, start: UInt64, looser: [UInt64], stricter: [UInt64]

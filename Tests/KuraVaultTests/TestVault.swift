@@ -28,8 +28,6 @@ final class TestVault {
   var chip: (any SealingChip)?
   /// What speaks to security keys; nil for nothing.
   var keys: (any SecurityKeys)?
-  /// What opens it where nothing is said.
-  var opener: (text: String, credential: Credential) = (TestVault.passcode, .passcode)
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
 
@@ -92,36 +90,29 @@ final class TestVault {
   func open() throws(VaultError) -> LockedVault { try LockedVault(at: path, options: options) }
 
   func key(
-    _ text: String? = nil, _ credential: Credential? = nil
+    _ text: String = TestVault.passcode, _ credential: Credential = .passcode
   ) throws(VaultError) -> VaultKey {
     var locked = try open()
-    return try open(text, credential, locked.attempt())
-  }
-
-  private func open(
-    _ text: String?, _ credential: Credential?, _ attempt: UnlockAttempt
-  ) throws(VaultError) -> VaultKey {
-    let usual = text == nil ? opener.credential : .passcode
-    return try attempt.open(credential ?? usual, secret: secret(text ?? opener.text))
+    return try locked.attempt().open(credential, secret: secret(text))
   }
 
   /// Opens and unlocks the vault.
   func unlock(
-    _ text: String? = nil, _ credential: Credential? = nil,
+    _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
     accepting: Bool = false, acceptingExchange: Bool = false,
     without skipped: IntegrityChecks = []
   ) throws(VaultError) -> UnlockedVault {
     var options = options
     options.checks.subtract(skipped)
     var locked = try LockedVault(at: path, options: options)
-    let key = try open(text, credential, locked.attempt())
+    let key = try locked.attempt().open(credential, secret: secret(text))
     return try locked.unlock(
       with: key, acceptingRollback: accepting, acceptingExchange: acceptingExchange)
   }
 
   /// Why the vault does not unlock; nil when it does.
   func refusal(
-    _ text: String? = nil, _ credential: Credential? = nil,
+    _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
     without skipped: IntegrityChecks = []
   ) -> VaultError? {
     do throws(VaultError) {

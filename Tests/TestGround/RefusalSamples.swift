@@ -72,7 +72,6 @@ extension Refusal {
     case .slotTaken: .slotTaken(4)
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
-    case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(subject)

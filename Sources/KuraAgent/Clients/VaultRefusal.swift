@@ -76,7 +76,6 @@ extension Refusal {
     case .credentialTaken(let number): .slotTaken(number)
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
-    case .recoveryKeyNeeded: .recoveryKeyNeeded
 
     case .notFound: .notFound(name)
     case .revisionNotFound: .revisionNotFound

@@ -51,16 +51,18 @@ extension Agent {
   /// Makes the vault one that is shared; of one that is this machine gets another name.
   func startSync(_ request: SyncStartRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    let isSparing = request.flags.contains(.sparing)
-    try checkStart(request.flags, session)
+    // What a passcode makes of a guess stands in the store.
+    let isWeak = session.front?.1.contains { slot in
+      slot.kind == .passcode && slot.kdf.map(KDFLimits.isWeak) == true
+    }
+    guard isWeak != true || request.isWeakMeant else { throw .kdfTooWeak(floor: KDFLimits.floor) }
     let label = request.label.bytes.indices.map { request.label.bytes[$0] }
     let copy = try work(on: session) { vault throws(VaultError) in
       let copy = try vault.takeOver()
       if try vault.isShared() {
-        if isSparing { try vault.setPolicy(.passcodeInStore, to: 0, by: nil) }
         try vault.relabel(label)
       } else {
-        try vault.share(label: label, sparing: isSparing)
+        try vault.share(label: label)
       }
       return copy
     }
@@ -69,19 +71,5 @@ extension Agent {
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(TakeOverReply(copy: path.span))
     }
-  }
-
-  /// Refuses, before anything is changed, to share a vault by slots that its owner would not have in the store.
-  private func checkStart(
-    _ flags: SyncStartRequest.Flags, _ session: Session
-  ) throws(Refusal) {
-    let slots = session.front?.1 ?? []
-    guard !flags.contains(.sparing), session.policy?[.passcodeInStore] != 0 else {
-      guard slots.contains(where: { $0.kind == .recoveryKey }) else { throw .recoveryKeyNeeded }
-      return
-    }
-    // What a passcode makes of a guess stands in the store.
-    let isWeak = slots.contains { $0.kind == .passcode && $0.kdf.map(KDFLimits.isWeak) == true }
-    guard !isWeak || flags.contains(.weak) else { throw .kdfTooWeak(floor: KDFLimits.floor) }
   }
 }

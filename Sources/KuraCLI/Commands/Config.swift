@@ -14,7 +14,7 @@ enum Config {
   /// The settings of this release.
   static let keys: [Setting] = [
     .idleTimeout, .maxSession, .lockOnSleep, .historyDepth, .reuseWindow,
-    .eraseLocalAfter, .logEntries, .fingerprint, .passcodeInStore, .logSync,
+    .eraseLocalAfter, .logEntries, .fingerprint, .logSync,
   ]
 
   private static func run(_ invocation: inout Invocation) throws(CommandError) -> ExitStatus {
@@ -34,10 +34,6 @@ enum Config {
         try connection.set(key, to: value, by: word)
       }
       if key == .fingerprint, value != 0 { try noteFinger(access, invocation.messages) }
-      if key == .passcodeInStore {
-        var connection = try access.connectRunningOrOwn()
-        Sync.tellOfSetting(on: value != 0, &connection, invocation.messages)
-      }
     } else {
       try show(change.key, access, &invocation)
     }
@@ -64,7 +60,6 @@ extension Config {
     case .logSync, .logEntries: "keep less of the log"
     case .eraseLocalAfter: "change when codes end"
     case .fingerprint: "change whether a finger does"
-    case .passcodeInStore: "let the store have passcodes"
     }
   }
 }

@@ -11,13 +11,11 @@ enum Sync {
     abstract: "share the vault among your machines by a store",
     options: [
       Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
-      Option(.slots, .required("WHICH"), help: "with init: recovery, or all, as without it"),
       Option(.weak, help: "with init: although the passcode can be guessed"),
-      Option(.recoveryKey, help: "with join, enter: ask for the recovery key"),
-      Option(.recoveryKeyFile, .required("FILE"), help: "with join, enter: read it from FILE"),
+      Option(.recoveryKey, help: "with join: ask for the recovery key"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "with join: read it from FILE"),
       Option(.otherPasscodeFD, .required("N"), help: "with enter: the one of there"),
       Option(.otherPasscodeFile, .required("FILE"), help: "with enter: the one of there"),
-      Option(.otherRecoveryKeyFile, .required("FILE"), help: "with enter: that of there"),
       Option(
         .remove, .required("NAME"), help: "with devices: take machine NAME out"),
       Option(.yes, help: "with --remove: do not ask whether to go on"),
@@ -38,13 +36,9 @@ enum Sync {
     /// The options that it takes.
     var options: [OptionName] {
       switch self {
-      case .initialize: [.label, .slots, .weak]
+      case .initialize: [.label, .weak]
       case .join: [.label, .recoveryKey, .recoveryKeyFile]
-      case .enter:
-        [
-          .otherPasscodeFD, .otherPasscodeFile, .otherRecoveryKeyFile, .recoveryKey,
-          .recoveryKeyFile,
-        ]
+      case .enter: [.otherPasscodeFD, .otherPasscodeFile]
       case .status: [.json]
       case .devices: [.json, .remove] + Sync.removing
       case .compact: []
@@ -142,12 +136,9 @@ enum Sync {
     if invocation.messages.isQuiet { words.append("-q") }
     if let label = try invocation.text(.label) { words += ["--label", label] }
     if invocation.arguments.has(.weak) { words.append("--weak") }
-    let slots = try Slots.wanted(invocation.arguments)
-    if slots == .recovery { words += ["--slots", Slots.recovery.rawValue] }
     words.append("--")
     for operand in operands { words.append(try Invocation.text(operand)) }
     _ = try status(access)
-    try slots?.check(access)
     return try become(words)
   }
 
@@ -164,6 +155,16 @@ enum Sync {
     messages.suggest("'kura sync compact' has all machines take it out")
   }
 
+  /// Says that slots of before stand in what a store has kept.
+  ///
+  /// - Parameter vault: The id of the one whose passcode was changed.
+  static func tellOfFormerPasscode(_ vault: [UInt8], _ messages: Messages) {
+    guard hasStore(vault) else { return }
+    messages.note("what the store has from before opens by the former one, for who kept that")
+    messages.suggest(
+      "if that one was seen, or can be guessed: 'kura rekey' gives the vault another key")
+  }
+
   /// Says that a data key is a matter of this machine.
   ///
   /// - Parameter vault: The id of the one that was rotated.
@@ -172,7 +173,7 @@ enum Sync {
     messages.note("nothing that is in the store is renewed by that; 'kura rekey' does it there")
   }
 
-  static func hasStore(_ vault: [UInt8]) -> Bool {
+  private static func hasStore(_ vault: [UInt8]) -> Bool {
     guard let note = try? StoreNote.read(for: vault) else { return false }
     return !note.remote.isEmpty
   }

@@ -18,24 +18,17 @@ extension Sync {
       if ended == .ok { invocation.messages.note("no other key waits to be entered") }
       return ended
     }
-    var (count, kind) = (0, Credential.passcode)
+    var count = 0
     while isWanted, count < mostKeys {
-      kind = try enter(access, invocation.messages)
+      try enter(access, invocation.messages)
       invocation.messages.note("everything is under the key of there, and opens by its slots")
       count += 1
       (ended, isWanted) = try pull(program, access, invocation.messages)
     }
-    if count > 0, kind == .recoveryKey {
-      invocation.messages.suggest("'kura passcode --recovery-key' sets a passcode here again")
-    }
     if count > 1 {
-      let rest =
-        kind == .passcode
-        ? "the passcode alone: 'kura slot add' adds a recovery key, a key file or a code again"
-        : "the recovery key alone: 'kura slot add' adds what else is to open it"
       invocation.messages.note(
         "several machines had given the vault a key; one more brought them together, which opens by "
-          + rest)
+          + "the passcode alone: 'kura slot add' adds a recovery key, a key file or a code again")
     }
     return ended
   }
@@ -61,160 +54,97 @@ extension Sync {
     return (ExitStatus(rawValue: UInt8(truncatingIfNeeded: status)) ?? .failure, isWanted)
   }
 
-  /// - Returns: What was shown as it is there.
   private static func enter(
     _ access: VaultAccess, _ messages: Messages
-  ) throws(CommandError) -> Credential {
+  ) throws(CommandError) {
     var connection = try access.connect()
-    let kind = try kind(access.asking, &connection)
     do throws(CommandError) {
-      if let secret = try given(kind, access.asking) {
-        try enter(by: secret, kind, access, &connection, messages)
-        return kind
+      if let secret = try given(access.asking) {
+        return try enter(by: secret, access, &connection, messages)
       }
       var questioner = try access.asking.questioner()
       guard questioner.canAsk else {
         throw CommandError.failure(
-          kind == .passcode
-            ? "the key of there takes its passcode, and nobody can be asked"
-            : "the key of there takes its recovery key, and nobody can be asked",
-          hint: kind == .passcode
-            ? "run it at a terminal, or use --passcode-file or --other-passcode-file"
-            : "run it at a terminal, or use --other-recovery-key-file",
+          "the key of there takes its passcode, and nobody can be asked",
+          hint: "run it at a terminal, or use --passcode-file or --other-passcode-file",
           .needsInteraction)
       }
-      return try ask(kind, &questioner, access, &connection, messages)
+      try ask(&questioner, access, &connection, messages)
     } catch {
       guard case .client(.refused(let refused)) = error else { throw error }
       throw told(refused) ?? error
     }
   }
 
-  /// What is shown as it is there: the passcode, unless no passcode gets into the store.
-  private static func kind(
-    _ asking: Asking, _ connection: inout Connection
-  ) throws(CommandError) -> Credential {
-    let arguments = asking.arguments
-    try parsing { () throws(UsageError) in
-      try arguments.refuse(.otherRecoveryKeyFile, with: .otherPasscodeFD, .otherPasscodeFile)
-    }
-    if arguments.has(.otherRecoveryKeyFile) { return .recoveryKey }
-    if arguments.has(.otherPasscodeFD) || arguments.has(.otherPasscodeFile) { return .passcode }
-    return sparesStore(&connection) == true ? .recoveryKey : .passcode
-  }
-
-  /// The passcode or recovery key of there, as a script hands it over.
-  private static func given(
-    _ kind: Credential, _ asking: Asking
-  ) throws(CommandError) -> SecretBytes? {
-    if let path = asking.arguments.value(.otherRecoveryKeyFile) {
-      return try Asking.line(path: try Invocation.text(path))
-    }
+  /// The passcode of there, as a script hands it over.
+  private static func given(_ asking: Asking) throws(CommandError) -> SecretBytes? {
     if let secret = try asking.secret(.otherPasscodeFD, .otherPasscodeFile) { return secret }
-    // A recovery key that is given alone is the one of here.
-    return kind == .passcode ? try asking.givenCredential(as: .passcode) : nil
+    return try asking.givenPasscode()
   }
 
   private static func enter(
-    by secret: borrowing SecretBytes, _ kind: Credential, _ access: VaultAccess,
-    _ connection: inout Connection, _ messages: Messages
+    by secret: borrowing SecretBytes, _ access: VaultAccess, _ connection: inout Connection,
+    _ messages: Messages
   ) throws(CommandError) {
-    guard try !send(kind, secret, nil, &connection, messages) else { return }
+    guard try !send(secret, nil, &connection, messages) else { return }
     let asking = access.asking
-    let others: [OptionName] = [.otherPasscodeFD, .otherPasscodeFile, .otherRecoveryKeyFile]
-    guard others.contains(where: asking.arguments.has),
-      let own = try asking.givenCredential(as: asking.authority)
-    else {
+    let isOther = asking.arguments.has(.otherPasscodeFD) || asking.arguments.has(.otherPasscodeFile)
+    guard isOther, let own = try asking.givenPasscode() else {
       throw .failure(
-        "that " + (kind == .passcode ? "passcode" : "recovery key")
-          + " is right there, and opens nothing here",
-        hint: kind == .passcode
-          ? "give both: --other-passcode-file for the one of there, --passcode-file for this one's"
-          : "give both: --passcode-file or --recovery-key-file for what opens it here",
+        "that passcode is right there, and opens nothing here",
+        hint:
+          "give both: --other-passcode-file for the one of there, --passcode-file for this one's",
         .needsInteraction)
     }
-    let word: Word? = Word(asking.authority, own)
-    guard try send(kind, secret, word, &connection, messages) else {
-      throw .client(.broken(.fieldValue))
-    }
+    let word: Word? = Word(.passcode, own)
+    guard try send(secret, word, &connection, messages) else { throw .client(.broken(.fieldValue)) }
   }
 
-  /// - Returns: What was typed as it is there: where there is no slot for the one, the other is asked for after all.
   private static func ask(
-    _ kind: Credential, _ questioner: inout Questioner, _ access: VaultAccess,
-    _ connection: inout Connection, _ messages: Messages
-  ) throws(CommandError) -> Credential {
-    do throws(CommandError) {
-      try askBoth(kind, &questioner, access, &connection, messages)
-      return kind
-    } catch {
-      guard error == .client(.refused(.noSuchSlot(kind))) else { throw error }
-    }
-    let other: Credential = kind == .passcode ? .recoveryKey : .passcode
-    messages.note("no " + name(of: kind) + " of there is in the store")
-    questioner.renew()
-    try askBoth(other, &questioner, access, &connection, messages)
-    return other
-  }
-
-  private static func askBoth(
-    _ kind: Credential, _ questioner: inout Questioner, _ access: VaultAccess,
-    _ connection: inout Connection, _ messages: Messages
+    _ questioner: inout Questioner, _ access: VaultAccess, _ connection: inout Connection,
+    _ messages: Messages
   ) throws(CommandError) {
-    let what = name(of: kind)
     let question = Question(
-      label: what + " for " + access.title + ", as it is where its key was changed: ",
-      openLabel: what + " as it is where the key was changed: ", kind: kind)
+      label: "passcode for " + access.title + ", as it is where its key was changed: ",
+      openLabel: "passcode as it is where the key was changed: ", kind: .passcode)
     var kept = KeptSecret(isWanted: true)
     let isDone = try questioner.attempts(question) { _, secret throws(ClientError) in
-      if try sendOnce(kind, secret, nil, &connection, messages) { return true }
+      if try sendOnce(secret, nil, &connection, messages) { return true }
       kept.keep(secret, isTyped: true)
       return false
     }
     guard !isDone else { return }
     guard let there = kept.take() else { throw .outOfMemory }
-    let report = try running { () throws(ClientError) in try connection.status() }
-    let ownKind = report.lacksPasscode ? .recoveryKey : access.asking.authority
-    if kind != .passcode, let given = try access.asking.givenCredential(as: ownKind) {
-      let word: Word? = Word(ownKind, given)
-      _ = try send(kind, there, word, &connection, messages)
-      return
-    }
     questioner.renew()
-    let label = ownKind == kind ? "and the one that was here until now: " : "and the "
     let own = Question(
-      label: ownKind == kind ? label : label + name(of: ownKind) + " that was here until now: ",
-      openLabel: name(of: ownKind) + " as it was here until now: ", kind: ownKind)
+      label: "and the one that was here until now: ",
+      openLabel: "passcode as it was here until now: ", kind: .passcode)
     try questioner.attempts(own) { _, secret throws(ClientError) in
       let copy: SecretBytes
       do throws(SecureMemoryError) { copy = try secret.copy() } catch { throw .outOfMemory }
-      let word: Word? = Word(ownKind, copy)
-      _ = try sendOnce(kind, there, word, &connection, messages)
+      let word: Word? = Word(.passcode, copy)
+      _ = try sendOnce(there, word, &connection, messages)
     }
   }
 
-  private static func name(of kind: Credential) -> String {
-    kind == .recoveryKey ? "recovery key" : "passcode"
-  }
-
   private static func send(
-    _ kind: Credential, _ there: borrowing SecretBytes, _ own: borrowing Word?,
-    _ connection: inout Connection, _ messages: Messages
+    _ there: borrowing SecretBytes, _ own: borrowing Word?, _ connection: inout Connection,
+    _ messages: Messages
   ) throws(CommandError) -> Bool {
-    do throws(ClientError) { return try sendOnce(kind, there, own, &connection, messages) } catch {
+    do throws(ClientError) { return try sendOnce(there, own, &connection, messages) } catch {
       throw .client(error)
     }
   }
 
   /// - Returns: Whether it is done; false where another passcode is needed for the vault as it is here.
   private static func sendOnce(
-    _ kind: Credential, _ there: borrowing SecretBytes, _ own: borrowing Word?,
-    _ connection: inout Connection, _ messages: Messages
+    _ there: borrowing SecretBytes, _ own: borrowing Word?, _ connection: inout Connection,
+    _ messages: Messages
   ) throws(ClientError) -> Bool {
     var bar = ProgressBar("entering", messages)
     defer { bar.clear() }
     do throws(ClientError) {
-      try connection.enterSync(kind, secret: there, own: own) { bar.show($0) }
+      try connection.enterSync(.passcode, secret: there, own: own) { bar.show($0) }
       return true
     } catch {
       guard case .refused(let refused) = error, refused.failure == .ownerNeeded else { throw error }
@@ -227,24 +157,6 @@ extension Sync {
       return .failure(
         "there is no one key that could be entered: several machines gave the vault one, or not all"
           + " is here yet", hint: "'kura sync' says which it is", .needsInteraction)
-    }
-    if case .noSuchSlot(.passcode) = refused {
-      return .failure(
-        "no passcode of there is in the store, where the machines of this vault leave the recovery key"
-          + " alone",
-        hint: "give that: --other-recovery-key-file FILE, or at a terminal", .denied)
-    }
-    if case .noSuchSlot(.recoveryKey) = refused {
-      return .failure(
-        "no recovery key of there is in the store",
-        hint: "give the passcode: --other-passcode-file", .denied)
-    }
-    if refused.failure == .recoveryKeyNeeded {
-      return .failure(
-        "one more key is to bring those of several machines together, and it takes the recovery key: no "
-          + "passcode of this vault gets into the store",
-        hint: "run it again with --other-recovery-key-file, for that of the key entered last",
-        .denied)
     }
     if refused.failure == .unsupported {
       return .failure(

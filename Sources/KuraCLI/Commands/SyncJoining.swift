@@ -89,7 +89,7 @@ extension Sync {
   private static func ask(
     _ found: Found, _ label: String, at place: String, _ access: VaultAccess
   ) throws(CommandError) {
-    var kind = access.asking.authority
+    let kind = access.asking.authority
     do throws(CommandError) {
       if let secret = try access.asking.givenCredential(as: kind) {
         var connection = try access.connect()
@@ -98,7 +98,6 @@ extension Sync {
         }
       }
       var questioner = try access.asking.questioner()
-      if found.offers.allSatisfy({ $0.lacksPasscode }) { kind = .recoveryKey }
       guard questioner.canAsk else {
         throw CommandError.noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
       }
@@ -137,14 +136,6 @@ extension Sync {
           "nothing was made; 'kura sync' on the machines that have the vault names what is wrong",
         .integrity)
     }
-    if case .noSuchSlot(.passcode) = refused {
-      return .failure(
-        "no passcode of the vault is in the store, where its machines leave the recovery key alone: "
-          + place,
-        hint:
-          "give that: --recovery-key, or --recovery-key-file FILE; 'kura passcode --recovery-key' "
-          + "sets a passcode for this machine then", .denied)
-    }
     if case .vaultExists(let path) = refused {
       return .failure(
         "the vault stands on this machine already" + Diagnostic.named(path),
@@ -154,28 +145,6 @@ extension Sync {
     return .failure(
       "what is to be joined was written by a later release, or is another vault's: " + place,
       hint: "use that release here, too; nothing was made")
-  }
-}
-
-extension StoreOffer {
-  /// Whether no passcode opens it, by what its header says: nobody vouches for that, and nothing goes by it but what is
-  /// asked for.
-  fileprivate var lacksPasscode: Bool {
-    // Behind its frame and the vault's header stand the slots: see kura-sync-format(5).
-    var rest = header.dropFirst(56)
-    func column() -> ArraySlice<UInt8>? {
-      guard rest.count >= 2 else { return nil }
-      let count = Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8
-      guard rest.count >= 2 + count else { return nil }
-      defer { rest = rest.dropFirst(2 + count) }
-      return rest.dropFirst(2).prefix(count)
-    }
-    guard let count = rest.popFirst() else { return false }
-    for _ in 0..<count {
-      guard let slot = column(), column() != nil, column() != nil else { return false }
-      if slot.first == 1 { return false }
-    }
-    return true
   }
 }
 

@@ -74,13 +74,6 @@ extension Diagnostic {
     )
   }
 
-  static var recoveryKeyNeededWords: Words {
-    (
-      "the store gets the recovery key alone, and there is none, or would be none: no other machine could go on by that",
-      "'kura slot add recovery-key' makes one; 'kura config passcode-in-store on' lets passcodes into the store"
-    )
-  }
-
   static var opensNoProtectedWords: Words {
     (
       "this opens the vault, but no protected values",

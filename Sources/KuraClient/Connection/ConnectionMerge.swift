@@ -250,13 +250,13 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - label: What people call this machine.
-  ///   - flags: Whether a passcode that can be guessed from what the store sees is meant, and whether the store is to see
-  ///     recovery keys alone.
+  ///   - isWeakMeant: Whether a passcode that can be guessed from what the store sees is meant.
   /// - Returns: Where the copy is of a vault that was taken over for it; nil where it had the format.
   public mutating func startSync(
-    label: String, _ flags: SyncStartRequest.Flags = []
+    label: String, isWeakMeant: Bool = false
   ) throws(ClientError) -> String? {
-    try send(.syncStart(SyncStartRequest(label: label.utf8.span, flags)))
+    try send(
+      .syncStart(SyncStartRequest(label: label.utf8.span, isWeakMeant: isWeakMeant)))
     let reply: TakeOverReply = try replied(
       received(try answer(patience: patience.derivation)))
     return reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)

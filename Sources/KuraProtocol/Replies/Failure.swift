@@ -69,7 +69,6 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case slotsTakeOwner = 66
   case eraseRuleDamaged = 67
   case historyFull = 68
-  case recoveryKeyNeeded = 69
   case unconfirmed = 72
   case localErased = 73
   case chipUnfit = 74
@@ -123,7 +122,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .throttled, .chipLocked: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
-      .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit, .recoveryKeyNeeded:
+      .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit:
       .denied
     case .protected, .ownerNeeded, .historyFull, .fingerUnfit: .needsInteraction
     case .cancelled: .cancelled
@@ -204,7 +203,6 @@ extension Refusal {
     case .slotTaken: .slotTaken
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
-    case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected

@@ -76,7 +76,7 @@ extension SecretBuffer {
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
       .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .keyUntouched,
-      .opensNoProtected, .recoveryKeyNeeded,
+      .opensNoProtected,
       .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty,
       .maskerSilent:
       break
@@ -225,7 +225,6 @@ extension Refusal {
     case .slotTaken: .slotTaken(try reader.number())
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
-    case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(try reader.subject())

@@ -83,10 +83,8 @@ public enum SyncProgram {
     let copy: String?
     do throws(SyncFailure) {
       let label = order.label ?? hostName
-      var flags: SyncStartRequest.Flags = order.isWeakMeant ? .weak : []
-      if order.isSparing { flags.insert(.sparing) }
       copy = try asking { () throws(ClientError) in
-        try side.connection.startSync(label: label, flags)
+        try side.connection.startSync(label: label, isWeakMeant: order.isWeakMeant)
       }
     } catch {
       store.leave()

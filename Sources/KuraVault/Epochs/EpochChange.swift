@@ -19,8 +19,6 @@ struct EpochChange: Sendable {
   var waiting: [WaitingSlot] = []
   /// Whether another copy began it, whose slot table is to come.
   var isOthers = false
-  /// Whether who began it leaves recovery keys alone in the store, and nobody shall leave more before all is here.
-  var isSparing = false
   /// Epochs that stay beside it.
   var beside: [RemoteMemory.Beside] = []
 
@@ -157,7 +155,7 @@ extension UnlockedVault {
     let slots = offer.slots(opened: key.row)
     var change = EpochChange(
       id: offer.epoch, record: offer.record, covered: covered, removed: removed,
-      waiting: slots.waiting, isOthers: true, isSparing: offer.header.isSparing)
+      waiting: slots.waiting, isOthers: true)
     change.beside = try beside(offer.epoch, record, standing, under: key.payload.vaultKey)
     // Who made it has all of its own.
     var known = covered

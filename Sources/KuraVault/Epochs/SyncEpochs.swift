@@ -41,7 +41,6 @@ extension SyncRun {
         // Two copies of one file began to be shared apart: that of the lowest id counts, and the others come to it.
         let isOurs = !record.parents.isEmpty || !own.parents.isEmpty || head.epoch > epoch
         if !isOurs, head.epoch < sameKey?.epoch ?? .last { sameKey = tip }
-        if isOurs { try spare(like: front, &vault) }
         return report.name(.late, name)
       }
       guard isKnown else { return report.name(.late, name) }
@@ -49,27 +48,6 @@ extension SyncRun {
     isHeldBack = true
     if isKnown { fronts[name] = front }
     tips[head.epoch, default: tip].fronts.append(front)
-  }
-
-  /// Keeps back what another copy of the same key keeps back that is yet to come to this epoch, where nobody has said more of
-  /// that here: what is written until then would be there for good.
-  private mutating func spare(
-    like front: SyncFront, _ vault: inout UnlockedVault
-  ) throws(SyncStop) {
-    guard let header = try header(of: front), header.isSparing else { return }
-    try fromVault { () throws(VaultError) in try vault.beginSparing() }
-  }
-
-  /// Reads the header object that a head names; nil where it names none, or that is not here.
-  private mutating func header(of front: SyncFront) throws(SyncStop) -> HeaderObject? {
-    let head = front.head
-    guard head.header.contains(where: { $0 != 0 }) else { return nil }
-    let path = RemotePath.object(head.device, hash: head.header)
-    guard let object = try shelf.file(path, most: RemoteObject.Kind.header.longest),
-      let body = try? RemoteObject.body(
-        of: object.span, .header, in: head.epoch, named: head.header)
-    else { return nil }
-    return try? HeaderObject(decoding: body)
   }
 
   /// Reads the record of a head's epoch; nil where it is not here.
@@ -120,7 +98,12 @@ extension SyncRun {
   /// Finds by what an epoch is entered.
   private mutating func offer(of tip: SyncTip) throws(SyncStop) -> JoinOffer? {
     for front in tip.fronts where front.head.header.contains(where: { $0 != 0 }) {
-      guard let header = try header(of: front) else {
+      let path = RemotePath.object(front.head.device, hash: front.head.header)
+      guard let object = try shelf.file(path, most: RemoteObject.Kind.header.longest),
+        let body = try? RemoteObject.body(
+          of: object.span, .header, in: tip.epoch, named: front.head.header),
+        let header = try? HeaderObject(decoding: body)
+      else {
         report.name(.late, front.head.device)
         continue
       }

@@ -12,7 +12,7 @@ extension UnlockedVault {
   ///   - value: What it is to be, in the unit of the setting.
   ///   - owner: The owner's proof, which a looser value takes than the one that holds.
   /// - Throws: ``VaultError/policyInvalid(_:)`` when the value is out of its range;
-  ///   ``VaultError/ownerNeeded``; ``VaultError/recoveryKeyNeeded`` where the store would get no slot at all.
+  ///   ``VaultError/ownerNeeded``.
   public mutating func setPolicy(
     _ key: Setting, to value: UInt64, by owner: borrowing OwnerProof?
   ) throws(VaultError) {
@@ -24,7 +24,6 @@ extension UnlockedVault {
       var policy = kept
       try fromFormat(.ring, policy.set(value, for: key))
       try draft.check(key, from: kept[key], to: value)
-      if key == .passcodeInStore { try vault.settleStore(for: value, &draft) }
       vault.keys.ring.policy = policy
       try vault.noteSide(of: key, value, &draft)
       try vault.storeRing(&draft)
@@ -34,7 +33,7 @@ extension UnlockedVault {
   }
 
   /// Notes who changed a setting, for copies of the vault; what is of this machine alone is nobody else's.
-  mutating func noteSide(
+  private mutating func noteSide(
     of key: Setting, _ value: UInt64, _ draft: inout Draft
   ) throws(VaultError) {
     guard var ledger = keys.ring.ledger, key.strictest(of: [value]) != nil else { return }

@@ -17,7 +17,7 @@ extension Setting {
   /// - Returns: Nil for a setting of one machine, which does not travel, and for no value.
   func strictest(of values: some Sequence<UInt64>) -> UInt64? {
     switch self {
-    case .idleTimeout, .maxSession, .reuseWindow, .fingerprint, .passcodeInStore: values.min()
+    case .idleTimeout, .maxSession, .reuseWindow, .fingerprint: values.min()
     case .lockOnSleep, .historyDepth: values.max()
     case .logSync, .eraseLocalAfter, .logEntries: nil
     }
@@ -102,7 +102,6 @@ extension UnlockedVault {
     kept = try writing { vault, draft throws(VaultError) in
       kept = vault.policy
       let policy = vault.looserSettings
-      if policy[.passcodeInStore] > kept[.passcodeInStore] { try vault.renewTable(&draft) }
       vault.keys.ring.policy = policy
       try vault.storeRing(&draft)
       return policy

@@ -74,10 +74,10 @@ extension Draft {
 // MARK: - Settings
 
 extension Setting {
-  /// Whether a value lets the vault stay open for longer, forget more, or be guessed at by more, than another does.
+  /// Whether a value lets the vault stay open for longer, or forget more, than another does.
   func isLooser(_ new: UInt64, than old: UInt64) -> Bool {
     switch self {
-    case .idleTimeout, .maxSession, .reuseWindow, .passcodeInStore: new > old
+    case .idleTimeout, .maxSession, .reuseWindow: new > old
     case .lockOnSleep, .historyDepth, .logEntries: new < old
     // Fewer tries let anybody destroy the code, more of them let him guess it.
     case .eraseLocalAfter: new != old

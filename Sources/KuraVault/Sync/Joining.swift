@@ -205,10 +205,6 @@ extension VaultDraft {
     (ledger.epoch, ledger.waiting) = (offer.epoch, slots.waiting)
     ring.ledger = ledger
     ring.notes.set(try key.note())
-    // What the settings are comes later, and until then nothing may get there that the others keep back.
-    if offer.header.isSparing {
-      try fromFormat(.ring, ring.policy.set(0, for: .passcodeInStore))
-    }
     let sealedRing = try Keyring.sealFirst(ring, under: key.payload.vaultKey, vault: vault)
     let keys = try Keyring.derive(
       from: key.payload.vaultKey, of: offer.header.header, sealedRing: sealedRing)

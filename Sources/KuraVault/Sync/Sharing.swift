@@ -50,18 +50,13 @@ extension UnlockedVault {
   ///   - epoch: The epoch.
   ///   - key: The public half of this copy's pair.
   ///   - label: What its owner calls it; by itself as the machine is.
-  ///   - isSparing: Whether the store gets recovery keys alone.
   /// - Throws: ``VaultError/takesNewFormat``; ``VaultError/busy`` where it is shared already;
   ///   ``VaultError/labelInvalid(_:)``; those of the file.
   mutating func beginSharing(
-    record: [UInt8], in epoch: DeviceTable.Epoch, key: [UInt8], label: [UInt8]? = nil,
-    sparing isSparing: Bool = false
+    record: [UInt8], in epoch: DeviceTable.Epoch, key: [UInt8], label: [UInt8]? = nil
   ) throws(VaultError) {
     let label = try Sharing.label(label)
-    var kept = policy
-    defer { keys.ring.policy = kept }
-    kept = try writing { vault, draft throws(VaultError) in
-      kept = vault.policy
+    try writing { vault, draft throws(VaultError) in
       guard let copy = draft.root.copy else { throw .takesNewFormat }
       guard vault.trust.copies?.remote == nil else { throw .busy }
       try fromStorage(vault.rows.storage.beginSharing())
@@ -71,12 +66,7 @@ extension UnlockedVault {
       (memory.mustRewrite, memory.mustWalk) = (true, true)
       vault.keys.ring.ledger?.epoch = epoch
       try vault.store(DeviceTable(note), memory, &draft)
-      if isSparing {
-        try fromFormat(.ring, vault.keys.ring.policy.set(0, for: .passcodeInStore))
-        try vault.noteSide(of: .passcodeInStore, 0, &draft)
-      }
       try vault.storeRing(&draft)
-      return vault.policy
     }
   }
 

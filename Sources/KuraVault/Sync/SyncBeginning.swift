@@ -13,21 +13,12 @@ extension UnlockedVault {
   /// Begins to share the vault: it gets a name of its own, under which its changes are counted from 1, and the first
   /// epoch. Nothing is written to a store yet.
   ///
-  /// - Parameters:
-  ///   - label: What its owner calls this copy; nil for the machine's name.
-  ///   - isSparing: Whether ``Setting/passcodeInStore`` is switched off in the same step, so that no slot but a recovery
-  ///     key's ever gets into the store.
+  /// - Parameter label: What its owner calls this copy; nil for the machine's name.
   /// - Throws: ``VaultError/takesNewFormat``; ``VaultError/busy`` where it is shared already;
-  ///   ``VaultError/labelInvalid(_:)``; ``VaultError/recoveryKeyNeeded`` where the store would get no slot at all; those of
-  ///   the file.
-  public mutating func share(
-    label: [UInt8]? = nil, sparing isSparing: Bool = false
-  ) throws(VaultError) {
+  ///   ``VaultError/labelInvalid(_:)``; those of the file.
+  public mutating func share(label: [UInt8]? = nil) throws(VaultError) {
     guard format > .first else { throw .takesNewFormat }
     guard try !isShared() else { throw .busy }
-    guard !isSparing && policy[.passcodeInStore] != 0 || trust.slots.hasRecoveryKey else {
-      throw .recoveryKeyNeeded
-    }
     let device = try becomeAnother()
     let epoch = try DeviceTable.Epoch.fresh()
     let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
@@ -38,8 +29,7 @@ extension UnlockedVault {
       sealed: try place.sealPadded(cut.span, under: keys.remote, .header))
     let object = try signed(&record, in: epoch, by: seed)
     try store(seed)
-    try beginSharing(
-      record: object, in: epoch, key: record.key, label: label, sparing: isSparing)
+    try beginSharing(record: object, in: epoch, key: record.key, label: label)
   }
 
   /// Counts what is changed from now on under another name.
