@@ -183,8 +183,10 @@ __attribute__((noinline)) void kura_stack_wipe(void) {
 
 void kura_memory_settle(void) {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, LARGE);
-  mallopt(M_TRIM_THRESHOLD, 4 * LARGE);
+  /* A piece of a long value is a little over a MiB, in several copies, one after the other: mapped and unmapped each
+     time, they cost more than all that is done with them. What is left over goes back by kura_memory_trim. */
+  mallopt(M_MMAP_THRESHOLD, 16 * LARGE);
+  mallopt(M_TRIM_THRESHOLD, 64 * LARGE);
 #endif
 }
 

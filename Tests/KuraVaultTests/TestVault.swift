@@ -30,6 +30,8 @@ final class TestVault {
   var keys: (any SecurityKeys)?
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
+  /// How many bytes of the tree a merge keeps in memory; nil for as many as ever.
+  var mostHeld: Int?
 
   var path: String { directory + "/vault/test.kura" }
   /// Another vault's, of the same machine.
@@ -41,6 +43,7 @@ final class TestVault {
     options.memory = memory
     if let machine { options.machine = machine }
     (options.chip, options.keys) = (chip, keys)
+    if let mostHeld { options.mostHeld = mostHeld }
     return options
   }
 

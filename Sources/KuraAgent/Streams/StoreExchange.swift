@@ -54,6 +54,7 @@ final class StoreExchange: Stream {
   func end(in agent: Agent, for client: Connection) {
     guard isOver else { return }
     client.meeting = nil
+    session.mustTrim = true
     session.entrance = meeting.dialog.entrance
     session.unites = meeting.dialog.unites
   }

@@ -48,7 +48,9 @@ public struct PieceView: ~Escapable {
   /// - Parameter chunks: 1 to ``mostChunks`` in turn, as they stand in a vault.
   public static func encode(_ chunks: [[UInt8]]) -> [UInt8] {
     precondition((1...mostChunks).contains(chunks.count), "chunks were counted")
-    var bytes = [UInt8(chunks.count)]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1 + chunks.reduce(0) { $0 + 4 + $1.count })
+    bytes.append(UInt8(chunks.count))
     for chunk in chunks {
       precondition(lengths.contains(chunk.count), "a chunk has a length")
       bytes.append(integer: UInt32(chunk.count))

@@ -50,7 +50,9 @@ public enum RemoteObject {
     _ kind: Kind, in epoch: DeviceTable.Epoch, body: Span<UInt8>
   ) throws(FormatError) -> [UInt8] {
     guard frameByteCount + body.count <= kind.longest else { throw .valueTooLarge }
-    var bytes = magic
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(frameByteCount + body.count)
+    bytes += magic
     bytes.append(kind.rawValue)
     bytes.append(zeros: 7)
     bytes.append(epoch)

@@ -29,6 +29,9 @@ public struct VaultOptions: Sendable {
   /// Which comparisons are made; tests take one out to show that nothing else hides its absence.
   package var checks = IntegrityChecks.all
 
+  /// How many bytes of the tree a merge keeps in memory.
+  package var mostHeld = HeldBuckets.most
+
   /// - Parameters:
   ///   - stateDirectory: `$XDG_STATE_HOME/kura`, mostly.
   ///   - now: The system's wall clock unless a test gives another.

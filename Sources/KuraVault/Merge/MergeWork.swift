@@ -193,7 +193,6 @@ extension MergeWork {
     while next < plan.items.count, !slice.isSpent {
       let item = plan.items[next]
       next += 1
-      if engine.rows.tree.held?.isFull == true { try settleTree() }
       // What was written just now is read by its root.
       engine.trust.see(draft.root)
       let mine = try engine.item(item.id, item.ours, survey.difference)
@@ -226,6 +225,7 @@ extension MergeWork {
   }
 
   private mutating func write(_ rows: SealedRows) throws(VaultError) {
+    if engine.rows.tree.held?.isFull == true { try settleTree() }
     try engine.write(rows, &draft)
     after.merge(rows.values) { first, _ in first }
   }
@@ -281,7 +281,7 @@ extension UnlockedVault {
       locked, keys: try keys.copy(ring: trust.sealedRing, of: keys.format), trust: trust,
       writer: writer, slot: unlockSlot)
     (engine.isProved, engine.provedDevice) = (isProved, provedDevice)
-    engine.rows.tree.hold()
+    engine.rows.tree.hold(atMost: options.mostHeld)
     let draft = try Draft(after: trust, by: writer, at: options.now())
     return try MergeWork(engine, copy, draft, isTrial: isTrial)
   }

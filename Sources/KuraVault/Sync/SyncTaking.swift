@@ -36,7 +36,11 @@ final class SyncTaking {
 extension SyncRun {
   /// Takes the heads that can be taken, as long as another one can.
   mutating func pull(_ vault: inout UnlockedVault) throws(SyncStop) {
-    try hearAgain(&vault)
+    // A step that a merge is amid comes here again.
+    if taking == nil {
+      try learn(&vault)
+      try hearAgain(&vault)
+    }
     while true {
       try learn(&vault)
       if let taking {

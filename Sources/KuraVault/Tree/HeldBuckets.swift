@@ -10,15 +10,19 @@ struct HeldBuckets {
   /// How many bytes are kept of buckets at most, before those go that were not changed and the others are written.
   static let most = 16 << 20
 
+  private let most: Int
   private var buckets: [UInt32: [UInt8]] = [:]
   private var changed: Set<UInt32> = []
   private var byteCount = 0
 
   /// Whether it is time to write those that were changed.
-  var isFull: Bool { byteCount > HeldBuckets.most }
+  var isFull: Bool { byteCount > most }
 
   /// Those that were changed, ascending.
   var changes: [UInt32] { changed.sorted() }
+
+  /// - Parameter most: How many bytes are kept.
+  init(atMost most: Int) { self.most = most }
 
   subscript(number: UInt32) -> [UInt8]? { buckets[number] }
 
@@ -37,7 +41,7 @@ struct HeldBuckets {
   }
 
   /// Forgets all of them, once those that were changed are written.
-  mutating func removeAll() { self = HeldBuckets() }
+  mutating func removeAll() { self = HeldBuckets(atMost: most) }
 
   private mutating func dropUnchanged() {
     buckets = buckets.filter { changed.contains($0.key) }
@@ -57,7 +61,8 @@ extension VaultRows {
     var edit = TreeEdit(of: root)
     for number in held.changes {
       _ = try edit.leaves(ofBucket: number, in: &self, keys)
-      try edit.store(held[number] ?? [], ofBucket: number, in: &storage, keys)
+      guard let leaves = held[number] else { throw .damaged(.bucket) }
+      try edit.store(leaves, ofBucket: number, in: &storage, keys)
     }
     try edit.close(in: &storage, keys)
     tree.forget()

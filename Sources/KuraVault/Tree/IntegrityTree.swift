@@ -36,7 +36,9 @@ struct IntegrityTree: ~Copyable {
 
 extension IntegrityTree {
   /// Keeps buckets in memory from here on: many of them are going to be looked at and changed in one transaction.
-  mutating func hold() { held = HeldBuckets() }
+  ///
+  /// - Parameter most: How many bytes of them.
+  mutating func hold(atMost most: Int) { held = HeldBuckets(atMost: most) }
 
   /// Writes each change from here on; what was changed is written by now.
   mutating func release() { held = nil }
