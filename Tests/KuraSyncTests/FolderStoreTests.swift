@@ -263,6 +263,23 @@ enum Sample {
     #expect(folder.files.count { !$0.contains("/.") } == 40)
   }
 
+  @Test func `what a killed program has left goes a day later, and nobody else's`() throws {
+    let long = { (number: Int) in String(repeating: "\(number)", count: 64) }
+    let below = root + "/" + Sample.object(1).text.dropLast(64)
+    let names = [".\(long(1))", ".\(long(2))", ".syncthing.\(long(3)).tmp", ".\(long(4))x"]
+    let left = names.map { below + $0 }
+    for name in left { try folder.write([1], to: name) }
+    let past = Date(timeIntervalSinceNow: -2 * 86_400)
+    for name in [left[0], left[2], left[3]] {
+      try FileManager.default.setAttributes(
+        [.modificationDate: past], ofItemAtPath: folder.path + "/" + name)
+    }
+    try store.put(Sample.object(1), [1])
+    try store.settle()
+    let stays = left.dropFirst() + [root + "/" + Sample.object(1).text]
+    #expect(folder.files == stays.sorted())
+  }
+
   @Test func `objects that fail have no name, and what comes then is as ever`() throws {
     for failing in [FolderStore.WriteStep.begin, .write, .sync, .rename] {
       var isFailing = true

@@ -12,7 +12,6 @@ final class FolderDraft {
   private let file: FolderFile
   private var isNamed = false
 
-  /// Of one that was killed nothing stays for ever: it has the same name.
   private var draft: String { "." + wanted }
 
   /// Begins a file.
@@ -42,6 +41,27 @@ final class FolderDraft {
   func name(in path: String) throws(StoreError) {
     try folder.rename(draft, to: wanted, in: path)
     isNamed = true
+  }
+
+  /// Takes away what a program that was killed has left beside it: an object is sealed anew then, and gets another name.
+  func sweep(in path: String) {
+    guard let now = folder.time(of: wanted),
+      let names = try? folder.names(in: path, isHidden: true)
+    else { return }
+    for other in names where Self.isDraft(other) {
+      // One that is younger may be under way, and comes to nothing without it.
+      if let time = folder.time(of: other), time < now - Self.day { folder.remove(other) }
+    }
+  }
+
+  private static let day = 86_400
+
+  /// Whether a name is that of an object that is being written: others that carry the folder have hidden files of theirs.
+  private static func isDraft(_ name: String) -> Bool {
+    name.utf8.count == 65
+      && name.utf8.dropFirst().allSatisfy {
+        (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
+      }
   }
 
   /// Takes it away where it has not got its name.

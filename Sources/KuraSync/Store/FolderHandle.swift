@@ -72,7 +72,9 @@ final class FolderHandle {
   }
 
   /// The names in it, in no order.
-  func names(in path: String) throws(StoreError) -> [String] {
+  ///
+  /// - Parameter isHidden: Whether those that begin with a dot, and no others.
+  func names(in path: String, isHidden: Bool = false) throws(StoreError) -> [String] {
     let own = unsafe openat(descriptor, ".", FolderHandle.folderFlags, 0)
     guard own >= 0, let stream = unsafe fdopendir(own) else {
       let failed = errno
@@ -86,11 +88,18 @@ final class FolderHandle {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
         unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
-      if !name.hasPrefix(".") { names.append(name) }
+      if name.hasPrefix(".") == isHidden { names.append(name) }
       guard names.count <= ProtocolLimit.storeNames else { throw .crowded(path: path) }
     }
     guard errno == 0 else { throw StoreError(errno: errno, path) }
     return names
+  }
+
+  /// When a file was written last, by the clock of who keeps it, in seconds; nil for none.
+  func time(of name: String) -> Int? {
+    var status = stat()
+    guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    return status.st_mtim.tv_sec
   }
 
   /// Whether a regular file has a name.

@@ -74,6 +74,7 @@ final class FolderStore: Store {
     }
     try check(.syncFolder)
     for draft in drafts { try draft.folder.sync(in: path) }
+    for draft in drafts { draft.sweep(in: path) }
   }
 
   func leave() {
