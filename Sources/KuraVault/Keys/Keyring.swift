@@ -161,6 +161,19 @@ extension Keyring {
     }
   }
 
+  /// The leaf that a row comes to which is to be an item's.
+  ///
+  /// - Parameter history: The encoded list of its history.
+  borrowing func leaf(
+    of sealed: ResealedRow, _ history: [UInt8]
+  ) throws(VaultError) -> Digest {
+    do {
+      let head = try tree.historyHead(of: sealed.facts.id, list: history.span)
+      return try tree.leaf(
+        sealed.facts, meta: sealed.meta.span, body: sealed.body.span, history: head)
+    } catch { throw VaultError(error, about: .item) }
+  }
+
   /// Opens a row's meta.
   borrowing func openMeta(
     _ sealed: Span<UInt8>, _ facts: RowFacts

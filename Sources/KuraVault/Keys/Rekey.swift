@@ -179,12 +179,20 @@ extension Storage {
   mutating func store(
     _ sealed: ResealedRow, _ history: HistoryList, _ keys: borrowing Keyring
   ) throws(VaultError) -> Digest {
-    let (tag, id, list) = (sealed.facts.tag.bytes, sealed.facts.id.bytes, history.encoded)
+    let list = history.encoded
+    try store(sealed, list)
+    return try keys.leaf(of: sealed, list)
+  }
+
+  /// Writes an item's row, whose leaf is known.
+  ///
+  /// - Parameter history: The encoded list of its history.
+  mutating func store(_ sealed: ResealedRow, _ history: [UInt8]) throws(VaultError) {
+    let (tag, id) = (sealed.facts.tag.bytes, sealed.facts.id.bytes)
     let row = ItemRow(
-      tag: tag.span, id: id.span, facts: sealed.facts.revisionFacts, history: list.span,
+      tag: tag.span, id: id.span, facts: sealed.facts.revisionFacts, history: history.span,
       meta: sealed.meta.span, body: sealed.body.span)
     try fromStorage(storeItem(row))
-    return try keys.leaf(of: row, sealed.facts)
   }
 
   /// Writes a row of the history.

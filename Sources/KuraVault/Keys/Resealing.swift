@@ -9,6 +9,8 @@ struct Slice {
   /// In bytes of ciphertext, or what costs as much.
   private static let budget = 262_144
   private static let rowCost = 4_096
+  /// Of a row that is sealed on both cores, with others.
+  private static let loneCost = 1_024
   private static let lookCost = 512
   /// How many buckets are looked at.
   static let bucketLimit = 512
@@ -20,6 +22,7 @@ struct Slice {
   var isSpent: Bool { left <= 0 }
 
   mutating func countLook() { left -= Self.lookCost }
+  mutating func countLone(_ byteCount: Int) { left -= Self.loneCost + byteCount }
   mutating func countRow(_ byteCount: Int) { left -= Self.rowCost + byteCount }
 }
 

@@ -16,6 +16,8 @@ struct MergePlan {
     let theirs: ItemTag?
     /// Where it is to stand; nil for one of which all was purged.
     let place: PlacedNames.Place?
+    /// Whether it comes to the row that the other copy has of it, where nothing else stands.
+    let isLone: Bool
   }
 
   var items: [Item] = []
@@ -37,6 +39,8 @@ struct MergeClaim {
   /// Whether something of it is new here.
   let isNews: Bool
   let hasConflicts: Bool
+  /// Whether it has one row in the other copy, and nothing here.
+  var isLone = false
 }
 
 // MARK: - Planning
@@ -48,6 +52,11 @@ extension UnlockedVault {
     _ copy: inout OtherCopy
   ) throws(VaultError) -> MergeClaim {
     let mine = try item(id, ours, leaves)
+    if mine == nil, let theirs, let row = try loneRow(theirs, leaves, &copy) {
+      // A row under this vault's key has the tag of its name.
+      let wanted = copy.isUnderOtherKey ? try row.tag(by: keys) : row.facts.tag
+      return MergeClaim(lone: row, at: theirs, wanted: wanted)
+    }
     let merge = try merged(id, mine, theirs, leaves, &copy)
     let isPurged = merge.standing.state == .purged
     let wanted =
@@ -90,6 +99,18 @@ extension UnlockedVault {
     other.trace = try copy.trace(of: id)
     return try ItemMerge.make(
       id, mine, other, of: remoteMemory()?.was ?? [], depth: depth)
+  }
+
+  /// The only row that the other copy has of an item; nil where it has anything else of it.
+  mutating func loneRow(
+    _ theirs: ItemTag, _ leaves: CopyDifference, _ copy: inout OtherCopy
+  ) throws(VaultError) -> OpenedRow? {
+    guard copy.late == nil, let leaf = leaves.theirs[theirs] else { return nil }
+    var other = try copy.item(theirs, leaf: leaf, for: keys)
+    if other.trace == nil, let row = other.current {
+      other.trace = try copy.trace(of: row.facts.id)
+    }
+    return other.loneRow
   }
 }
 

@@ -102,8 +102,9 @@ extension MergeSurvey {
     }
     while let id = pending.popLast() {
       guard let place = places[id] else { continue }
-      add(id, try engine.claim(id, place.ours, place.theirs, difference, &copy))
-      slice.countRow(0)
+      let claim = try engine.claim(id, place.ours, place.theirs, difference, &copy)
+      add(id, claim)
+      if claim.isLone { slice.countLook() } else { slice.countRow(0) }
       if slice.isSpent { break }
     }
     if pending.isEmpty { places = [:] }

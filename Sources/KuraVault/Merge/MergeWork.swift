@@ -23,18 +23,20 @@ public struct MergeWork: ~Copyable {
   let isTrial: Bool
   private var part = Part.comparing
   var survey: MergeSurvey
-  private var plan = MergePlan()
+  private(set) var plan = MergePlan()
   private var names = PlacedNames([])
   private var bucket: UInt32 = 0
 
   // What is written.
-  private var next = 0
+  var next = 0
   /// Where rows stand that are to go, and have not gone yet.
-  private var occupied: Set<ItemTag> = []
+  private(set) var occupied: Set<ItemTag> = []
+  /// Rows of items that are new here, which are yet to be written.
+  var sealed: [LoneRow] = []
   /// What waits for a place to become free: two items may get each other's names.
   private var waiting: [SealedRows] = []
   private var before: Set<ValueID> = []
-  private var after: [ValueID: PieceCheck] = [:]
+  var after: [ValueID: PieceCheck] = [:]
   private var values: [PieceCheck] = []
 
   fileprivate init(
@@ -118,6 +120,8 @@ public struct MergeWork: ~Copyable {
         try engine.planSettings(&plan, copy.ledger)
         try engine.planSlots(&plan, copy)
       }
+      // Each page of the file is read and written once.
+      plan.items.sort { $0.place?.tag ?? .zero < $1.place?.tag ?? .zero }
       part = isNothing ? .done : .writing
       if part == .writing { try engine.claim(&draft) }
       occupied = Set(plan.items.compactMap(\.ours))
@@ -176,7 +180,9 @@ extension MergeWork {
       let place = names.places[id]
       guard known.isNews || known.ours != place?.tag else { continue }
       plan.items.append(
-        MergePlan.Item(id: id, ours: known.ours, theirs: known.theirs, place: place))
+        MergePlan.Item(
+          id: id, ours: known.ours, theirs: known.theirs, place: place,
+          isLone: known.isLone && place?.attempt == 0))
       plan.report.count(
         known, isPurged: known.claim.state == .purged, isRenamed: place?.attempt ?? 0 > 0)
     }
@@ -191,6 +197,11 @@ extension MergeWork {
   /// place is free.
   private mutating func write(_ slice: inout Slice) throws(VaultError) -> Bool {
     while next < plan.items.count, !slice.isSpent {
+      let lone = try takeLoneRows()
+      guard lone.isEmpty else {
+        try seal(lone, &slice)
+        continue
+      }
       let item = plan.items[next]
       next += 1
       // What was written just now is read by its root.
@@ -216,7 +227,9 @@ extension MergeWork {
         try write(rows)
       }
     }
-    return next < plan.items.count
+    guard next == plan.items.count else { return true }
+    try seal([], &slice)
+    return false
   }
 
   /// Writes the buckets that were changed.
@@ -224,8 +237,13 @@ extension MergeWork {
     draft.root.treeRoot = try engine.rows.settleTree(under: draft.root, engine.keys)
   }
 
-  private mutating func write(_ rows: SealedRows) throws(VaultError) {
+  /// Writes the buckets that were changed where no more of them may be kept.
+  mutating func makeRoom() throws(VaultError) {
     if engine.rows.tree.held?.isFull == true { try settleTree() }
+  }
+
+  private mutating func write(_ rows: SealedRows) throws(VaultError) {
+    try makeRoom()
     try engine.write(rows, &draft)
     after.merge(rows.values) { first, _ in first }
   }

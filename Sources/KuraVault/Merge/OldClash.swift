@@ -38,8 +38,8 @@ struct OldClash {
   private static func ids(_ device: DeviceID, _ rows: [OpenedRow]) -> [UInt64: RevisionID] {
     var ids: [UInt64: RevisionID] = [:]
     for row in rows {
-      for stamp in row.stamps where stamp.entry.device == device {
-        ids[stamp.entry.counter] = stamp.id
+      row.eachStamp { stamp in
+        if stamp.entry.device == device { ids[stamp.entry.counter] = stamp.id }
       }
     }
     return ids
@@ -81,14 +81,5 @@ extension DeviceID {
   fileprivate init(_ revision: RevisionID) {
     let bytes = revision.bytes
     self.init(bytes.span)
-  }
-}
-
-extension OpenedRow {
-  /// All revisions that it speaks of.
-  fileprivate var stamps: [RevisionStamp] {
-    var stamps = [self.stamp] + trail.value + trail.name
-    eachKey { _, _, field in stamps += field }
-    return isRevision ? stamps : Array(stamps.dropFirst())
   }
 }

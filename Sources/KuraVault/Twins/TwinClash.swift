@@ -59,11 +59,7 @@ struct TwinClash {
 extension ItemCopy {
   /// Goes over all revisions that it speaks of.
   fileprivate func eachStamp(_ look: (RevisionStamp) -> Void) {
-    for row in rows {
-      if row.isRevision { look(row.stamp) }
-      for stamp in row.trail.value + row.trail.name { look(stamp) }
-      row.eachKey { _, _, field in field.forEach(look) }
-    }
+    for row in rows { row.eachStamp(look) }
     for purge in trace?.purges ?? [] { look(purge.lineage.stamp) }
   }
 }

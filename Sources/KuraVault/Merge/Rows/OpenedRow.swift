@@ -132,6 +132,14 @@ extension OpenedRow {
     try OpenedRow.lendKeys(of: meta, trail, to: look)
   }
 
+  /// Goes over all revisions that it speaks of.
+  func eachStamp(_ look: (RevisionStamp) -> Void) {
+    if isRevision { look(stamp) }
+    for stamp in trail.value { look(stamp) }
+    for stamp in trail.name { look(stamp) }
+    eachKey { _, _, field in field.forEach(look) }
+  }
+
   private static func lendKeys<Failure: Error>(
     of meta: borrowing ItemMeta, _ trail: borrowing MetaTrail,
     to look: (Span<UInt8>, MetaTrail.KeyList, MetaTrail.Field) throws(Failure) -> Void
