@@ -12,6 +12,8 @@ public typealias ItemWriter =
 /// Says what a walk is to do with items.
 struct ListingOrder: Sendable {
   let includesDeleted: Bool
+  /// Whether what is left of purged items comes too.
+  var includesPurged = false
   let checks: IntegrityChecks
   /// nil: they are handed out one by one.
   let write: ItemWriter?
@@ -92,11 +94,19 @@ public struct Listing: ~Copyable {
   /// - Returns: False when there was nothing left to look at.
   /// - Throws: As ``next(in:)``.
   public mutating func advance(in vault: inout UnlockedVault) throws(VaultError) -> Bool {
-    guard let cursor else { return false }
+    guard cursor != nil else { return false }
     guard rekeyCount == vault.rekeyCount else { throw .busy }
-    try vault.reading { vault throws(VaultError) in
-      try open(from: cursor, &vault.rows, vault.keys, under: vault.trust.root)
+    return try vault.reading { vault throws(VaultError) in
+      try advance(&vault.rows, vault.keys, under: vault.trust.root)
     }
+  }
+
+  /// The same within a read transaction.
+  mutating func advance(
+    _ rows: inout VaultRows, _ keys: borrowing Keyring, under root: RootRecord
+  ) throws(VaultError) -> Bool {
+    guard let cursor else { return false }
+    try open(from: cursor, &rows, keys, under: root)
     self.cursor = slice.next
     return true
   }

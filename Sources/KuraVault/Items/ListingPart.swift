@@ -97,7 +97,7 @@ private struct ListingWork: ~Copyable {
     switch row.facts.kind {
     case .value, .otp: break
     case .deleted: guard order.includesDeleted else { return }
-    case .purged: return
+    case .purged: guard order.includesPurged else { return }
     }
     try desk.open(meta: bytes.extracting(row.meta), row.facts, keys)
     try ListingWork.keep(desk, on: &page, order)

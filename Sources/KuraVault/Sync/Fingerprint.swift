@@ -13,44 +13,27 @@ extension UnlockedVault {
 
   /// What all items come to, as of the last change: see kura-sync-format(5).
   mutating func fingerprintOfItems() throws(VaultError) -> [UInt8] {
-    try reading { vault throws(VaultError) in
-      var digests: [ItemID: [UInt8]] = [:]
-      var tags: [ItemID: ItemTag] = [:]
-      var rest: Set<ItemID> = []
-      for bucket in 0..<(1 << (6 * UInt32(vault.trust.root.depth))) {
-        let bytes = try vault.rows.tree.leaves(
-          ofBucket: UInt32(bucket), under: vault.trust.root, in: &vault.rows.storage, vault.keys)
-        let leaves = BucketLeaves(bytes.span)
-        for place in 0..<leaves.count {
-          let (tag, leaf) = (leaves.tag(place), leaves.leaf(place))
-          _ = try vault.rows.withCurrent(tag, leaf: leaf, vault.keys) {
-            found, keys throws(VaultError) in
-            let id = found.facts.id
-            guard found.facts.kind != .purged else {
-              rest.insert(id)
-              return
-            }
-            tags[id] = tag
-            let meta = try keys.openMeta(found.row.meta, found.facts)
-            let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
-            guard trail.sides.isEmpty else {
-              rest.insert(id)
-              return
-            }
-            digests[id] = try keys.digest(
-              [trail.lineage.stamp.id], RevisionVector(), name: meta.name)
-          }
-        }
-      }
-      for id in rest { digests[id] = try vault.digest(of: id, at: tags[id]) }
-      return try vault.keys.fingerprint(of: digests)
+    try reading { vault throws(VaultError) in try vault.fingerprint(of: vault.walkItems()) }
+  }
+
+  /// The same once they were walked over, in the same read transaction.
+  mutating func fingerprint(of walk: ItemWalk) throws(VaultError) -> [UInt8] {
+    var hash = try fromCrypto(.item, KeyedHash(key: keys.remote, byteCount: 32))
+    try walk.eachItem { rows throws(VaultError) in
+      let first = rows[rows.startIndex]
+      let digest =
+        rows.allSatisfy { $0.change != nil }
+        ? first.digest : try digest(of: first.id, at: first.isTrace ? nil : first.tag)
+      hash.update(first.id.bytes.span)
+      hash.update(digest.bytes.span)
     }
+    return hash.finalize().bytes
   }
 
   /// The same of an item with several sides, or of which something was purged.
   private mutating func digest(
     of id: ItemID, at tag: ItemTag?
-  ) throws(VaultError) -> [UInt8] {
+  ) throws(VaultError) -> ContentID {
     guard let copy = try item(id, tag, CopyDifference(of: [], at: [])) else {
       throw .damaged(.item)
     }
@@ -59,22 +42,22 @@ extension UnlockedVault {
     let history = try table.history(of: copy.rows, copy.trace)
     let sides = history.sides.map { $0.stamp.id }
     guard let name = history.standing.fields[.name]?.shown.stamp else {
-      return try keys.digest(sides, history.purged, name: Span())
+      return try keys.remote.digestOfItem(sides, history.purged, name: Span())
     }
     guard let row = table.holder(of: .name, name) else { throw .damaged(.item) }
     return try row.withName { name throws(VaultError) in
-      try keys.digest(sides, history.purged, name: name)
+      try keys.remote.digestOfItem(sides, history.purged, name: name)
     }
   }
 }
 
-extension Keyring {
+extension Key {
   /// What an item comes to.
-  fileprivate borrowing func digest(
+  borrowing func digestOfItem(
     _ sides: [RevisionID], _ purged: RevisionVector, name: Span<UInt8>
-  ) throws(VaultError) -> [UInt8] {
+  ) throws(VaultError) -> ContentID {
     do throws(CryptoError) {
-      var hash = try KeyedHash(key: remote, byteCount: 16)
+      var hash = try KeyedHash(key: self, byteCount: ContentID.byteCount)
       hash.update(integer: UInt16(truncatingIfNeeded: sides.count))
       for side in sides { hash.update(side.bytes.span) }
       hash.update(integer: UInt16(truncatingIfNeeded: purged.entries.count))
@@ -83,19 +66,7 @@ extension Keyring {
         hash.update(integer: entry.counter)
       }
       hash.update(name)
-      return hash.finalize().bytes
-    } catch { throw .outOfMemory }
-  }
-
-  fileprivate borrowing func fingerprint(of items: [ItemID: [UInt8]]) throws(VaultError) -> [UInt8]
-  {
-    do throws(CryptoError) {
-      var hash = try KeyedHash(key: remote, byteCount: 32)
-      for (id, digest) in items.sorted(by: { $0.key < $1.key }) {
-        hash.update(id.bytes.span)
-        hash.update(digest.span)
-      }
-      return hash.finalize().bytes
+      return ContentID(hash.end().span)
     } catch { throw .outOfMemory }
   }
 }
@@ -111,6 +82,7 @@ extension SyncRun {
     let isLookedAt =
       push.isRewrite || vault.trust.root.itemCount <= UnlockedVault.mostFingerprinted
     guard isLookedAt, vault.trust.root.epoch == push.rootEpoch else { return nil }
+    if let known = push.fingerprint { return known }
     return try vault.fingerprintOfItems()
   }
 

@@ -54,11 +54,20 @@ public struct PackCoverage: Sendable {
   /// news.
   func wants(_ stamp: RevisionStamp, of item: ItemID) throws(VaultError) -> Bool {
     guard covered != nil else { return true }
+    return wants(stamp.entry, isOld: try PackCoverage.isOld(stamp, of: item))
+  }
+
+  /// The same of a change of which it is known whether it was made in format 1.
+  func wants(_ entry: RevisionEntry, isOld: Bool) -> Bool {
+    guard covered != nil else { return true }
+    return isOld ? keeper != nil && !leavesOld : wants(entry)
+  }
+
+  /// Whether a revision of an item was made in format 1.
+  static func isOld(_ stamp: RevisionStamp, of item: ItemID) throws(VaultError) -> Bool {
     let device = stamp.entry.device
-    guard try device != fromFormat(.item, DeviceID.ofOldRevisions(of: item)),
-      device.bytes != stamp.id.bytes
-    else { return keeper != nil && !leavesOld }
-    return wants(stamp.entry)
+    return try device == fromFormat(.item, DeviceID.ofOldRevisions(of: item))
+      || device.bytes == stamp.id.bytes
   }
 
   /// Whether a change goes out.
@@ -92,20 +101,7 @@ extension UnlockedVault {
   ) throws(VaultError) -> [PackableItem] {
     guard format > .first else { throw .takesNewFormat }
     return try reading { vault throws(VaultError) in
-      var found: [ItemID: PackableItem] = [:]
-      for bucket in 0..<(1 << (6 * UInt32(vault.trust.root.depth))) {
-        let bytes = try vault.rows.tree.leaves(
-          ofBucket: UInt32(bucket), under: vault.trust.root, in: &vault.rows.storage, vault.keys)
-        let leaves = BucketLeaves(bytes.span)
-        for place in 0..<leaves.count {
-          let (tag, leaf) = (leaves.tag(place), leaves.leaf(place))
-          guard let id = try vault.news(at: tag, leaf: leaf, coverage) else { continue }
-          let isTrace = try vault.keys.tag(ofPurged: id) == tag
-          if isTrace, found[id] != nil { continue }
-          found[id] = PackableItem(id: id, tag: isTrace ? nil : tag)
-        }
-      }
-      return found.values.sorted { $0.id < $1.id }
+      try vault.walkItems().packable(beyond: coverage)
     }
   }
 
@@ -147,22 +143,6 @@ extension UnlockedVault {
     let trace = try keys.tag(ofPurged: item.id)
     guard !tags.isEmpty else { throw .damaged(.item) }
     return PackableItem(id: item.id, tag: tags.first { $0 != trace })
-  }
-
-  /// The item whose row under a tag is news, or shows revisions of which one may be.
-  private mutating func news(
-    at tag: ItemTag, leaf: Digest, _ coverage: PackCoverage
-  ) throws(VaultError) -> ItemID? {
-    let found = try rows.withCurrent(tag, leaf: leaf, keys) {
-      found, keys throws(VaultError) -> ItemID? in
-      let meta = try keys.openMeta(found.row.meta, found.facts)
-      let trail = try fromFormat(.item, meta.view.trail(orOldOf: found.facts))
-      guard trail.sides.isEmpty, found.facts.kind != .purged, coverage.values.isEmpty else {
-        return found.facts.id
-      }
-      return try coverage.wants(trail.lineage.stamp, of: found.facts.id) ? found.facts.id : nil
-    }
-    return found ?? nil
   }
 }
 

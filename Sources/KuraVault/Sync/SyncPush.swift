@@ -38,6 +38,8 @@ final class SyncPush {
   let round: UInt64
   /// Whether there is anything to say.
   var isDue = false
+  /// What all items come to at that root, where they were all walked over.
+  var fingerprint: [UInt8]?
   var loads: [Load]
   var next = 0
   var packs: [HeadReport.Pack]
@@ -157,20 +159,24 @@ extension SyncRun {
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
+    var (walked, fingerprint): ([PackableItem]?, [UInt8]?) = (nil, nil)
     let number = (before?.place.number ?? 0) + 1
     if isRewrite {
       let kept = PackCoverage(
         covered: memory.covered, vouched: memory.standing.vouched, keptBy: device,
         leavingOld: memory.leavesOld)
+      let found = try vault.walk(beyond: kept, news)
+      (walked, fingerprint) = (found.news, found.fingerprint)
       let since = memory.mustWalk ? nil : told?.report?.packs.map(\.number).max()
       loads.append(
-        SyncPush.Load(
-          items: try vault.packableItems(beyond: kept), coverage: kept, number: since ?? number))
+        SyncPush.Load(items: found.kept, coverage: kept, number: since ?? number))
     }
     let records = try vault.journalRecords(after: told?.report?.count ?? 0)
-    let mustWalk = isRewrite || memory.pending != nil || !lacking.isEmpty
-    let known = mustWalk ? nil : try vault.packableItems(of: Set(records.map { $0.item }))
-    let items = if let known { known } else { try vault.packableItems(beyond: news) }
+    let mustWalk = memory.pending != nil || !lacking.isEmpty
+    if walked == nil, !mustWalk {
+      walked = try vault.packableItems(of: Set(records.map { $0.item }))
+    }
+    let items = if let walked { walked } else { try vault.packableItems(beyond: news) }
     loads.append(SyncPush.Load(items: items, coverage: news, number: number))
     let slots = try vault.headerObject()?.ids ?? []
     let (evidence, table) = (try evidence(&vault).map { $0.hash }, try vault.tableOfShared())
@@ -182,7 +188,7 @@ extension SyncRun {
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
       isRewrite: isRewrite, in: round, memory, loads)
-    push.isDue = isDue
+    (push.isDue, push.fingerprint) = (isDue, fingerprint)
     return push
   }
 
@@ -220,6 +226,23 @@ extension SyncRun {
       found.append((name, try fromFormat(.header, RemoteObject.name(of: bytes.span)), bytes))
     }
     return found
+  }
+}
+
+extension UnlockedVault {
+  /// Walks over all items when all of one's own is sealed anew.
+  ///
+  /// - Returns: Those that stand in packs of this machine already, those that are news, and what all come to.
+  fileprivate mutating func walk(
+    beyond kept: PackCoverage, _ news: PackCoverage
+  ) throws(VaultError) -> (kept: [PackableItem], news: [PackableItem], fingerprint: [UInt8]) {
+    try reading { vault throws(VaultError) in
+      let walk = try vault.walkItems()
+      return (
+        walk.packable(beyond: kept), walk.packable(beyond: news),
+        try vault.fingerprint(of: walk)
+      )
+    }
   }
 }
 
