@@ -44,8 +44,26 @@ enum AEAD {
         unsafe associated.withUnsafeBufferPointer { associated in
           unsafe nonce.withUnsafeBufferPointer { nonce in
             unsafe key.withUnsafeBufferPointer { key in
-              unsafe decrypt(sealed, associated, nonce, key, target) == 0
+              guard let target = target.baseAddress else { return false }
+              return unsafe decrypt(sealed, associated, nonce, key, target) == 0
             }
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether the tag is right; nothing is decrypted.
+  static func isAuthentic(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, nonce: Span<UInt8>,
+    key: Span<UInt8>
+  ) -> Bool {
+    precondition(key.count == keyCount && nonce.count == nonceCount && sealed.count >= tagCount)
+    return unsafe sealed.withUnsafeBufferPointer { sealed in
+      unsafe associated.withUnsafeBufferPointer { associated in
+        unsafe nonce.withUnsafeBufferPointer { nonce in
+          unsafe key.withUnsafeBufferPointer { key in
+            unsafe decrypt(sealed, associated, nonce, key, nil) == 0
           }
         }
       }
@@ -74,11 +92,12 @@ enum AEAD {
   private static func decrypt(
     _ sealed: UnsafeBufferPointer<UInt8>, _ associated: UnsafeBufferPointer<UInt8>,
     _ nonce: UnsafeBufferPointer<UInt8>, _ key: UnsafeBufferPointer<UInt8>,
-    _ target: UnsafeMutableBufferPointer<UInt8>
+    _ target: UnsafeMutablePointer<UInt8>?
   ) -> Int32 {
-    guard let source = sealed.baseAddress, let target = target.baseAddress,
-      let nonce = nonce.baseAddress, let key = key.baseAddress
+    guard let source = sealed.baseAddress, let nonce = nonce.baseAddress,
+      let key = key.baseAddress
     else { return -1 }
+    // Without a target libsodium looks at the tag alone.
     return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
       target, nil, nil, source, UInt64(sealed.count), associated.baseAddress,
       UInt64(associated.count), nonce, key)

@@ -91,18 +91,44 @@ public enum Seal {
     _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key,
     into target: inout MutableSpan<UInt8>
   ) throws(CryptoError) {
-    try Sodium.start()
-    guard sealed.count >= overhead else { throw .damaged }
-    let keys = try deriveKeys(
-      nonce: sealed.extracting(first: nonceCount), associated: associated, key: key)
-    let commitment = keys.bytes.extracting(last: commitmentCount)
-    guard Sodium.isEqual(sealed.extracting(nonceCount..<headCount), commitment) else {
-      throw .wrongKey
-    }
+    let keys = try keys(of: sealed, authenticating: associated, under: key)
     let isAuthentic = AEAD.decrypt(
       sealed.extracting(droppingFirst: headCount), authenticating: associated,
       nonce: zeroNonce.span, key: keys.bytes.extracting(first: Key.byteCount), into: &target)
     guard isAuthentic else { throw .damaged }
+  }
+}
+
+extension Seal {
+  /// Proves that a ciphertext would open, which takes a quarter of the time.
+  ///
+  /// - Parameters: As for ``open(_:authenticating:under:)``.
+  /// - Throws: As ``open(_:authenticating:under:)`` does.
+  public static func verify(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) {
+    let keys = try keys(of: sealed, authenticating: associated, under: key)
+    let isAuthentic = AEAD.isAuthentic(
+      sealed.extracting(droppingFirst: headCount), authenticating: associated,
+      nonce: zeroNonce.span, key: keys.bytes.extracting(first: Key.byteCount))
+    guard isAuthentic else { throw .damaged }
+  }
+
+  /// One-use key and commitment of a ciphertext, which commits to that key.
+  private static func keys(
+    of sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> SecretBytes {
+    try Sodium.start()
+    guard sealed.count >= overhead else { throw .damaged }
+    let keys = try deriveKeys(
+      nonce: sealed.extracting(first: nonceCount), associated: associated, key: key)
+    guard commits(sealed, to: keys) else { throw .wrongKey }
+    return keys
+  }
+
+  private static func commits(_ sealed: Span<UInt8>, to keys: borrowing SecretBytes) -> Bool {
+    Sodium.isEqual(
+      sealed.extracting(nonceCount..<headCount), keys.bytes.extracting(last: commitmentCount))
   }
 }
 

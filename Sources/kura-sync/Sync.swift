@@ -6,6 +6,7 @@ internal import KuraSync
 @main
 struct Sync {
   static func main() {
+    kura_memory_settle()
     exit(SyncProgram.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

@@ -19,9 +19,20 @@ func seal(_ plaintext: [UInt8], _ associated: [UInt8], under key: borrowing Key)
   try Seal.seal(plaintext.span, authenticating: associated.span, under: key)
 }
 
-/// ``Seal/open(_:authenticating:under:)`` over arrays.
+/// ``Seal/open(_:authenticating:under:)`` over arrays, which ``Seal/verify(_:authenticating:under:)`` has to agree with.
 func open(_ sealed: [UInt8], _ associated: [UInt8], under key: borrowing Key) throws -> [UInt8] {
-  bytes(of: try Seal.open(sealed.span, authenticating: associated.span, under: key))
+  var found: CryptoError?
+  do throws(CryptoError) {
+    try Seal.verify(sealed.span, authenticating: associated.span, under: key)
+  } catch { found = error }
+  do throws(CryptoError) {
+    let plaintext = try Seal.open(sealed.span, authenticating: associated.span, under: key)
+    #expect(found == nil)
+    return bytes(of: plaintext)
+  } catch {
+    #expect(found == error)
+    throw error
+  }
 }
 
 /// A hash over arrays.

@@ -92,6 +92,18 @@ enum Sample {
     #expect(try store.objects(of: [UInt8](repeating: 9, count: 16)) == [])
   }
 
+  @Test func `reads a file to its end, whatever length it was said to have`() throws {
+    // The kernel makes it as it is read, and says that it has no bytes.
+    let path = "/proc/version"
+    let all = try [UInt8](#require(FileManager.default.contents(atPath: path)))
+    #expect(all.count > 20)
+    func read(_ most: Int) throws -> [UInt8]? {
+      try FolderFile(owning: open(path, O_RDONLY)).read(atMost: most, in: path)
+    }
+    #expect(try read(4_096) == all && read(all.count) == all)
+    #expect(try read(all.count - 1) == nil)
+  }
+
   @Test func `passes over what is not of its kind, and follows no link`() throws {
     let id = StorePlace.hexadecimal(Sample.device)
     let heads = folder.path + "/" + root + "/heads/"

@@ -70,7 +70,7 @@ struct Cargo {
     try file.fill { vault throws in
       for piece in pieces {
         try vault.takePiece(
-          piece.object.span, named: RemoteObject.name(of: piece.object.span), of: piece.value,
+          piece.object, named: RemoteObject.name(of: piece.object.span), of: piece.value,
           from: piece.first, at: Cargo.place)
       }
       for pack in packs {

@@ -244,11 +244,11 @@ import Testing
       for (value, first) in [(ValueID.zero, UInt64(0)), (piece.value, 16)] {
         #expect(throws: VaultError.copyDamaged) {
           try vault.takePiece(
-            piece.object.span, named: name, of: value, from: first, at: Cargo.place)
+            piece.object, named: name, of: value, from: first, at: Cargo.place)
         }
       }
       try vault.takePiece(
-        piece.object.span, named: name, of: piece.value, from: 0, at: Cargo.place)
+        piece.object, named: name, of: piece.value, from: 0, at: Cargo.place)
       #expect(try vault.findings() == [])
     }
     try pair.here { try $0.sweepAll() }

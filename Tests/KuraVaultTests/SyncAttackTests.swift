@@ -317,6 +317,30 @@ import Testing
     }
   }
 
+  /// What all items come to by then is not what the head says that was changed.
+  @Test(arguments: [false, true])
+  func `is left out where something is changed while a head is made`(compacts: Bool) throws {
+    let machines = try machines()
+    let one = machines.all[0]
+    try one.fill { try $0.put("e", "1") }
+    var vault = try one.unlock()
+    var run = try SyncRun(&vault, compacts: compacts)
+    var (answer, isChanged): (SyncAnswer?, Bool) = (nil, false)
+    while let wish = try run.next(answer, in: &vault) {
+      if case .write = wish, !isChanged {
+        try vault.put("f", "1")
+        isChanged = true
+      }
+      answer = machines.store.answer(wish)
+    }
+    _ = consume run
+    vault.fold()
+    #expect(isChanged)
+    #expect(try fingerprint(by: one, at: machines.store).allSatisfy { $0 == 0 })
+    try one.meet(machines.store)
+    #expect(try fingerprint(by: one, at: machines.store).contains { $0 != 0 })
+  }
+
   /// The merge of one of them has lost an item, and nobody noticed.
   @Test func `is another one where a merge lost something`() throws {
     let machines = try machines()

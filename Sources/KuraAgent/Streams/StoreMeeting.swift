@@ -110,6 +110,8 @@ final class StoreMeeting {
 
   private func add(_ more: Span<UInt8>, _ most: Int) throws(Refusal) {
     guard bytes.count + more.count <= most else { throw .malformed }
+    // A piece comes in several parts, each a large one.
+    if bytes.isEmpty, more.count == ProtocolLimit.storePiece { bytes.reserveCapacity(most) }
     bytes.append(bytes: more)
   }
 }

@@ -71,6 +71,10 @@ public enum RemoteObject {
     } catch { throw .outOfMemory }
   }
 
+  private static func check(_ byteCount: Int, of kind: Kind) throws(FormatError) {
+    guard byteCount <= kind.longest else { throw .damaged }
+  }
+
   /// The body of an object, which is the one that was looked for.
   ///
   /// - Parameters:
@@ -83,9 +87,21 @@ public enum RemoteObject {
   public static func body(
     of bytes: Span<UInt8>, _ kind: Kind, in epoch: DeviceTable.Epoch?, named name: [UInt8]
   ) throws(FormatError) -> Span<UInt8> {
-    guard bytes.count <= kind.longest else { throw .damaged }
+    try check(bytes.count, of: kind)
     let hash = try self.name(of: bytes)
     guard hash == name else { throw .damaged }
+    return try body(of: bytes, kind, in: epoch)
+  }
+
+  /// The body of an object whose hash is somebody else's care.
+  ///
+  /// - Parameters: As for ``body(of:_:in:named:)``.
+  /// - Throws: ``FormatError/damaged``.
+  @_lifetime(copy bytes)
+  public static func body(
+    of bytes: Span<UInt8>, _ kind: Kind, in epoch: DeviceTable.Epoch?
+  ) throws(FormatError) -> Span<UInt8> {
+    try check(bytes.count, of: kind)
     var reader = ByteReader(bytes)
     for byte in magic where try reader.integer(UInt8.self) != byte { throw .damaged }
     guard try reader.integer(UInt8.self) == kind.rawValue else { throw .damaged }

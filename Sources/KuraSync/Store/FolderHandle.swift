@@ -182,18 +182,34 @@ struct FolderFile: ~Copyable {
 
   /// All bytes up to the end; nil where there are more.
   func read(atMost most: Int, in path: String) throws(StoreError) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var room = [UInt8](repeating: 0, count: min(most + 1, 1 << 20))
+    var status = stat()
+    let size = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    // One byte more than it is to have, so that its end is seen.
+    var room = max(0, min(size, most)) + 1
     while true {
-      let count = unsafe room.withUnsafeMutableBytes { room in
-        unsafe Glibc.read(descriptor, room.baseAddress, min(room.count, most + 1 - bytes.count))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw StoreError(errno: errno, path) }
-      if count == 0 { return bytes }
-      bytes += room[..<count]
+      let bytes = try read(room, in: path)
+      if bytes.count < room { return bytes }
+      // It has grown since.
       guard bytes.count <= most else { return nil }
+      room = min(2 * room, most) + 1
     }
+  }
+
+  /// The first bytes, as far as there are so many.
+  private func read(_ most: Int, in path: String) throws(StoreError) -> [UInt8] {
+    var failed: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: most) { room, count in
+      while count < most {
+        let rest = unsafe UnsafeMutableBufferPointer(rebasing: room[count...])
+        let got = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(count))
+        if got < 0, errno == EINTR { continue }
+        if got < 0 { failed = errno }
+        guard got > 0 else { break }
+        count += got
+      }
+    }
+    guard failed == 0 else { throw StoreError(errno: failed, path) }
+    return bytes
   }
 
   /// Writes all bytes.

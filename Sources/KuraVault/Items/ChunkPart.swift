@@ -76,9 +76,7 @@ extension Manifest {
     chunk sealed: Span<UInt8>, _ number: UInt64, into plain: inout SecretBuffer
   ) throws(VaultError) {
     let count = byteCount(ofChunk: number)
-    guard sealed.count == count + Seal.overhead else { throw .damaged(.chunk) }
-    let associated = AssociatedData.chunk(
-      value: value, number: number, isLast: number == chunkCount - 1)
+    let associated = try associatedData(ofChunk: number, sealed)
     plain.removeAll()
     let room = ChunkPart.roomBefore
     try fromMemory(plain.reserve(room + count))
@@ -90,5 +88,23 @@ extension Manifest {
         return count
       }
     } catch { throw VaultError(error, about: .chunk) }
+  }
+
+  /// Proves that a chunk of the length that its place asks for would open.
+  borrowing func verify(chunk sealed: Span<UInt8>, _ number: UInt64) throws(VaultError) {
+    let associated = try associatedData(ofChunk: number, sealed)
+    do {
+      try Seal.verify(sealed, authenticating: associated.span, under: key)
+    } catch { throw VaultError(error, about: .chunk) }
+  }
+
+  private borrowing func associatedData(
+    ofChunk number: UInt64, _ sealed: Span<UInt8>
+  ) throws(VaultError) -> AssociatedData {
+    guard sealed.count == byteCount(ofChunk: number) + Seal.overhead else {
+      throw .damaged(.chunk)
+    }
+    return AssociatedData.chunk(
+      value: value, number: number, isLast: number == chunkCount - 1)
   }
 }

@@ -44,16 +44,14 @@ extension UnlockedVault {
   ///   - place: Where they were found.
   /// - Throws: ``VaultError/copyDamaged`` for what no device wrote there; errors of the file.
   public mutating func takePiece(
-    _ object: Span<UInt8>, named name: [UInt8], of value: ValueID, from first: UInt64,
+    _ object: [UInt8], named name: [UInt8], of value: ValueID, from first: UInt64,
     at place: ObjectPlace
   ) throws(VaultError) {
+    let seal = AssociatedData.piece(
+      of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
     let plain: SecretBytes
     do throws(VaultError) {
-      let seal = AssociatedData.piece(
-        of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
-      plain = try seal.openPadded(
-        try RemoteObject.checked(object, .piece, in: place, named: name), under: keys.remote,
-        .chunk)
+      plain = try FoundPiece(object).opened(seal, in: place.epoch, named: name, keys)
     } catch { throw error.ofCopy }
     try take(plain.bytes, of: value, from: first)
   }
@@ -78,5 +76,51 @@ extension UnlockedVault {
       try fromStorage(rows.storage.storeChunk(bytes.span, number, piece.chunk(index)))
     }
     try fromStorage(rows.storage.commit())
+  }
+}
+
+/// Opens the object of a piece while its name is proved on the other core: nothing of it is looked at before both are
+/// right.
+///
+/// Unchecked: one thread takes the hash, and the other one only reads what was given.
+private final class FoundPiece: @unchecked Sendable {
+  private let object: [UInt8]
+  private var name: [UInt8]?
+
+  init(_ object: [UInt8]) { self.object = object }
+
+  /// What is sealed in it.
+  ///
+  /// - Throws: ``VaultError/damaged(_:)``.
+  func opened(
+    _ seal: AssociatedData, in epoch: DeviceTable.Epoch, named wanted: [UInt8],
+    _ keys: borrowing Keyring
+  ) throws(VaultError) -> SecretBytes {
+    let object = object
+    var plain: SecretBytes?
+    var failure: VaultError?
+    ForkJoin.run([self], with: keys) { piece, _ in
+      let object = piece.object
+      piece.name = try? RemoteObject.name(of: object.span)
+    } meanwhile: { keys in
+      do throws(VaultError) {
+        let body = try FoundPiece.body(of: object.span, in: epoch)
+        plain = try seal.openPadded(body, under: keys.remote, .chunk)
+      } catch { failure = error }
+    }
+    guard let name else { throw .outOfMemory }
+    guard name == wanted else { throw .damaged(.chunk) }
+    if let failure { throw failure }
+    guard let plain = plain.take() else { throw .damaged(.chunk) }
+    return plain
+  }
+
+  @_lifetime(copy object)
+  private static func body(
+    of object: Span<UInt8>, in epoch: DeviceTable.Epoch
+  ) throws(VaultError) -> Span<UInt8> {
+    do throws(FormatError) {
+      return try RemoteObject.body(of: object, .piece, in: epoch)
+    } catch { throw VaultError(error, about: .chunk) }
   }
 }

@@ -322,7 +322,7 @@ extension SyncRun {
     shelf.forget(path)
     do throws(VaultError) {
       try vault.takePiece(
-        bytes.span, named: piece.hash, of: value.value, from: first,
+        bytes, named: piece.hash, of: value.value, from: first,
         at: ObjectPlace(device: value.device, epoch: epoch))
       return true
     } catch {

@@ -10,7 +10,7 @@ internal import KuraStorage
 extension ItemCopy {
   /// The only row of an item that is all that its copy knows of it, and that is one revision; nil for any other item.
   var loneRow: OpenedRow? {
-    guard trace == nil, rows.count == 1, let row = rows.first, row.isRevision, row.isConsistent,
+    guard trace == nil, rows.count == 1, let row = rows.first, row.isRevision,
       !row.trail.name.isEmpty
     else { return nil }
     return row
@@ -18,20 +18,6 @@ extension ItemCopy {
 }
 
 extension OpenedRow {
-  /// Whether each change that it speaks of has one name.
-  fileprivate var isConsistent: Bool {
-    var known = [stamp]
-    var isConsistent = true
-    eachStamp { stamp in
-      if let other = known.first(where: { $0.id == stamp.id }) {
-        if other.entry != stamp.entry { isConsistent = false }
-      } else {
-        known.append(stamp)
-      }
-    }
-    return isConsistent
-  }
-
   /// The tag of its name.
   func tag(by keys: borrowing Keyring) throws(VaultError) -> ItemTag { try keys.tag(of: meta) }
 
