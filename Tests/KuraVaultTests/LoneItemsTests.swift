@@ -105,7 +105,8 @@ import Testing
   }
 
   /// What a copy knows of a purge reaches who never had the item.
-  @Test(arguments: [Way.file, .onePack]) func `bring what is known of their purge`(way: Way) throws {
+  @Test(arguments: [Way.file, .onePack])
+  func `bring what is known of their purge`(way: Way) throws {
     let pair = try Copies()
     try pair.part()
     let third = try TestVault.machine(3)
