@@ -156,6 +156,33 @@ extension Seal {
     return plaintext
   }
 
+  /// Seals as ``sealPadded(_:authenticating:under:)`` does what is no secret, since all of it is sealed already: in
+  /// memory like any other, which costs less where there is much of it.
+  public static func sealPadded(
+    again ciphertext: consuming [UInt8], authenticating associated: Span<UInt8>,
+    under key: borrowing Key
+  ) throws(CryptoError) -> [UInt8] {
+    let missing = Padding.paddedCount(ciphertext.count + 1) - ciphertext.count
+    ciphertext.append(0x80)
+    ciphertext.append(contentsOf: repeatElement(0, count: missing - 1))
+    return try seal(ciphertext.span, authenticating: associated, under: key)
+  }
+
+  /// Opens what was sealed so, in memory like any other.
+  ///
+  /// - Throws: As ``openPadded(_:authenticating:under:)`` does.
+  public static func openPaddedAgain(
+    _ sealed: Span<UInt8>, authenticating associated: Span<UInt8>, under key: borrowing Key
+  ) throws(CryptoError) -> [UInt8] {
+    guard sealed.count >= overhead else { throw .damaged }
+    var ciphertext = [UInt8](repeating: 0, count: sealed.count - overhead)
+    var target = ciphertext.mutableSpan
+    try open(sealed, authenticating: associated, under: key, into: &target)
+    let count = try Padding.strippedCount(ciphertext.span)
+    ciphertext.removeLast(ciphertext.count - count)
+    return ciphertext
+  }
+
   /// The length of ``sealPadded(_:authenticating:under:)``'s result, in bytes.
   public static func sealedPaddedCount(_ count: Int) -> Int {
     overhead + Padding.paddedCount(count + 1)

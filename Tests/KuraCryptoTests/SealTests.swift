@@ -90,6 +90,15 @@ import Testing
     #expect(sealed.count == Seal.sealedPaddedCount(count))
     let opened = try Seal.openPadded(sealed.span, authenticating: Span(), under: key)
     #expect(bytes(opened.bytes) == plaintext)
+    // The same bytes, whichever memory they are made in.
+    let again = try Seal.sealPadded(again: plaintext, authenticating: Span(), under: key)
+    #expect(again.count == sealed.count)
+    for seal in [sealed, again] {
+      let opened = try Seal.openPaddedAgain(seal.span, authenticating: Span(), under: key)
+      #expect(opened == plaintext)
+    }
+    let fromAgain = try Seal.openPadded(again.span, authenticating: Span(), under: key)
+    #expect(bytes(fromAgain.bytes) == plaintext)
   }
 
   @Test func `padding that is not the one there is counts as damage`() throws {
@@ -102,6 +111,10 @@ import Testing
       #expect(throws: CryptoError.damaged) {
         let key = try key(from: 1)
         _ = try Seal.openPadded(sealed.span, authenticating: Span(), under: key)
+      }
+      #expect(throws: CryptoError.damaged) {
+        let key = try key(from: 1)
+        _ = try Seal.openPaddedAgain(sealed.span, authenticating: Span(), under: key)
       }
     }
   }

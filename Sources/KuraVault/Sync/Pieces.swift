@@ -26,10 +26,12 @@ extension UnlockedVault {
       return chunks
     }
     guard !chunks.isEmpty else { return nil }
-    let plain = PieceView.encode(chunks)
     let seal = AssociatedData.piece(
       of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
-    let body = try seal.sealPadded(plain.span, under: keys.remote, .chunk)
+    let body = try fromCrypto(
+      .chunk,
+      Seal.sealPadded(
+        again: PieceView.encode(chunks), authenticating: seal.span, under: keys.remote))
     return try fromFormat(.chunk, RemoteObject.encode(.piece, in: place.epoch, body: body.span))
   }
 
@@ -49,11 +51,11 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let seal = AssociatedData.piece(
       of: value, from: first, vault: id, device: place.device, epoch: place.epoch)
-    let plain: SecretBytes
+    let plain: [UInt8]
     do throws(VaultError) {
       plain = try FoundPiece(object).opened(seal, in: place.epoch, named: name, keys)
     } catch { throw error.ofCopy }
-    try take(plain.bytes, of: value, from: first)
+    try take(plain.span, of: value, from: first)
   }
 
   private mutating func take(
@@ -95,9 +97,9 @@ private final class FoundPiece: @unchecked Sendable {
   func opened(
     _ seal: AssociatedData, in epoch: DeviceTable.Epoch, named wanted: [UInt8],
     _ keys: borrowing Keyring
-  ) throws(VaultError) -> SecretBytes {
+  ) throws(VaultError) -> [UInt8] {
     let object = object
-    var plain: SecretBytes?
+    var plain: [UInt8]?
     var failure: VaultError?
     ForkJoin.run([self], with: keys) { piece, _ in
       let object = piece.object
@@ -105,13 +107,14 @@ private final class FoundPiece: @unchecked Sendable {
     } meanwhile: { keys in
       do throws(VaultError) {
         let body = try FoundPiece.body(of: object.span, in: epoch)
-        plain = try seal.openPadded(body, under: keys.remote, .chunk)
+        plain = try fromCrypto(
+          .chunk, Seal.openPaddedAgain(body, authenticating: seal.span, under: keys.remote))
       } catch { failure = error }
     }
     guard let name else { throw .outOfMemory }
     guard name == wanted else { throw .damaged(.chunk) }
     if let failure { throw failure }
-    guard let plain = plain.take() else { throw .damaged(.chunk) }
+    guard let plain else { throw .damaged(.chunk) }
     return plain
   }
 
