@@ -14,6 +14,9 @@ final class TestStore {
   var dice = SystemDice(seed: 1)
   /// Whether it loses what was written since the last head where a meeting is killed.
   var forgets = false
+  /// After how many bytes it makes what was written last, as well as at a head.
+  var batch = Int.max
+  private var unsettled = 0
   /// Whose files it lets nobody take away, and what somebody tried to.
   var kept: Set<DeviceID> = []
   private(set) var refused: [RemotePath] = []
@@ -51,7 +54,8 @@ final class TestStore {
       return .file(isLate ? Array(bytes.prefix(bytes.count / 2)) : bytes)
     case .write(let path, let bytes):
       files[path] = bytes
-      if case .head = path { settle() }
+      unsettled += bytes.count
+      if case .head = path { settle() } else if unsettled >= batch { settle() }
       written.append(path)
       return .done
     case .delete(let path) where kept.contains(path.writer):
@@ -66,7 +70,7 @@ final class TestStore {
   }
 
   /// Keeps what it has by now, whatever comes.
-  func settle() { settled = files }
+  func settle() { (settled, unsettled) = (files, 0) }
 
   /// Tells it that a meeting was killed.
   func leave() { if forgets { files = settled } }

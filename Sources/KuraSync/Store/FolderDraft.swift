@@ -10,7 +10,9 @@ final class FolderDraft {
   /// The name that it is to have.
   let wanted: String
   private let file: FolderFile
-  private var isNamed = false
+  private var size = 0
+  /// Whether what stands under the name of the draft is to go where this comes to nothing.
+  private var isOurs = true
 
   private var draft: String { "." + wanted }
 
@@ -31,6 +33,7 @@ final class FolderDraft {
   /// Writes all bytes, which the disk begins to take.
   func write(_ bytes: [UInt8], in path: String) throws(StoreError) {
     try file.write(bytes, in: path)
+    size += bytes.count
     file.beginSync()
   }
 
@@ -39,18 +42,28 @@ final class FolderDraft {
 
   /// Gives it its name, in the place of what has it.
   func name(in path: String) throws(StoreError) {
+    // Another program that writes the same file may have begun it anew, and come no further.
+    guard folder.size(of: draft) == size else {
+      isOurs = false
+      throw .system(errno: EBUSY, path: path)
+    }
     try folder.rename(draft, to: wanted, in: path)
-    isNamed = true
+    isOurs = false
   }
 
   /// Takes away what a program that was killed has left beside it: an object is sealed anew then, and gets another name.
-  func sweep(in path: String) {
-    guard let now = folder.time(of: wanted),
-      let names = try? folder.names(in: path, isHidden: true)
-    else { return }
-    for other in names where Self.isDraft(other) {
-      // One that is younger may be under way, and comes to nothing without it.
-      if let time = folder.time(of: other), time < now - Self.day { folder.remove(other) }
+  func sweep(in path: String) { Self.sweep(folder, now: folder.time(of: wanted), in: path) }
+
+  /// Takes away what programs that were killed have left in a folder.
+  ///
+  /// - Parameter now: The time by the clock of who keeps the folder; nil where it is not known, and nothing goes.
+  static func sweep(_ folder: FolderHandle, now: Int?, in path: String) {
+    guard let now, let names = try? folder.names(in: path, isHidden: true) else { return }
+    for other in names where isDraft(other) {
+      guard let time = folder.time(of: other) else { continue }
+      // One that is younger may be under way, and comes to nothing without it. No clock that is right tells of what
+      // comes, so that this was left under one that was wrong.
+      if time < now &- day || time > now &+ day { folder.remove(other) }
     }
   }
 
@@ -66,6 +79,6 @@ final class FolderDraft {
 
   /// Takes it away where it has not got its name.
   func discard() {
-    if !isNamed { folder.remove(draft) }
+    if isOurs { folder.remove(draft) }
   }
 }

@@ -95,19 +95,24 @@ final class FolderHandle {
     return names
   }
 
-  /// When a file was written last, by the clock of who keeps it, in seconds; nil for none.
+  /// When a file was written last, or names in a folder changed, by the clock of who keeps it, in seconds; nil for none.
   func time(of name: String) -> Int? {
     var status = stat()
     guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
     return status.st_mtim.tv_sec
   }
 
-  /// Whether a regular file has a name.
-  func isFile(_ name: String) -> Bool {
+  /// How many bytes a regular file has; nil for none.
+  func size(of name: String) -> Int? {
     var status = stat()
-    return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-      && status.st_mode & S_IFMT == S_IFREG
+    guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+      status.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    return Int(status.st_size)
   }
+
+  /// Whether a regular file has a name.
+  func isFile(_ name: String) -> Bool { size(of: name) != nil }
 
   /// What a file is told by: its size, and when it was changed, whatever else.
   func mark(of name: String) -> [UInt8] {

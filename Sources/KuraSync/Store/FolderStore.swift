@@ -55,6 +55,8 @@ final class FolderStore: Store {
 
   /// How many bytes are written at most before they get their names: the disk takes them while the next come.
   private static let mostDrafted = 32 << 20
+  /// How many files these are at most: each holds two descriptors, of which a program has 1,024 at first.
+  private static let mostDrafts = 256
 
   deinit { for draft in drafts { draft.discard() } }
 
@@ -125,7 +127,8 @@ final class FolderStore: Store {
       throw error
     }
     draftedBytes += bytes.count
-    if isHead || draftedBytes >= Self.mostDrafted { try settle() }
+    let isMuch = draftedBytes >= Self.mostDrafted || drafts.count >= Self.mostDrafts
+    if isHead || isMuch { try settle() }
   }
 
   func delete(_ place: StorePlace) throws(StoreError) -> Bool {
@@ -135,6 +138,8 @@ final class FolderStore: Store {
     folder.remove("." + name)
     try folder.remove(name, in: path)
     try folder.sync(in: path)
+    // Of a device that was removed nobody else takes them away.
+    FolderDraft.sweep(folder, now: folder.time(of: "."), in: path)
     return true
   }
 

@@ -61,13 +61,11 @@ extension SyncRun {
     }
     guard !isHeldBack else { return }
     let held = try fromVault { () throws(VaultError) in try vault.places() }
-      .filter(\.isHeld).map(\.place.value)
-    let lostPlaces = try lostValues(among: held)
+      .filter(\.isHeld).map(\.place)
+    let lostPlaces = try lostPlaces(among: held)
     guard let told, let report = told.report else {
       // All is sealed anew, and with it what was lost.
-      return try fromVault { () throws(VaultError) in
-        for value in lostPlaces { try vault.deletePlace(of: value) }
-      }
+      return try fromVault { () throws(VaultError) in try vault.cut(lostPlaces, of: device) }
     }
     let record = try fromVault { () throws(VaultError) in
       try fromFormat(.header, RemoteObject.name(of: memory.record.span))
@@ -83,15 +81,18 @@ extension SyncRun {
     for (index, hash) in told.front.head.journals.enumerated() where lostJournal == nil {
       if try !isThere(hash, most: RemoteObject.Kind.journal.longest) { lostJournal = index }
     }
-    for value in held where value.device != device {
+    for value in held.map(\.value) where value.device != device {
       let listed = try shelf.listedObjects(of: value.device)
       missing.formUnion(value.pieces.map(\.hash).filter { !listed.contains($0) })
     }
     if try !isThere(record, most: RemoteObject.Kind.epochRecord.longest) {
       throw .wish(.write(.object(device, hash: record), memory.record))
     }
-    isLost = isLost || !lostPlaces.isEmpty
-    guard isLost || lostHeader || lostJournal != nil else { return }
+    // What no head has named yet is lost to nobody.
+    isLost = isLost || lostPlaces.contains(where: \.isWhole)
+    guard isLost || lostHeader || lostJournal != nil else {
+      return try fromVault { () throws(VaultError) in try vault.cut(lostPlaces, of: device) }
+    }
     self.report.name(.late, device)
     renews = true
     try fromVault { () throws(VaultError) in
@@ -101,17 +102,20 @@ extension SyncRun {
         return []
       }
       // After that: who was killed between looks again.
-      for value in lostPlaces { try vault.deletePlace(of: value) }
+      try vault.cut(lostPlaces, of: device)
     }
   }
 
   /// The long values of which the store has not all pieces that this device wrote: it may have lost them before any
-  /// head named them, as a database does that is left before the end of a transaction.
-  private mutating func lostValues(among held: [PackedValue]) throws(SyncStop) -> [ValueID] {
-    var lost: [ValueID] = []
-    for value in held where value.device == device {
-      for piece in value.pieces where try !isThere(piece.hash, most: Int(piece.length)) {
-        lost.append(value.value)
+  /// head named them, as a database does that is left before the end of a transaction, and a folder.
+  private mutating func lostPlaces(among held: [ValuePlace]) throws(SyncStop) -> [LostPlace] {
+    var lost: [LostPlace] = []
+    for place in held where place.value.device == device {
+      let pieces = place.value.pieces
+      for (index, piece) in pieces.enumerated()
+      where try !isThere(piece.hash, most: Int(piece.length)) {
+        let left = Array(pieces[..<index])
+        lost.append(LostPlace(value: place.value.value, left: left, isWhole: place.isWhole))
         break
       }
     }
@@ -151,6 +155,15 @@ extension SyncRun {
   }
 }
 
+/// Says of a long value of which the store has lost a piece how far it is still there.
+private struct LostPlace {
+  let value: ValueID
+  /// The pieces before the first that is lost.
+  let left: [PackedValue.Piece]
+  /// Whether all pieces had been written, so that a head may name them.
+  let isWhole: Bool
+}
+
 /// Holds the last own head that arrived.
 struct SyncTold {
   let front: SyncFront
@@ -174,6 +187,17 @@ extension HeadReport {
 }
 
 extension UnlockedVault {
+  /// Notes how far long values still stand in the store: a push goes on from there.
+  fileprivate mutating func cut(_ places: [LostPlace], of device: DeviceID) throws(VaultError) {
+    for place in places {
+      if place.left.isEmpty {
+        try deletePlace(of: place.value)
+      } else {
+        try note(PackedValue(place.value, of: device, in: place.left), isWhole: false)
+      }
+    }
+  }
+
   /// What is remembered of the store.
   ///
   /// - Throws: ``VaultError/notShared``.
