@@ -158,6 +158,26 @@ import Testing
     #expect(try bench.ask(wire) { try $0.unlock("2468", kind: .tpm) }.isOK)
   }
 
+  @Test func `count wrong codes, and none that the TPM did not judge`() throws {
+    let wire = try bench.unlocked()
+    try add("2468", on: wire)
+    #expect(try bench.ask(wire) { try $0.putRequest(.lock(.init(.asked, scope: .vault))) }.isOK)
+    func failures() throws -> [UInt32]? { try bench.status(wire)?.tries.map(\.failures) }
+    chip.kept.withLock { $0.fault = ChipFault(.busy) }
+    let unjudged = try bench.ask(wire) { try $0.unlock("2468", kind: .tpm) }
+    #expect(unjudged.refusal == .chipUnfit(ChipFault(.busy)))
+    #expect(try failures() == [0, 0])
+    chip.kept.withLock { $0.fault = nil }
+    #expect(try bench.ask(wire) { try $0.unlock("1357", kind: .tpm) }.wrong?.isCode == true)
+    #expect(try failures() == [0, 1])
+    chip.kept.withLock { $0.fault = ChipFault(.busy) }
+    #expect(!(try bench.ask(wire) { try $0.unlock("2468", kind: .tpm) }.isOK))
+    #expect(try failures() == [0, 1])
+    chip.kept.withLock { $0.fault = nil }
+    #expect(try bench.ask(wire) { try $0.unlock("2468", kind: .tpm) }.isOK)
+    #expect(try failures() == [0, 0])
+  }
+
   @Test func `take another code for the one that is shown, and none in the place of a code`() throws
   {
     let wire = try bench.unlocked()

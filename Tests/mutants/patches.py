@@ -10,6 +10,8 @@ HERE = "Tests/mutants"
 LEAST = 160
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
+# Where patches meet in one condition: what stands before is lost without any mutant.
+LOOSE = re.compile(r"&&\s+mutant\(\d+\)\s*\|\|")
 SUITE = re.compile(r"^(?:@Suite.* )?(?:struct|extension) (`[^`]+`|\w+)", re.M)
 
 C_SWITCH = """// SPDX-License-Identifier: MIT
@@ -213,9 +215,16 @@ def suites(name):
     return None
 
 
+def loose(text):
+    """The switches in a text that take a check out although no mutant is on."""
+    return [found.strip("& ") for found in LOOSE.findall(text)]
+
+
 def check(patches):
     """All that is wrong with the patches."""
-    _, faults = changed_sources(patches)
+    texts, faults = changed_sources(patches)
+    for path, text in texts.items():
+        faults += [f"{HERE}: in {path} brackets are missing around: {found}" for found in loose(text)]
     numbers = [patch.number for patch in patches]
     for patch in patches:
         if numbers.count(patch.number) > 1:

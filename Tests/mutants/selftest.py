@@ -52,6 +52,8 @@ def run():
             "a change without its switch is noticed": is_refused(one.replace("mutant(1)", "true")),
             "a change behind another switch is noticed": is_refused(one.replace("mutant(1)", "mutant(2)")),
             "a head that names no test is noticed": is_refused(one.replace("tests: KuraCryptoTests/SealTests\n", "")),
+            "a switch without brackets is noticed": made.loose("a == b &&  mutant(1) || c") == ["mutant(1) ||"],
+            "one with brackets is none": not made.loose("a && (mutant(1) || b) && !mutant(2) && c || d"),
             "a file of tests that is not there has no filter": made.suites("KuraCryptoTests/NoTests") is None,
             "a file of tests has a filter": "SealTests" in (made.suites("KuraCryptoTests/SealTests") or ""),
         }.items()
