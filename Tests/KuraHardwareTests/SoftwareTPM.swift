@@ -76,7 +76,8 @@ final class SoftwareTPM {
     try Self.run("/usr/bin/tpm2_" + name, arguments, ["TPM2TOOLS_TCTI": place], in: directory)
   }
 
-  private func keepStorageKey(_ kind: String) throws {
+  /// Puts a storage key of a kind at the usual place.
+  func keepStorageKey(_ kind: String) throws {
     try tool("createprimary", ["-C", "o", "-G", kind, "-c", "key"])
     try tool("evictcontrol", ["-C", "o", "-c", "key", "0x81000001"])
     try tool("flushcontext", ["-t"])

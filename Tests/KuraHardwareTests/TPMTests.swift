@@ -93,6 +93,14 @@ struct TPMTests {
     #expect(try chip.look().failures == 0)
   }
 
+  @Test func `comes back where another key than its own was put at the usual place`() throws {
+    let chip = try SoftwareTPM()
+    let object = try chip.seal(secret, code)
+    try chip.keepStorageKey("rsa")
+    #expect(try chip.unseal(object, code) == secret)
+    #expect(try chip.look().failures == 0)
+  }
+
   @Test func `needs no password of the owner where a storage key stands`() throws {
     let (chip, bare) = (try SoftwareTPM(.elliptic), try SoftwareTPM())
     for one in [chip, bare] { try one.tool("changeauth", ["-c", "o", "theirs"]) }

@@ -238,6 +238,12 @@ import Testing
     #expect(chip.kept.withLock { Set($0.secrets.values.map(\.secret)).count } == 4)
   }
 
+  @Test func `keeps its code where none would hold the same`() throws {
+    try add("4711", withProtected: false)
+    #expect(try change("4711", to: "", withProtected: false) == .credentialStale)
+    #expect(file.refusal("4711", .tpm) == nil)
+  }
+
   @Test func `that takes no code gets none by itself`() throws {
     try add("")
     #expect(try change("", to: "4711", withProtected: false) == .credentialStale)
