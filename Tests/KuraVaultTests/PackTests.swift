@@ -247,6 +247,11 @@ import Testing
             piece.object, named: name, of: value, from: first, at: Cargo.place)
         }
       }
+      #expect(throws: VaultError.copyDamaged) {
+        let other = [UInt8](repeating: 7, count: name.count)
+        try vault.takePiece(
+          piece.object, named: other, of: piece.value, from: 0, at: Cargo.place)
+      }
       try vault.takePiece(
         piece.object, named: name, of: piece.value, from: 0, at: Cargo.place)
       #expect(try vault.findings() == [])
