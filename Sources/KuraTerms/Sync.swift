@@ -64,6 +64,8 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   case differs = 15
   /// Its head says that a later release wrote it.
   case newer = 16
+  /// It left slots of passcodes in a store that the vault is shared without.
+  case passcodesLeft = 17
 
   /// Whether somebody has to look at it: a machine that is off is no alarm.
   public var isAlarm: Bool { self != .late && self != .leftOut }
@@ -90,6 +92,7 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .leftOut: "left-out"
     case .differs: "differs"
     case .newer: "newer"
+    case .passcodesLeft: "passcodes-left"
     }
   }
 }

@@ -56,6 +56,8 @@ public struct UnlockedVault: ~Copyable {
   var provedDevice: DeviceID?
   /// Whose changes were left out when an epoch was entered that had removed them.
   var leftOut: Set<DeviceID> = []
+  /// Whether the store gets recovery keys alone in the epoch of this record, which takes a signature to find out.
+  var sparing: (record: [UInt8], isSparing: Bool)?
   /// How often this engine put the vault under a new key since the unlock.
   var rekeyCount: UInt64 = 0
 

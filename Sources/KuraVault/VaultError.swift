@@ -181,6 +181,10 @@ public enum VaultError: Error, Equatable, Sendable {
   case recoveryKeyExists
   /// Neither a passcode nor a recovery key would be left.
   case lastSlot
+  /// The store gets recovery keys alone, and there is none, or would be none.
+  case recoveryKeyNeeded
+  /// Slots of passcodes are in a store that is to get recovery keys alone.
+  case passcodesInStore
 
   // MARK: Items
 

@@ -18,7 +18,7 @@ import Testing
     (first, second) = (try desk.unlocked(), try laptop.client())
     #expect(
       try desk.ask(first) {
-        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: true)))
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, .weak)))
       }.isOK)
     #expect(try desk.ask(first) { try $0.put("note", "7") }.isOK)
     try store.meet(desk, first)

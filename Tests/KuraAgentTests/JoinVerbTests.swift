@@ -23,7 +23,7 @@ import Testing
     let desk = try first.unlocked()
     #expect(
       try first.ask(desk) {
-        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: true)))
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, .weak)))
       }.isOK)
     #expect(try first.ask(desk) { try $0.put("note", "7") }.isOK)
     try store.meet(first, desk)

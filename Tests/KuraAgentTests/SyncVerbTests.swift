@@ -343,15 +343,15 @@ private final class Script: StoreDialog, @unchecked Sendable {
   @Test func `a vault is shared from then on, and who shares it is told`() throws {
     let plain = try Bench()
     let wire = try plain.unlocked()
-    func start(isWeakMeant: Bool) throws -> Received {
+    func start(_ flags: SyncStartRequest.Flags) throws -> Received {
       try plain.ask(wire) {
-        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, isWeakMeant: isWeakMeant)))
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, flags)))
       }
     }
     // A guess at its passcode is cheap.
-    #expect(try start(isWeakMeant: false).failure == .kdfTooWeak)
+    #expect(try start([]).failure == .kdfTooWeak)
     #expect(try plain.status(wire)?.format == 1)
-    #expect(try copied(try start(isWeakMeant: true)).hasSuffix(".format-1"))
+    #expect(try copied(try start(.weak)).hasSuffix(".format-1"))
     func told() throws -> SyncStatusReply {
       let reply = try plain.ask(wire) { try $0.putRequest(.syncStatus) }
       return try SyncStatusReply(reply: reply.payload.span)
@@ -362,9 +362,33 @@ private final class Script: StoreDialog, @unchecked Sendable {
     #expect(try plain.ask(wire) { try $0.put("a", "1") }.isOK)
     #expect(try told().waiting == 1)
     // It is shared already, and stays as it is.
-    #expect(try start(isWeakMeant: true).isOK)
-    #expect(try told().epoch == state.epoch)
+    #expect(try start(.weak).isOK)
+    #expect(try start(.sparing).failure == .passcodesInStore)
+    #expect(try told().epoch == state.epoch && !told().isSparing)
     try wire.send { try $0.putRequest(.sync(.init())) }
     #expect(try answer(of: plain, on: wire).errand == StoreErrand(.list, StorePlace.heads))
+  }
+
+  @Test func `a vault is shared by its recovery key alone, or stays as it is`() throws {
+    let plain = try Bench()
+    let wire = try plain.unlocked()
+    func start(_ flags: SyncStartRequest.Flags = .sparing) throws -> Received {
+      try plain.ask(wire) {
+        try $0.putRequest(.syncStart(.init(label: "desk".utf8.span, flags)))
+      }
+    }
+    func told() throws -> SyncStatusReply {
+      let reply = try plain.ask(wire) { try $0.putRequest(.syncStatus) }
+      return try SyncStatusReply(reply: reply.payload.span)
+    }
+    // It has none, and is not even taken over.
+    #expect(try start().failure == .recoveryKeyNeeded)
+    #expect(try plain.status(wire)?.format == 1)
+    #expect(try plain.add(SlotOrder(.recoveryKey), "", on: wire).recoveryKey != nil)
+    #expect(try plain.ask(wire) { try $0.putConfirm() }.isOK)
+    #expect(try copied(try start()).hasSuffix(".format-1"))
+    #expect(try told().isSparing)
+    // Nothing that is said later ends it, and how cheap a guess at the passcode is matters to nobody.
+    #expect(try start().isOK && start([]).isOK && told().isSparing)
   }
 }

@@ -117,7 +117,7 @@ extension Examples {
 
   private static func status(of device: [UInt8]) -> SyncStatusReply {
     var reply = SyncStatusReply()
-    (reply.isShared, reply.waiting) = (true, 4)
+    (reply.isShared, reply.isSparing, reply.waiting) = (true, true, 4)
     reply.epoch = [UInt8](repeating: 7, count: 16)
     reply.fingerprint = [UInt8](repeating: 8, count: 32)
     (reply.heads, reply.otherHeads) = ([1, 2], [3])

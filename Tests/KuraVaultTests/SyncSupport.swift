@@ -20,6 +20,8 @@ final class TestStore {
   /// Whose files it lets nobody take away, and what somebody tried to.
   var kept: Set<DeviceID> = []
   private(set) var refused: [RemotePath] = []
+  /// Sees each file that is put there.
+  var spy: (([UInt8]) -> Void)?
   private var settled: [RemotePath: [UInt8]] = [:]
   private(set) var written: [RemotePath] = []
   private(set) var fetched: [RemotePath] = []
@@ -54,6 +56,7 @@ final class TestStore {
       return .file(isLate ? Array(bytes.prefix(bytes.count / 2)) : bytes)
     case .write(let path, let bytes):
       files[path] = bytes
+      spy?(bytes)
       unsettled += bytes.count
       if case .head = path { settle() } else if unsettled >= batch { settle() }
       written.append(path)

@@ -28,6 +28,8 @@ final class TestVault {
   var chip: (any SealingChip)?
   /// What speaks to security keys; nil for nothing.
   var keys: (any SecurityKeys)?
+  /// What opens it where nothing is said.
+  var opener: (text: String, credential: Credential) = (TestVault.passcode, .passcode)
   /// What tells the machine from others; nil for this one.
   var machine: [UInt8]?
   /// How many bytes of the tree a merge keeps in memory; nil for as many as ever.
@@ -93,29 +95,36 @@ final class TestVault {
   func open() throws(VaultError) -> LockedVault { try LockedVault(at: path, options: options) }
 
   func key(
-    _ text: String = TestVault.passcode, _ credential: Credential = .passcode
+    _ text: String? = nil, _ credential: Credential? = nil
   ) throws(VaultError) -> VaultKey {
     var locked = try open()
-    return try locked.attempt().open(credential, secret: secret(text))
+    return try open(text, credential, locked.attempt())
+  }
+
+  private func open(
+    _ text: String?, _ credential: Credential?, _ attempt: UnlockAttempt
+  ) throws(VaultError) -> VaultKey {
+    let usual = text == nil ? opener.credential : .passcode
+    return try attempt.open(credential ?? usual, secret: secret(text ?? opener.text))
   }
 
   /// Opens and unlocks the vault.
   func unlock(
-    _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
+    _ text: String? = nil, _ credential: Credential? = nil,
     accepting: Bool = false, acceptingExchange: Bool = false,
     without skipped: IntegrityChecks = []
   ) throws(VaultError) -> UnlockedVault {
     var options = options
     options.checks.subtract(skipped)
     var locked = try LockedVault(at: path, options: options)
-    let key = try locked.attempt().open(credential, secret: secret(text))
+    let key = try open(text, credential, locked.attempt())
     return try locked.unlock(
       with: key, acceptingRollback: accepting, acceptingExchange: acceptingExchange)
   }
 
   /// Why the vault does not unlock; nil when it does.
   func refusal(
-    _ text: String = TestVault.passcode, _ credential: Credential = .passcode,
+    _ text: String? = nil, _ credential: Credential? = nil,
     without skipped: IntegrityChecks = []
   ) -> VaultError? {
     do throws(VaultError) {

@@ -72,6 +72,8 @@ extension Refusal {
     case .slotTaken: .slotTaken(4)
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
+    case .recoveryKeyNeeded: .recoveryKeyNeeded
+    case .passcodesInStore: .passcodesInStore
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(subject)

@@ -322,18 +322,20 @@ def pack_bytes(pack):
 # --- Epochs and headers ---------------------------------------------------------------------------------------
 
 def read_cut(data):
-    """(removed, taken, first)"""
+    """(removed, taken, first, whether the slots of recovery keys alone get into the store)"""
     reader = Reader(data)
     removed = many(reader.u16(), lambda: (reader.take(16), reader.u64()), "devices", lambda x: x[0])
     taken = many(reader.u16(), lambda: (reader.take(16), read_at(reader), reader.u64()), "devices", lambda x: x[0])
     first = reader.u64()
+    sparing = reader.at < len(reader.data)
+    need(not sparing or reader.u8() == 1, "slots in the store")
     need(max(map(len, (removed, taken))) <= 256 and 1 <= first <= TOP and all(x[-1] <= TOP for x in removed + taken), "cut")
     reader.end()
-    return removed, taken, first
+    return removed, taken, first, sparing
 
 
 def cut_bytes(cut):
-    return listed(cut[0], entry_bytes) + listed(cut[1], lambda x: x[0] + at_bytes(x[1]) + u64(x[2])) + u64(cut[2])
+    return listed(cut[0], entry_bytes) + listed(cut[1], lambda x: x[0] + at_bytes(x[1]) + u64(x[2])) + u64(cut[2]) + b"\1" * cut[3]
 
 
 class Epoch(NamedTuple):

@@ -147,11 +147,15 @@ def packs(make):
 
 def epochs(make):
     low, high = sorted(make.id() for _ in range(2))
-    cut = [(low, 0), (high, 5)], [(low, R.NOTHING, 0), (high, (3, make.id()), 4)], 7
+    cut = [(low, 0), (high, 5)], [(low, R.NOTHING, 0), (high, (3, make.id()), 4)], 7, False
     make.bent("cut", cut, R.cut_bytes, {
-        "removed descend": lambda c: (c[0][::-1], c[1], 7), "taken descend": lambda c: (c[0], c[1][::-1], 7),
-        "head 0": lambda c: (c[0], c[1], 0), "a counter with a sign": lambda c: ([(low, 1 << 63)], c[1], 7),
+        "removed descend": lambda c: (c[0][::-1], *c[1:]), "taken descend": lambda c: (c[0], c[1][::-1], *c[2:]),
+        "head 0": lambda c: (c[0], c[1], 0, False), "a counter with a sign": lambda c: ([(low, 1 << 63)], *c[1:]),
+        "slots kept out twice": lambda c: (*c[:3], 2),
     })
+    make.good("cut", R.cut_bytes((*cut[:3], True)))
+    make.bad("cut", R.cut_bytes(cut) + b"\0", "slots kept out in no way")
+    make.bad("cut", R.cut_bytes(cut) + b"\2", "slots kept out in another way")
     epoch = R.Epoch(make.id(), make.id(), b"", [low, high], sorted([low, high, make.id()]), b"", [])
 
     def encode(epoch):

@@ -70,7 +70,7 @@ class Epochs(unittest.TestCase):
     def test_who_had_a_parents_key_is_proved_by_it_alone(self):
         keys = [bytes([n]) * 32 for n in (1, 2)]
         epoch = R.Epoch(VAULT, DEVICE, b"", [EPOCH, b"\4" * 16], [EPOCH, b"\4" * 16], b"", [])
-        read = R.read_epoch(R.make_epoch(b"\5" * 16, epoch, ([], [], 1), SEED, KEY, keys, bytes(24)))
+        read = R.read_epoch(R.make_epoch(b"\5" * 16, epoch, ([], [], 1, False), SEED, KEY, keys, bytes(24)))
         self.assertTrue(R.is_proved(read, EPOCH, keys[0]) and R.is_proved(read, b"\4" * 16, keys[1]))
         self.assertFalse(R.is_proved(read, EPOCH, keys[1]) or R.is_proved(read, VAULT, keys[0]))
 

@@ -24,8 +24,10 @@ final class Rekeying: Act, @unchecked Sendable {
   private let clonePath: String?
   /// Who shares the vault no longer.
   private let removed: Set<DeviceID>
-  /// Whether it brings together what several machines gave it, by the passcode alone.
+  /// Whether it brings together what several machines gave it, by what is shown alone.
   private let isUniting: Bool
+  /// What is shown: a passcode, or to unite a recovery key.
+  private let credential: Credential
   private var key: VaultKey?
   private var slots: RekeySlots?
 
@@ -33,9 +35,10 @@ final class Rekeying: Act, @unchecked Sendable {
     _ session: Session, _ known: [SlotReport], keyFile: consuming SecretBytes?,
     code: consuming SecretBytes? = nil, keySlot: UInt8 = 0, pin: consuming SecretBytes? = nil,
     wantsRecoveryKey: Bool, clonePath: String? = nil, removing removed: Set<DeviceID> = [],
-    isUniting: Bool = false
+    isUniting: Bool = false, by credential: Credential = .passcode
   ) {
     (self.clonePath, self.removed, self.isUniting) = (clonePath, removed, isUniting)
+    self.credential = credential
     self.session = session
     self.known = known
     self.keyFile = consume keyFile
@@ -46,27 +49,34 @@ final class Rekeying: Act, @unchecked Sendable {
     self.wantsRecoveryKey = wantsRecoveryKey
   }
 
-  func prepare(_ passcode: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
-    let key = try job.prove(passcode)
+  func prepare(_ shown: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
+    let key = try job.prove(shown)
     var number: UInt8 = 0
     var file: PreparedSlot?
-    if let shown = keyFile.take() {
-      number = try job.prove(.keyFile, shown).slot
+    if let keyFile = keyFile.take() {
+      number = try job.prove(.keyFile, keyFile).slot
       let report = known.first { $0.number == number }
       file = try PreparedSlot.keyFile(
-        shown, withProtected: report?.holdsProtectedHalf ?? false, naming: try naming(of: report))
+        keyFile, withProtected: report?.holdsProtectedHalf ?? false,
+        naming: try naming(of: report))
     }
-    // It costs what it did: who chose that chose it for this passcode.
-    let cost = known.first { $0.number == key.slot }?.kdf ?? KDFLimits.standard
     var slots = RekeySlots(
-      passcode: try PreparedSlot.passcode(passcode, kdf: cost, allowsWeak: true), keyFile: file,
-      keyFileNumber: number,
+      passcode: try slot(for: shown, like: key.slot), keyFile: file, keyFileNumber: number,
       recovery: wantsRecoveryKey ? try PreparedSlot.recoveryKey() : nil)
     if let code = code.take() { try keepChips(code, in: &slots, job) }
     // Last, so that nobody touches it only to hear that something else was wrong.
     if let pin = pin.take() { try keepKey(pin, in: &slots, job) }
     self.slots = consume slots
     self.key = consume key
+  }
+
+  /// A slot that what was shown opens. It costs what it did: who chose that chose it for this passcode.
+  private func slot(
+    for shown: borrowing SecretBytes, like number: UInt8
+  ) throws(VaultError) -> PreparedSlot {
+    guard credential == .passcode else { return try PreparedSlot.recoveryKey(typed: shown) }
+    let cost = known.first { $0.number == number }?.kdf ?? KDFLimits.standard
+    return try PreparedSlot.passcode(shown, kdf: cost, allowsWeak: true)
   }
 
   /// Has the slots of this machine's TPM go over that open now.
@@ -267,12 +277,16 @@ extension Agent {
   func uniteSync(
     _ authority: OwnerWord, _ session: Session, _ connection: Connection
   ) throws(Refusal) {
-    guard authority.credential == .passcode else { throw .rekeyTakesPasscode }
+    guard let credential = authority.credential, [.passcode, .recoveryKey].contains(credential)
+    else {
+      throw .rekeyTakesPasscode
+    }
     let vault = try openForAttempt(connection)
     let known = try work(on: session) { vault throws(VaultError) in try vault.slotReports() }
     try begin(
-      Rekeying(session, known, keyFile: nil, wantsRecoveryKey: false, isUniting: true),
-      by: .passcode, authority.secret.bytes, codes: .unknown, at: vault, of: session,
+      Rekeying(
+        session, known, keyFile: nil, wantsRecoveryKey: false, isUniting: true, by: credential),
+      by: credential, authority.secret.bytes, codes: .unknown, at: vault, of: session,
       for: connection)
   }
 

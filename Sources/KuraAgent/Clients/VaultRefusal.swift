@@ -76,6 +76,8 @@ extension Refusal {
     case .credentialTaken(let number): .slotTaken(number)
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
+    case .recoveryKeyNeeded: .recoveryKeyNeeded
+    case .passcodesInStore: .passcodesInStore
 
     case .notFound: .notFound(name)
     case .revisionNotFound: .revisionNotFound

@@ -63,7 +63,7 @@ extension SyncStatusReply {
   init(_ state: SharingState?, awaiting awaited: Set<DeviceID>) {
     self.init()
     guard let state else { return }
-    isShared = true
+    (isShared, isSparing) = (true, state.isSparing)
     waiting = state.waiting
     epoch = state.epoch.bytes
     (heads, otherHeads) = (state.heads, state.otherHeads)

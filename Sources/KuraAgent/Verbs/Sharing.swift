@@ -51,18 +51,15 @@ extension Agent {
   /// Makes the vault one that is shared; of one that is this machine gets another name.
   func startSync(_ request: SyncStartRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    // What a passcode makes of a guess stands in the store.
-    let isWeak = session.front?.1.contains { slot in
-      slot.kind == .passcode && slot.kdf.map(KDFLimits.isWeak) == true
-    }
-    guard isWeak != true || request.isWeakMeant else { throw .kdfTooWeak(floor: KDFLimits.floor) }
+    let isSparing = request.flags.contains(.sparing)
+    try checkStart(request.flags, session)
     let label = request.label.bytes.indices.map { request.label.bytes[$0] }
     let copy = try work(on: session) { vault throws(VaultError) in
       let copy = try vault.takeOver()
       if try vault.isShared() {
         try vault.relabel(label)
       } else {
-        try vault.share(label: label)
+        try vault.share(label: label, sparing: isSparing)
       }
       return copy
     }
@@ -71,5 +68,24 @@ extension Agent {
     try wire { () throws(ProtocolError) in
       try connection.outbox.frames.putReply(TakeOverReply(copy: path.span))
     }
+  }
+
+  /// Refuses, before anything is changed, to share a vault by slots that its owner would not have in the store; how one
+  /// that is shared already is stays as it is.
+  private func checkStart(
+    _ flags: SyncStartRequest.Flags, _ session: Session
+  ) throws(Refusal) {
+    let state = try work(on: session) { vault throws(VaultError) in try vault.sharingState() }
+    let slots = session.front?.1 ?? []
+    guard !(state?.isSparing ?? flags.contains(.sparing)) else {
+      guard state != nil || slots.contains(where: { $0.kind == .recoveryKey }) else {
+        throw .recoveryKeyNeeded
+      }
+      return
+    }
+    guard !flags.contains(.sparing) else { throw .passcodesInStore }
+    // What a passcode makes of a guess stands in the store.
+    let isWeak = slots.contains { $0.kind == .passcode && $0.kdf.map(KDFLimits.isWeak) == true }
+    guard !isWeak || flags.contains(.weak) else { throw .kdfTooWeak(floor: KDFLimits.floor) }
   }
 }

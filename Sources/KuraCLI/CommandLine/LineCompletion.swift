@@ -133,6 +133,9 @@ extension LineCompletion {
     case (_, .color):
       let text = String(decoding: head, as: UTF8.self)
       return .words(["auto", "always", "never"].map { Word(text: text + $0) })
+    case (_, .slots):
+      let text = String(decoding: head, as: UTF8.self)
+      return .words(Sync.Slots.allCases.map { Word(text: text + $0.rawValue) })
     case ("WHERE", _):
       let text = String(decoding: head, as: UTF8.self)
       return .words(["wayland", "x11", "osc52"].map { Word(text: text + $0) })

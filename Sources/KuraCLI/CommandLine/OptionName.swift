@@ -73,6 +73,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case op
   case otherPasscodeFD = "other-passcode-fd"
   case otherPasscodeFile = "other-passcode-file"
+  case otherRecoveryKeyFile = "other-recovery-key-file"
   case otp
   case output
   case passcodeFD = "passcode-fd"
@@ -98,6 +99,7 @@ enum OptionName: String, Sendable, CaseIterable {
   case role
   case secret
   case show
+  case slots
   case staged
   case stdin
   case submit

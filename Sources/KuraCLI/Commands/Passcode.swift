@@ -41,7 +41,7 @@ enum Passcode {
     let choice = try choice(credential.kind, &connection)
     try change.make(credential, new.secret, &questioner, &connection)
     invocation.messages.done("the passcode is changed")
-    Sync.tellOfFormerPasscode((try? connection.status())?.vault ?? [], invocation.messages)
+    Sync.tellOfFormerPasscode(&connection, invocation.messages)
     if let choice { invocation.messages.warn(choice) }
     guard invocation.arguments.has(.rotate) else { return .ok }
     try Rotate.run(after: new.secret, access, connection, invocation.messages)

@@ -11,11 +11,13 @@ enum Sync {
     abstract: "share the vault among your machines by a store",
     options: [
       Option(.label, .required("NAME"), help: "with init, join: call this machine NAME"),
+      Option(.slots, .required("WHICH"), help: "with init: recovery, for no passcode there"),
       Option(.weak, help: "with init: although the passcode can be guessed"),
-      Option(.recoveryKey, help: "with join: ask for the recovery key"),
-      Option(.recoveryKeyFile, .required("FILE"), help: "with join: read it from FILE"),
+      Option(.recoveryKey, help: "with join, enter: ask for the recovery key"),
+      Option(.recoveryKeyFile, .required("FILE"), help: "with join, enter: read it from FILE"),
       Option(.otherPasscodeFD, .required("N"), help: "with enter: the one of there"),
       Option(.otherPasscodeFile, .required("FILE"), help: "with enter: the one of there"),
+      Option(.otherRecoveryKeyFile, .required("FILE"), help: "with enter: that of there"),
       Option(
         .remove, .required("NAME"), help: "with devices: take machine NAME out"),
       Option(.yes, help: "with --remove: do not ask whether to go on"),
@@ -36,9 +38,13 @@ enum Sync {
     /// The options that it takes.
     var options: [OptionName] {
       switch self {
-      case .initialize: [.label, .weak]
+      case .initialize: [.label, .slots, .weak]
       case .join: [.label, .recoveryKey, .recoveryKeyFile]
-      case .enter: [.otherPasscodeFD, .otherPasscodeFile]
+      case .enter:
+        [
+          .otherPasscodeFD, .otherPasscodeFile, .otherRecoveryKeyFile, .recoveryKey,
+          .recoveryKeyFile,
+        ]
       case .status: [.json]
       case .devices: [.json, .remove] + Sync.removing
       case .compact: []
@@ -136,9 +142,12 @@ enum Sync {
     if invocation.messages.isQuiet { words.append("-q") }
     if let label = try invocation.text(.label) { words += ["--label", label] }
     if invocation.arguments.has(.weak) { words.append("--weak") }
+    let slots = try Slots.wanted(invocation.arguments)
+    if slots == .recovery { words += ["--slots", Slots.recovery.rawValue] }
     words.append("--")
     for operand in operands { words.append(try Invocation.text(operand)) }
-    _ = try status(access)
+    let status = try status(access)
+    try slots?.check(status, access)
     return try become(words)
   }
 
@@ -155,16 +164,6 @@ enum Sync {
     messages.suggest("'kura sync compact' has all machines take it out")
   }
 
-  /// Says that slots of before stand in what a store has kept.
-  ///
-  /// - Parameter vault: The id of the one whose passcode was changed.
-  static func tellOfFormerPasscode(_ vault: [UInt8], _ messages: Messages) {
-    guard hasStore(vault) else { return }
-    messages.note("what the store has from before opens by the former one, for who kept that")
-    messages.suggest(
-      "if that one was seen, or can be guessed: 'kura rekey' gives the vault another key")
-  }
-
   /// Says that a data key is a matter of this machine.
   ///
   /// - Parameter vault: The id of the one that was rotated.
@@ -173,7 +172,7 @@ enum Sync {
     messages.note("nothing that is in the store is renewed by that; 'kura rekey' does it there")
   }
 
-  private static func hasStore(_ vault: [UInt8]) -> Bool {
+  static func hasStore(_ vault: [UInt8]) -> Bool {
     guard let note = try? StoreNote.read(for: vault) else { return false }
     return !note.remote.isEmpty
   }
@@ -207,6 +206,8 @@ extension Sync {
     let met = note?.met ?? 0
     try invocation.output.write(
       "\nmet: " + (met == 0 ? "never" : Moment.local(met)) + "\nwaiting: \(status.waiting)\n")
+    try invocation.output.write(
+      "slots in the store: " + (status.isSparing ? Slots.recovery.rawValue : "all") + "\n")
     try invocation.output.write("epoch: " + StorePlace.hexadecimal(status.epoch) + "\n")
     try invocation.output.write("heads: " + HeadWords.text(status.heads) + "\n")
     if !status.fingerprint.isEmpty {
@@ -266,6 +267,7 @@ extension Sync {
     if let met = note?.met, met > 0 { try output.member("met", moment: met) }
     try output.member("waiting", status.waiting)
     if status.isShared {
+      try output.member("slots", status.isSparing ? Slots.recovery.rawValue : "all")
       try output.member("epoch-id", StorePlace.hexadecimal(status.epoch))
       try output.member("heads", HeadWords.text(status.heads))
     }

@@ -18,17 +18,24 @@ extension Sync {
       if ended == .ok { invocation.messages.note("no other key waits to be entered") }
       return ended
     }
-    var count = 0
+    var (count, kind) = (0, Credential.passcode)
     while isWanted, count < mostKeys {
-      try enter(access, invocation.messages)
+      kind = try enter(access, invocation.messages)
       invocation.messages.note("everything is under the key of there, and opens by its slots")
       count += 1
       (ended, isWanted) = try pull(program, access, invocation.messages)
     }
+    if count > 0, kind == .recoveryKey {
+      invocation.messages.suggest("'kura passcode --recovery-key' sets a passcode here again")
+    }
     if count > 1 {
+      let rest =
+        kind == .passcode
+        ? "the passcode alone: 'kura slot add' adds a recovery key, a key file or a code again"
+        : "the recovery key alone: 'kura slot add' adds what else is to open it"
       invocation.messages.note(
         "several machines had given the vault a key; one more brought them together, which opens by "
-          + "the passcode alone: 'kura slot add' adds a recovery key, a key file or a code again")
+          + rest)
     }
     return ended
   }
@@ -54,97 +61,160 @@ extension Sync {
     return (ExitStatus(rawValue: UInt8(truncatingIfNeeded: status)) ?? .failure, isWanted)
   }
 
+  /// - Returns: What was shown as it is there.
   private static func enter(
     _ access: VaultAccess, _ messages: Messages
-  ) throws(CommandError) {
+  ) throws(CommandError) -> Credential {
     var connection = try access.connect()
+    let kind = try kind(access.asking, &connection)
     do throws(CommandError) {
-      if let secret = try given(access.asking) {
-        return try enter(by: secret, access, &connection, messages)
+      if let secret = try given(kind, access.asking) {
+        try enter(by: secret, kind, access, &connection, messages)
+        return kind
       }
       var questioner = try access.asking.questioner()
       guard questioner.canAsk else {
         throw CommandError.failure(
-          "the key of there takes its passcode, and nobody can be asked",
-          hint: "run it at a terminal, or use --passcode-file or --other-passcode-file",
+          kind == .passcode
+            ? "the key of there takes its passcode, and nobody can be asked"
+            : "the key of there takes its recovery key, and nobody can be asked",
+          hint: kind == .passcode
+            ? "run it at a terminal, or use --passcode-file or --other-passcode-file"
+            : "run it at a terminal, or use --other-recovery-key-file",
           .needsInteraction)
       }
-      try ask(&questioner, access, &connection, messages)
+      return try ask(kind, &questioner, access, &connection, messages)
     } catch {
       guard case .client(.refused(let refused)) = error else { throw error }
       throw told(refused) ?? error
     }
   }
 
-  /// The passcode of there, as a script hands it over.
-  private static func given(_ asking: Asking) throws(CommandError) -> SecretBytes? {
+  /// What is shown as it is there: the passcode, unless no passcode gets into the store.
+  private static func kind(
+    _ asking: Asking, _ connection: inout Connection
+  ) throws(CommandError) -> Credential {
+    let arguments = asking.arguments
+    try parsing { () throws(UsageError) in
+      try arguments.refuse(.otherRecoveryKeyFile, with: .otherPasscodeFD, .otherPasscodeFile)
+    }
+    if arguments.has(.otherRecoveryKeyFile) { return .recoveryKey }
+    if arguments.has(.otherPasscodeFD) || arguments.has(.otherPasscodeFile) { return .passcode }
+    return sparesStore(&connection) == true ? .recoveryKey : .passcode
+  }
+
+  /// The passcode or recovery key of there, as a script hands it over.
+  private static func given(
+    _ kind: Credential, _ asking: Asking
+  ) throws(CommandError) -> SecretBytes? {
+    if let path = asking.arguments.value(.otherRecoveryKeyFile) {
+      return try Asking.line(path: try Invocation.text(path))
+    }
     if let secret = try asking.secret(.otherPasscodeFD, .otherPasscodeFile) { return secret }
-    return try asking.givenPasscode()
+    // A recovery key that is given alone is the one of here.
+    return kind == .passcode ? try asking.givenCredential(as: .passcode) : nil
   }
 
   private static func enter(
-    by secret: borrowing SecretBytes, _ access: VaultAccess, _ connection: inout Connection,
-    _ messages: Messages
+    by secret: borrowing SecretBytes, _ kind: Credential, _ access: VaultAccess,
+    _ connection: inout Connection, _ messages: Messages
   ) throws(CommandError) {
-    guard try !send(secret, nil, &connection, messages) else { return }
+    guard try !send(kind, secret, nil, &connection, messages) else { return }
     let asking = access.asking
-    let isOther = asking.arguments.has(.otherPasscodeFD) || asking.arguments.has(.otherPasscodeFile)
-    guard isOther, let own = try asking.givenPasscode() else {
+    let others: [OptionName] = [.otherPasscodeFD, .otherPasscodeFile, .otherRecoveryKeyFile]
+    guard others.contains(where: asking.arguments.has),
+      let own = try asking.givenCredential(as: asking.authority)
+    else {
       throw .failure(
-        "that passcode is right there, and opens nothing here",
-        hint:
-          "give both: --other-passcode-file for the one of there, --passcode-file for this one's",
+        "that " + (kind == .passcode ? "passcode" : "recovery key")
+          + " is right there, and opens nothing here",
+        hint: kind == .passcode
+          ? "give both: --other-passcode-file for the one of there, --passcode-file for this one's"
+          : "give both: --passcode-file or --recovery-key-file for what opens it here",
         .needsInteraction)
     }
-    let word: Word? = Word(.passcode, own)
-    guard try send(secret, word, &connection, messages) else { throw .client(.broken(.fieldValue)) }
+    let word: Word? = Word(asking.authority, own)
+    guard try send(kind, secret, word, &connection, messages) else {
+      throw .client(.broken(.fieldValue))
+    }
   }
 
+  /// - Returns: What was typed as it is there: where there is no slot for the one, the other is asked for after all.
   private static func ask(
-    _ questioner: inout Questioner, _ access: VaultAccess, _ connection: inout Connection,
-    _ messages: Messages
+    _ kind: Credential, _ questioner: inout Questioner, _ access: VaultAccess,
+    _ connection: inout Connection, _ messages: Messages
+  ) throws(CommandError) -> Credential {
+    do throws(CommandError) {
+      try askBoth(kind, &questioner, access, &connection, messages)
+      return kind
+    } catch {
+      guard error == .client(.refused(.noSuchSlot(kind))) else { throw error }
+    }
+    let other: Credential = kind == .passcode ? .recoveryKey : .passcode
+    messages.note("no " + name(of: kind) + " of there is in the store")
+    questioner.renew()
+    try askBoth(other, &questioner, access, &connection, messages)
+    return other
+  }
+
+  private static func askBoth(
+    _ kind: Credential, _ questioner: inout Questioner, _ access: VaultAccess,
+    _ connection: inout Connection, _ messages: Messages
   ) throws(CommandError) {
+    let what = name(of: kind)
     let question = Question(
-      label: "passcode for " + access.title + ", as it is where its key was changed: ",
-      openLabel: "passcode as it is where the key was changed: ", kind: .passcode)
+      label: what + " for " + access.title + ", as it is where its key was changed: ",
+      openLabel: what + " as it is where the key was changed: ", kind: kind)
     var kept = KeptSecret(isWanted: true)
     let isDone = try questioner.attempts(question) { _, secret throws(ClientError) in
-      if try sendOnce(secret, nil, &connection, messages) { return true }
+      if try sendOnce(kind, secret, nil, &connection, messages) { return true }
       kept.keep(secret, isTyped: true)
       return false
     }
     guard !isDone else { return }
     guard let there = kept.take() else { throw .outOfMemory }
+    let report = try running { () throws(ClientError) in try connection.status() }
+    let ownKind = report.lacksPasscode ? .recoveryKey : access.asking.authority
+    if kind != .passcode, let given = try access.asking.givenCredential(as: ownKind) {
+      let word: Word? = Word(ownKind, given)
+      _ = try send(kind, there, word, &connection, messages)
+      return
+    }
     questioner.renew()
+    let label = ownKind == kind ? "and the one that was here until now: " : "and the "
     let own = Question(
-      label: "and the one that was here until now: ",
-      openLabel: "passcode as it was here until now: ", kind: .passcode)
+      label: ownKind == kind ? label : label + name(of: ownKind) + " that was here until now: ",
+      openLabel: name(of: ownKind) + " as it was here until now: ", kind: ownKind)
     try questioner.attempts(own) { _, secret throws(ClientError) in
       let copy: SecretBytes
       do throws(SecureMemoryError) { copy = try secret.copy() } catch { throw .outOfMemory }
-      let word: Word? = Word(.passcode, copy)
-      _ = try sendOnce(there, word, &connection, messages)
+      let word: Word? = Word(ownKind, copy)
+      _ = try sendOnce(kind, there, word, &connection, messages)
     }
   }
 
+  private static func name(of kind: Credential) -> String {
+    kind == .recoveryKey ? "recovery key" : "passcode"
+  }
+
   private static func send(
-    _ there: borrowing SecretBytes, _ own: borrowing Word?, _ connection: inout Connection,
-    _ messages: Messages
+    _ kind: Credential, _ there: borrowing SecretBytes, _ own: borrowing Word?,
+    _ connection: inout Connection, _ messages: Messages
   ) throws(CommandError) -> Bool {
-    do throws(ClientError) { return try sendOnce(there, own, &connection, messages) } catch {
+    do throws(ClientError) { return try sendOnce(kind, there, own, &connection, messages) } catch {
       throw .client(error)
     }
   }
 
   /// - Returns: Whether it is done; false where another passcode is needed for the vault as it is here.
   private static func sendOnce(
-    _ there: borrowing SecretBytes, _ own: borrowing Word?, _ connection: inout Connection,
-    _ messages: Messages
+    _ kind: Credential, _ there: borrowing SecretBytes, _ own: borrowing Word?,
+    _ connection: inout Connection, _ messages: Messages
   ) throws(ClientError) -> Bool {
     var bar = ProgressBar("entering", messages)
     defer { bar.clear() }
     do throws(ClientError) {
-      try connection.enterSync(.passcode, secret: there, own: own) { bar.show($0) }
+      try connection.enterSync(kind, secret: there, own: own) { bar.show($0) }
       return true
     } catch {
       guard case .refused(let refused) = error, refused.failure == .ownerNeeded else { throw error }
@@ -158,6 +228,31 @@ extension Sync {
         "there is no one key that could be entered: several machines gave the vault one, or not all"
           + " is here yet", hint: "'kura sync' says which it is", .needsInteraction)
     }
+    if case .noSuchSlot(.passcode) = refused {
+      return .failure(
+        "no passcode of there is in the store, where the machines of this vault leave the recovery key"
+          + " alone",
+        hint: "give that: --other-recovery-key-file FILE, or at a terminal", .denied)
+    }
+    if case .noSuchSlot(.recoveryKey) = refused {
+      return .failure(
+        "no recovery key of there is in the store",
+        hint: "give the passcode: --other-passcode-file", .denied)
+    }
+    if refused.failure == .recoveryKeyNeeded {
+      return .failure(
+        "one more key is to bring those of several machines together, and it takes the recovery key: no "
+          + "passcode of this vault gets into the store",
+        hint: "run it again with --other-recovery-key-file, for that of the key entered last",
+        .denied)
+    }
+    if refused.failure == .passcodesInStore {
+      return .failure(
+        "that key is of a store that has passcodes of the vault, and this machine shares it by the recovery "
+          + "key alone: nothing was changed",
+        hint: "look who gave the vault a key: a machine of this vault gives none like that",
+        .integrity)
+    }
     if refused.failure == .unsupported {
       return .failure(
         "this machine was taken out of the vault, and its key of now is not for it",
@@ -166,9 +261,9 @@ extension Sync {
     }
     if refused.failure == .changedMeanwhile {
       return .failure(
-        "two machines gave the vault a key of their own, and each took the other one out: which of "
-          + "them counts only you can say, and nothing was changed",
-        hint: "on the one that does not count, move the vault's file away, then "
+        "two machines gave the vault a key of their own, and one took the other one out: nothing was changed",
+        hint: "give what opens the key of the one that was taken out, then that of the other; "
+          + "where each took the other out, which counts only you can say: on the one that does not, move the vault's file away, then "
           + "'kura sync join dir:FOLDER' begins anew by the key of the other; here, too, where this "
           + "machine took the key of the one that does not count", .denied)
     }

@@ -30,7 +30,7 @@ extension Sync {
     // It has said why.
     guard heard.status == .ok else { return heard.status }
     guard let found = Found(heard.said) else { throw unheard }
-    try make(found, label ?? "", access)
+    try make(found, label ?? "", access, invocation.messages)
     var words = [program, "--vault", access.vault.name ?? access.vault.path]
     if invocation.messages.isQuiet { words.append("-q") }
     words += ["--", "joined"]
@@ -68,7 +68,7 @@ extension Sync {
   /// Has the agent make the vault. Where the store is stands right before: a kill in between leaves no vault, or one
   /// that 'kura sync' goes on with.
   private static func make(
-    _ found: Found, _ label: String, _ access: VaultAccess
+    _ found: Found, _ label: String, _ access: VaultAccess, _ messages: Messages
   ) throws(CommandError) {
     let place: String
     let before: StoreNote?
@@ -76,7 +76,7 @@ extension Sync {
       place = try StoreNote.place(of: found.vault)
       before = try StoreNote.read(for: found.vault)
     } catch { throw .path(error) }
-    do throws(CommandError) { try ask(found, label, at: place, access) } catch {
+    do throws(CommandError) { try ask(found, label, at: place, access, messages) } catch {
       // Whatever failed once the vault was there, it is in that store.
       if access.vault.isThere { throw error }
       do throws(FileError) {
@@ -87,17 +87,24 @@ extension Sync {
   }
 
   private static func ask(
-    _ found: Found, _ label: String, at place: String, _ access: VaultAccess
+    _ found: Found, _ label: String, at place: String, _ access: VaultAccess, _ messages: Messages
   ) throws(CommandError) {
-    let kind = access.asking.authority
+    var kind = access.asking.authority
     do throws(CommandError) {
       if let secret = try access.asking.givenCredential(as: kind) {
         var connection = try access.connect()
-        return try running { () throws(ClientError) in
+        try running { () throws(ClientError) in
           try send(found, label, at: place, kind, secret, &connection)
         }
+        return tellOfPasscode(&connection, messages)
       }
       var questioner = try access.asking.questioner()
+      if found.offers.allSatisfy({ $0.lacksPasscode }) {
+        kind = .recoveryKey
+        messages.note(
+          "no passcode of the vault is in the store: it takes the recovery key, and this machine gets a passcode "
+            + "of its own then")
+      }
       guard questioner.canAsk else {
         throw CommandError.noInteraction(kind == .recoveryKey ? .recoveryKey : .passcode)
       }
@@ -106,13 +113,43 @@ extension Sync {
       let question = Question(
         label: what + " of the vault in " + Diagnostic.shown(found.remote) + ": ",
         openLabel: what + " of the vault to join: ", kind: kind)
+      var shown = KeptSecret(isWanted: kind == .recoveryKey)
       try questioner.attempts(question) { kind, secret throws(ClientError) in
         try send(found, label, at: place, kind, secret, &connection)
+        shown.keep(secret, isTyped: true)
       }
+      guard sparesStore(&connection) == true, let key = shown.take() else { return }
+      do throws(CommandError) {
+        try setPasscode(by: key, access, &questioner, &connection, messages)
+      } catch { tellOfPasscode(&connection, messages) }
     } catch {
       guard case .client(.refused(let refused)) = error else { throw error }
       throw told(refused, found.remote) ?? error
     }
+  }
+
+  /// Has a passcode chosen for a machine that has joined by the recovery key.
+  private static func setPasscode(
+    by key: borrowing SecretBytes, _ access: VaultAccess, _ questioner: inout Questioner,
+    _ connection: inout Connection, _ messages: Messages
+  ) throws(CommandError) {
+    let cost = KDFParameters.calibrated
+    questioner.renew()
+    let new = try NewPasscode(
+      remark: StrengthRemark(cost), takesWeak: false, remedy: .slot
+    ).take(given: nil, orNeeds: .newPasscode, &questioner, messages)
+    try running { () throws(ClientError) in
+      try connection.changePasscode(
+        .recoveryKey, current: key, new: new.secret, cost: cost, flags: []
+      ) { _ in true }
+    }
+    messages.done("this machine has a passcode")
+  }
+
+  /// Says how a machine that has joined by the recovery key alone gets a passcode.
+  private static func tellOfPasscode(_ connection: inout Connection, _ messages: Messages) {
+    guard sparesStore(&connection) == true else { return }
+    messages.suggest("'kura passcode --recovery-key' sets a passcode for this machine")
   }
 
   /// Tries what was typed with all that is offered: machines may have another passcode for a while.
@@ -136,10 +173,25 @@ extension Sync {
           "nothing was made; 'kura sync' on the machines that have the vault names what is wrong",
         .integrity)
     }
+    if case .noSuchSlot(.passcode) = refused {
+      return .failure(
+        "no passcode of the vault is in the store, where its machines leave the recovery key alone: "
+          + place,
+        hint:
+          "give that: --recovery-key, or --recovery-key-file FILE; 'kura passcode --recovery-key' "
+          + "sets a passcode for this machine then", .denied)
+    }
     if case .vaultExists(let path) = refused {
       return .failure(
         "the vault stands on this machine already" + Diagnostic.named(path),
         hint: "neither was touched; use that one, or move its file away first", .exists)
+    }
+    if refused.failure == .passcodesInStore {
+      return .failure(
+        "passcodes were put into the store of a vault that is shared by its recovery key alone: "
+          + place,
+        hint: "nothing was made; look who can write to the store, and run 'kura sync' on a machine "
+          + "that has the vault", .integrity)
     }
     guard refused.failure == .mergeRefused else { return nil }
     return .failure(

@@ -14,10 +14,8 @@ extension Sync {
     try Rekey.rekey(&invocation, removing: device.device)
     let messages = invocation.messages
     messages.note(shown + " shares the vault no longer; what it has it keeps")
-    messages.note(
-      "who has it and learns the passcode opens what the store has: keep it out of the store, and "
-        + "if the passcode may be known or guessed, change it by 'kura passcode' and run "
-        + "'kura rekey' then")
+    var connection = try access.connect()
+    tellOfLoss(&connection, messages)
     let others = status.devices.filter {
       !$0.isThis && !$0.isRemoved && $0.device != device.device
     }
@@ -29,6 +27,19 @@ extension Sync {
     }
     guard try note(access) != nil else { return .ok }
     return try carry([], access, invocation)
+  }
+
+  /// Says what who has the lost machine may yet learn from the store.
+  private static func tellOfLoss(_ connection: inout Connection, _ messages: Messages) {
+    guard sparesStore(&connection) != true else {
+      return messages.note(
+        "the others enter by the new recovery key, and nobody who has the machine by its passcode: keep it out"
+          + " of the store all the same")
+    }
+    messages.note(
+      "who has it and learns the passcode opens what the store has: keep it out of the store, and "
+        + "if the passcode may be known or guessed, change it by 'kura passcode' and run "
+        + "'kura rekey' then")
   }
 
   /// The machine that is meant: by its label, or its id.

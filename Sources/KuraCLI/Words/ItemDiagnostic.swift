@@ -74,6 +74,20 @@ extension Diagnostic {
     )
   }
 
+  static var recoveryKeyNeededWords: Words {
+    (
+      "the store gets the recovery key alone, and there is none, or would be none: no other machine could go on by that",
+      "'kura slot add recovery-key' makes one, and with --replace another one in its place"
+    )
+  }
+
+  static var passcodesInStoreWords: Words {
+    (
+      "passcodes of the vault are in the store, or would get there: it cannot be shared by the recovery key alone as it is",
+      "'kura clone OUT' makes another vault of it, and 'kura --vault OUT sync init --slots recovery dir:FOLDER' shares that"
+    )
+  }
+
   static var opensNoProtectedWords: Words {
     (
       "this opens the vault, but no protected values",

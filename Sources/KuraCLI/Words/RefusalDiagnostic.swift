@@ -104,6 +104,8 @@ extension Diagnostic {
         "'kura slot add --replace recovery-key' ends it and makes another"
       )
     case .lastSlot: lastSlotWords
+    case .recoveryKeyNeeded: recoveryKeyNeededWords
+    case .passcodesInStore: passcodesInStoreWords
     case .rekeyTakesPasscode:
       ("policy does not allow it: a new vault key takes the passcode", nil)
     case .slotsTakeOwner:

@@ -136,6 +136,32 @@ public struct StoreOffer: Equatable, Sendable {
   public init(head: [UInt8], header: [UInt8], record: [UInt8]) {
     (self.head, self.header, self.record) = (head, header, record)
   }
+
+  /// Whether no passcode opens it, by what its header says: nobody vouches for that, and nothing goes by it but what is
+  /// asked for, or refused.
+  public var lacksPasscode: Bool { !slotKinds.contains(1) }
+
+  /// Whether recovery keys alone open it, likewise.
+  public var isSparing: Bool { slotKinds.allSatisfy { $0 == 2 } }
+
+  /// The kinds of its slots, as their headers begin, as far as they can be read.
+  private var slotKinds: [UInt8] {
+    // Behind its frame and the vault's header stand the slots: see kura-sync-format(5).
+    var rest = header.dropFirst(56)
+    func column() -> ArraySlice<UInt8>? {
+      guard rest.count >= 2 else { return nil }
+      let count = Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8
+      guard rest.count >= 2 + count else { return nil }
+      defer { rest = rest.dropFirst(2 + count) }
+      return rest.dropFirst(2).prefix(count)
+    }
+    var kinds: [UInt8] = []
+    for _ in 0..<(rest.popFirst() ?? 0) {
+      guard let slot = column()?.first, column() != nil, column() != nil else { break }
+      kinds.append(slot)
+    }
+    return kinds
+  }
 }
 
 extension Connection {
@@ -250,13 +276,13 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - label: What people call this machine.
-  ///   - isWeakMeant: Whether a passcode that can be guessed from what the store sees is meant.
+  ///   - flags: Whether a passcode that can be guessed from what the store sees is meant, and whether the store is to see
+  ///     recovery keys alone.
   /// - Returns: Where the copy is of a vault that was taken over for it; nil where it had the format.
   public mutating func startSync(
-    label: String, isWeakMeant: Bool = false
+    label: String, _ flags: SyncStartRequest.Flags = []
   ) throws(ClientError) -> String? {
-    try send(
-      .syncStart(SyncStartRequest(label: label.utf8.span, isWeakMeant: isWeakMeant)))
+    try send(.syncStart(SyncStartRequest(label: label.utf8.span, flags)))
     let reply: TakeOverReply = try replied(
       received(try answer(patience: patience.derivation)))
     return reply.copy.bytes.isEmpty ? nil : String(repairing: reply.copy.bytes)

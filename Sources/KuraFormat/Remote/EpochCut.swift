@@ -38,18 +38,26 @@ public struct EpochCut: Equatable, Sendable {
   public let taken: [Taken]
   /// The number of the maker's first head in the epoch.
   public let first: UInt64
+  /// Whether the slots of recovery keys alone get into the store, in this epoch and in each that follows it.
+  public let isSparing: Bool
 
   /// Takes nothing over, as the first epoch does.
-  public init(first: UInt64) { self.init(removed: [], taken: [], first: first) }
+  public init(first: UInt64, sparing isSparing: Bool = false) {
+    self.init(removed: [], taken: [], first: first, sparing: isSparing)
+  }
 
   /// - Parameters:
   ///   - removed: In any order, none twice.
   ///   - taken: Likewise.
   ///   - first: The number of the maker's first head in the epoch.
-  public init(removed: [Removed], taken: [Taken], first: UInt64) {
+  ///   - isSparing: Whether the slots of recovery keys alone get into the store.
+  public init(
+    removed: [Removed], taken: [Taken], first: UInt64, sparing isSparing: Bool = false
+  ) {
     self.removed = removed.sorted { $0.device < $1.device }
     self.taken = taken.sorted { $0.device < $1.device }
     self.first = first
+    self.isSparing = isSparing
   }
 
   /// Reads an opened cut.
@@ -68,6 +76,9 @@ public struct EpochCut: Equatable, Sendable {
         counter: try reader.counter())
     }
     first = try reader.counter()
+    // One way to write each: what is left out is a store that gets all slots.
+    isSparing = reader.remaining > 0
+    if isSparing { guard try reader.integer(UInt8.self) == 1 else { throw .damaged } }
     try reader.finish()
     guard first > 0, ascend(removed, by: { $0.device < $1.device }),
       ascend(taken, by: { $0.device < $1.device })
@@ -89,6 +100,7 @@ public struct EpochCut: Equatable, Sendable {
       bytes.append(integer: device.counter)
     }
     bytes.append(integer: first)
+    if isSparing { bytes.append(1 as UInt8) }
     return bytes
   }
 }

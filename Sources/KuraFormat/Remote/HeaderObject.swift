@@ -27,13 +27,20 @@ public struct HeaderObject: Equatable, Sendable {
   }
 
   /// Those of some slots that open the vault elsewhere, the first of each id.
-  public static func travelling(_ slots: [WaitingSlot]) -> [WaitingSlot] {
+  ///
+  /// - Parameter isSparing: Whether only recovery keys are meant, at which nobody can guess.
+  public static func travelling(
+    _ slots: [WaitingSlot], sparing isSparing: Bool = false
+  ) -> [WaitingSlot] {
     var known: Set<SlotID> = []
     return slots.filter { slot in
-      guard let id = try? id(of: slot) else { return false }
+      guard let id = try? id(of: slot), !isSparing || slot.isOfRecoveryKey else { return false }
       return known.insert(id).inserted
     }
   }
+
+  /// Whether nothing but recovery keys opens the vault by it.
+  public var isSparing: Bool { slots.allSatisfy(\.isOfRecoveryKey) }
 
   /// Whose slots they are, in their order.
   public var ids: [SlotID] { slots.compactMap { try? HeaderObject.id(of: $0) } }
@@ -68,6 +75,12 @@ public struct HeaderObject: Equatable, Sendable {
       header.kind.hasShape(key: slot.key.count, protected: slot.protected.count)
     else { throw .damaged }
     return header.id
+  }
+}
+
+extension WaitingSlot {
+  fileprivate var isOfRecoveryKey: Bool {
+    (try? SlotHeader(decoding: header.span))?.kind == .recoveryKey
   }
 }
 

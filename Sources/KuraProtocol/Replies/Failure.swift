@@ -69,6 +69,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case slotsTakeOwner = 66
   case eraseRuleDamaged = 67
   case historyFull = 68
+  case recoveryKeyNeeded = 69
+  case passcodesInStore = 70
   case unconfirmed = 72
   case localErased = 73
   case chipUnfit = 74
@@ -122,7 +124,8 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .throttled, .chipLocked: .throttled
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
-      .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit:
+      .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit, .recoveryKeyNeeded,
+      .passcodesInStore:
       .denied
     case .protected, .ownerNeeded, .historyFull, .fingerUnfit: .needsInteraction
     case .cancelled: .cancelled
@@ -203,6 +206,8 @@ extension Refusal {
     case .slotTaken: .slotTaken
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
+    case .recoveryKeyNeeded: .recoveryKeyNeeded
+    case .passcodesInStore: .passcodesInStore
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected

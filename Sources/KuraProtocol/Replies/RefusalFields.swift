@@ -76,7 +76,7 @@ extension SecretBuffer {
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
       .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .keyUntouched,
-      .opensNoProtected,
+      .opensNoProtected, .recoveryKeyNeeded, .passcodesInStore,
       .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty,
       .maskerSilent:
       break
@@ -225,6 +225,8 @@ extension Refusal {
     case .slotTaken: .slotTaken(try reader.number())
     case .recoveryKeyExists: .recoveryKeyExists
     case .lastSlot: .lastSlot
+    case .recoveryKeyNeeded: .recoveryKeyNeeded
+    case .passcodesInStore: .passcodesInStore
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(try reader.subject())

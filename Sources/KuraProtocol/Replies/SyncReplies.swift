@@ -167,6 +167,8 @@ public struct SyncDevice: Message, Equatable, Sendable {
 public struct SyncStatusReply: Message, Equatable, Sendable {
   /// Whether the vault is shared.
   public var isShared = false
+  /// Whether the store gets the slots of recovery keys alone.
+  public var isSparing = false
   /// Own changes that are not in the store yet.
   public var waiting: UInt64 = 0
   /// The id of the epoch; empty where it is not shared.
@@ -183,9 +185,11 @@ public struct SyncStatusReply: Message, Equatable, Sendable {
   /// Without fields yet: they are read into it.
   public init() {}
 
-  /// Goes over `shared u8, waiting u64, epoch b16, fingerprint b16, heads b16, others b16, count u16, devices…`.
+  /// Goes over `shared u8, sparing u8, waiting u64, epoch b16, fingerprint b16, heads b16, others b16, count u16,
+  /// devices…`.
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
     try coder.flag(&isShared)
+    try coder.flag(&isSparing)
     try coder.number(&waiting)
     try coder.bytes16(&epoch, limit: StorePlace.identifierByteCount)
     try coder.bytes16(&fingerprint, limit: StorePlace.hashByteCount)

@@ -68,8 +68,22 @@ public struct SyncGivenRequest: Message, ~Escapable {
 
 /// Begin to share the vault: it becomes one that machines leave things for each other of.
 public struct SyncStartRequest: Message, ~Escapable {
-  /// Whether a passcode that can be guessed from what the store sees is meant.
-  public private(set) var isWeakMeant: Bool
+  /// Says what else is meant.
+  public struct Flags: OptionSet, Sendable {
+    /// The bits, as they travel.
+    public let rawValue: UInt8
+    /// Takes all bits as they are; those that this release does not know are refused where a
+    /// message is read.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A passcode that can be guessed from what the store sees is meant.
+    public static let weak = Flags(rawValue: 1)
+    /// The store is to see the slots of recovery keys alone.
+    public static let sparing = Flags(rawValue: 2)
+  }
+
+  /// What else is meant.
+  public private(set) var flags: Flags
   /// What people call this machine, UTF-8.
   public private(set) var label: Field
 
@@ -79,15 +93,15 @@ public struct SyncStartRequest: Message, ~Escapable {
 
   /// Begins, with a name for this machine.
   @_lifetime(copy label)
-  public init(label: Span<UInt8>, isWeakMeant: Bool = false) {
-    self.isWeakMeant = isWeakMeant
+  public init(label: Span<UInt8>, _ flags: Flags = []) {
+    self.flags = flags
     self.label = Field(label)
   }
 
-  /// Goes over `weak u8, label b16`.
+  /// Goes over `flags u8, label b16`.
   @_lifetime(self: copy self, copy coder)
   public mutating func code(_ coder: inout some Coding) throws(ProtocolError) {
-    try coder.flag(&isWeakMeant)
+    try coder.flags(&flags, allowed: [.weak, .sparing])
     try coder.field16(&label)
   }
 }

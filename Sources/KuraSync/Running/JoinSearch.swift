@@ -243,6 +243,12 @@ extension SyncFailure {
       hint: "wait until it is carried here; 'kura sync' on another machine writes what is missing")
   }
 
+  static let passcodesThere = SyncFailure(
+    .denied, "this vault is shared with its passcodes already, and slots of them are in the store",
+    hint: "nothing was changed; 'kura clone OUT' makes another vault of it, and "
+      + "'kura --vault OUT sync init --slots recovery REMOTE' shares that by its recovery key alone"
+  )
+
   static func newerStore(_ remote: String) -> SyncFailure {
     SyncFailure(
       .failure, "a later release of kura wrote what is in " + SyncWords.harmless(remote),

@@ -27,7 +27,17 @@ struct SyncFailure: Error, Equatable, Sendable {
     if refusal.failure == .kdfTooWeak {
       text = "a passcode of the vault could be guessed by who has what the store has"
       hint =
-        "'kura passcode' makes guesses cost more; 'kura sync init --weak REMOTE' begins all the same"
+        "'kura passcode' makes guesses cost more; 'kura sync init --slots recovery REMOTE' leaves none in "
+        + "the store; 'kura sync init --weak REMOTE' begins all the same"
+    }
+    if refusal.failure == .recoveryKeyNeeded {
+      text =
+        "the store would get the recovery key alone, and the vault has none; nothing was changed"
+      hint = "'kura slot add recovery-key' makes one"
+    }
+    if refusal.failure == .passcodesInStore {
+      self = .passcodesThere
+      return
     }
     if refusal.failure == .unsupported {
       text = "the vault is not shared"

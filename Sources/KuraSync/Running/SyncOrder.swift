@@ -34,15 +34,17 @@ struct SyncOrder: Equatable, Sendable {
   var label: String?
   var role: String?
   var isWeakMeant = false
+  /// Whether the store is to get recovery keys alone.
+  var isSparing = false
   var isQuiet = false
   /// Whether it goes on until it is ended.
   var isWatch = false
 
   static let usage = """
     usage: kura sync [--watch]
-           kura sync init [--label NAME] [--weak] REMOTE
+           kura sync init [--label NAME] [--slots recovery] [--weak] REMOTE
            kura sync join [--label NAME] [--recovery-key] REMOTE
-           kura sync enter [--other-passcode-file FILE]
+           kura sync enter [--other-passcode-file FILE | --other-recovery-key-file FILE]
            kura sync status [--json]
            kura sync devices [--json | --remove NAME]
            kura sync compact
@@ -66,6 +68,10 @@ struct SyncOrder: Equatable, Sendable {
       case "--label" where !isLiteral: label = try value(of: word)
       case "--role" where !isLiteral: role = try value(of: word)
       case "--weak" where !isLiteral: isWeakMeant = true
+      case "--slots" where !isLiteral:
+        let which = try value(of: word)
+        guard which == "recovery" else { throw Flaw(words: "--slots takes recovery, not " + which) }
+        isSparing = true
       case "-q" where !isLiteral: isQuiet = true
       case "--watch" where !isLiteral: isWatch = true
       case "--version" where !isLiteral, "-V" where !isLiteral: wanted = .version
@@ -83,8 +89,8 @@ struct SyncOrder: Equatable, Sendable {
   private mutating func take(_ operands: [String]) throws(Flaw) {
     guard !isWatch || operands.isEmpty else { throw Flaw(words: "--watch goes with nothing else") }
     guard let first = operands.first else {
-      guard label == nil, !isWeakMeant, role == nil else {
-        throw Flaw(words: "--label and --weak go with init, --role with sql")
+      guard label == nil, !isWeakMeant, !isSparing, role == nil else {
+        throw Flaw(words: "--label, --slots and --weak go with init, --role with sql")
       }
       return
     }
@@ -102,6 +108,7 @@ struct SyncOrder: Equatable, Sendable {
     guard operands.count == 2 else {
       throw Flaw(words: first + " takes one store, such as dir:FOLDER")
     }
+    guard first == "init" || !isSparing else { throw Flaw(words: "--slots goes with init") }
     wanted = first == "init" ? .begin(remote: operands[1]) : .look(remote: operands[1])
   }
 }

@@ -82,9 +82,12 @@ public enum SyncProgram {
     let isNew = try Remote.noted(for: id) != remote
     let copy: String?
     do throws(SyncFailure) {
+      if order.isSparing { try checkSlots(side, store, of: id, at: remote) }
       let label = order.label ?? hostName
+      var flags: SyncStartRequest.Flags = order.isWeakMeant ? .weak : []
+      if order.isSparing { flags.insert(.sparing) }
       copy = try asking { () throws(ClientError) in
-        try side.connection.startSync(label: label, isWeakMeant: order.isWeakMeant)
+        try side.connection.startSync(label: label, flags)
       }
     } catch {
       store.leave()
@@ -96,7 +99,27 @@ public enum SyncProgram {
         "the vault has format 2 now, which releases before 0.2.0 cannot open; a copy of it as it "
           + "was is " + SyncWords.harmless(copy), order)
     }
-    return try meet(side, id, store, remote, order, isNew: isNew)
+    let ended = try meet(side, id, store, remote, order, isNew: isNew)
+    let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
+    if status.isSparing, !order.isSparing {
+      note(
+        "this vault is shared by its recovery key alone: no passcode of it gets into the store",
+        order)
+    }
+    return ended
+  }
+
+  /// Refuses to keep passcodes out of a store that has some of this vault, before anything is changed.
+  private static func checkSlots(
+    _ side: Side, _ store: any Store, of vault: [UInt8], at remote: Remote
+  ) throws(SyncFailure) {
+    let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
+    guard !status.isShared else { return }
+    do throws(StoreError) {
+      guard try !store.heads().isEmpty else { return }
+    } catch { throw SyncFailure(error, at: remote.text) }
+    let search = try JoinSearch(store, of: vault, at: remote.text)
+    guard search.offers.allSatisfy(\.isSparing) else { throw .passcodesThere }
   }
 
   /// Writes out what can be joined: the store and the vault, each on a line, then head, header and record of each offer,

@@ -157,6 +157,11 @@ enum SyncWords {
       return
         "what stands in the place of \(name) says that a later release of kura wrote it, and is "
         + "not taken: use that release here, too; if nobody has one, look who can write to the store"
+    case .passcodesLeft:
+      return
+        "\(name) has passcodes of the vault in the store, which this machine shares it without, and nothing of "
+        + "them is taken; 'kura sync' there, which comes over; 'kura rekey' gives the vault another key, "
+        + "if somebody may have kept what was there"
     case .leftOut:
       return "what \(name) changed after it was taken out is left out here"
     }

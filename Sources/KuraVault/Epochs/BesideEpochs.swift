@@ -94,16 +94,16 @@ extension UnlockedVault {
     return try fromCrypto(.header, Key(copying: bytes.bytes))
   }
 
-  /// Whether an epoch has the vault key of this one.
-  func hasKey(of tip: SyncTip) throws(VaultError) -> Bool {
+  /// What an epoch took over that has the vault key of this one; nil for another key.
+  func cut(of tip: SyncTip) throws(VaultError) -> EpochCut? {
     let place = AssociatedData.remote(
       .epochRecord, vault: id, device: tip.record.maker, epoch: tip.epoch)
     do throws(VaultError) {
-      _ = try place.openPadded(tip.record.sealed.span, under: keys.remote, .header)
-      return true
+      let plain = try place.openPadded(tip.record.sealed.span, under: keys.remote, .header)
+      return try fromFormat(.header, EpochCut(decoding: plain.bytes))
     } catch {
       guard error.isDamage else { throw error }
-      return false
+      return nil
     }
   }
 

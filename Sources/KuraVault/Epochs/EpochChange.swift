@@ -85,7 +85,7 @@ extension UnlockedVault {
       removed: gone.map { EpochCut.Removed(device: $0.key, counter: $0.value) },
       taken: others.map {
         EpochCut.Taken(device: $0.device, head: $0.taken, counter: $0.complete)
-      }, first: first)
+      }, first: first, sparing: try sparesStore())
     let place = AssociatedData.remote(.epochRecord, vault: id, device: seed.device, epoch: epoch)
     let remote = try key.subkey(.remote, of: id)
     var record = EpochRecord(
@@ -128,6 +128,7 @@ extension UnlockedVault {
   ///   - fresh: What opened this vault just now, so that protected values can be sealed anew.
   /// - Throws: ``VaultError/copyDamaged`` for an epoch whose record the key does not open, that does not follow this
   ///   vault's, or that has the key which the vault has already;
+  ///   ``VaultError/passcodesInStore`` for one that has passcodes in a store which this vault is shared without;
   ///   ``VaultError/deviceRemoved`` where this device was removed by it; ``VaultError/noProtectedHalf``; those of
   ///   ``beginRekey(authorizedBy:_:removing:)``.
   public mutating func beginEntering(
@@ -139,6 +140,7 @@ extension UnlockedVault {
     var removed: [DeviceID: UInt64] = [:]
     for device in cut.removed { removed[device.device] = device.counter }
     guard removed[seed.device] == nil else { throw .deviceRemoved }
+    if try sparesStore(), !cut.isSparing { throw .passcodesInStore }
     guard offer.rivals.isDisjoint(with: removed.keys) else { throw .eachRemoved }
     let record = try offer.openedRecord()
     let standing = try record.standing(offer.epoch, to: epoch(), epochRecord())

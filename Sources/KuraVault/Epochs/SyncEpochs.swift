@@ -15,7 +15,10 @@ extension SyncRun {
       if isKnown { fronts[name] = front }
       return
     }
-    guard let tip = try openedTip(of: front) else { return report.name(.late, name) }
+    guard let tip = try openedTip(of: front) else {
+      try awaitRecord(of: front, own, &vault)
+      return report.name(.late, name)
+    }
     let record = tip.record
     switch record.standing(head.epoch, to: epoch, own) {
     case .before:
@@ -37,17 +40,55 @@ extension SyncRun {
       }
       guard isProved else { return report.name(.falseEpoch, name) }
     case .beside:
-      if try fromVault({ () throws(VaultError) in try vault.hasKey(of: tip) }) {
-        // Two copies of one file began to be shared apart: that of the lowest id counts, and the others come to it.
-        let isOurs = !record.parents.isEmpty || !own.parents.isEmpty || head.epoch > epoch
-        if !isOurs, head.epoch < sameKey?.epoch ?? .last { sameKey = tip }
-        return report.name(.late, name)
+      if let cut = try fromVault({ () throws(VaultError) in try vault.cut(of: tip) }) {
+        return try compare(tip, cut, of: front, own, &vault)
       }
       guard isKnown else { return report.name(.late, name) }
     }
     isHeldBack = true
     if isKnown { fronts[name] = front }
     tips[head.epoch, default: tip].fronts.append(front)
+  }
+
+  /// Looks which epoch counts of two copies of one file that began to be shared apart: one that keeps passcodes out of
+  /// the store before one that does not, then that of the lowest id. The others come to it.
+  private mutating func compare(
+    _ tip: SyncTip, _ cut: EpochCut, of front: SyncFront, _ own: EpochRecord,
+    _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    let name = front.head.device
+    // Who has no key may name a record that somebody made who had it.
+    let isGenuine = try isProved(front, &vault)
+    guard isGenuine else { return report.name(.late, name) }
+    let isSparing = try fromVault { () throws(VaultError) in try vault.sparesStore() }
+    guard cut.isSparing || !isSparing else { return report.name(.passcodesLeft, name) }
+    report.name(.late, name)
+    let isFirst = tip.record.parents.isEmpty && own.parents.isEmpty
+    let counts = cut.isSparing != isSparing || tip.epoch < epoch
+    guard isFirst, counts else { return }
+    let isBetter =
+      cut.isSparing == sameKey?.isSparing
+      ? tip.epoch < sameKey?.tip.epoch ?? .last : cut.isSparing || sameKey == nil
+    if isBetter { sameKey = (tip, cut.isSparing) }
+  }
+
+  /// Leaves no slot in the store before it is known whether another copy of this file keeps passcodes out of it.
+  private mutating func awaitRecord(
+    of front: SyncFront, _ own: EpochRecord, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    guard own.parents.isEmpty, try isProved(front, &vault) else { return }
+    let isOpen = try fromVault { () throws(VaultError) in
+      if try vault.sparesStore() { return false }
+      return try vault.memoryOfShared().standing.slots.isEmpty
+    }
+    isHeldBack = isHeldBack || isOpen
+  }
+
+  /// Whether a head of another epoch was sealed by who had the key of this one.
+  private func isProved(
+    _ front: SyncFront, _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> Bool {
+    try fromVault { () throws(VaultError) in try vault.report(in: front) != nil }
   }
 
   /// Reads the record of a head's epoch; nil where it is not here.

@@ -16,7 +16,7 @@ public struct RekeySlots: ~Copyable, Sendable {
   private(set) var others: [KeptSlot] = []
 
   /// - Parameters:
-  ///   - passcode: For the passcode that was shown; it takes the place of the slot that this opened.
+  ///   - passcode: For the passcode, or the recovery key, that was shown; it takes the place of the slot that this opened.
   ///   - keyFile: For a key file that was shown.
   ///   - keyFileNumber: The slot that this opened.
   ///   - recovery: A fresh one.
@@ -70,7 +70,8 @@ extension UnlockedVault {
   ///   - slots: What is to open the vault afterwards.
   ///   - removed: Devices that share the vault, and are to share it no longer.
   /// - Throws: ``VaultError/busy``: the same call again. ``VaultError/credentialStale``,
-  ///   ``VaultError/noProtectedHalf``, and those of the file.
+  ///   ``VaultError/noProtectedHalf``, ``VaultError/recoveryKeyNeeded`` where other machines could not follow, and those
+  ///   of the file.
   public mutating func beginRekey(
     authorizedBy fresh: borrowing VaultKey, _ slots: borrowing RekeySlots,
     removing removed: Set<DeviceID> = []
@@ -81,6 +82,7 @@ extension UnlockedVault {
     let (rows, notes) = try RekeyPlan.rows(
       of: slots, at: fresh.slot, label: fresh.payload.label, vaultKey, pair, of: id,
       now: options.now())
+    if try sparesStore(), !rows.hasRecoveryKey { throw .recoveryKeyNeeded }
     let epoch = try nextEpoch(under: vaultKey, removing: removed)
     return try beginRekey(
       from: oldPair, to: vaultKey, half: pair.publicHalf, rows, notes, at: fresh.slot, epoch)

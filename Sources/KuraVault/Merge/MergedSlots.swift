@@ -20,18 +20,20 @@ extension UnlockedVault {
   /// - Parameter after: The slots as they are to be.
   mutating func noteTable(_ after: [SlotRow], _ draft: inout Draft) throws(VaultError) {
     guard var ledger = keys.ring.ledger else { return }
-    let (old, new) = (try travelling(trust.slots), try travelling(after))
+    let isSparing = try sparesStore()
+    let old = try travelling(trust.slots, isSparing)
+    let new = try travelling(after, isSparing)
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id))
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
-    let sides = try slotSides(ledger)
+    let sides = try slotSides(ledger, isSparing)
     try noteSlots(&draft)
     guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
       return
     }
     // What stands elsewhere, and found no room here, stands on.
     let slots =
-      sides.standing.filter { !gone.contains($0.id) }
+      sides.travelling(sparing: isSparing).standing.filter { !gone.contains($0.id) }
       + fresh.map { SlotTableSide.Slot($0.id, $0.kind, made: lineage.stamp.entry) }
     guard slots.count <= SlotTableSide.mostSlots else {
       throw .slotsFull(limit: SlotTableSide.mostSlots)
@@ -48,7 +50,7 @@ extension UnlockedVault {
     else { return }
     try writing { vault, draft throws(VaultError) in
       guard var ledger = vault.keys.ring.ledger else { return }
-      let sides = try vault.slotSides(ledger)
+      let sides = try vault.slotSides(ledger, vault.sparesStore())
       let standing = sides.standing
       guard ledger.slots.isEmpty, !standing.isEmpty,
         let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero)
@@ -60,21 +62,26 @@ extension UnlockedVault {
   }
 
   /// The changes of the slots that nothing followed.
-  private func slotSides(_ ledger: CopyLedger) throws(VaultError) -> [SlotTableSide] {
+  private func slotSides(
+    _ ledger: CopyLedger, _ isSparing: Bool
+  ) throws(VaultError) -> [SlotTableSide] {
     guard ledger.slots.isEmpty else { return ledger.slots }
-    let slots = try travelling(trust.slots)
+    let slots = try travelling(trust.slots, isSparing)
     return [try fromFormat(.ring, SlotTableSide(old: slots))]
   }
 
   /// The slots that mean something in every copy, those that are out of use too.
+  ///
+  /// - Parameter isSparing: Whether those of recovery keys alone do.
   private func travelling(
-    _ rows: [SlotRow]
+    _ rows: [SlotRow], _ isSparing: Bool
   ) throws(VaultError) -> [(id: SlotID, kind: SlotKind)] {
     var slots: [(id: SlotID, kind: SlotKind)] = []
     for row in rows {
       guard let id = row.id, let kind = try row.inUse(keys).kind else { continue }
       switch kind {
-      case .passcode, .recoveryKey, .keyFile, .fido2: slots.append((id, kind))
+      case .passcode, .keyFile, .fido2: if !isSparing { slots.append((id, kind)) }
+      case .recoveryKey: slots.append((id, kind))
       case .local, .tpm2, .disabled, .later: continue
       }
     }
@@ -98,25 +105,27 @@ extension UnlockedVault {
     guard var ledger = plan.ledger ?? keys.ring.ledger, let other = copy.ledger,
       !other.slots.isEmpty
     else { return }
+    let isSparing = try sparesStore()
     // Slots of a header object are nobody's change.
-    let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger)
+    let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger, isSparing)
     let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
     guard sides != mine else { return }
     guard sides.count <= CopyLedger.mostSides else { throw .tooManySides }
     ledger.slots = sides
-    let merge = try slots(sides.standing, knowing: mine, &ledger, other, copy)
+    let shown = sides.travelling(sparing: isSparing)
+    let merge = try slots(shown.standing, knowing: mine, &ledger, other, copy, isSparing)
     plan.ledger = ledger
     plan.slots = merge
     plan.report.slots = UInt64(merge.added.count + merge.removed.count)
     plan.report.waitingSlots = UInt64(ledger.waiting.count)
-    plan.report.keptSlots = sides.leavesNoWayIn
+    plan.report.keptSlots = shown.leavesNoWayIn
   }
 
   private func slots(
     _ standing: [SlotTableSide.Slot], knowing mine: [SlotTableSide], _ ledger: inout CopyLedger,
-    _ other: CopyLedger, _ copy: borrowing OtherCopy
+    _ other: CopyLedger, _ copy: borrowing OtherCopy, _ isSparing: Bool
   ) throws(VaultError) -> SlotMerge {
-    let own = Set(try travelling(trust.slots).map(\.id))
+    let own = Set(try travelling(trust.slots, isSparing).map(\.id))
     let wanted = Set(standing.map(\.id))
     var rows = trust.slots.filter { row in
       guard let id = row.id, own.contains(id) else { return true }
@@ -142,8 +151,9 @@ extension UnlockedVault {
       added.append(row)
       if let note = copy.notes[slot.id] { notes.set(note) }
     }
-    // A way in for a person has to be left, whatever the copies say.
-    if !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {
+    // A way in for a person has to be left, whatever the copies say, and one that the store gets.
+    let isLost = isSparing && trust.slots.hasRecoveryKey && !rows.hasRecoveryKey
+    if isLost || !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {
       return SlotMerge(rows: trust.slots, notes: keys.ring.notes, added: [], removed: [])
     }
     let numbers = Set(rows.map(\.number)).subtracting(added.map(\.number))

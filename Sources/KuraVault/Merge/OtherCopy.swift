@@ -243,7 +243,7 @@ extension VaultError {
     if isDamage { return .copyDamaged }
     if case .copyRefused = self { return self }
     if case .newerFormat = self { return .copyRefused(.newerFormat) }
-    if self == .copyDamaged || self == .noProtectedHalf { return self }
+    if self == .copyDamaged || self == .noProtectedHalf || self == .passcodesInStore { return self }
     if self == .outOfMemory || self == .entropyUnavailable { return self }
     if self == .noVault { return .copyRefused(.missing) }
     if self == .notAVault { return .copyRefused(.notAVault) }

@@ -199,6 +199,17 @@ extension PreparedSlot {
       header, secret, naming, text: try fromFormat(.slot, key.text()))
   }
 
+  /// A slot for a recovery key that is written down already.
+  ///
+  /// - Parameter typed: As typed; only borrowed.
+  /// - Throws: ``VaultError/recoveryKeyTypo(_:)``, ``VaultError/outOfMemory``, ``VaultError/entropyUnavailable``.
+  public static func recoveryKey(typed: borrowing SecretBytes) throws(VaultError) -> PreparedSlot {
+    let key = try fromFormat(.slot, RecoveryKey.parse(typed.bytes))
+    let header = try SlotHeader.fresh(.recoveryKey, nil)
+    let secret = try fromCrypto(.slot, SlotSecret(recoveryKey: key, salt: header.salt))
+    return PreparedSlot(header, secret, .none)
+  }
+
   /// A slot for a key file.
   ///
   /// - Parameters:

@@ -114,7 +114,8 @@ extension UnlockedVault {
   ///   - number: Where the slot stands.
   ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
   /// - Throws: ``VaultError/slotNotFound(_:)``; ``VaultError/lastSlot`` when neither a passcode nor a
-  ///   recovery key would be left; ``VaultError/credentialStale``; ``VaultError/busy``.
+  ///   recovery key would be left; ``VaultError/recoveryKeyNeeded`` of the only one that a store gets;
+  ///   ``VaultError/credentialStale``; ``VaultError/busy``.
   public mutating func removeSlot(
     _ number: UInt8, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) {
@@ -151,6 +152,7 @@ extension UnlockedVault {
   }
 
   private mutating func store(_ plan: SlotPlan, _ draft: inout Draft) throws(VaultError) {
+    try checkStore(of: plan.rows, after: trust.slots)
     do {
       for number in plan.removed { try rows.storage.deleteSlot(number) }
       for row in plan.changed { try rows.storage.storeSlot(row) }

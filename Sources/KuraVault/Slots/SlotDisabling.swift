@@ -15,7 +15,8 @@ extension UnlockedVault {
   ///   - number: Where the slot stands.
   ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
   /// - Throws: ``VaultError/slotNotFound(_:)``; ``VaultError/lastSlot`` when neither a passcode nor a
-  ///   recovery key would be left in use; ``VaultError/credentialStale``; ``VaultError/busy``.
+  ///   recovery key would be left in use; ``VaultError/recoveryKeyNeeded`` of the only one that a store gets;
+  ///   ``VaultError/credentialStale``; ``VaultError/busy``.
   public mutating func disableSlot(
     _ number: UInt8, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) {

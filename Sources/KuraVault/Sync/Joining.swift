@@ -85,7 +85,8 @@ public struct JoinOffer: Equatable, Sendable {
 
   /// Checks that what opened a slot opens the record of the epoch as well.
   ///
-  /// - Throws: ``VaultError/copyDamaged``.
+  /// - Throws: ``VaultError/copyDamaged``; ``VaultError/passcodesInStore`` for a header with slots that the epoch keeps
+  ///   out of the store.
   public func check(by key: borrowing VaultKey) throws(VaultError) {
     _ = try cut(under: key.payload.vaultKey)
   }
@@ -104,7 +105,10 @@ public struct JoinOffer: Equatable, Sendable {
     do throws(VaultError) {
       let key = try vaultKey.subkey(.remote, of: record.vault)
       let plain = try place.openPadded(record.sealed.span, under: key, .header)
-      return try fromFormat(.header, EpochCut(decoding: plain.bytes))
+      let cut = try fromFormat(.header, EpochCut(decoding: plain.bytes))
+      // Who has no key may put another slot beside that of the recovery key.
+      guard !cut.isSparing || header.isSparing else { throw .passcodesInStore }
+      return cut
     } catch { throw error.ofCopy }
   }
 

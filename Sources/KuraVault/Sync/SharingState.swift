@@ -33,6 +33,8 @@ public struct SharingState: Sendable {
   public let otherHeads: [UInt8]
   /// How many changes of this copy no head of its own has brought to the store.
   public let waiting: UInt64
+  /// Whether the store gets recovery keys alone.
+  public let isSparing: Bool
 }
 
 extension UnlockedVault {
@@ -67,7 +69,7 @@ extension UnlockedVault {
     return SharingState(
       epoch: epoch, devices: devices, heads: try heads(memory, but: nil),
       otherHeads: try heads(memory, but: copy.device),
-      waiting: copy.counter > sent ? copy.counter - sent : 0)
+      waiting: copy.counter > sent ? copy.counter - sent : 0, isSparing: try sparesStore())
   }
 
   /// A hash over the last head of each machine that was taken, and the own one: see kura-sync-format(5).

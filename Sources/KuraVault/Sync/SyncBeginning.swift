@@ -13,17 +13,23 @@ extension UnlockedVault {
   /// Begins to share the vault: it gets a name of its own, under which its changes are counted from 1, and the first
   /// epoch. Nothing is written to a store yet.
   ///
-  /// - Parameter label: What its owner calls this copy; nil for the machine's name.
+  /// - Parameters:
+  ///   - label: What its owner calls this copy; nil for the machine's name.
+  ///   - isSparing: Whether no slot but a recovery key's ever gets into the store, as long as it is shared so.
   /// - Throws: ``VaultError/takesNewFormat``; ``VaultError/busy`` where it is shared already;
-  ///   ``VaultError/labelInvalid(_:)``; those of the file.
-  public mutating func share(label: [UInt8]? = nil) throws(VaultError) {
+  ///   ``VaultError/labelInvalid(_:)``; ``VaultError/recoveryKeyNeeded`` where the store would get no slot at all; those of
+  ///   the file.
+  public mutating func share(
+    label: [UInt8]? = nil, sparing isSparing: Bool = false
+  ) throws(VaultError) {
     guard format > .first else { throw .takesNewFormat }
     guard try !isShared() else { throw .busy }
+    guard !isSparing || trust.slots.hasRecoveryKey else { throw .recoveryKeyNeeded }
     let device = try becomeAnother()
     let epoch = try DeviceTable.Epoch.fresh()
     let seed = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
     let place = AssociatedData.remote(.epochRecord, vault: id, device: device, epoch: epoch)
-    let cut = EpochCut(first: 1).encoded
+    let cut = EpochCut(first: 1, sparing: isSparing).encoded
     var record = EpochRecord(
       vault: id, maker: device, parents: [], ancestors: [],
       sealed: try place.sealPadded(cut.span, under: keys.remote, .header))

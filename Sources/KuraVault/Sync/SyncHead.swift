@@ -186,14 +186,15 @@ extension UnlockedVault {
     return ids
   }
 
-  /// The header and the slots that open the vault elsewhere; nil where there are none.
+  /// The header and the slots that open the vault elsewhere, as far as the store is to get them; nil where there are
+  /// none.
   mutating func headerObject() throws(VaultError) -> HeaderObject? {
     if try remoteMemory()?.awaitsSlots == true { return nil }
     let rows = trust.slots.map {
       WaitingSlot(header: $0.header, key: $0.key, protected: $0.protected)
     }
     let waiting = keys.ring.ledger?.waiting ?? []
-    let slots = HeaderObject.travelling(rows + waiting)
+    let slots = HeaderObject.travelling(rows + waiting, sparing: try sparesStore())
     return slots.isEmpty ? nil : try fromFormat(.slot, HeaderObject(header, slots: slots))
   }
 }

@@ -19,7 +19,7 @@ extension SyncRun {
       try look(at: name, &vault)
       looked.insert(name)
     }
-    if let tip = sameKey.take() {
+    if let tip = sameKey.take()?.tip {
       try fromVault { () throws(VaultError) in try vault.adopt(tip) }
       epoch = tip.epoch
       (fronts, reports, looked, tips) = ([:], [:], [], [:])

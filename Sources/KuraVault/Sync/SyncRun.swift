@@ -55,7 +55,7 @@ public struct SyncRun: ~Copyable {
   /// The epochs that the store has shown, and that are neither this vault's nor before it.
   var tips: [DeviceTable.Epoch: SyncTip] = [:]
   /// A first epoch under this vault's own key, which is taken for the own one.
-  var sameKey: SyncTip?
+  var sameKey: (tip: SyncTip, isSparing: Bool)?
   /// By what the next of them is entered, with its passcode; nil where there is none, or not all of it is here.
   public internal(set) var entrance: JoinOffer?
   /// Whether all epochs came here that are beside the vault's own, so that one is to be begun that brings them together.

@@ -188,7 +188,7 @@ extension SyncRun {
   private mutating func take(
     _ taking: SyncTaking, _ vault: inout UnlockedVault
   ) throws(SyncStop) {
-    try takeHeader(taking)
+    try takeHeader(taking, &vault)
     while taking.next < taking.report.packs.count {
       let pack = taking.report.packs[taking.next]
       if pack.number > taking.taken {
@@ -211,7 +211,9 @@ extension SyncRun {
   }
 
   /// Reads which slots the writer has, for tables that name them.
-  private mutating func takeHeader(_ taking: SyncTaking) throws(SyncStop) {
+  private mutating func takeHeader(
+    _ taking: SyncTaking, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
     let hash = taking.front.head.header
     guard !taking.isHeaderKnown, hash.contains(where: { $0 != 0 }) else { return }
     let path = RemotePath.object(taking.device, hash: hash)
@@ -221,6 +223,11 @@ extension SyncRun {
       let body = try? RemoteObject.body(of: bytes.span, .header, in: epoch, named: hash),
       let header = try? HeaderObject(decoding: body)
     {
+      let isSparing = try fromVault { () throws(VaultError) in try vault.sparesStore() }
+      guard header.isSparing || !isSparing else {
+        taking.isWhole = false
+        return report.name(.passcodesLeft, taking.device)
+      }
       taking.header = header
     } else {
       report.name(.late, taking.device)
