@@ -12,6 +12,8 @@ import Testing
   let (desk, laptop): (Bench, Bench)
   let (first, second): (Wire, Wire)
   let store = Shelf()
+  /// What the first machine left when it was alone.
+  let offer: Shelf.Offer
 
   init() throws {
     (desk, laptop) = (try Bench(), try Bench())
@@ -23,6 +25,7 @@ import Testing
     #expect(try desk.ask(first) { try $0.put("note", "7") }.isOK)
     try store.meet(desk, first)
     let offer = try store.offer()
+    self.offer = offer
     #expect(try laptop.ask(second) { try Shelf.join([offer], &$0) }.isOK)
     try store.meet(laptop, second)
     try store.meet(desk, first)
@@ -32,21 +35,33 @@ import Testing
   private func rekey(_ passcode: String = Bench.passcode, removing device: [UInt8] = []) throws
     -> Received
   {
-    let begun = try desk.ask(first) {
+    try rekey(desk, first, passcode, removing: device)
+  }
+
+  private func rekey(
+    _ bench: Bench, _ wire: Wire, _ passcode: String = Bench.passcode, removing device: [UInt8]
+  ) throws -> Received {
+    let begun = try bench.ask(wire) {
       try $0.putRequest(
         .rekey(
           .init(
             current: passcode.utf8.span, keyFile: Span(), flags: [], removing: device.span)))
     }
     guard begun.isOK else { return begun }
-    var frame = try desk.ask(first) { try $0.putConfirm() }
-    while frame.type == .progress { frame = try desk.reply(on: first) }
+    var frame = try bench.ask(wire) { try $0.putConfirm() }
+    while frame.type == .progress { frame = try bench.reply(on: wire) }
     return frame
   }
 
   private func enter(_ there: String, here: String? = nil) throws -> Received {
+    try enter(laptop, second, there, here: here)
+  }
+
+  private func enter(
+    _ bench: Bench, _ wire: Wire, _ there: String, here: String? = nil
+  ) throws -> Received {
     if let here {
-      try second.send {
+      try wire.send {
         try $0.putRequest(
           .syncEnter(
             .init(
@@ -54,13 +69,13 @@ import Testing
           ))
       }
     } else {
-      try second.send {
+      try wire.send {
         try $0.putRequest(
           .syncEnter(.init(by: OwnerWord(.passcode, there.utf8.span), here: OwnerWord())))
       }
     }
-    var frame = try laptop.reply(on: second)
-    while frame.type == .progress { frame = try laptop.reply(on: second) }
+    var frame = try bench.reply(on: wire)
+    while frame.type == .progress { frame = try bench.reply(on: wire) }
     return frame
   }
 
@@ -142,5 +157,34 @@ import Testing
     try store.meet(desk, first)
     try store.meet(laptop, second)
     #expect(try enter(Bench.passcode).failure == .unsupported)
+  }
+
+  /// Two keys of which one took out who made the other: each opens by another passcode, and that one is entered first.
+  @Test func `is tried with all that there are`() throws {
+    let (tower, offer) = (try Bench(), offer)
+    let third = try tower.client()
+    #expect(try tower.ask(third) { try Shelf.join([offer], &$0) }.isOK)
+    for _ in 0..<2 {
+      for (bench, wire) in [(tower, third), (desk, first), (laptop, second)] {
+        try store.meet(bench, wire)
+      }
+    }
+    let own = try #require(try status(desk, first).devices.first { $0.isThis }?.device)
+    let before = store.files
+    #expect(try desk.ask(first) { try $0.changePasscode(Bench.passcode, to: "of desk") }.isOK)
+    #expect(try rekey("of desk").isOK)
+    try store.meet(desk, first)
+    let apart = store.files
+    store.files = before
+    #expect(try rekey(laptop, second, removing: own).isOK)
+    try store.meet(laptop, second)
+    store.files.merge(apart.filter { before[$0.key] != $0.value }) { _, other in other }
+    try store.meet(tower, third)
+    #expect(try enter(tower, third, Bench.passcode).failure == .changedMeanwhile)
+    #expect(try enter(tower, third, "wrong", here: Bench.passcode).failure == .wrongPasscode)
+    #expect(try enter(tower, third, "of desk", here: Bench.passcode).isOK)
+    try store.meet(tower, third)
+    #expect(try enter(tower, third, Bench.passcode, here: "of desk").isOK)
+    #expect(try tower.value("note", third) == "7")
   }
 }

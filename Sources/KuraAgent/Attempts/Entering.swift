@@ -7,24 +7,24 @@ internal import SecureMemory
 /// Puts a vault under the key that another machine gave it, once secrets have opened a slot there and the vault here.
 /// Unchecked: the loop hands it to the worker and takes it back, so one thread has it at a time.
 final class Entering: Act, @unchecked Sendable {
-  private var offer: JoinOffer
+  /// All that may be entered.
+  private let offers: [Joining.Offer]
   private let session: Session
   /// The slots of the vault as it is here.
   private let own: UnlockAttempt
-  private let stateDirectory: String
   /// What is shown for it.
   private let credential: Credential
   /// What opens one of them; nil where it is what opens one there.
   private let ownSecret: SecretBytes?
+  private var offer: JoinOffer?
   private var key: VaultKey?
   private var fresh: VaultKey?
 
   init(
-    _ offer: JoinOffer, _ own: UnlockAttempt, by credential: Credential,
-    _ ownSecret: consuming SecretBytes?, _ session: Session, in stateDirectory: String
+    _ offers: [Joining.Offer], _ own: UnlockAttempt, by credential: Credential,
+    _ ownSecret: consuming SecretBytes?, _ session: Session
   ) {
-    self.stateDirectory = stateDirectory
-    self.offer = offer
+    self.offers = offers
     (self.own, self.credential) = (own, credential)
     self.ownSecret = ownSecret
     self.session = session
@@ -32,35 +32,44 @@ final class Entering: Act, @unchecked Sendable {
 
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
     // Both are one try: neither is right before the other is.
-    key = try job.prove(secret) { key, mistake throws(VaultError) in
-      try offer.check(by: key)
-      fresh = try open(by: secret, noting: &mistake)
-    }
-    try chooseOther(secret)
-  }
-
-  /// Where several keys were given, one is entered that did not take out who gave another one.
-  private func chooseOther(_ secret: borrowing SecretBytes) throws(VaultError) {
-    guard try isRival(key) else { return }
-    for other in offer.others {
-      let slots = try other.attempt(stateDirectory: stateDirectory)
-      guard let found = try? slots.open(credential, secret: secret),
-        try !other.removesRivals(by: found)
-      else { continue }
-      offer = other
-      key = consume found
-      return
+    key = try job.prove(secret) { credential, secret, mistake throws(VaultError) in
+      let key = try openThere(credential, secret, noting: &mistake)
+      var another = Mistake()
+      do throws(VaultError) { fresh = try openHere(by: secret, noting: &another) } catch {
+        mistake = another
+        throw error
+      }
+      return key
     }
   }
 
-  private func isRival(_ key: borrowing VaultKey?) throws(VaultError) -> Bool {
-    switch key {
-    case .some(let key): try offer.removesRivals(by: key)
-    case .none: false
+  /// Opens the first that the secret opens, but rather one that did not take out who gave another key.
+  private func openThere(
+    _ credential: Credential, _ secret: borrowing SecretBytes, noting mistake: inout Mistake
+  ) throws(VaultError) -> VaultKey {
+    var failure: VaultError?
+    var rival: VaultKey?
+    for other in offers {
+      do throws(VaultError) {
+        let key = try other.slots.open(credential, secret: secret, noting: &mistake)
+        guard try other.left.removesRivals(by: key) else {
+          offer = other.left
+          return key
+        }
+        guard offer == nil else { continue }
+        offer = other.left
+        rival = consume key
+      } catch {
+        guard error != .outOfMemory else { throw error }
+        // What one of them has against the secret counts more than what is wrong with another one.
+        if failure == nil || error.isWrongSecret { failure = error }
+      }
     }
+    guard let key = rival.take() else { throw failure ?? .copyDamaged }
+    return key
   }
 
-  private func open(
+  private func openHere(
     by secret: borrowing SecretBytes, noting mistake: inout Mistake
   ) throws(VaultError) -> VaultKey {
     switch ownSecret {
@@ -87,6 +96,7 @@ final class Entering: Act, @unchecked Sendable {
   private func begin(
     _ vault: inout UnlockedVault, _ key: borrowing VaultKey?, _ fresh: borrowing VaultKey?
   ) throws(VaultError) -> Rekey {
+    guard let offer else { throw .copyDamaged }
     switch key {
     case .some(let key):
       switch fresh {
@@ -110,19 +120,19 @@ extension Agent {
     var file = try openForAttempt(connection)
     let secret = try secret(request.there.secret.bytes)
     let own = request.here.credential == nil ? nil : try self.secret(request.here.secret.bytes)
-    let there: Tally
+    var offers: [Joining.Offer] = []
     let here: UnlockAttempt
     do throws(VaultError) {
-      let slots = try offer.attempt(stateDirectory: configuration.stateDirectory)
-      there = Tally(slots, for: credential, .unknown, tallies)
+      for left in [offer] + offer.others {
+        offers.append((left, try left.attempt(stateDirectory: configuration.stateDirectory)))
+      }
       here = try file.attempt()
     } catch { throw Refusal(error, at: connection.vaultPath) }
+    let there = Tally(offers[0].slots, for: credential, .unknown, tallies)
     // The session has the vault, which is what is changed.
     file.close()
     try checkWait(there, secret, session)
-    let act = Entering(
-      offer, here, by: request.here.credential ?? credential, own, session,
-      in: configuration.stateDirectory)
+    let act = Entering(offers, here, by: request.here.credential ?? credential, own, session)
     start(Attempt(act, secret, there, of: session, for: connection), for: connection)
   }
 }
