@@ -73,8 +73,9 @@ import Testing
     #expect(phone.refusal() == nil && desk.refusal() == nil)
     for file in [desk, phone] {
       let vault = try file.unlock()
-      let standing = vault.keys.ring.ledger?.slots.standing ?? []
-      #expect(standing.map(\.kind) == [.recoveryKey])
+      let listed = Set((vault.keys.ring.ledger?.slots ?? []).flatMap { $0.slots.map(\.id) })
+      let own = vault.trust.slots.filter { $0.kind == .passcode }.compactMap(\.id)
+      #expect(own.count == 1 && listed.isDisjoint(with: own) && !listed.isEmpty)
       vault.fold()
     }
     try expectNothing(of: desk, phone)

@@ -161,7 +161,7 @@ extension UnlockedVault {
     guard let ledger = keys.ring.ledger, !ledger.slots.isEmpty else {
       return Set(trust.slots.compactMap(\.id))
     }
-    return Set(ledger.slots.standing.map(\.id))
+    return Set(ledger.slots.standing().map(\.id))
   }
 
   /// The item that stands under a name; nil for none.

@@ -29,13 +29,17 @@ extension Sequence<SlotTableSide> {
   ///
   /// If no passcode and no recovery key stood so, those that any side has stand, and the owner is told: nobody shall
   /// be locked out by two removals that did not know of each other.
-  var standing: [SlotTableSide.Slot] {
-    let back = leavesNoWayIn ? every.filter(\.opensForOwner) : []
-    return (agreed + back).sorted { $0.id < $1.id }
+  ///
+  /// - Parameter isSparing: Whether recovery keys alone count, so that nobody's table ends another slot, or brings one.
+  func standing(sparing isSparing: Bool = false) -> [SlotTableSide.Slot] {
+    let back = leavesNoWayIn(sparing: isSparing) ? every.filter(\.opensForOwner) : []
+    return (agreed + back).filter { $0.counts(sparing: isSparing) }.sorted { $0.id < $1.id }
   }
 
-  /// Whether every passcode and recovery key was ended by one side or another.
-  var leavesNoWayIn: Bool { !agreed.contains(where: \.opensForOwner) }
+  /// Whether every passcode and recovery key that counts was ended by one side or another.
+  func leavesNoWayIn(sparing isSparing: Bool = false) -> Bool {
+    !agreed.contains { $0.opensForOwner && $0.counts(sparing: isSparing) }
+  }
 
   private var every: [SlotTableSide.Slot] {
     var every: [SlotID: SlotTableSide.Slot] = [:]
@@ -52,6 +56,8 @@ extension Sequence<SlotTableSide> {
 
 extension SlotTableSide.Slot {
   fileprivate var opensForOwner: Bool { kind == .passcode || kind == .recoveryKey }
+
+  fileprivate func counts(sparing isSparing: Bool) -> Bool { !isSparing || kind == .recoveryKey }
 }
 
 // MARK: - Within a merge

@@ -26,14 +26,15 @@ extension UnlockedVault {
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id))
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
-    let sides = try slotSides(ledger, isSparing)
+    let sides = try slotSides(ledger)
     try noteSlots(&draft)
     guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
       return
     }
-    // What stands elsewhere, and found no room here, stands on.
+    // What stands elsewhere, and found no room here, stands on; what counts for nothing here may open a copy from before.
+    let passed = isSparing ? sides.standing().filter { $0.kind != .recoveryKey } : []
     let slots =
-      sides.travelling(sparing: isSparing).standing.filter { !gone.contains($0.id) }
+      sides.standing(sparing: isSparing).filter { !gone.contains($0.id) } + passed
       + fresh.map { SlotTableSide.Slot($0.id, $0.kind, made: lineage.stamp.entry) }
     guard slots.count <= SlotTableSide.mostSlots else {
       throw .slotsFull(limit: SlotTableSide.mostSlots)
@@ -50,8 +51,8 @@ extension UnlockedVault {
     else { return }
     try writing { vault, draft throws(VaultError) in
       guard var ledger = vault.keys.ring.ledger else { return }
-      let sides = try vault.slotSides(ledger, vault.sparesStore())
-      let standing = sides.standing
+      let sides = try vault.slotSides(ledger)
+      let standing = sides.standing()
       guard ledger.slots.isEmpty, !standing.isEmpty,
         let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero)
       else { return }
@@ -62,11 +63,9 @@ extension UnlockedVault {
   }
 
   /// The changes of the slots that nothing followed.
-  private func slotSides(
-    _ ledger: CopyLedger, _ isSparing: Bool
-  ) throws(VaultError) -> [SlotTableSide] {
+  private func slotSides(_ ledger: CopyLedger) throws(VaultError) -> [SlotTableSide] {
     guard ledger.slots.isEmpty else { return ledger.slots }
-    let slots = try travelling(trust.slots, isSparing)
+    let slots = try travelling(trust.slots, false)
     return [try fromFormat(.ring, SlotTableSide(old: slots))]
   }
 
@@ -107,18 +106,18 @@ extension UnlockedVault {
     else { return }
     let isSparing = try sparesStore()
     // Slots of a header object are nobody's change.
-    let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger, isSparing)
+    let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger)
     let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
     guard sides != mine else { return }
     guard sides.count <= CopyLedger.mostSides else { throw .tooManySides }
     ledger.slots = sides
-    let shown = sides.travelling(sparing: isSparing)
-    let merge = try slots(shown.standing, knowing: mine, &ledger, other, copy, isSparing)
+    let standing = sides.standing(sparing: isSparing)
+    let merge = try slots(standing, knowing: mine, &ledger, other, copy, isSparing)
     plan.ledger = ledger
     plan.slots = merge
     plan.report.slots = UInt64(merge.added.count + merge.removed.count)
     plan.report.waitingSlots = UInt64(ledger.waiting.count)
-    plan.report.keptSlots = shown.leavesNoWayIn
+    plan.report.keptSlots = sides.leavesNoWayIn(sparing: isSparing)
   }
 
   private func slots(

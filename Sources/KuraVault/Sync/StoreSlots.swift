@@ -33,15 +33,3 @@ extension Sequence<SlotRow> {
   /// Whether a recovery key opens one of them.
   var hasRecoveryKey: Bool { contains { $0.kind == .recoveryKey } }
 }
-
-extension Sequence<SlotTableSide> {
-  /// The same sides as far as slots travel.
-  ///
-  /// - Parameter isSparing: Whether recovery keys alone do, so that nobody's table ends another slot, or brings one.
-  func travelling(sparing isSparing: Bool) -> [SlotTableSide] {
-    map { side in
-      guard isSparing else { return side }
-      return SlotTableSide(side.lineage, slots: side.slots.filter { $0.kind == .recoveryKey })
-    }
-  }
-}
