@@ -137,4 +137,36 @@ import Testing
     #expect(files[2].refusal("of it") == nil && files[0].refusal("of it") == .wrongPasscode)
     try expectNothing(of: files[0], files[1], files[2])
   }
+
+  /// Nobody from before can read what is under another key, but who has the key before sees that it was given.
+  @Test func `gets no slot of a copy from before the vault had another key`() throws {
+    let phone = try TestVault.machine(1)
+    try Copies.copy(desk, to: phone)
+    try share()
+    try rekey(desk)
+    try desk.meet(store)
+    try phone.fill { try $0.share(label: Array("phone".utf8)) }
+    store.forgetWrites()
+    #expect(try kinds(ofFindings: phone.meet(store)) == [.late])
+    #expect(store.written.isEmpty)
+    try expectNothing(of: desk, phone)
+  }
+
+  /// Who has no key makes no such record, and who has slots there already goes on.
+  @Test func `keeps nobody waiting by a key of which nothing is proved`() throws {
+    let (phone, other) = (try TestVault.machine(1), try TestVault.machine(2))
+    try Copies.copy(desk, to: phone)
+    try Copies.copy(desk, to: other)
+    try phone.fill { try $0.share(label: Array("phone".utf8)) }
+    let shared = try epoch(phone)
+    try phone.meet(store)
+    try other.fill { try $0.share(label: Array("other".utf8)) }
+    try rekey(other)
+    let apart = TestStore()
+    try other.meet(apart)
+    store.files.merge(apart.files) { now, _ in now }
+    try phone.fill { try $0.put("a", "1") }
+    #expect(try phone.meet(store).sentCount == 1)
+    #expect(try epoch(phone) == shared)
+  }
 }

@@ -43,7 +43,10 @@ extension SyncRun {
       if let cut = try fromVault({ () throws(VaultError) in try vault.cut(of: tip) }) {
         return try compare(tip, cut, of: front, own, &vault)
       }
-      guard isKnown else { return report.name(.late, name) }
+      guard isKnown else {
+        try awaitMaker(of: record, own, &vault)
+        return report.name(.late, name)
+      }
     }
     isHeldBack = true
     if isKnown { fronts[name] = front }
@@ -82,6 +85,26 @@ extension SyncRun {
       return try vault.memoryOfShared().standing.slots.isEmpty
     }
     isHeldBack = isHeldBack || isOpen
+  }
+
+  /// Leaves no slot in the store where another copy of this file gave the vault a key from there, unless others are known
+  /// here: what that keeps out of the store nobody can read who has not the key.
+  private mutating func awaitMaker(
+    of record: EpochRecord, _ own: EpochRecord, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    guard own.parents.isEmpty else { return }
+    let waits = try fromVault { () throws(VaultError) in
+      var isProved = false
+      for parent in record.parents where !isProved {
+        isProved = try fromFormat(
+          .header, record.isProved(for: parent, under: vault.keys.epochProof))
+      }
+      guard isProved, try !vault.sparesStore() else { return false }
+      let memory = try vault.memoryOfShared()
+      let isAlone = try vault.tableOfShared().notes.allSatisfy { $0.device == device }
+      return isAlone && !memory.awaitsSlots && memory.standing.slots.isEmpty
+    }
+    isHeldBack = isHeldBack || waits
   }
 
   /// Whether a head of another epoch was sealed by who had the key of this one.
