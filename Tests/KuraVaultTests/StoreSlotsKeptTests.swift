@@ -31,7 +31,7 @@ import Testing
     #expect(try isSparing(phone) == (late != "record"))
     if late != "record" {
       // Nor does its file bring the passcode that it has in its table.
-      try Copies.merge(phone, into: desk)
+      _ = try Copies.merge(phone, into: desk)
       #expect(desk.refusal("of phone") == .wrongPasscode && desk.refusal() == nil)
     }
     try expectNothing(of: desk, phone)
@@ -120,7 +120,7 @@ import Testing
     try expectNothing(of: desk, twin)
     // A passcode that was ended here does not come back by its file.
     try setPasscode("of desk", desk)
-    try Copies.merge(twin, into: desk)
+    _ = try Copies.merge(twin, into: desk)
     #expect(desk.refusal(TestVault.passcode) == .wrongPasscode && desk.refusal() == nil)
     #expect(try kinds(desk) == [.passcode, .recoveryKey])
   }
@@ -198,7 +198,7 @@ import Testing
 
   /// What stands in the store beside the slot of a recovery key, and whoever put it there.
   private func spoiled(_ header: HeaderObject) throws -> HeaderObject {
-    var vault = try desk.unlock()
+    let vault = try desk.unlock()
     let row = try #require(vault.trust.slots.first { $0.kind == .passcode })
     vault.fold()
     let slot = WaitingSlot(header: row.header, key: row.key, protected: row.protected)
