@@ -149,7 +149,8 @@ extension SyncRun {
     let memory = try vault.memoryOfShared()
     let told = try vault.toldReport(by: device)
     let before = try vault.newestOwnHead(device)
-    let count = vault.trust.root.copy?.counter ?? 0
+    // What is changed from here on, by another engine, is not in this head as a whole.
+    let (count, rootEpoch) = (vault.trust.root.copy?.counter ?? 0, vault.trust.root.epoch)
     let lacking = try lackingValues(&vault)
     let round = try round(after: told?.report, &vault)
     // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
@@ -186,7 +187,7 @@ extension SyncRun {
       || evidence != told?.report?.evidence.map { $0.hash } ?? []
       || table[device]?.label != told?.report?.label || isAwaited(told?.report, table)
     let push = try SyncPush(
-      after: before, told: told, count: count, rootEpoch: vault.trust.root.epoch,
+      after: before, told: told, count: count, rootEpoch: rootEpoch,
       isRewrite: isRewrite, in: round, memory, loads)
     (push.isDue, push.fingerprint) = (isDue, fingerprint)
     return push
