@@ -125,4 +125,94 @@ import Testing
     }
     #expect(sums[0] == sums[1])
   }
+
+  /// Who has the keys can seal a row that names a secret attribute and has none: nobody could bring it together with
+  /// another one, or hand it on.
+  @Test func `are refused where a body has not what its meta names`() throws {
+    let pair = try Copies()
+    try pair.here { try $0.setPolicy(.historyDepth, to: 0) }
+    try pair.part()
+    try pair.there { vault throws in
+      try vault.put("a", "1")
+      try vault.setSecret("pin", "4711", of: "a")
+      try vault.stripSecrets(of: "a")
+    }
+    #expect(throws: VaultError.copyDamaged) { try pair.merge() }
+    try pair.here { vault throws in #expect(try vault.findings() == []) }
+  }
+
+  /// Such have one row where no earlier value is kept.
+  @Test(arguments: Way.allCases) func `come with their secret attributes and codes`(way: Way) throws
+  {
+    let pair = try Copies()
+    try pair.here { try $0.setPolicy(.historyDepth, to: 0) }
+    try pair.part()
+    let code = "otpauth://hotp/a?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=3"
+    try pair.there { vault throws in
+      for item in ["a", "deep"] {
+        try vault.put(item, "1")
+        try vault.setSecret("pin", "4711", of: item)
+      }
+      _ = try vault.protect(Self.name("deep").span)
+      _ = try vault.put(
+        Self.name("bank").span, value: Self.name(code).span, attributes: AttributeEdits(),
+        condition: .create, kind: .otp)
+    }
+    if way == .fileUnderOtherKey { try Copies.rekey(pair.second) }
+    try Self.take(pair.second, into: pair.first, by: way)
+    try pair.here { vault throws in
+      #expect(try vault.secretText("a", "pin") == "4711")
+      #expect(try vault.openedText("deep") == "1")
+      #expect(try vault.item("deep").isProtected && vault.item("bank").isOTP)
+      #expect(try vault.getText("bank") == code)
+      #expect(try vault.findings() == [])
+    }
+    #expect(try Self.state(pair.first) == Self.state(pair.second))
+  }
+
+  /// However large they are, what a step opens and what is held stay small.
+  @Test func `are taken in small parts where they are large`() throws {
+    let pair = try Copies()
+    try pair.part()
+    try pair.there { vault throws in
+      for number in 0..<40 {
+        try vault.put("large/\(number)", [UInt8](repeating: 7, count: 60_000))
+      }
+    }
+    var vault = try pair.first.unlock()
+    var work = try vault.beginMerge(try vault.openCopy(at: pair.second.path))
+    var (claims, most, held) = (0, 0, 0)
+    repeat {
+      most = max(most, work.survey.claims.count - claims)
+      claims = work.survey.claims.count
+      held = max(held, work.sealed.reduce(0) { $0 + $1.row.byteCount })
+    } while try work.step()
+    #expect(claims == 40 && most <= 8)
+    #expect(held > 0 && held < 1_300_000)
+    #expect(try vault.finish(work).added == 40)
+    vault.fold()
+  }
+}
+
+extension UnlockedVault {
+  /// Seals the only row of an item anew without its secret attributes, and leaves its meta as it is.
+  fileprivate mutating func stripSecrets(of item: String) throws {
+    try writing { vault, draft throws(VaultError) in
+      let name = Array(item.utf8)
+      let tag = try vault.keys.tag(of: ItemName.checked(name.span))
+      var path = try vault.rows.tree.path(
+        to: tag, under: draft.root, in: &vault.rows.storage, vault.keys)
+      guard let leaf = BucketLeaves(path.leaves.span).leaf(of: tag) else { throw .notFound }
+      let copy = try vault.rows.itemCopy(tag, leaf: leaf, vault.keys)
+      guard copy.rows.count == 1, let row = copy.rows.first else { throw .notFound }
+      let meta = try vault.keys.seal(row.meta, row.facts)
+      let body = try row.withBody { body throws(VaultError) in
+        try vault.keys.seal(body: body, row.facts)
+      }
+      let sealed = ResealedRow(facts: row.facts, meta: meta, body: body)
+      try vault.rows.storage.store(sealed, [])
+      path.leaves.setLeaf(try vault.keys.leaf(of: sealed, []), of: tag)
+      draft.root.treeRoot = try vault.rows.tree.store(path, in: &vault.rows.storage, vault.keys)
+    }
+  }
 }

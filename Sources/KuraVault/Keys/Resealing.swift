@@ -21,7 +21,7 @@ struct Slice {
 
   var isSpent: Bool { left <= 0 }
 
-  mutating func countLook() { left -= Self.lookCost }
+  mutating func countLook(_ byteCount: Int = 0) { left -= Self.lookCost + byteCount }
   mutating func countLone(_ byteCount: Int) { left -= Self.loneCost + byteCount }
   mutating func countRow(_ byteCount: Int) { left -= Self.rowCost + byteCount }
 }

@@ -41,6 +41,8 @@ struct MergeClaim {
   let hasConflicts: Bool
   /// Whether it has one row in the other copy, and nothing here.
   var isLone = false
+  /// How many bytes that row has.
+  var byteCount = 0
 }
 
 // MARK: - Planning
@@ -110,7 +112,10 @@ extension UnlockedVault {
     if other.trace == nil, let row = other.current {
       other.trace = try copy.trace(of: row.facts.id)
     }
-    return other.loneRow
+    guard let row = other.loneRow else { return nil }
+    // Rows of a pack were held against their metas when it was opened.
+    if copy.file != nil { guard try row.hasItsSecrets() else { throw .copyDamaged } }
+    return row
   }
 }
 

@@ -104,7 +104,7 @@ extension MergeSurvey {
       guard let place = places[id] else { continue }
       let claim = try engine.claim(id, place.ours, place.theirs, difference, &copy)
       add(id, claim)
-      if claim.isLone { slice.countLook() } else { slice.countRow(0) }
+      if claim.isLone { slice.countLook(claim.byteCount) } else { slice.countRow(0) }
       if slice.isSpent { break }
     }
     if pending.isEmpty { places = [:] }

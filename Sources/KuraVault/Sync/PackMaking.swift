@@ -341,7 +341,7 @@ struct PackedItemRows {
 
 extension OpenedRow {
   /// How many bytes meta and body have, at the most.
-  fileprivate var byteCount: Int { OpenedRow.byteCount(meta, body) }
+  var byteCount: Int { OpenedRow.byteCount(meta, body) }
 
   private static func byteCount(_ meta: borrowing ItemMeta, _ body: borrowing PartedBody) -> Int {
     var count = meta.encoded.count + 5 + body.value.count

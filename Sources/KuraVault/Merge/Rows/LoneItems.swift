@@ -21,6 +21,14 @@ extension OpenedRow {
   /// The tag of its name.
   func tag(by keys: borrowing Keyring) throws(VaultError) -> ItemTag { try keys.tag(of: meta) }
 
+  /// Whether its body has the secret attributes that its meta names: whoever brings rows together looks for them.
+  func hasItsSecrets() throws(VaultError) -> Bool {
+    switch body.secrets {
+    case .some: try body.fits(meta)
+    case .none: trail.secrets.isEmpty
+    }
+  }
+
   /// The row that its item gets where it is new, and its chunks.
   fileprivate func sealedAlone(by keys: borrowing Keyring) throws(VaultError) -> LoneRow {
     let row = try sealed(lowestNumber(), by: keys)
@@ -37,7 +45,8 @@ extension MergeClaim {
       claim: PlacedNames.Claim(
         item: row.facts.id, state: row.hasBody ? .live : .deleted,
         protection: row.facts.protection, wanted: wanted),
-      ours: nil, theirs: tag, isNews: true, hasConflicts: false, isLone: true)
+      ours: nil, theirs: tag, isNews: true, hasConflicts: false, isLone: true,
+      byteCount: row.byteCount)
   }
 }
 
@@ -75,11 +84,13 @@ final class LonePart: @unchecked Sendable {
 extension MergeWork {
   /// How many items that are new here are sealed at once.
   private static let loneCount = 8 * LonePart.count
+  /// How many bytes they may have before no more are added: all of them are held opened and sealed.
+  private static let loneByteCount = 1 << 20
 
   /// The rows of the items that come next, as far as they are new here and their places are free.
   mutating func takeLoneRows() throws(VaultError) -> [OpenedRow] {
-    var rows: [OpenedRow] = []
-    while next < plan.items.count, rows.count < Self.loneCount {
+    var (rows, byteCount): ([OpenedRow], Int) = ([], 0)
+    while next < plan.items.count, rows.count < Self.loneCount, byteCount < Self.loneByteCount {
       let item = plan.items[next]
       guard item.isLone, let tag = item.place?.tag, !occupied.contains(tag),
         let theirs = item.theirs
@@ -88,6 +99,7 @@ extension MergeWork {
         throw .copyDamaged
       }
       rows.append(row)
+      byteCount += row.byteCount
       next += 1
     }
     return rows
