@@ -204,7 +204,7 @@ extension MergeCase {
       }
     }
     let merged = given[0].taking(given[1])
-    let open = merged.standing.map { " " + $0.id.hexadecimal }.joined()
+    let open = merged.standing().map { " " + $0.id.hexadecimal }.joined()
     return compare(["stands\(MergeText.ids(merged))", "open\(open)"], lines[rest...])
       + sideFaults(given)
   }
