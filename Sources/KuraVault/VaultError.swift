@@ -68,7 +68,7 @@ public enum VaultError: Error, Equatable, Sendable {
   case copyDamaged
   /// The vault has no place for that before ``UnlockedVault/takeOver()``; nothing was changed.
   case takesNewFormat
-  /// The vault is shared through no store; ``UnlockedVault/share(label:)`` begins that.
+  /// The vault is shared through no store; ``UnlockedVault/share(label:sparing:)`` begins that.
   case notShared
   /// Another device that shares the vault removed this one: it may join as a new one.
   case deviceRemoved
