@@ -21,8 +21,8 @@ void kura_secret_free(void *block, size_t count);
 void kura_secret_wipe(void *block, size_t count);
 /* Zeroes what calls that have returned left on the calling thread's stack, 64 KiB deep. */
 void kura_stack_wipe(void);
-/* Has the C library take large blocks from the system one by one, and give each back when it is freed. By
-   itself it stops doing that once one was freed, and what is left between smaller ones stays resident. */
+/* Has the C library keep blocks of a long value's pieces for the next ones, and take only far larger ones from
+   the system one by one. What is left over stays until kura_memory_trim. */
 void kura_memory_settle(void);
 /* Gives memory that was freed back to the system, where the C library can. */
 void kura_memory_trim(void);
