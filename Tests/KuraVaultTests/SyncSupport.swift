@@ -166,21 +166,29 @@ extension TestVault {
   @discardableResult
   func enter(by entrance: JoinOffer) throws -> Set<DeviceID> {
     var vault = try unlock()
-    let attempt = try entrance.attempt(stateDirectory: stateDirectory)
-    let key = try attempt.open(.passcode, secret: secret(TestVault.passcode))
+    let offer = try chosen(of: [entrance] + entrance.others)
+    let key = try opened(offer)
     do {
-      let rekey = try vault.beginEntering(entrance, by: key, authorizedBy: self.key())
+      let rekey = try vault.beginEntering(offer, by: key, authorizedBy: self.key())
       try vault.complete(rekey)
     } catch {
       vault.fold()
-      if let next = entrance.others.first, error == .eachRemoved {
-        return try enter(by: next)
-      }
       throw error
     }
     let leftOut = vault.leftOut
     vault.fold()
     return leftOut
+  }
+
+  /// The first that did not take out who gave another key; where each did, the first.
+  private func chosen(of offers: [JoinOffer]) throws -> JoinOffer {
+    for offer in offers where try !offer.removesRivals(by: opened(offer)) { return offer }
+    return offers[0]
+  }
+
+  private func opened(_ offer: JoinOffer) throws -> VaultKey {
+    try offer.attempt(stateDirectory: stateDirectory)
+      .open(.passcode, secret: secret(TestVault.passcode))
   }
 
   /// What is known of the machines that share the vault; nil where nobody does.
