@@ -50,6 +50,11 @@ final class Trial {
   private var backup: (machine: Machine, disk: TestVault)?
   /// What alarms may be told of: machines that were copied, put back or taken out.
   private var causes: Set<SyncNotice> = []
+  /// What two machines under one id give rise to: the own head is none as long as half of the other one's stands there,
+  /// and two that have the same counts of that id need not have the same.
+  private static let twinAlarms: Set<SyncNotice> = [
+    .twin, .back, .ownHeadBack, .ownHeadGone, .differs,
+  ]
   /// How many machines began with another one's id.
   private var twins = 0
 
@@ -177,7 +182,7 @@ final class Trial {
   }
 
   private func giveKey(_ machine: Machine, _ number: Int) throws {
-    guard try isKnown(machine) else { return }
+    guard !machine.isStale, try areTwinsKnown(), try isKnown(machine) else { return }
     log.append("\(machine.number) gives the vault another key")
     try machine.file.giveKey()
   }
@@ -186,7 +191,8 @@ final class Trial {
   private func remove(by machine: Machine) throws {
     let state = try machine.file.sharing()
     let others = machines.filter { $0 !== machine && !$0.isRemoved && !$0.isStale }
-    guard !machine.isStale, let other = pick(others), others.count > 1, try isKnown(machine)
+    guard !machine.isStale, let other = pick(others), others.count > 1, try areTwinsKnown(),
+      try isKnown(machine)
     else { return }
     let device = try other.file.settledDevice()
     // Who may still have another one's id is not known from that one.
@@ -202,7 +208,7 @@ final class Trial {
   }
 
   private func keepDisk(of machine: Machine) throws {
-    guard !machine.isStale else { return }
+    guard !machine.isStale, try areTwinsKnown() else { return }
     if dice.below(2) == 0 || machines.count > 10 {
       log.append("\(machine.number) has its disk kept")
       backup = (machine, try machine.file.copiedDisk())
@@ -214,24 +220,28 @@ final class Trial {
     (twin.isReplaced, machine.isStale, twin.isStale) = (machine.isReplaced, true, true)
     machines.append(twin)
     twins += 1
-    causes.formUnion([.twin, .back, .ownHeadBack])
+    causes.formUnion(Self.twinAlarms)
   }
 
   /// What the disk of a machine was is put back, once all that it has is carried.
   private func putBack() throws {
-    guard let (machine, disk) = backup, !machine.isRemoved, !machine.isStale, links == nil else {
-      return
-    }
+    guard let (machine, disk) = backup, !machine.isRemoved, !machine.isStale, links == nil,
+      try areTwinsKnown()
+    else { return }
     try meet(machine)
     carry(machine, portion: 100)
-    guard try machine.file.isCarried() else { return }
+    // What it wrote under a key that others have left only it can bring along.
+    let now = try epoch(of: machine)
+    guard try machine.file.isCarried(),
+      try machines.allSatisfy({ try $0.isRemoved || epoch(of: $0) == now })
+    else { return }
     log.append("\(machine.number) is put back")
     backup = nil
     machine.file = disk
     machine.isStale = true
     twins += 1
     record.lives[machine.number, default: 0] += 1
-    causes.formUnion([.twin, .back, .ownHeadBack])
+    causes.formUnion(Self.twinAlarms)
   }
 
   /// - Returns: Whether a file was carried.
@@ -246,6 +256,11 @@ final class Trial {
   /// Whether a file may be merged: not as long as two have one id and somebody does not know which of them goes on under it.
   private func mayMerge(_ one: Machine, _ other: Machine) throws -> Bool {
     guard !one.isStale, !other.isStale, try epoch(of: one) == epoch(of: other) else { return false }
+    return try areTwinsKnown()
+  }
+
+  /// Whether everybody knows which machine goes on under which id.
+  private func areTwinsKnown() throws -> Bool {
     guard twins > 0 else { return true }
     let known = try machines.filter { !$0.isRemoved }.map { try $0.file.turned() }
     return known.allSatisfy { $0 == known[0] && $0.count >= twins }
@@ -264,6 +279,8 @@ final class Trial {
     let device = try? machine.file.settledDevice()
     guard let device, let path = pick(hub.paths.filter { $0.isObject(of: device) }) else { return }
     log.append("lost is one of \(machine.number)")
+    // Without its record a head of another key than the vault has says nothing.
+    causes.insert(.ownHeadGone)
     hub.lose(path)
     for machine in machines { machine.folder.lose(path) }
   }

@@ -97,11 +97,11 @@ class Record:
         self.now.conflicts.setdefault(item, []).append((part, text(word)))
 
     def is_opened_beside(self, item):
-        """Whether a side does not know of an unprotect.  Who had sealed it as protected by then cannot open it without the
-        owner, so there the item stays protected until the next change of it."""
-        facts, sides = self.ledger.facts, M.sides(item)
-        opened = [facts[id] for id in self.ledger.ids(self.ledger.known(item)) if facts[id].op == "unprotect"]
-        return any(not (facts[r.id].before | facts[r.id].bit) & u.bit for u in opened for r in sides)
+        """Whether an unprotect and some other change did not know of each other.  Who had sealed that as protected by then
+        cannot open it without the owner, so there the item stays protected, also with what is put into it later."""
+        facts = [self.ledger.facts[id] for id in self.ledger.ids(self.ledger.known(item))]
+        return any(not a.before & u.bit and not u.before & a.bit
+                   for u in facts if u.op == "unprotect" for a in facts if a is not u)
 
     def stays_protected(self, i, item):
         """Whether an item may stay as it is while its rows are sealed as protected: where somebody unprotected it beside that,
