@@ -86,6 +86,35 @@ import Testing
     }
   }
 
+  /// Where the one that gave way has the lower id, which is half of them, it comes back to its name.
+  @Test func `come back to who gave way to a protected item, once that is none any more`() throws {
+    let names = (0..<16).map { "item/\($0)" }
+    let machines = try Machines(3)
+    let (desk, phone) = (machines.all[0], machines.all[1])
+    try desk.fill { vault throws in for name in names { try vault.put(name, "desk") } }
+    try phone.fill { vault throws in
+      for name in names {
+        try vault.put(name, "phone")
+        _ = try vault.protect(Array(name.utf8).span)
+      }
+    }
+    try machines.settle()
+    try phone.fill { vault throws in
+      for name in names { _ = try vault.unprotect(Array(name.utf8).span, by: try vault.owner()) }
+    }
+    try machines.settle()
+    for machine in [desk, machines.all[2]] {
+      try machine.fill { vault throws in
+        for name in names {
+          let first = try vault.heldItem(name)
+          let beside = try vault.names().first { $0.hasPrefix(name + " (") }
+          let second = try vault.heldItem(try #require(beside))
+          #expect(try #require(first).id < #require(second).id)
+        }
+      }
+    }
+  }
+
   @Test func `are settled alike, whatever was deleted, purged or renamed under them`() throws {
     let pair = try Copies()
     try pair.here { vault throws in

@@ -51,7 +51,8 @@ extension Trial {
           "\(number) \(word) \(name)\(after.map { " \($0)" } ?? "")\(key.map { " \($0)" } ?? "")\(kind == 9 ? " gone" : "")"
         )
         do {
-          try self.note(word, name, to: after, on: number, in: &vault, body)
+          let set = key.map { kind == 9 ? [:] : [$0: text] } ?? [:]
+          try self.note(word, name, to: after, setting: set, on: number, in: &vault, body)
         } catch let error as VaultError {
           switch error {
           case .notFound, .exists, .ownerNeeded, .notDeleted, .revisionNotFound, .revisionCurrent:

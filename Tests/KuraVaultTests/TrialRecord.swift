@@ -23,9 +23,11 @@ struct TrialRecord {
   /// - Parameters:
   ///   - name: The item's, or that of one to be.
   ///   - after: Its name then; nil for the same.
+  ///   - set: The attributes that are set, also to what they were: who deletes one meanwhile contradicts that.
   mutating func note(
-    _ word: String, _ name: String, to after: String? = nil, on machine: Int,
-    in vault: inout UnlockedVault, _ body: (inout UnlockedVault) throws -> Void
+    _ word: String, _ name: String, to after: String? = nil, setting set: [String: String] = [:],
+    on machine: Int, in vault: inout UnlockedVault,
+    _ body: (inout UnlockedVault) throws -> Void
   ) throws {
     let before = try vault.heldItem(name)
     let old = try vault.shownFields(name)
@@ -47,7 +49,9 @@ struct TrialRecord {
         fields = Self.changed(old, new)
         fields["value"] = new["value"]
       // One that is not there is not deleted.
-      case "attr": fields = Self.changed(old, new)
+      case "attr":
+        fields = Self.changed(old, new)
+        for (key, text) in set { fields["attr:" + key] = text.hexadecimalDigits }
       case "mv": fields = ["name": (after ?? name).hexadecimalDigits]
       case "restore", "keep":
         fields = Self.changed(old, new)

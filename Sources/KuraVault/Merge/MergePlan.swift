@@ -39,6 +39,8 @@ struct MergeClaim {
   /// Whether something of it is new here.
   let isNews: Bool
   let hasConflicts: Bool
+  /// Whether it was protected here, and is not any more: who gave way to it may come before it.
+  var isOpened = false
   /// Whether it has one row in the other copy, and nothing here.
   var isLone = false
   /// How many bytes that row has.
@@ -59,6 +61,7 @@ extension UnlockedVault {
       let wanted = copy.isUnderOtherKey ? try row.tag(by: keys) : row.facts.tag
       return MergeClaim(lone: row, at: theirs, wanted: wanted)
     }
+    let wasProtected = mine?.rows.contains { $0.facts.protection == .protected } ?? false
     let merge = try merged(id, mine, theirs, leaves, &copy)
     let isPurged = merge.standing.state == .purged
     let wanted =
@@ -69,7 +72,8 @@ extension UnlockedVault {
       claim: PlacedNames.Claim(
         item: id, state: merge.standing.state, protection: merge.standing.protection,
         wanted: wanted),
-      ours: ours, theirs: theirs, isNews: merge.isNews, hasConflicts: merge.standing.hasConflicts)
+      ours: ours, theirs: theirs, isNews: merge.isNews, hasConflicts: merge.standing.hasConflicts,
+      isOpened: wasProtected && merge.standing.protection == .standard)
   }
 
   /// All rows of an item in this copy.

@@ -130,7 +130,8 @@ extension MergeSurvey {
     let isFree =
       bucket > 0
       || claims.values.contains { known in
-        known.ours != nil && (known.ours != known.claim.wanted || known.claim.state != .live)
+        known.ours != nil
+          && (known.ours != known.claim.wanted || known.claim.state != .live || known.isOpened)
       }
     guard isFree else { return false }
     let end = UInt32(1) << (6 * UInt32(root.depth))
