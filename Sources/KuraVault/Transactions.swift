@@ -81,6 +81,7 @@ extension UnlockedVault {
   mutating func commit(_ changed: Draft) throws(VaultError) {
     var draft = changed
     try journalChanges(&draft)
+    if draft.freesName { try noteFreedName(&draft) }
     let sealed = try keys.seal(draft.root)
     let fingerprint = try keys.fingerprint(of: draft.root)
     do {

@@ -54,6 +54,8 @@ struct Draft {
   var orphaned: [ValueID] = []
   /// Whether the WAL is to be cleared of what readable rows stood there before.
   var leavesOldBodies = false
+  /// Whether an item may have left a name to one that had given way, or come behind it.
+  var freesName = false
   /// Whether the owner's proof was given for this change.
   var isByOwner = false
   /// The changes that the journal of a shared vault is to have; none in any other.

@@ -103,7 +103,7 @@ import Testing
       for name in names { _ = try vault.unprotect(Array(name.utf8).span, by: try vault.owner()) }
     }
     try machines.settle()
-    for machine in [desk, machines.all[2]] {
+    for machine in machines.all {
       try machine.fill { vault throws in
         for name in names {
           let first = try vault.heldItem(name)
@@ -111,6 +111,69 @@ import Testing
           let second = try vault.heldItem(try #require(beside))
           #expect(try #require(first).id < #require(second).id)
         }
+      }
+    }
+  }
+
+  /// Also on the machine that does it, which hears nothing new of it.
+  @Test(arguments: Freeing.allCases)
+  func `come back on each machine alike to who gave way to an item that was`(
+    _ change: Freeing
+  ) throws {
+    let names = (0..<8).map { "item/\($0)" }
+    let machines = try Machines(3)
+    let (desk, phone) = (machines.all[0], machines.all[1])
+    try desk.fill { vault throws in for name in names { try vault.put(name, "desk") } }
+    try phone.fill { vault throws in
+      for name in names {
+        try vault.put(name, "phone")
+        if change == .unprotected { _ = try vault.protect(Array(name.utf8).span) }
+      }
+    }
+    try machines.settle()
+    try phone.fill { vault throws in for name in names { try change.make(name, &vault) } }
+    try machines.settle()
+    let found = try machines.all.map { machine in
+      var found: [String: ItemID] = [:]
+      try machine.fill { vault throws in
+        for name in try vault.names(includingDeleted: true) {
+          found[name] = try vault.heldItem(name)?.id
+        }
+      }
+      return found
+    }
+    for name in names { #expect(found[1][name] != nil) }
+    #expect(found[0] == found[1])
+    #expect(found[2] == found[1])
+  }
+
+  @Test func `come back where they were left before the vault was shared`() throws {
+    let pair = try Copies()
+    try pair.part()
+    try pair.here { vault throws in try vault.put("a", "here") }
+    try pair.there { vault throws in try vault.put("a", "there") }
+    _ = try pair.merge()
+    try pair.here { vault throws in _ = try vault.purge(Array("a".utf8).span, .item) }
+    try pair.first.share()
+    try pair.first.meet(TestStore())
+    try pair.here { vault throws in
+      #expect(try vault.names() == ["a"])
+      #expect(try !vault.memoryOfShared().mustPlaceNames)
+    }
+  }
+
+  enum Freeing: CaseIterable {
+    case purged, renamed, deleted, unprotected
+    case deletedByImport
+
+    func make(_ name: String, _ vault: inout UnlockedVault) throws {
+      let bytes = Array(name.utf8)
+      switch self {
+      case .purged: _ = try vault.purge(bytes.span, .item)
+      case .renamed: _ = try vault.move(bytes.span, to: Array("else/\(name)".utf8).span)
+      case .deleted: try vault.remove(bytes.span)
+      case .deletedByImport: _ = try vault.store([Given(name, "", at: 1, as: .deleted)])
+      case .unprotected: _ = try vault.unprotect(bytes.span, by: try vault.owner())
       }
     }
   }

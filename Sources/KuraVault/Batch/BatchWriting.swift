@@ -214,6 +214,7 @@ extension UnlockedVault {
       modified: draft.root.time, entry.manner.times)
     if batch.isFailing { return nil }
     if isDeletion || change.isDeleted { try draft.countDeleted(isDeletion) }
+    if isDeletion { draft.freesName = true }
     let content = try content(text.bytes.extracting(entry.value))
     return try storeRevision(
       change, next, content, entry.manner.kind, protecting: entry.manner.isProtecting, &draft

@@ -133,6 +133,7 @@ extension UnlockedVault {
     let change = try beginChange(of: try keys.tag(of: name))
     try change.check(live: revision)
     try draft.countDeleted(true)
+    draft.freesName = true
     let content = try NewContent(inline: Span())
     let next = try change.next(
       name.bytes, AttributeEdits(), setting: .deletion, size: 0, modified: draft.root.time)

@@ -72,6 +72,7 @@ extension UnlockedVault {
     if tag == newTag { return facts.revision }
     let lineage = try nextLineage(of: change, facts.id, &draft)
     let row = try renamed(tag, new, newTag, as: lineage)
+    draft.freesName = true
     try vacate(newTag, to: change, old, replacing: replacing, &draft)
     try place(row, history, &draft)
     return row.facts.revision

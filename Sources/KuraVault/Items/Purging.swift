@@ -96,6 +96,7 @@ extension UnlockedVault {
       draft.root.itemCount > 0
     else { throw .damaged(.root) }
     draft.root.itemCount -= 1
+    draft.freesName = true
     try orphan(values, &draft)
     try rows.storage.deleteKept(history.entries, of: facts.id)
     try removeRow(facts.tag, change.path, &draft)

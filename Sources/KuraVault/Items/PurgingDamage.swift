@@ -31,6 +31,7 @@ extension UnlockedVault {
     let kept = try keptRows(besides: items).filter { own == nil || $0.id == own }
     guard draft.root.itemCount > 0 else { throw .damaged(.root) }
     draft.root.itemCount -= 1
+    draft.freesName = true
     draft.root.deletedCount = min(deletedCount, draft.root.itemCount)
     try orphan(values, &draft)
     do {

@@ -83,6 +83,7 @@ extension UnlockedVault {
     _ key: borrowing ProtectedKey?, _ draft: inout Draft
   ) throws(VaultError) -> UInt64 {
     guard let (facts, kept) = change.kept else { throw .notFound }
+    if protection == .standard { draft.freesName = true }
     let history = try reseal(kept, of: facts.id, as: protection, key, &draft)
     let lineage = try nextLineage(of: change, facts.id, &draft)
     let isDisplaced = change.shown?.isDisplaced ?? false

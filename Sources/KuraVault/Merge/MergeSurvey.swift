@@ -128,7 +128,7 @@ extension MergeSurvey {
   ) throws(VaultError) -> Bool {
     let root = engine.trust.root
     let isFree =
-      bucket > 0
+      bucket > 0 || copy.placesNames
       || claims.values.contains { known in
         known.ours != nil
           && (known.ours != known.claim.wanted || known.claim.state != .live || known.isOpened)

@@ -68,7 +68,7 @@ public struct MergeWork: ~Copyable {
     return (UInt64(min(done, total)), UInt64(max(1, total)))
   }
 
-  fileprivate var isNothing: Bool { isTrial || plan.isNothing }
+  fileprivate var isNothing: Bool { isTrial || (plan.isNothing && !copy.placesNames) }
 
   /// Does a few milliseconds of work.
   ///
@@ -137,6 +137,7 @@ public struct MergeWork: ~Copyable {
       // What a store has is known by where it stands there.
       if copy.file != nil { try engine.noteForeign(&draft) }
       if let late = copy.late { try engine.note(late, &draft) }
+      if copy.placesNames { try engine.notePlacedNames(&draft) }
       if let slots = plan.slots { try engine.takeSlots(slots, &draft) }
       if let ledger = plan.ledger { try engine.takeSettings(ledger, &draft) }
       try engine.growTree(&draft)

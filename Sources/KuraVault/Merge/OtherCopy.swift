@@ -66,6 +66,14 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
+  /// Whether names are placed again, though nothing may be taken.
+  var placesNames: Bool {
+    switch source {
+    case .file: false
+    case .pack(let pack): pack.placesNames
+    }
+  }
+
   /// What it knows of an item that was purged.
   func trace(of item: ItemID) throws(VaultError) -> PurgeTrace? {
     switch source {

@@ -16,6 +16,8 @@ struct CopyPack {
   private(set) var ledger = CopyLedger(machine: .zero)
   /// What is to be left out of the items; nil for a pack, which has some to take.
   var late: LateChanges?
+  /// Whether names are placed again, wherever they may be free.
+  private(set) var placesNames = false
 
   /// Reads a pack, and holds each row against what a row of a vault has to be.
   ///
@@ -45,6 +47,15 @@ struct CopyPack {
     for item in items { self.items[item] = ItemCopy() }
     (values, self.late) = ([:], late)
   }
+
+  /// Nothing at all: what is here gets the names that it has where all was just brought together.
+  static func placingNames() -> CopyPack {
+    var pack = CopyPack()
+    pack.placesNames = true
+    return pack
+  }
+
+  private init() { values = [:] }
 
   /// Leaves out what devices changed beyond the last change of theirs that counts, but where something else would be lost
   /// with it.

@@ -63,7 +63,7 @@ extension UnlockedVault {
       let note = try fromFormat(
         .header, DeviceNote(device: copy.device, label: label, key: key))
       var memory = RemoteMemory(device: copy.device, record: record)
-      (memory.mustRewrite, memory.mustWalk) = (true, true)
+      (memory.mustRewrite, memory.mustWalk, memory.mustPlaceNames) = (true, true, true)
       vault.keys.ring.ledger?.epoch = epoch
       try vault.store(DeviceTable(note), memory, &draft)
       try vault.storeRing(&draft)
@@ -144,6 +144,16 @@ extension UnlockedVault {
       memory.leaveOld()
       memory.mustWalk = true
     }
+  }
+
+  /// Notes that names are to be placed again: others do that where they hear of the change, and this copy hears nothing.
+  mutating func noteFreedName(_ draft: inout Draft) throws(VaultError) {
+    try change(&draft) { $0.mustPlaceNames = true }
+  }
+
+  /// Notes that names were placed again.
+  mutating func notePlacedNames(_ draft: inout Draft) throws(VaultError) {
+    try change(&draft) { $0.mustPlaceNames = false }
   }
 
   /// Notes that the slots are those of a slot table.

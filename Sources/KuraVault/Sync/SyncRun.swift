@@ -12,7 +12,7 @@ internal import KuraStorage
 public struct SyncRun: ~Copyable {
   /// Names what is done, one after the other.
   enum Stage {
-    case reading, settling, pulling, pushing, cleaning, done
+    case reading, settling, pulling, placing, pushing, cleaning, done
   }
 
   /// What it came to until now.
@@ -63,6 +63,7 @@ public struct SyncRun: ~Copyable {
   /// Devices whose later changes others may still take for theirs, and up to which change they count.
   let barred: [DeviceID: UInt64]
   var taking: SyncTaking?
+  private var placing: MergeWork?
   var push: SyncPush?
 
   /// Begins a meeting.
@@ -124,6 +125,9 @@ public struct SyncRun: ~Copyable {
       stage = .pulling
     case .pulling:
       try pull(&vault)
+      stage = .placing
+    case .placing:
+      try placeNames(&vault)
       stage = .pushing
     case .pushing:
       try push(&vault)
@@ -137,6 +141,26 @@ public struct SyncRun: ~Copyable {
       (isSaid, stage) = (isSaid || isCleaned, isCleaned ? .pushing : .done)
     case .done: break
     }
+  }
+}
+
+extension SyncRun {
+  /// Gives items the names which own changes left to them, as all others do that hear of those; a slice at a time.
+  private mutating func placeNames(_ vault: inout UnlockedVault) throws(SyncStop) {
+    let isOver = try fromVault { () throws(VaultError) -> Bool in
+      if placing == nil {
+        guard try vault.memoryOfShared().mustPlaceNames else { return true }
+        placing = try vault.beginMerge(OtherCopy(.placingNames()))
+      }
+      guard var work = placing.take() else { return true }
+      guard try work.step() else {
+        _ = try vault.finish(work)
+        return true
+      }
+      placing = consume work
+      return false
+    }
+    guard isOver else { throw .wish(.nothing) }
   }
 }
 
