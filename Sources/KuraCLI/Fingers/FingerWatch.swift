@@ -19,18 +19,31 @@ struct FingerWatch: ~Copyable, PromptWatch {
 
   /// Has one asked for, and says so in the question, or else why none is taken though its owner wants that.
   mutating func offer(in question: inout Question, _ messages: Messages) {
-    let fault = begin()
+    let (wrong, fault) = begin()
     if isWaiting { question.label = "finger or " + question.label }
+    for words in wrong { messages.note(words) }
     if let fault, fault != .off { messages.note("no finger is taken: " + fault.text) }
   }
 
-  /// - Returns: Why none is taken, where an agent that knows of fingers says so.
-  private mutating func begin() -> FingerFault? {
-    do throws(ClientError) {
-      hasMatched = try connection.beginFinger()
-      isWaiting = !hasMatched
-      return nil
-    } catch { return FingerWords.fault(error) }
+  /// Has one asked for, and another one after each that was there at once and did not match: the answer came with the
+  /// word that the reader waits, and nothing more is heard of it.
+  ///
+  /// - Returns: What is said of those, and why none is taken, where an agent that knows of fingers says so.
+  private mutating func begin() -> (wrong: [String], fault: FingerFault?) {
+    var wrong: [String] = []
+    while true {
+      do throws(ClientError) {
+        hasMatched = try connection.beginFinger()
+        isWaiting = !hasMatched
+        return (wrong, nil)
+      } catch {
+        guard case .refused(.fingerWrong(let left)) = error else {
+          return (wrong, FingerWords.fault(error))
+        }
+        wrong.append(FingerWords.wrong(left: left))
+        if left == 0 { return (wrong, nil) }
+      }
+    }
   }
 
   /// One that did not match may be followed by another; the question stands all the same.
@@ -45,7 +58,11 @@ struct FingerWatch: ~Copyable, PromptWatch {
       var words: [String] = []
       if case .refused(.fingerWrong(let left)) = error {
         words.append(FingerWords.wrong(left: left))
-        if left > 0 { fault = begin() }
+        if left > 0 {
+          let next = begin()
+          words += next.wrong
+          fault = next.fault
+        }
       }
       if let fault { words.append(FingerWords.noMore(fault.text)) }
       if LockFacts(error) != nil { words.append(FingerWords.noMore("the vault was locked")) }

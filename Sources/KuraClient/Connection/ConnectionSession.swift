@@ -123,8 +123,8 @@ extension Connection {
   /// one was there, or none in time.
   ///
   /// - Returns: Whether one was there at once, so that there is nothing more to be read.
-  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.fingerUnfit`, and with `Failure.unsupported` by an
-  ///   agent that knows of no fingers.
+  /// - Throws: ``ClientError/refused(_:)``, among others with `Failure.fingerUnfit`, with `Failure.fingerWrong` where one
+  ///   was there at once, and with `Failure.unsupported` by an agent that knows of no fingers.
   public mutating func beginFinger() throws(ClientError) -> Bool {
     try send(.finger)
     let frame = try channel.next(patience: patience.derivation)
