@@ -35,11 +35,16 @@ private struct Screen: ~Copyable {
     _ = kura_terminal_await(slave, -1)
   }
 
-  /// What was shown since.
-  func shown() -> String {
-    var bytes = [UInt8](repeating: 0, count: 4_096)
-    let count = bytes.withUnsafeMutableBytes { read(master, $0.baseAddress!, $0.count) }
-    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  /// The first of what was shown since: one read gives what has come through by then.
+  func shown(_ most: Int) -> String {
+    var shown: [UInt8] = []
+    while shown.count < most {
+      var bytes = [UInt8](repeating: 0, count: most - shown.count)
+      let count = bytes.withUnsafeMutableBytes { read(master, $0.baseAddress!, $0.count) }
+      guard count > 0 else { break }
+      shown += bytes.prefix(count)
+    }
+    return String(decoding: shown, as: UTF8.self)
   }
 }
 
@@ -68,7 +73,8 @@ private struct Screen: ~Copyable {
       #expect(throws: CommandError.prompt(.cancelled)) {
         try questioner.attempts(question) { _, _ in }
       }
-      #expect(screen.shown().hasPrefix("a program asks\r\nToo many wrong passcodes"))
+      let wanted = "a program asks\r\nToo many wrong passcodes"
+      #expect(screen.shown(wanted.utf8.count) == wanted)
     }
   }
 
