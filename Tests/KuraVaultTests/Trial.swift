@@ -43,6 +43,8 @@ final class Trial {
   private var links: Set<Int>?
   var record = TrialRecord()
   private let fault: Fault?
+  /// Whether disks are copied also while nobody knows yet which machine goes on under which id.
+  private let copiesAgain: Bool
   /// What was found to be wrong before the end.
   private(set) var faults: [String] = []
   var log: [String] = []
@@ -58,8 +60,10 @@ final class Trial {
   /// How many machines began with another one's id.
   private var twins = 0
 
-  init(_ seed: UInt64, machines count: Int, fault: Fault? = nil) throws {
-    (self.seed, self.fault) = (seed, fault)
+  init(
+    _ seed: UInt64, machines count: Int, fault: Fault? = nil, copiesAgain: Bool = false
+  ) throws {
+    (self.seed, self.fault, self.copiesAgain) = (seed, fault, copiesAgain)
     dice = SystemDice(seed: seed)
     for number in 0..<count { machines.append(Machine(number, try TestVault.machine(number))) }
     let first = machines[0].file
@@ -209,7 +213,7 @@ final class Trial {
   }
 
   private func keepDisk(of machine: Machine) throws {
-    guard !machine.isStale, try areTwinsKnown() else { return }
+    guard try !machine.isStale && (copiesAgain || areTwinsKnown()) else { return }
     if dice.below(2) == 0 || machines.count > 10 {
       log.append("\(machine.number) has its disk kept")
       backup = (machine, try machine.file.copiedDisk())

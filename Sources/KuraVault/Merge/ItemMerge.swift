@@ -25,17 +25,18 @@ struct ItemMerge: ~Copyable {
   ///   - ours: What this copy has of the item, in the class that it has.
   ///   - theirs: What the other one has.
   ///   - was: The devices that took another id.
+  ///   - goingOn: Those whose former id is a third machine's in a copy, which has some changes in common.
   ///   - depth: How many earlier values are kept.
   static func make(
     _ item: ItemID, _ ours: ItemCopy?, _ theirs: ItemCopy?, of was: [HeadReport.Was] = [],
-    depth: Int
+    goingOn: (ours: Set<DeviceID>, theirs: Set<DeviceID>) = ([], []), depth: Int
   ) throws(VaultError) -> ItemMerge {
     var (mine, other) = (ours ?? ItemCopy(), theirs ?? ItemCopy())
     if let clash = try OldClash(item, mine.rows, other.rows) {
       mine.rows = try clash.resolved(mine.rows)
       other.rows = try clash.resolved(other.rows)
     }
-    let isRenamed = try resolve(&mine, &other, was)
+    let isRenamed = try resolve(&mine, &other, was, goingOn)
     var table = try ContentTable()
     let rows = (mine.rows + other.rows).filter(\.isRevision)
     for row in rows { try table.add(row) }
@@ -64,11 +65,19 @@ struct ItemMerge: ~Copyable {
   ///
   /// - Returns: Whether something here gets another one.
   private static func resolve(
-    _ mine: inout ItemCopy, _ other: inout ItemCopy, _ was: [HeadReport.Was]
+    _ mine: inout ItemCopy, _ other: inout ItemCopy, _ was: [HeadReport.Was],
+    _ goingOn: (ours: Set<DeviceID>, theirs: Set<DeviceID>)
   ) throws(VaultError) -> Bool {
-    guard let clash = TwinClash([mine, other], was) else { return false }
-    _ = try clash.resolve(&other)
-    return try clash.resolve(&mine)
+    var isRenamed = false
+    // As often as machines parted, one after the other; what is met under both names still is nobody's to tell.
+    for _ in 0...was.count {
+      guard let clash = TwinClash([mine, other], was) else { break }
+      let isTheirs = try clash.resolve(&other, goingOn.theirs)
+      let isOurs = try clash.resolve(&mine, goingOn.ours)
+      isRenamed = isRenamed || isOurs
+      if !isTheirs, !isOurs { break }
+    }
+    return isRenamed
   }
 
   /// The same of one copy alone, but for what is late.

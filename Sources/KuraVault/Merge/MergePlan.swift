@@ -103,8 +103,9 @@ extension UnlockedVault {
       other = try copy.item(theirs, leaf: leaf, for: keys)
     }
     other.trace = try copy.trace(of: id)
+    let was = try remoteMemory()?.was ?? []
     return try ItemMerge.make(
-      id, mine, other, of: remoteMemory()?.was ?? [], depth: depth)
+      id, mine, other, of: was, goingOn: (try goingOn(was), copy.goingOn), depth: depth)
   }
 
   /// The only row that the other copy has of an item; nil where it has anything else of it.

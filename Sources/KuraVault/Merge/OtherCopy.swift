@@ -58,6 +58,14 @@ public struct OtherCopy: ~Copyable {
     }
   }
 
+  /// The devices whose former id is a third machine's there.
+  var goingOn: Set<DeviceID> {
+    switch source {
+    case .file: []
+    case .pack(let pack): pack.goingOn
+    }
+  }
+
   /// What is to be left out of this vault's items; nil for a copy that has some to take.
   var late: LateChanges? {
     switch source {

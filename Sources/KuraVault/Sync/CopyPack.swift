@@ -16,6 +16,8 @@ struct CopyPack {
   private(set) var ledger = CopyLedger(machine: .zero)
   /// What is to be left out of the items; nil for a pack, which has some to take.
   var late: LateChanges?
+  /// The devices whose former id is a third machine's for who wrote the pack, and has some of their changes in common.
+  var goingOn: Set<DeviceID> = []
   /// Whether names are placed again, wherever they may be free.
   private(set) var placesNames = false
 

@@ -8,8 +8,13 @@ extension SyncRun {
   /// Finds out whether the own head in the store is the one that was written last, or was being written.
   mutating func settleOwn(_ vault: inout UnlockedVault) throws(SyncStop) {
     // Another copy may have come to the same id.
-    while let told = try foreignOwn(&vault) {
-      guard try turn(from: told, &vault) else {
+    while true {
+      var isTurned = try turnAlong(&vault)
+      if isTurned == nil {
+        guard let told = try foreignOwn(&vault) else { return }
+        isTurned = try turn(from: told, &vault)
+      }
+      guard isTurned == true else {
         report.name(.late, device)
         isHeldBack = true
         return

@@ -29,6 +29,12 @@ final class SyncTaking {
   }
 
   var device: DeviceID { front.head.device }
+
+  /// The last head of a device that its writer has taken, or written.
+  func place(of other: DeviceID) -> HeadPlace {
+    other == device ? front.place : report.seen(of: other)?.taken ?? .none
+  }
+
   /// Where its objects stand.
   var place: ObjectPlace { ObjectPlace(device: device, epoch: front.head.epoch) }
 }
@@ -74,9 +80,7 @@ extension SyncRun {
   /// Gives what was taken of a device that turned out to be another one the right id.
   private mutating func learn(_ vault: inout UnlockedVault) throws(SyncStop) {
     let told = others.flatMap { reports[$0]?.was ?? [] }.sorted { $0.device < $1.device }
-    try fromVault { () throws(VaultError) in
-      for was in told where try !vault.memoryOfShared().knows(was) { try vault.heal(was) }
-    }
+    try fromVault { () throws(VaultError) in try vault.heal(told) }
   }
 
   private func isTried(_ name: DeviceID) -> Bool {
@@ -252,6 +256,7 @@ extension SyncRun {
         bytes.span, named: pack.hash, at: taking.place, beside: taking.header)
       if taking.header == nil { opened.dropSlots() }
       try opened.bar(barred)
+      opened.goingOn = vault.goingOn(try vault.memoryOfShared().was) { taking.place(of: $0) }
       taking.values = try vault.lacking(opened)
       (taking.pack, taking.piece) = (opened, 0)
       return true

@@ -6,10 +6,23 @@ internal import KuraStorage
 // Changes that two machines counted under one id, where one of the two has got another: in rows, stamps and vectors, also in
 // what others made of them.
 
-extension HeadReport.Was {
+/// Says which name changes have by now that two machines counted under one id.
+struct ChangeNames {
+  let device: DeviceID
+  private let former: DeviceID
+  private let fork: UInt64
+  /// The last change that has the other name. Who goes on under the former id may have some of the first in common.
+  private let last: UInt64
+
+  /// - Parameter last: The last change; nil for all beyond the fork.
+  init(_ was: HeadReport.Was, upTo last: UInt64? = nil) {
+    (device, former, fork) = (was.device, was.former, was.fork)
+    self.last = last ?? .max
+  }
+
   /// What becomes of a change.
   func entry(_ entry: RevisionEntry) -> RevisionEntry {
-    guard entry.device == former, entry.counter > fork else { return entry }
+    guard entry.device == former, entry.counter > fork, entry.counter <= last else { return entry }
     return RevisionEntry(device: device, counter: entry.counter - fork)
   }
 
@@ -18,9 +31,11 @@ extension HeadReport.Was {
 
   func vector(_ vector: RevisionVector) -> RevisionVector {
     guard touches(vector) else { return vector }
+    let counter = vector.counter(of: former)
     var next = RevisionVector(vector.entries.filter { $0.device != former })
-    if fork > 0 { next.include(RevisionEntry(device: former, counter: fork)) }
-    next.include(entry(RevisionEntry(device: former, counter: vector.counter(of: former))))
+    let kept = counter > last ? counter : fork
+    if kept > 0 { next.include(RevisionEntry(device: former, counter: kept)) }
+    next.include(entry(RevisionEntry(device: former, counter: min(counter, last))))
     return next
   }
 
@@ -35,48 +50,49 @@ extension HeadReport.Was {
 
 extension CopyLedger {
   /// The same settings and slots, by changes that were renamed.
-  func renumbered(_ was: HeadReport.Was) -> CopyLedger {
+  func renumbered(_ names: ChangeNames) -> CopyLedger {
     var ledger = self
     ledger.settings = settings.map { setting in
       SettingSides(
         setting.key,
         sides: setting.sides.map {
-          SettingSides.Side(was.lineage($0.lineage), value: $0.value)
+          SettingSides.Side(names.lineage($0.lineage), value: $0.value)
         })
     }
     ledger.slots = slots.map { side in
       SlotTableSide(
-        was.lineage(side.lineage),
-        slots: side.slots.map { SlotTableSide.Slot($0.id, $0.kind, made: was.entry($0.made)) })
+        names.lineage(side.lineage),
+        slots: side.slots.map { SlotTableSide.Slot($0.id, $0.kind, made: names.entry($0.made)) })
     }
     return ledger
   }
 }
 
 extension PurgeTrace {
-  func renumbered(_ was: HeadReport.Was) -> PurgeTrace {
+  func renumbered(_ names: ChangeNames) -> PurgeTrace {
     var trace = self
     trace.purges = purges.map {
-      PurgeRecord.Side(was.lineage($0.lineage), protection: $0.protection)
+      PurgeRecord.Side(names.lineage($0.lineage), protection: $0.protection)
     }
-    trace.covered = was.vector(covered)
+    trace.covered = names.vector(covered)
     return trace
   }
 }
 
 extension OpenedRow {
-  func renumbered(_ was: HeadReport.Was) throws(VaultError) -> OpenedRow {
-    guard was.touches(trail.lineage.vector) else { return self }
-    let next = was.lineage(trail.lineage)
+  func renumbered(_ names: ChangeNames) throws(VaultError) -> OpenedRow {
+    guard names.touches(trail.lineage.vector) else { return self }
+    let next = names.lineage(trail.lineage)
     guard !next.vector.isTooLong else { throw .tooManySides }
-    return try reentered(as: next, was.stamp)
+    return try reentered(as: next, names.stamp)
   }
 }
 
 extension UnlockedVault {
   /// Renames changes wherever this vault knows of them.
-  mutating func renumber(_ was: HeadReport.Was, _ draft: inout Draft) throws(VaultError) {
-    for tag in try tags(touchedBy: was) {
+  mutating func renumber(_ names: ChangeNames, _ draft: inout Draft) throws(VaultError) {
+    trust.see(draft.root)
+    for tag in try tags(touchedBy: names) {
       trust.see(draft.root)
       guard let leaf = try rows.tree.leaf(of: tag, under: draft.root, in: &rows.storage, keys)
       else { throw .damaged(.item) }
@@ -86,11 +102,11 @@ extension UnlockedVault {
       }
       var renamed = SealedRows()
       if let trace = trace ?? nil {
-        renamed.trace = try trace.renumbered(was).sealed(by: keys)
+        renamed.trace = try trace.renumbered(names).sealed(by: keys)
       } else {
         for row in try rows.itemCopy(tag, leaf: leaf, keys).rows {
           renamed.history.append(
-            try row.renumbered(was).sealed(row.facts.revision, by: keys))
+            try row.renumbered(names).sealed(row.facts.revision, by: keys))
         }
         renamed.current = renamed.history.removeLast()
         try takeAway(tag, &draft)
@@ -98,7 +114,7 @@ extension UnlockedVault {
       try write(renamed, &draft)
     }
     guard let ledger = keys.ring.ledger else { return }
-    let renamed = ledger.renumbered(was)
+    let renamed = ledger.renumbered(names)
     guard renamed != ledger else { return }
     keys.ring.ledger = renamed
     try storeRing(&draft)
@@ -106,11 +122,11 @@ extension UnlockedVault {
 
   /// Where rows stand that know of a change which has another name. The current row of an item follows all others of it.
   private mutating func tags(
-    touchedBy was: HeadReport.Was
+    touchedBy names: ChangeNames
   ) throws(VaultError) -> [ItemTag] {
     var tags: [ItemTag] = []
     try eachRow { facts, vectors in
-      if vectors.contains(where: was.touches) { tags.append(facts.tag) }
+      if vectors.contains(where: names.touches) { tags.append(facts.tag) }
     }
     return tags
   }

@@ -15,36 +15,49 @@ extension SyncRun {
   mutating func turn(
     from told: [HeadPlace], _ vault: inout UnlockedVault
   ) throws(SyncStop) -> Bool {
-    guard let line = try foreignLine(told, &vault) else { return false }
+    guard let lines = try foreignLines(told, &vault) else { return false }
+    try turn(along: lines, &vault)
+    return true
+  }
+
+  mutating func turn(
+    along lines: ForeignLines, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
     do throws(VaultError) {
-      let turn = try vault.turn(of: seed, along: line)
-      try vault.become(turn.seed, turn.was, turn.changes)
+      let turn = try vault.turn(of: seed, along: lines)
+      try vault.become(turn.seed, turn.was, turn.changes, beside: lines)
       device = turn.was.device
       seed = turn.consumedSeed()
     } catch { throw .vault(error) }
     (lostJournal, renews) = (nil, false)
-    return true
   }
 
-  /// All that foreign heads say of where the two machines parted; nil where some of it is not here.
-  private mutating func foreignLine(
+  /// All that foreign heads say of where the machines parted; nil where some of it is not here.
+  private mutating func foreignLines(
     _ told: [HeadPlace], _ vault: inout UnlockedVault
-  ) throws(SyncStop) -> ForeignLine? {
+  ) throws(SyncStop) -> ForeignLines? {
     let own = try fromVault { () throws(VaultError) in try vault.newestOwnHead(device) }
-    var line = ForeignLine(own: own)
-    for front in try foreignFronts(&vault) {
-      guard try read(front, into: &line) else { return nil }
+    var found = ForeignLines(own: own)
+    let fronts = try foreignFronts(&vault)
+    for front in fronts {
+      var isOlder = false
+      for other in fronts where !isOlder && other.place.number > front.place.number {
+        isOlder = try holds(front.place, other) == true
+      }
+      guard !isOlder else { continue }
+      guard let line = try line(front, own) else { return nil }
+      found.lines.append(line)
     }
     for place in told {
       var isKnown = false
-      for front in line.fronts where !isKnown { isKnown = try holds(place, front) == true }
+      for front in fronts where !isKnown { isKnown = try holds(place, front) == true }
       guard isKnown else { return nil }
     }
     if let own {
-      guard let void = try ids(of: own, beyond: line.common) else { return nil }
-      line.void = void
+      guard let void = try ids(of: own, beyond: found.common) else { return nil }
+      found.void = void
     }
-    return line
+    return found
   }
 
   /// The heads under the own id that this machine did not write: that in its place, and those that others keep.
@@ -71,16 +84,16 @@ extension SyncRun {
     return found
   }
 
-  /// - Returns: Whether all is here that a foreign head speaks of.
-  private mutating func read(
-    _ front: SyncFront, into line: inout ForeignLine
-  ) throws(SyncStop) -> Bool {
-    line.fronts.append(front)
-    if let own = line.own {
-      guard let common = try common(own, front) else { return false }
-      line.common = max(line.common, common)
+  /// What a foreign head says; nil where some of that is not here.
+  private mutating func line(
+    _ front: SyncFront, _ own: SyncFront?
+  ) throws(SyncStop) -> ForeignLines.Line? {
+    var line = ForeignLines.Line(last: front.place)
+    if let own {
+      guard let common = try common(own, front) else { return nil }
+      line.common = common
     }
-    let known = Set(line.own?.head.journals ?? [])
+    let known = Set(own?.head.journals ?? [])
     for (index, hash) in front.head.journals.enumerated() {
       let after = UInt64(index * RemoteBlock.count)
       guard !known.contains(hash) else {
@@ -90,26 +103,17 @@ extension SyncRun {
       let path = RemotePath.object(device, hash: hash)
       guard let bytes = try shelf.file(path, most: RemoteObject.Kind.journal.longest),
         let body = try? RemoteObject.body(of: bytes.span, .journal, in: nil, named: hash),
-        let ids = opened(body, after: after, isWhole: true, of: front.head.vault)
-      else { return false }
+        let ids = seed.opened(body, after: after, isWhole: true, of: front.head.vault)
+      else { return nil }
       line.note(ids, after: after)
     }
     let after = UInt64(front.head.journals.count * RemoteBlock.count)
-    guard let ids = opened(front.head.own.span, after: after, isWhole: false, of: front.head.vault)
-    else { return false }
-    line.note(ids, after: after)
-    return true
-  }
-
-  /// What a machine with this id has said to itself; nil for what no such machine sealed.
-  private func opened(
-    _ sealed: Span<UInt8>, after: UInt64, isWhole: Bool, of vault: VaultID
-  ) -> [RevisionID]? {
-    let place = AssociatedData.ownChanges(after: after, vault: vault, device: device)
-    guard let key = try? seed.ownKey(),
-      let plain = try? place.openPadded(sealed, under: key, .header)
+    guard
+      let ids = seed.opened(
+        front.head.own.span, after: after, isWhole: false, of: front.head.vault)
     else { return nil }
-    return try? RemoteBlock.decode(plain.bytes, isWhole: isWhole)
+    line.note(ids, after: after)
+    return line
   }
 
   // MARK: - Lines of heads
@@ -134,7 +138,7 @@ extension SyncRun {
   }
 
   /// The heads of a line behind one of them; nil where they cannot be told yet.
-  private mutating func ids(
+  mutating func ids(
     of front: SyncFront, beyond common: HeadPlace
   ) throws(SyncStop) -> [HeadPlace]? {
     var places: [HeadPlace] = []
@@ -155,31 +159,56 @@ extension SyncRun {
   }
 }
 
-/// Gathers what heads say that another machine wrote under this one's id.
-struct ForeignLine {
+/// Gathers what heads say that other machines wrote under this one's id.
+struct ForeignLines {
   /// The last head that this machine was going to write.
   let own: SyncFront?
-  var fronts: [SyncFront] = []
-  /// The last head that both wrote, or neither, before they parted.
-  var common = HeadPlace.none
-  /// The own heads beyond it.
+  var lines: [Line] = []
+  /// The own heads beyond those that all have.
   var void: [HeadPlace] = []
-  /// Up to which change both have the same, as far as whole journals say so.
-  var fork: UInt64 = 0
-  private(set) var changes: Set<Change> = []
-
-  /// Names a change and the revision that it made.
-  struct Change: Hashable {
-    let counter: UInt64
-    let revision: RevisionID
-  }
+  /// The ids that another machine took by changes which this one has as well, the last one first.
+  var turns: [HeadReport.Was] = []
 
   init(own: SyncFront?) { self.own = own }
 
-  mutating func note(_ ids: [RevisionID], after: UInt64) {
-    for (counter, id) in zip((after + 1)..., ids) where id != .zero {
-      changes.insert(Change(counter: counter, revision: id))
+  /// The last head that all wrote, or none, before they parted.
+  var common: HeadPlace { lines.map(\.common).min() ?? .none }
+
+  /// The last head of the only other line: it is that one's from now on which is known under the id; nil where there are
+  /// several, of which any may go on under it.
+  var goingOn: HeadPlace? { lines.count == 1 && turns.isEmpty ? lines[0].last : nil }
+
+  /// Says what one other machine wrote.
+  struct Line {
+    /// Its last head.
+    let last: HeadPlace
+    /// The last head that this machine has as well.
+    var common = HeadPlace.none
+    /// Up to which change both have the same, as far as whole journals say so.
+    var fork: UInt64 = 0
+    private var changes: Set<Change> = []
+
+    init(last: HeadPlace) { self.last = last }
+
+    mutating func note(_ ids: [RevisionID], after: UInt64) {
+      for (counter, id) in zip((after + 1)..., ids) where id != .zero {
+        changes.insert(Change(counter: counter, revision: id))
+      }
     }
+
+    /// Up to which change both have the same.
+    func fork(from records: [JournalRecord]) -> UInt64 {
+      let same = records.last {
+        changes.contains(Change(counter: $0.counter, revision: $0.revision))
+      }
+      return max(fork, same?.counter ?? 0)
+    }
+  }
+
+  /// Names a change and the revision that it made.
+  private struct Change: Hashable {
+    let counter: UInt64
+    let revision: RevisionID
   }
 }
 
@@ -197,13 +226,11 @@ extension UnlockedVault {
 
   /// Finds out who this copy is to be, and what it counts under that id.
   fileprivate mutating func turn(
-    of seed: borrowing DeviceSeed, along line: ForeignLine
+    of seed: borrowing DeviceSeed, along lines: ForeignLines
   ) throws(VaultError) -> Turn {
     let records = try journal()
-    let same = records.filter {
-      line.changes.contains(ForeignLine.Change(counter: $0.counter, revision: $0.revision))
-    }
-    let fork = max(line.fork, same.last?.counter ?? 0)
+    // Beyond the first that some machine has not, the former id says nothing any more.
+    let fork = lines.lines.map { $0.fork(from: records) }.min() ?? 0
     let beyond = records.filter { $0.counter > fork }
     // Derived, so that several copies of one such line come to the same.
     let next: DeviceSeed
@@ -214,7 +241,8 @@ extension UnlockedVault {
       next = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
     }
     let was = HeadReport.Was(
-      device: next.device, former: seed.device, fork: fork, common: line.common, void: line.void)
+      device: next.device, former: seed.device, fork: fork, common: lines.common,
+      void: lines.void)
     return Turn(
       seed: next, was: was,
       changes: beyond.map {
@@ -224,13 +252,14 @@ extension UnlockedVault {
 
   /// Becomes another copy: what it changed beyond the fork are that one's changes from now on.
   fileprivate mutating func become(
-    _ seed: borrowing DeviceSeed, _ was: HeadReport.Was, _ changes: [JournalRecord]
+    _ seed: borrowing DeviceSeed, _ was: HeadReport.Was, _ changes: [JournalRecord],
+    beside lines: ForeignLines
   ) throws(VaultError) {
     let key = try fromFormat(.header, seed.pair()).publicHalf
     try prepare(seed)
     try writing { vault, draft throws(VaultError) in
       guard let before = draft.root.copy, before.device == was.former else { throw .busy }
-      try vault.renumber(was, &draft)
+      for turn in [was] + lines.turns { try vault.renumber(ChangeNames(turn), &draft) }
       var copy = CopyState(
         device: was.device, counter: before.counter > was.fork ? before.counter - was.fork : 0)
       try fromStorage(vault.rows.storage.deleteJournal(from: 1))
@@ -244,7 +273,16 @@ extension UnlockedVault {
         memory.device = was.device
         (memory.standing, memory.pending) = (RemoteMemory.Standing(), nil)
         memory.standing.vouched = vouched
-        let kept = try memory.heal(was, &table)
+        var kept = try memory.heal(was, &table)
+        for var turn in lines.turns {
+          // Who took a head of this one's has to know that what it named has that name.
+          turn.formUnion(was)
+          kept += try memory.heal(turn, &table)
+        }
+        if let last = lines.goingOn, var former = table[was.former] {
+          former.heard = last
+          guard table.set(former) else { throw .damaged(.header) }
+        }
         // The other machine may be gone, and its head with it.
         memory.covered = RevisionVector(
           memory.covered.entries.filter { $0.device != was.former })
@@ -254,23 +292,36 @@ extension UnlockedVault {
     publishSeed()
   }
 
-  /// Gives what was taken of a device that turned out to be another one that one's id.
-  mutating func heal(_ was: HeadReport.Was) throws(VaultError) {
+  /// Gives what was taken of devices that turned out to be other ones those ones' ids.
+  mutating func heal(_ told: [HeadReport.Was]) throws(VaultError) {
+    let known = try memoryOfShared()
+    let news = told.filter { !known.knows($0) }
+    guard !news.isEmpty else { return }
+    let table = try tableOfShared()
+    // Where nothing of that line came here, it is only remembered.
+    let taken = news.filter { was in
+      table[was.former].map { was.void.contains($0.heard) || was.void.contains($0.taken) } ?? false
+    }.sorted { ($1.fork, $1.device) < ($0.fork, $0.device) }
     try writing { vault, draft throws(VaultError) in
-      let memory = try vault.memoryOfShared()
-      let note = try vault.tableOfShared()[was.former]
-      // Where nothing of that line came here, it is only remembered.
-      let isTaken = note.map { was.void.contains($0.heard) || was.void.contains($0.taken) } ?? false
-      guard isTaken || !memory.knows(was) else { return }
-      if isTaken { try vault.renumber(was, &draft) }
+      for was in taken { try vault.renumber(ChangeNames(was), &draft) }
       try vault.remember(&draft) { memory, table throws(VaultError) in
-        guard isTaken else {
-          memory.note(was)
-          return []
-        }
-        return try memory.heal(was, &table)
+        for was in news { memory.note(was) }
+        var kept: [KeptHead] = []
+        for was in taken { kept += try memory.heal(was, &table) }
+        return kept
       }
     }
+  }
+
+  /// The devices whose former id is a third machine's, by the heads of that which somebody has taken.
+  func goingOn(_ was: [HeadReport.Was], _ taken: (DeviceID) -> HeadPlace) -> Set<DeviceID> {
+    Set(was.filter { $0.goesOn(in: taken($0.former)) }.map(\.device))
+  }
+
+  /// The same by those that this one has taken.
+  mutating func goingOn(_ was: [HeadReport.Was]) throws(VaultError) -> Set<DeviceID> {
+    guard !was.isEmpty, let table = try deviceTable() else { return [] }
+    return goingOn(was) { table[$0]?.taken ?? .none }
   }
 }
 

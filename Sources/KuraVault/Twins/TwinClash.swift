@@ -6,10 +6,12 @@ internal import KuraFormat
 /// other one for what that device was before it took another id: by a file, or by who had one, the former name comes to who
 /// knows the new one, and would pass for another change.
 struct TwinClash {
-  /// Which changes have which name now.
-  private let was: HeadReport.Was
+  /// Which changes have which name now: first those of who parted last, where one machine after the other did.
+  private let turns: [HeadReport.Was]
   /// The revisions that are met under both names.
   private let ids: Set<RevisionID>
+  /// The last of them, as it was counted before.
+  private let last: UInt64
 
   /// - Parameters:
   ///   - copies: All of an item in each copy.
@@ -23,37 +25,69 @@ struct TwinClash {
     // The new name counts from the fork, so that the higher counter is the former one's.
     let sorted = clash.value.sorted { ($0.counter, $0.device) < ($1.counter, $1.device) }
     let told = known.first { was in
-      sorted.contains { was.entry($0) != $0 && sorted.contains(was.entry($0)) }
+      let names = ChangeNames(was)
+      return sorted.contains { names.entry($0) != $0 && sorted.contains(names.entry($0)) }
     }
     let was =
       told
       ?? HeadReport.Was(
         device: sorted[0].device, former: sorted[1].device,
         fork: sorted[1].counter - sorted[0].counter, common: .none, void: [])
-    self.was = was
-    ids = Set(
-      found.filter { $0.value.contains { was.entry($0) != $0 } }.map(\.key))
+    turns = was.turns(among: known)
+    let names = ChangeNames(was)
+    let clashing = found.filter { $0.value.contains { names.entry($0) != $0 } }
+    ids = Set(clashing.keys)
+    last = clashing.values.joined().filter { names.entry($0) != $0 }.map(\.counter).max() ?? 0
   }
 
   /// Gives what one copy has of the item the names that count, where some of it has a former one.
   ///
+  /// - Parameter goingOn: The devices whose former id is in that copy a third machine's, which has some of the changes in common.
   /// - Returns: Whether something has another name.
-  func resolve(_ copy: inout ItemCopy) throws(VaultError) -> Bool {
+  func resolve(
+    _ copy: inout ItemCopy, _ goingOn: Set<DeviceID>
+  ) throws(VaultError) -> Bool {
+    let names = turns.map { ChangeNames($0, upTo: goingOn.contains($0.device) ? last : nil) }
     var isFormer = false
     copy.eachStamp { stamp in
-      if ids.contains(stamp.id), was.entry(stamp.entry) != stamp.entry { isFormer = true }
+      if ids.contains(stamp.id), names[0].entry(stamp.entry) != stamp.entry { isFormer = true }
     }
     guard isFormer else { return false }
     copy.rows = try copy.rows.map { row throws(VaultError) in
-      // Who knows of the new id means the other machine by the former one.
-      let isNew = row.trail.lineage.vector.counter(of: was.device) > 0
-      return isNew ? row : try row.renumbered(was)
+      var next = row
+      for name in Self.due(names, for: row.trail.lineage.vector) {
+        next = try next.renumbered(name)
+      }
+      return next
     }
-    if let trace = copy.trace, trace.covered.counter(of: was.device) == 0 {
-      copy.trace = trace.renumbered(was)
+    if let trace = copy.trace {
+      copy.trace = Self.due(names, for: trace.covered).reduce(trace) { $0.renumbered($1) }
     }
     return true
   }
+
+  /// The names that something gets which knows of some changes.
+  private static func due(_ names: [ChangeNames], for vector: RevisionVector) -> [ChangeNames] {
+    // Who knows of the new id means the other machine by the former one.
+    let first = names.firstIndex { name in
+      vector.counter(of: name.device) == 0 && name.touches(vector)
+    }
+    return first.map { Array(names[$0...]) } ?? []
+  }
+}
+
+extension HeadReport.Was {
+  /// It, and those that its device had taken before on the way from the same id, as far as it wrote heads under that.
+  func turns(among known: [HeadReport.Was]) -> [HeadReport.Was] {
+    let heads = Set(void)
+    let before = known.filter {
+      $0.former == former && $0.fork < fork && !heads.isDisjoint(with: $0.void)
+    }
+    return [self] + before.sorted { ($1.fork, $1.device) < ($0.fork, $0.device) }
+  }
+
+  /// Whether a head under the former id is of a machine that goes on under it.
+  func goesOn(in head: HeadPlace) -> Bool { head.number > common.number && !void.contains(head) }
 }
 
 extension ItemCopy {
