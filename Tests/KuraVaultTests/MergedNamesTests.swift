@@ -172,7 +172,9 @@ import Testing
       case .purged: _ = try vault.purge(bytes.span, .item)
       case .renamed: _ = try vault.move(bytes.span, to: Array("else/\(name)".utf8).span)
       case .deleted: try vault.remove(bytes.span)
-      case .deletedByImport: _ = try vault.store([Given(name, "", at: 1, as: .deleted)])
+      case .deletedByImport:
+        let given = Given(name, "", at: 1, as: .deleted)
+        #expect(try vault.store([given], replacing: true).error == nil)
       case .unprotected: _ = try vault.unprotect(bytes.span, by: try vault.owner())
       }
     }
