@@ -194,4 +194,19 @@ import Testing
     #expect(throws: VaultError.deviceRemoved) { try phone.enterAll(store) }
     for machine in [desk, tower] { #expect(try machine.meet(store).findings == []) }
   }
+
+  /// As of a machine that was lost before all of its key was carried: its slots are nowhere.
+  @Test func `that cannot be entered is in nobody's way who took out who made it`() throws {
+    let removed = try phone.settledDevice()
+    try part(removing: [0: [removed]])
+    let bytes = try #require(store.files[.head(removed)])
+    let head = try RemoteHead(decoding: bytes.span)
+    store.files[.object(removed, hash: head.header)] = nil
+    try tower.enterAll(store)
+    try desk.enterAll(store)
+    for _ in 0..<4 { for machine in [desk, tower] { try machine.enterAll(store) } }
+    #expect(try epoch(of: desk) == epoch(of: tower))
+    #expect(try Copies.state(desk, opening: false) == Copies.state(tower, opening: false))
+    try tower.fill { vault throws in #expect(try vault.getText("only 0") == "x") }
+  }
 }

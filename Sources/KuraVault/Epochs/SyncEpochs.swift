@@ -143,10 +143,14 @@ extension SyncRun {
         report.name(isRemoved ? .twoOwners : .passcodeWanted, front.head.device)
       }
     }
+    var found: [(tip: SyncTip, offer: JoinOffer)] = []
+    for tip in leading { if let offer = try offer(of: tip) { found.append((tip, offer)) } }
+    // One that nobody can enter, as of a machine that was lost with half of it, stands in no other one's way.
+    let makers = Set(found.map(\.tip.record.maker))
     var offers: [JoinOffer] = []
-    let makers = Set(leading.map { $0.record.maker })
-    for tip in after.isEmpty ? leading : after {
-      guard var offer = try offer(of: tip) else { continue }
+    for (tip, offer) in found
+    where after.isEmpty || after.contains(where: { $0.epoch == tip.epoch }) {
+      var offer = offer
       offer.rivals = makers.subtracting([tip.record.maker])
       offers.append(offer)
     }
