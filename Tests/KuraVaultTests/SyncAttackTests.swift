@@ -248,6 +248,17 @@ import Testing
     #expect(kinds.contains(.twin))
   }
 
+  @Test func `go on with another head of one device than the one that was taken`() throws {
+    try machines.all[0].meet(store)
+    let honest = store.files
+    let other = try forked(try #require(first[.head(phone)]))
+    for head in [other, try forked(other)] {
+      store.files[.head(phone)] = head
+      #expect(try named() == [finding(.twin, phone)])
+    }
+    try recover(honest)
+  }
+
   /// Another head behind an earlier one of phone's, which phone itself signs: as of a copied disk.
   private func forked(_ earlier: [UInt8]) throws -> [UInt8] {
     let vault = try machines.all[1].unlock()

@@ -96,12 +96,13 @@ extension TestVault {
   ///
   /// - Parameters:
   ///   - steps: After how many wishes it is killed; nil for never.
+  ///   - isUnheard: Whether it is killed before it hears what came of the last of them.
   ///   - compacts: Whether all is sealed anew.
   ///   - most: How many packs a head may name.
   @discardableResult
   func meet(
-    _ store: TestStore, killedAfter steps: Int? = nil, compacts: Bool = false,
-    mostPacks most: Int? = nil
+    _ store: TestStore, killedAfter steps: Int? = nil, unheard isUnheard: Bool = false,
+    compacts: Bool = false, mostPacks most: Int? = nil
   ) throws -> SyncReport {
     var vault = try unlock()
     do {
@@ -110,12 +111,13 @@ extension TestVault {
       var (answer, count): (SyncAnswer?, Int) = (nil, 0)
       store.settle()
       while let wish = try run.next(answer, in: &vault) {
-        if count == steps {
+        let isLast = count == steps
+        if !isLast || isUnheard { answer = store.answer(wish) }
+        if isLast {
           store.leave()
           break
         }
         count += 1
-        answer = store.answer(wish)
       }
       let report = run.report
       _ = consume run

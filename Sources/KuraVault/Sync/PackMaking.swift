@@ -198,14 +198,6 @@ extension UnlockedVault {
     return .isIn
   }
 
-  /// Whether settings or the slot table have something that other copies have not.
-  func hasLedgerNews(beyond coverage: PackCoverage) -> Bool {
-    guard let ledger = keys.ring.ledger else { return false }
-    let settings = ledger.settings.filter { !SettingSides.stays($0.key) }
-    let lineages = settings.flatMap { $0.sides.map(\.lineage) } + ledger.slots.map(\.lineage)
-    return lineages.contains { coverage.wants($0.stamp.entry) }
-  }
-
   /// Adds the settings that have changes, and the slot table, to a pack behind its items.
   ///
   /// - Throws: ``VaultError/outOfMemory``.

@@ -182,8 +182,7 @@ extension SyncRun {
     let slots = try vault.headerObject()?.ids ?? []
     let (evidence, table) = (try evidence(&vault).map { $0.hash }, try vault.tableOfShared())
     let isDue =
-      isRewrite || renews || vault.hasLedgerNews(beyond: news)
-      || memory.was != told?.report?.was ?? [] || slots != memory.standing.slots
+      isRewrite || renews || memory.was != told?.report?.was ?? [] || slots != memory.standing.slots
       || evidence != told?.report?.evidence.map { $0.hash } ?? []
       || table[device]?.label != told?.report?.label || isAwaited(told?.report, table)
     let push = try SyncPush(
