@@ -73,12 +73,14 @@ final class SyncLife {
     defer { machines.store.lateness = 0 }
     machines.store.forgets = dice.below(2) == 0
     let killed = dice.below(3) == 0 ? dice.below(20) : nil
+    let isUnheard = dice.below(2) == 0
     log.append(
       "\(place) meets"
-        + (killed.map { ", killed after \($0)" } ?? "")
+        + (killed.map { ", killed after \($0)\(isUnheard ? ", unheard" : "")" } ?? "")
         + (machines.store.forgets ? ", forgotten" : "") + ", late \(machines.store.lateness)")
     let before = try machine.allValues()
-    let report = try machine.meet(machines.store, killedAfter: killed)
+    let report = try machine.meet(
+      machines.store, killedAfter: killed, unheard: isUnheard)
     let lost = before.subtracting(try machine.allValues()).subtracting(purged)
     #expect(lost == [], "\(log)")
     let alarms = report.findings.map(\.kind).filter { kind in

@@ -151,7 +151,11 @@ final class Trial {
     if steps == nil, dice.below(2) == 0 || isEnding {
       told = try machine.file.enterAll(machine.folder.store)
     } else {
-      told = try machine.file.meet(machine.folder.store, killedAfter: steps).findings
+      let isUnheard = steps != nil && dice.below(2) == 0
+      if isUnheard { log.append("unheard") }
+      told = try machine.file.meet(
+        machine.folder.store, killedAfter: steps, unheard: isUnheard
+      ).findings
     }
     if steps == nil { machine.isStale = false }
     machine.folder.noteWrites()
