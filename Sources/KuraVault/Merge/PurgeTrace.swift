@@ -39,11 +39,11 @@ struct PurgeTrace: Equatable {
   /// Learns what another copy knows of the same item.
   mutating func formUnion(_ other: PurgeTrace) throws(VaultError) {
     let known = Set(purges.map(\.lineage.stamp.id))
-    purges += other.purges.filter { !known.contains($0.lineage.stamp.id) }
+    let all = purges + other.purges.filter { !known.contains($0.lineage.stamp.id) }
+    // The latest need not be the one that knew of an earlier one.
+    purges = all.filter { purge in !all.contains { $0.lineage.follows(purge.lineage) } }
     purges.sort { $0.lineage.stamp < $1.lineage.stamp }
     covered.formUnion(other.covered)
-    guard let last = purges.last else { return }
-    purges.removeAll { last.lineage.follows($0.lineage) }
     guard purges.count - 1 <= PurgeRecord.mostSides, !covered.isTooLong else {
       throw .tooManySides
     }
