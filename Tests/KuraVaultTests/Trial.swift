@@ -158,6 +158,9 @@ final class Trial {
       ).findings
     }
     if steps == nil { machine.isStale = false }
+    if isEnding, !told.isEmpty {
+      log.append("\(machine.number) is told \(told.map { "\($0.kind) of \($0.device)" })")
+    }
     machine.folder.noteWrites()
     let alarms = told.map(\.kind).filter { $0.isAlarm && !$0.wantsPasscode }
     // The folder of who begins with another one's copy is behind what that one had met.
