@@ -58,6 +58,27 @@ import Testing
     }
   }
 
+  /// As where a folder brings a file back that was gone.
+  @Test func `are two also where a head comes back of the one that gave the id up`() throws {
+    let (id, before) = (try first.settledDevice(), machines.store.files)
+    try change(twin, "two")
+    try twin.meet(machines.store)
+    let former = machines.store.files[.head(id)]
+    machines.store.files = before
+    try change(first, "one")
+    try first.meet(machines.store)
+    #expect(try twin.meet(machines.store).findings.map(\.kind) == [.twin])
+    try settle([first, twin, other])
+    let turned = try twin.settledDevice()
+    machines.store.files[.head(id)] = former
+    let told = try first.meet(machines.store).findings
+    #expect(told == [SyncReport.Finding(kind: .ownHeadBack, device: id)])
+    #expect(try first.settledDevice() == id && twin.settledDevice() == turned && turned != id)
+    #expect(machines.store.files[.head(id)] != former)
+    try settle([first, twin, other])
+    try checkAlike()
+  }
+
   @Test func `go on as two, and each is told once`() throws {
     let id = try first.settledDevice()
     try change(first, "one")

@@ -44,6 +44,14 @@ extension SyncRun {
     var told = Set(reports.values.flatMap(\.seen).filter { $0.device == device }.map(\.heard))
     told.insert(place)
     told.remove(.none)
+    // Who wrote those has another id already, and leaves this one to who goes on under it.
+    for void in try givenUp(&vault).intersection(told) {
+      guard try isOwn(void, &vault) == false else { continue }
+      told.remove(void)
+      guard void == place else { continue }
+      report.name(.ownHeadBack, device)
+      renews = true
+    }
     var foreign: [HeadPlace] = []
     for place in told.sorted() {
       switch try isOwn(place, &vault) {
@@ -57,6 +65,13 @@ extension SyncRun {
     guard !foreign.isEmpty else { return nil }
     report.name(.twin, device)
     return foreign
+  }
+
+  /// The heads that others wrote under the own id before they gave it up, as far as anybody says so.
+  private func givenUp(_ vault: inout UnlockedVault) throws(SyncStop) -> Set<HeadPlace> {
+    let memory = try fromVault { () throws(VaultError) in try vault.memoryOfShared() }
+    let known = memory.was + reports.values.flatMap(\.was)
+    return Set(known.filter { $0.former == device }.flatMap(\.void))
   }
 
   /// Looks whether all is there that the own head names, or the next one is going to; what was lost is written again.
