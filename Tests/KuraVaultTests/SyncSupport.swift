@@ -150,9 +150,12 @@ extension TestVault {
 
   /// Meets a store, and takes the next step to the key that counts, with the passcode.
   ///
+  /// - Parameter mayUnite: Whether that may be a key that brings others together.
   /// - Returns: What was told before.
   @discardableResult
-  func enter(_ store: TestStore) throws -> SyncReport {
+  func enter(
+    _ store: TestStore, mayUnite: @autoclosure () throws -> Bool = true
+  ) throws -> SyncReport {
     var vault = try unlock()
     var run = try SyncRun(&vault)
     var answer: SyncAnswer?
@@ -160,7 +163,11 @@ extension TestVault {
     let (report, entrance, unites) = (run.report, run.entrance, run.unites)
     _ = consume run
     vault.fold()
-    if let entrance { leftOut = try enter(by: entrance) } else if unites { try giveKey() }
+    if let entrance {
+      leftOut = try enter(by: entrance)
+    } else if unites, try mayUnite() {
+      try giveKey()
+    }
     return report
   }
 
@@ -224,10 +231,12 @@ extension TestVault {
   ///
   /// - Returns: What was told.
   @discardableResult
-  func enterAll(_ store: TestStore) throws -> [SyncReport.Finding] {
+  func enterAll(
+    _ store: TestStore, mayUnite: @autoclosure () throws -> Bool = true
+  ) throws -> [SyncReport.Finding] {
     var told: [SyncReport.Finding] = []
     for _ in 0..<12 {
-      let findings = try enter(store).findings
+      let findings = try enter(store, mayUnite: mayUnite()).findings
       told += findings
       guard findings.contains(where: { $0.kind.wantsPasscode }) else { break }
     }

@@ -149,7 +149,8 @@ final class Trial {
     log.append("\(machine.number) meets\(steps.map { ", killed after \($0)" } ?? "")")
     let told: [SyncReport.Finding]
     if steps == nil, dice.below(2) == 0 || isEnding {
-      told = try machine.file.enterAll(machine.folder.store)
+      // Whom the others do not know gives the vault no key.
+      told = try machine.file.enterAll(machine.folder.store, mayUnite: areAware(of: machine))
     } else {
       let isUnheard = steps != nil && dice.below(2) == 0
       if isUnheard { log.append("unheard") }
@@ -184,12 +185,19 @@ final class Trial {
 
   /// Whether all others know a machine, and it knows them: who gives the vault a key before that is nobody for them.
   private func isKnown(_ machine: Machine) throws -> Bool {
-    let device = try machine.file.settledDevice()
     let table = try machine.file.sharing()
+    return try areAware(of: machine)
+      && machines.allSatisfy { other in
+        guard other !== machine, !other.isRemoved else { return true }
+        return try table?[other.file.settledDevice()]?.key != nil
+      }
+  }
+
+  /// Whether all others know a machine.
+  private func areAware(of machine: Machine) throws -> Bool {
+    let device = try machine.file.settledDevice()
     return try machines.allSatisfy { other in
-      guard other !== machine, !other.isRemoved else { return true }
-      return try table?[other.file.settledDevice()]?.key != nil
-        && other.file.sharing()?[device]?.key != nil
+      try other === machine || other.isRemoved || other.file.sharing()?[device]?.key != nil
     }
   }
 
@@ -342,7 +350,9 @@ final class Trial {
   ///
   /// - Returns: Whether there were any.
   private func removeGhosts() throws -> Bool {
-    guard let machine = machines.first(where: { !$0.isRemoved }) else { return false }
+    guard let machine = try machines.first(where: { try !$0.isRemoved && areAware(of: $0) }) else {
+      return false
+    }
     let devices = try Set(machines.filter { !$0.isRemoved }.map { try $0.file.settledDevice() })
     let known = try machine.file.sharing()?.notes ?? []
     let ghosts = known.filter { $0.removedAt == nil && !devices.contains($0.device) }
