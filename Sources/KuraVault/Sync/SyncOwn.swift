@@ -22,7 +22,7 @@ extension SyncRun {
     }
   }
 
-  /// Heads under the own id that this machine did not write; nil for none.
+  /// Finds heads under the own id that neither this machine wrote nor one that has given the id up; nil for none.
   private mutating func foreignOwn(
     _ vault: inout UnlockedVault
   ) throws(SyncStop) -> [HeadPlace]? {
