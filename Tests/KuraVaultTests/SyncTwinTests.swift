@@ -16,11 +16,8 @@ import Testing
 
   init() throws {
     machines = try Machines(2) { vault throws in
-      try vault.put("a", "1")
-      try vault.put("kept", "1")
-      try vault.put("sealed", "1")
+      for name in ["a", "b", "c", "d", "kept", "sealed", "gone"] { try vault.put(name, "1") }
       _ = try vault.protect(Array("sealed".utf8).span)
-      try vault.put("gone", "1")
     }
     twin = try machines.all[0].copiedDisk()
   }
@@ -190,6 +187,46 @@ import Testing
     try first.fill { vault throws in
       #expect(try vault.getText("a") == "of two")
       #expect(try vault.getText("only one") == "one" && vault.getText("only two") == "two")
+    }
+  }
+
+  /// Each has by a file what the other one made while both had one id, and for each that id is the other one's by then.
+  @Test func `are told apart in what came by files to both where both gave the id up`() throws {
+    let (store, names) = (machines.store, ["a", "b", "c", "d", "kept", "gone"])
+    let third = try TestVault.machine(7)
+    try Copies.copy(other, to: third)
+    let before = store.files
+    for (one, text, reader) in [(twin, "two", other), (first, "one", third)] {
+      try one.fill { vault throws in for name in names { try vault.put(name, "of \(text)") } }
+      _ = try Copies.merge(one, into: reader)
+    }
+    try twin.meet(store)
+    try other.meet(store)
+    let parted = store.files
+    store.files = before
+    try first.meet(store)
+    let device = try first.settledDevice()
+    let head = store.files
+    for (path, bytes) in parted where path != .head(device) { store.files[path] = bytes }
+    #expect(try other.meet(store).findings.contains { $0.kind == .twin })
+    #expect(try first.meet(store).findings.contains { $0.kind == .twin })
+    store.files = head
+    #expect(try twin.meet(store).findings.contains { $0.kind == .twin })
+    #expect(try Set([device, first.settledDevice(), twin.settledDevice()]).count == 3)
+    _ = try Copies.merge(other, into: first)
+    _ = try Copies.merge(third, into: twin)
+    _ = try Copies.merge(twin, into: first)
+    _ = try Copies.merge(first, into: twin)
+    #expect(try first.unlockedFindings() == [] && twin.unlockedFindings() == [])
+    let rows = try (first.settledRows(), twin.settledRows())
+    #expect(rows.0 == rows.1)
+    #expect(Set(rows.0.values).count == rows.0.count, "no two changes count for one")
+    for machine in [first, twin] {
+      try machine.fill { vault throws in
+        for name in names {
+          #expect(try vault.values(of: name).isSuperset(of: ["of one", "of two"]))
+        }
+      }
     }
   }
 

@@ -149,8 +149,9 @@ final class Trial {
     log.append("\(machine.number) meets\(steps.map { ", killed after \($0)" } ?? "")")
     let told: [SyncReport.Finding]
     if steps == nil, dice.below(2) == 0 || isEnding {
-      // Whom the others do not know gives the vault no key.
-      told = try machine.file.enterAll(machine.folder.store, mayUnite: areAware(of: machine))
+      // Whom the others do not know gives the vault no key beside anybody else.
+      told = try machine.file.enterAll(
+        machine.folder.store, mayUnite: isEnding || areAware(of: machine))
     } else {
       let isUnheard = steps != nil && dice.below(2) == 0
       if isUnheard { log.append("unheard") }
@@ -350,9 +351,9 @@ final class Trial {
   ///
   /// - Returns: Whether there were any.
   private func removeGhosts() throws -> Bool {
-    guard let machine = try machines.first(where: { try !$0.isRemoved && areAware(of: $0) }) else {
-      return false
-    }
+    guard let machine = try machines.first(where: { try !$0.isRemoved && areAware(of: $0) }),
+      try areTwinsKnown()
+    else { return false }
     let devices = try Set(machines.filter { !$0.isRemoved }.map { try $0.file.settledDevice() })
     let known = try machine.file.sharing()?.notes ?? []
     let ghosts = known.filter { $0.removedAt == nil && !devices.contains($0.device) }

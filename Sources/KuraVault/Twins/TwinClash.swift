@@ -24,10 +24,7 @@ struct TwinClash {
     guard let clash = found.min(by: { $0.key < $1.key }) else { return nil }
     // The new name counts from the fork, so that the higher counter is the former one's.
     let sorted = clash.value.sorted { ($0.counter, $0.device) < ($1.counter, $1.device) }
-    let told = known.first { was in
-      let names = ChangeNames(was)
-      return sorted.contains { names.entry($0) != $0 && sorted.contains(names.entry($0)) }
-    }
+    let told = known.first { ChangeNames($0).meets(clash.value) }
     let was =
       told
       ?? HeadReport.Was(
@@ -35,7 +32,8 @@ struct TwinClash {
         fork: sorted[1].counter - sorted[0].counter, common: .none, void: [])
     turns = was.turns(among: known)
     let names = ChangeNames(was)
-    let clashing = found.filter { $0.value.contains { names.entry($0) != $0 } }
+    // Where both machines took another id, the former one is the other machine's in each one's copy.
+    let clashing = found.filter { names.meets($0.value) }
     ids = Set(clashing.keys)
     last = clashing.values.joined().filter { names.entry($0) != $0 }.map(\.counter).max() ?? 0
   }
@@ -73,6 +71,13 @@ struct TwinClash {
       vector.counter(of: name.device) == 0 && name.touches(vector)
     }
     return first.map { Array(names[$0...]) } ?? []
+  }
+}
+
+extension ChangeNames {
+  /// Whether a change is met under both names.
+  fileprivate func meets(_ entries: Set<RevisionEntry>) -> Bool {
+    entries.contains { entry($0) != $0 && entries.contains(entry($0)) }
   }
 }
 
