@@ -26,6 +26,31 @@ import Testing
     #expect(try vault.findings() == [])
   }
 
+  /// The value that the deleted item had was purged elsewhere, but a revision that the purge did not know has it.
+  @Test func `comes back where its value was set by one that was purged`() throws {
+    let copies = try Copies()
+    try copies.here { vault throws in try vault.put("a", "kept") }
+    try copies.part()
+    try copies.here { vault throws in
+      _ = try vault.setAttributes(Array("a".utf8).span, try edits(["x": "1"]))
+    }
+    try copies.there { vault throws in _ = try vault.purge(Array("a".utf8).span, .item) }
+    _ = try copies.merge()
+    try copies.here { vault throws in try vault.remove("a") }
+    // Another item takes the name.
+    try copies.there { vault throws in try vault.put("a", "other") }
+    _ = try copies.merge()
+    try copies.here { vault throws in
+      let names = try vault.names(includingDeleted: true)
+      let name = try #require(names.first { $0 != "a" })
+      _ = try vault.restore(name)
+      #expect(try vault.getText(name) == "kept" && vault.attributes(of: name) == ["x": "1"])
+      #expect(try vault.findings() == [])
+    }
+    _ = try copies.mergeBack()
+    #expect(try copies.second.allValues().isSuperset(of: ["kept", "other"]))
+  }
+
   @Test(arguments: [5, 70_000])
   func `comes back after the item was deleted`(count: Int) throws {
     let file = try TestVault()

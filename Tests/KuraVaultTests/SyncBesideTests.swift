@@ -97,6 +97,36 @@ import Testing
     try check(machines.all)
   }
 
+  /// - Parameters:
+  ///   - isLower: Whether its epoch comes before the other one.
+  ///   - isHeard: Whether somebody else enters it before he meets the other one; else all others are in that by then.
+  @Test(arguments: [true, false], [true, false])
+  func `are one where a machine of which nobody has heard brings them together as well`(
+    _ isLower: Bool, _ isHeard: Bool
+  ) throws {
+    try part()
+    let (before, begun) = (store.files, try TestVault.machine(7))
+    try Copies.copy(desk, to: begun)
+    try begun.fill { try $0.put("of laptop", "x") }
+    for machine in isHeard ? [phone] : [phone, desk, tower] { try machine.enterAll(store) }
+    let parted = store.files
+    var laptop: TestVault
+    repeat {
+      store.files = before
+      laptop = try begun.copiedDisk()
+      try laptop.enterAll(store)
+    } while try (epoch(of: laptop) < epoch(of: phone)) != isLower
+    if isHeard { try tower.enterAll(store) }
+    let tip = try RemotePath.head(tower.settledDevice())
+    for (path, bytes) in parted where !isHeard || path != tip { store.files[path] = bytes }
+    let machines = [laptop, desk, phone, tower]
+    for _ in 0..<2 { for machine in machines { try machine.enterAll(store) } }
+    try check(machines)
+    for machine in machines {
+      try machine.fill { vault throws in #expect(try vault.getText("of laptop") == "x") }
+    }
+  }
+
   /// Who follows one of those two meets the other one while somebody is still in what it follows.
   @Test func `come together once where a key follows one of two that did`() throws {
     try part()

@@ -150,12 +150,9 @@ extension TestVault {
 
   /// Meets a store, and takes the next step to the key that counts, with the passcode.
   ///
-  /// - Parameter mayUnite: Whether that may be a key that brings others together.
   /// - Returns: What was told before.
   @discardableResult
-  func enter(
-    _ store: TestStore, mayUnite: @autoclosure () throws -> Bool = true
-  ) throws -> SyncReport {
+  func enter(_ store: TestStore) throws -> SyncReport {
     var vault = try unlock()
     var run = try SyncRun(&vault)
     var answer: SyncAnswer?
@@ -165,7 +162,7 @@ extension TestVault {
     vault.fold()
     if let entrance {
       leftOut = try enter(by: entrance)
-    } else if unites, try mayUnite() {
+    } else if unites {
       try giveKey()
     }
     return report
@@ -231,12 +228,10 @@ extension TestVault {
   ///
   /// - Returns: What was told.
   @discardableResult
-  func enterAll(
-    _ store: TestStore, mayUnite: @autoclosure () throws -> Bool = true
-  ) throws -> [SyncReport.Finding] {
+  func enterAll(_ store: TestStore) throws -> [SyncReport.Finding] {
     var told: [SyncReport.Finding] = []
     for _ in 0..<12 {
-      let findings = try enter(store, mayUnite: mayUnite()).findings
+      let findings = try enter(store).findings
       told += findings
       guard findings.contains(where: { $0.kind.wantsPasscode }) else { break }
     }

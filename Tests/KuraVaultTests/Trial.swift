@@ -149,9 +149,7 @@ final class Trial {
     log.append("\(machine.number) meets\(steps.map { ", killed after \($0)" } ?? "")")
     let told: [SyncReport.Finding]
     if steps == nil, dice.below(2) == 0 || isEnding {
-      // Whom the others do not know gives the vault no key beside anybody else.
-      told = try machine.file.enterAll(
-        machine.folder.store, mayUnite: isEnding || areAware(of: machine))
+      told = try machine.file.enterAll(machine.folder.store)
     } else {
       let isUnheard = steps != nil && dice.below(2) == 0
       if isUnheard { log.append("unheard") }
@@ -314,6 +312,8 @@ final class Trial {
     guard let other = pick(others), try mayMerge(machine, other) else { return }
     log.append("\(machine.number) is lost, and begins with a copy of \(other.number)")
     machine.isReplaced = true
+    // What went on in the file alone since then no head tells of.
+    if backup?.machine === machine { backup = nil }
     _ = try Copies.merge(machine.file, into: other.file)
     try FileManager.default.removeItem(atPath: machine.file.stateDirectory)
     try Copies.copy(other.file, to: machine.file)

@@ -94,6 +94,16 @@ extension UnlockedVault {
     return try fromCrypto(.header, Key(copying: bytes.bytes))
   }
 
+  /// Whether another epoch brought the same ones together as this one, which only this machine is in as far as it knows: nobody
+  /// has heard of it, and who is in the other one could not tell that it made none of it up.
+  mutating func yields(to record: EpochRecord) throws(VaultError) -> Bool {
+    let own = try epochRecord()
+    guard own.parents.count > 1, own.parents == record.parents else { return false }
+    let device = try settledSeed().device
+    guard own.maker == device else { return false }
+    return try tableOfShared().noted(device).heard == .none
+  }
+
   /// What an epoch took over that has the vault key of this one; nil for another key.
   func cut(of tip: SyncTip) throws(VaultError) -> EpochCut? {
     let place = AssociatedData.remote(

@@ -144,8 +144,8 @@ extension UnlockedVault {
     guard offer.rivals.isDisjoint(with: removed.keys) else { throw .eachRemoved }
     let record = try offer.openedRecord()
     let standing = try record.standing(offer.epoch, to: epoch(), epochRecord())
-    guard try offer.hasOtherKey(key.payload.vaultKey, than: fresh.payload.vaultKey),
-      standing != .before
+    let isOver = if standing == .before { try !yields(to: record) } else { false }
+    guard try offer.hasOtherKey(key.payload.vaultKey, than: fresh.payload.vaultKey), !isOver
     else { throw .copyDamaged }
     if standing == .beside { try checkMakers(record.maker, removed) }
     guard key.holdsProtectedHalf else { throw .noProtectedHalf }

@@ -11,7 +11,9 @@ extension SyncRun {
     let own = try fromVault { () throws(VaultError) in try vault.epochRecord() }
     // Of who is known the head counts as one of its line, whatever key the rest of it is under.
     let isKnown = try fromVault { () throws(VaultError) in try key(of: name, in: &vault) != nil }
-    guard !own.ancestors.contains(head.epoch) else {
+    // What this machine itself was in it left knowing of it.
+    let isLeft = if name == device { try isOwn(front.place, &vault) == true } else { false }
+    guard !own.ancestors.contains(head.epoch), !isLeft else {
       if isKnown { fronts[name] = front }
       return
     }
@@ -24,13 +26,16 @@ extension SyncRun {
     case .before:
       guard isKnown else { return }
       fronts[name] = front
+      if try fromVault({ () throws(VaultError) in try vault.yields(to: record) }) {
+        rivals[head.epoch, default: tip].fronts.append(front)
+      }
       return
     case .after:
-      // Who is not known may have made all of it up.
+      // Who is not known may have made all of it up, unless somebody known is in it.
       let isMakerKnown = try fromVault { () throws(VaultError) in
         try key(of: record.maker, in: &vault) == record.key
       }
-      guard record.parents.contains(epoch) || isMakerKnown else {
+      guard record.parents.contains(epoch) || isMakerKnown || isKnown else {
         return report.name(.late, name)
       }
       let isProved = try fromVault { () throws(VaultError) in
@@ -130,6 +135,13 @@ extension SyncRun {
   mutating func chooseEntrance(_ vault: inout UnlockedVault) throws(SyncStop) {
     let (own, beside, table) = try fromVault { () throws(VaultError) in
       (try vault.epochRecord(), try vault.besideTips(), try vault.tableOfShared())
+    }
+    // Whom nobody has heard of comes to who is known.
+    if !reports.keys.contains(where: { $0 != device && table[$0]?.key != nil }) {
+      for (epoch, tip) in rivals where tips[epoch] == nil {
+        tips[epoch] = tip
+        isHeldBack = true
+      }
     }
     // What one beside follows is behind, also where no head has that one yet.
     let all = beside + tips.values

@@ -136,7 +136,8 @@ extension UnlockedVault {
         plaintext: body, size: before.size, found.facts.protection, of: keys.format)
       let meta = try before.renamed(name, modified: time)
       return FormerContent(
-        content: content, next: NextRevision(meta, setting: .all), kind: found.facts.kind)
+        content: content, next: NextRevision(meta, setting: [.all, .value]),
+        kind: found.facts.kind)
     }
   }
 }

@@ -223,7 +223,9 @@ extension Keyring {
   borrowing func seal(
     _ meta: borrowing ItemMeta, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
-    try AssociatedData.meta(vault: vault, facts: facts).sealPadded(
+    // Nobody could read it again.
+    guard meta.view.fits(facts.kind, revision: facts.revision) else { throw .damaged(.item) }
+    return try AssociatedData.meta(vault: vault, facts: facts).sealPadded(
       meta.encoded, under: try dataKey(facts.generation, .item), .item)
   }
 

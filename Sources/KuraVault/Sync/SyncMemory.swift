@@ -19,10 +19,14 @@ extension UnlockedVault {
     try remember { memory, table throws(VaultError) in
       let itself = HeadReport.Seen(
         device: name, heard: front.place, taken: front.place, key: front.head.key)
-      for seen in [itself] + report.seen where seen.device != own {
+      for seen in [itself] + report.seen {
         var note = try table.noted(seen.device)
         guard note.removedAt == nil else { continue }
         if seen.heard.number > note.heard.number { note.heard = seen.heard }
+        guard seen.device != own else {
+          guard table.set(note) else { throw .damaged(.header) }
+          continue
+        }
         if note.key == nil, seen.key.contains(where: { $0 != 0 }) { note.key = seen.key }
         if seen.device == name {
           taken = note.taken

@@ -54,6 +54,8 @@ public struct SyncRun: ~Copyable {
   private let lock: StateFile?
   /// The epochs that the store has shown, and that are neither this vault's nor before it.
   var tips: [DeviceTable.Epoch: SyncTip] = [:]
+  /// Those of others who brought the same ones together as this machine, of whom nobody has heard yet.
+  var rivals: [DeviceTable.Epoch: SyncTip] = [:]
   /// A first epoch under this vault's own key, which is taken for the own one.
   var sameKey: (tip: SyncTip, isSparing: Bool)?
   /// By what the next of them is entered, with its passcode; nil where there is none, or not all of it is here.
