@@ -127,6 +127,27 @@ import Testing
     }
   }
 
+  /// - Parameter isBeside: Whether another machine, which all know, gave the vault one meanwhile.
+  @Test(arguments: [true, false])
+  func `are entered also where nobody has heard of who gave one`(_ isBeside: Bool) throws {
+    let laptop = try TestVault.machine(7)
+    try Copies.copy(desk, to: laptop)
+    try laptop.fill { try $0.put("of laptop", "x") }
+    try laptop.giveKey()
+    if isBeside {
+      try phone.giveKey()
+      for machine in [phone, desk, tower] { try machine.enterAll(store) }
+    }
+    let machines = [laptop, desk, phone, tower]
+    for _ in 0..<2 { for machine in machines { try machine.enterAll(store) } }
+    for machine in machines { try machine.meet(store) }
+    for machine in machines {
+      #expect(try epoch(of: machine) == epoch(of: laptop))
+      #expect(try machine.meet(store).findings == [] && machine.unlockedFindings() == [])
+      try machine.fill { vault throws in #expect(try vault.getText("of laptop") == "x") }
+    }
+  }
+
   /// Who follows one of those two meets the other one while somebody is still in what it follows.
   @Test func `come together once where a key follows one of two that did`() throws {
     try part()

@@ -39,6 +39,7 @@ class Ledger:
     def __init__(self):
         self.facts, self.order = {}, []
         self.excused = 0        # bits of what was on a disk that is gone, and nowhere else
+        self.left_out = set()   # purges that do away with nothing
 
     # --- the record
     def make(self, id, item_id, op, item):
@@ -137,7 +138,7 @@ class Ledger:
         need(live == (v.kind == M.LIVE), "deleted against changed")
         purged = 0
         for id in known:
-            purged |= facts[id].before if facts[id].op == "purge" else 0
+            purged |= facts[id].before if facts[id].op == "purge" and id not in self.left_out else 0
         need(not any(facts[r.id].bit & purged for r in item.revisions), "a purged revision is held")
         self.check_class(v, known)
         if live:

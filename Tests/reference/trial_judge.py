@@ -110,6 +110,12 @@ class Record:
         return self.is_opened_beside(item) or any(
             not known & self.ledger.facts[id].bit and self.maker[id] in self.removed for id in self.protects.get(i, ()))
 
+    def left_out_purges(self):
+        """What a machine purged that was taken out before anybody else knew of it, also where others have built on it since."""
+        held = {r.id for m in self.machines.values() for item in m.items.values() for r in item.revisions}
+        return {id for id, fact in self.ledger.facts.items()
+                if fact.op == "purge" and self.maker[id] in self.removed and id not in held}
+
     # --- the judgement
     def judge(self):
         need(len(self.machines) > 1, "no machines")
@@ -118,6 +124,7 @@ class Record:
         for n in others:
             more = sorted(map(repr, prints[n] ^ prints[first]))
             need(not more, f"machines differ after full exchange: {n} and {first}, in {more[:2]}")
+        self.ledger.left_out = self.left_out_purges()
         for machine in self.machines.values():
             self.check_shown(machine)
             for item in machine.items.values():
