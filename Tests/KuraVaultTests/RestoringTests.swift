@@ -51,6 +51,29 @@ import Testing
     #expect(try copies.second.allValues().isSuperset(of: ["kept", "other"]))
   }
 
+  /// As a fault would have it: what is written was said to be there.
+  @Test func `is not written where nobody could read it again`() throws {
+    let file = try TestVault()
+    var vault = try file.unlock()
+    try vault.put("a", "1")
+    let tag = try vault.tag(of: Array("a".utf8).span)
+    let row = try vault.reading { vault throws(VaultError) -> OpenedRow? in
+      let leaf = try vault.rows.tree.leaf(
+        of: tag, under: vault.trust.root, in: &vault.rows.storage, vault.keys)
+      guard let leaf else { return nil }
+      return try vault.rows.itemCopy(tag, leaf: leaf, vault.keys).current
+    }
+    let current = try #require(row)
+    var (facts, refused) = (current.facts, VaultError?.none)
+    _ = try vault.keys.seal(current.meta, facts)
+    facts.kind = .purged
+    do throws(VaultError) { _ = try vault.keys.seal(current.meta, facts) } catch {
+      refused = error
+    }
+    #expect(refused == .damaged(.item))
+    vault.fold()
+  }
+
   @Test(arguments: [5, 70_000])
   func `comes back after the item was deleted`(count: Int) throws {
     let file = try TestVault()

@@ -38,12 +38,7 @@ extension SyncRun {
       guard record.parents.contains(epoch) || isMakerKnown || isKnown else {
         return report.name(.late, name)
       }
-      let isProved = try fromVault { () throws(VaultError) in
-        guard record.parents.contains(epoch) else { return true }
-        return try fromFormat(
-          .header, record.isProved(for: epoch, under: vault.keys.epochProof))
-      }
-      guard isProved else { return report.name(.falseEpoch, name) }
+      guard try isProved(record, &vault) else { return report.name(.falseEpoch, name) }
     case .beside:
       if let cut = try fromVault({ () throws(VaultError) in try vault.cut(of: tip) }) {
         return try compare(tip, cut, of: front, own, &vault)
@@ -110,6 +105,16 @@ extension SyncRun {
       return isAlone && !memory.awaitsSlots && memory.standing.slots.isEmpty
     }
     isHeldBack = isHeldBack || waits
+  }
+
+  /// Whether an epoch that is said to take the place of this one was begun by who had the key of this one.
+  private func isProved(
+    _ record: EpochRecord, _ vault: inout UnlockedVault
+  ) throws(SyncStop) -> Bool {
+    guard record.parents.contains(epoch) else { return true }
+    return try fromVault { () throws(VaultError) in
+      try fromFormat(.header, record.isProved(for: epoch, under: vault.keys.epochProof))
+    }
   }
 
   /// Whether a head of another epoch was sealed by who had the key of this one.
