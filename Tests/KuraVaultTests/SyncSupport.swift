@@ -160,11 +160,7 @@ extension TestVault {
     let (report, entrance, unites) = (run.report, run.entrance, run.unites)
     _ = consume run
     vault.fold()
-    if let entrance {
-      leftOut = try enter(by: entrance)
-    } else if unites {
-      try giveKey()
-    }
+    if let entrance { leftOut = try enter(by: entrance) } else if unites { try giveKey() }
     return report
   }
 
