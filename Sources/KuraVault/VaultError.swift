@@ -185,6 +185,8 @@ public enum VaultError: Error, Equatable, Sendable {
   case recoveryKeyNeeded
   /// Slots of passcodes are in a store that is to get recovery keys alone.
   case passcodesInStore
+  /// Which slots open the vault on other machines has not come from the store yet.
+  case slotsAwaited
 
   // MARK: Items
 

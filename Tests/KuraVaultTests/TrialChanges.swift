@@ -14,17 +14,22 @@ extension Trial {
       let key = try machine.file.key()
       let files = try vault.slotReports().filter { $0.kind == .keyFile }.map(\.number)
       log.append("\(machine.number) changes its slots: \(dice.word)")
-      try record.noteSlots(on: machine.number, in: &vault) { vault throws in
-        switch dice.word {
-        case 0:
-          let slot: PreparedSlot? = try passcodeSlot(TestVault.passcode)
-          try vault.changeSlots(authorizedBy: key, passcode: slot, recovery: nil)
-        case 1 where !files.isEmpty:
-          try vault.removeSlot(files[dice.place % files.count], authorizedBy: key)
-        default:
-          guard files.count < 8 else { return }
-          try vault.addSlot(PreparedSlot.keyFile(keyFile(UInt8(dice.place))), authorizedBy: key)
+      do {
+        try record.noteSlots(on: machine.number, in: &vault) { vault throws in
+          switch dice.word {
+          case 0:
+            let slot: PreparedSlot? = try passcodeSlot(TestVault.passcode)
+            try vault.changeSlots(authorizedBy: key, passcode: slot, recovery: nil)
+          case 1 where !files.isEmpty:
+            try vault.removeSlot(files[dice.place % files.count], authorizedBy: key)
+          default:
+            guard files.count < 8 else { return }
+            try vault.addSlot(PreparedSlot.keyFile(keyFile(UInt8(dice.place))), authorizedBy: key)
+          }
         }
+      } catch VaultError.slotsAwaited {
+        log.append("\(machine.number) waits for its slot table")
+        #expect(try vault.remoteMemory()?.awaitsSlots == true)
       }
     }
   }

@@ -74,6 +74,7 @@ extension Refusal {
     case .lastSlot: .lastSlot
     case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .passcodesInStore: .passcodesInStore
+    case .slotsAwaited: .slotsAwaited
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(subject)

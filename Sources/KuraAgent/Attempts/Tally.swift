@@ -373,7 +373,7 @@ extension VaultError {
       .codeTooShort, .codeTooLong, .deviceSecretUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooWeak,
       .credentialStale, .ownerNeeded, .otpInvalid, .notOTP, .slotNotFound, .labelInvalid,
       .slotsFull, .credentialTaken, .recoveryKeyExists, .lastSlot, .notFound, .revisionNotFound,
-      .historyFull, .recoveryKeyNeeded, .passcodesInStore,
+      .historyFull, .recoveryKeyNeeded, .passcodesInStore, .slotsAwaited,
       .notDeleted, .revisionCurrent, .exists, .revisionConflict, .nameInvalid, .attributeInvalid,
       .tooLarge, .tooManySides, .policyInvalid, .changed, .protected, .noProtectedHalf, .uploadLost:
       false

@@ -78,6 +78,7 @@ extension Refusal {
     case .lastSlot: .lastSlot
     case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .passcodesInStore: .passcodesInStore
+    case .slotsAwaited: .slotsAwaited
 
     case .notFound: .notFound(name)
     case .revisionNotFound: .revisionNotFound

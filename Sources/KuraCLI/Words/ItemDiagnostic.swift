@@ -88,6 +88,13 @@ extension Diagnostic {
     )
   }
 
+  static var slotsAwaitedWords: Words {
+    (
+      "nothing was changed: which machine made which way to open the vault has not come from the store yet",
+      "'kura sync' brings it; where the machine that gave the vault its key is gone for good, 'kura rekey' gives it another"
+    )
+  }
+
   static var opensNoProtectedWords: Words {
     (
       "this opens the vault, but no protected values",

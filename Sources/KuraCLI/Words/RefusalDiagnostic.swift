@@ -106,6 +106,7 @@ extension Diagnostic {
     case .lastSlot: lastSlotWords
     case .recoveryKeyNeeded: recoveryKeyNeededWords
     case .passcodesInStore: passcodesInStoreWords
+    case .slotsAwaited: slotsAwaitedWords
     case .rekeyTakesPasscode:
       ("policy does not allow it: a new vault key takes the passcode", nil)
     case .slotsTakeOwner:

@@ -71,6 +71,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
   case historyFull = 68
   case recoveryKeyNeeded = 69
   case passcodesInStore = 70
+  case slotsAwaited = 71
   case unconfirmed = 72
   case localErased = 73
   case chipUnfit = 74
@@ -108,7 +109,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
       .failure
     case .otherVersion, .stopping: .agent
     case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole,
-      .maskerSilent, .keyUntouched:
+      .maskerSilent, .keyUntouched, .slotsAwaited:
       .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
@@ -208,6 +209,7 @@ extension Refusal {
     case .lastSlot: .lastSlot
     case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .passcodesInStore: .passcodesInStore
+    case .slotsAwaited: .slotsAwaited
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected

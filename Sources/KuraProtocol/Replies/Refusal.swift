@@ -150,6 +150,8 @@ public enum Refusal: Error, Equatable, Sendable {
   case recoveryKeyNeeded
   /// Slots of passcodes are in a store that is to get recovery keys alone.
   case passcodesInStore
+  /// Which slots open the vault on other machines has not come from the store yet.
+  case slotsAwaited
   /// A new vault key takes a passcode.
   case rekeyTakesPasscode
   /// A change of slots takes a passcode or the recovery key.

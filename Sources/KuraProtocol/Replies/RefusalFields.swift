@@ -76,7 +76,7 @@ extension SecretBuffer {
     case .unknown, .malformed, .stopping, .busy, .compacting, .tooBusy, .timedOut, .outOfMemory,
       .memoryNotLocked, .pathInvalid, .walKept, .triesNotKept, .eraseRuleDamaged,
       .recoveryKeyExists, .lastSlot, .rekeyTakesPasscode, .slotsTakeOwner, .keyUntouched,
-      .opensNoProtected, .recoveryKeyNeeded, .passcodesInStore,
+      .opensNoProtected, .recoveryKeyNeeded, .passcodesInStore, .slotsAwaited,
       .unconfirmed, .revisionNotFound, .changedMeanwhile, .revisionCurrent, .valueEmpty,
       .maskerSilent:
       break
@@ -227,6 +227,7 @@ extension Refusal {
     case .lastSlot: .lastSlot
     case .recoveryKeyNeeded: .recoveryKeyNeeded
     case .passcodesInStore: .passcodesInStore
+    case .slotsAwaited: .slotsAwaited
     case .rekeyTakesPasscode: .rekeyTakesPasscode
     case .slotsTakeOwner: .slotsTakeOwner
     case .protected: .protected(try reader.subject())

@@ -18,6 +18,8 @@ extension UnlockedVault {
   /// Notes a change of the slots, for copies of the vault; a slot of this machine alone is nobody else's.
   ///
   /// - Parameter after: The slots as they are to be.
+  /// - Throws: ``VaultError/slotsAwaited``: which change made a slot is not known here yet, so that none could be told to
+  ///   have ended, here or elsewhere; ``VaultError/slotsFull(limit:)``.
   mutating func noteTable(_ after: [SlotRow], _ draft: inout Draft) throws(VaultError) {
     guard var ledger = keys.ring.ledger else { return }
     let isSparing = try sparesStore()
@@ -26,8 +28,8 @@ extension UnlockedVault {
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id))
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
+    if try remoteMemory()?.awaitsSlots == true { throw .slotsAwaited }
     let sides = try slotSides(ledger)
-    try noteSlots(&draft)
     guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
       return
     }

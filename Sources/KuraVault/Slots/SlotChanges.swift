@@ -20,7 +20,7 @@ extension UnlockedVault {
   ///   - passcode: The new passcode's slot; nil to keep the old one.
   ///   - recovery: The new recovery key's slot; nil to keep the old one.
   /// - Throws: ``VaultError/credentialStale`` when `fresh` belongs to another state of the vault, or
-  ///   to a credential that cannot authorise this; ``VaultError/busy``: the same call again.
+  ///   to a credential that cannot authorise this; ``VaultError/slotsAwaited``; ``VaultError/busy``: the same call again.
   public mutating func changeSlots(
     authorizedBy fresh: borrowing VaultKey, passcode: borrowing PreparedSlot?,
     recovery: borrowing PreparedSlot?
@@ -49,7 +49,7 @@ extension UnlockedVault {
   /// - Returns: The slot's number.
   /// - Throws: ``VaultError/slotsFull(limit:)``; ``VaultError/recoveryKeyExists``;
   ///   ``VaultError/credentialTaken(_:)`` of a second code for one TPM;
-  ///   ``VaultError/credentialStale``; ``VaultError/busy``: the same call again.
+  ///   ``VaultError/credentialStale``; ``VaultError/slotsAwaited``; ``VaultError/busy``: the same call again.
   @discardableResult
   public mutating func addSlot(
     _ slot: borrowing PreparedSlot, authorizedBy fresh: borrowing VaultKey,
@@ -115,7 +115,7 @@ extension UnlockedVault {
   ///   - fresh: As for ``changeSlots(authorizedBy:passcode:recovery:)``.
   /// - Throws: ``VaultError/slotNotFound(_:)``; ``VaultError/lastSlot`` when neither a passcode nor a
   ///   recovery key would be left; ``VaultError/recoveryKeyNeeded`` of the only one that a store gets;
-  ///   ``VaultError/credentialStale``; ``VaultError/busy``.
+  ///   ``VaultError/credentialStale``; ``VaultError/slotsAwaited``; ``VaultError/busy``.
   public mutating func removeSlot(
     _ number: UInt8, authorizedBy fresh: borrowing VaultKey
   ) throws(VaultError) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// A machine that has entered a key changes no slot that others have before it hears which change made each: what another
+/// one ended would come back by it, and what it ended itself would stand elsewhere.
+@Suite struct `Slots whose table is still to come` {
+  let machines: Machines
+  let whole: [RemotePath: [UInt8]]
+  var store: TestStore { machines.store }
+  var desk: TestVault { machines.all[0] }
+  var tower: TestVault { machines.all[2] }
+
+  /// The desk has given the vault a key, and added a key file; the tower has entered that key while the desk's packs
+  /// were late.
+  init() throws {
+    machines = try Machines(3) { vault throws in try vault.put("a", "1") }
+    let (desk, tower, store) = (machines.all[0], machines.all[2], machines.store)
+    try desk.giveKey()
+    try desk.fill { try $0.addSlot(PreparedSlot.keyFile(keyFile(7)), authorizedBy: desk.key()) }
+    try desk.meet(store)
+    whole = store.files
+    let device = try desk.settledDevice()
+    var vault = try desk.unlock()
+    let told = try #require(try vault.toldReport(by: vault.ownDevice())?.report)
+    vault.fold()
+    try #require(!told.packs.isEmpty)
+    for pack in told.packs { store.files[.object(device, hash: pack.hash)] = nil }
+    try tower.enter(store)
+  }
+
+  private func slots(_ machine: TestVault) throws -> [SlotKind?] {
+    var vault = try machine.unlock()
+    let found = try vault.slotReports().map(\.kind)
+    vault.fold()
+    return found
+  }
+
+  private func addFile(_ number: UInt8) throws {
+    try tower.fill {
+      try $0.addSlot(PreparedSlot.keyFile(keyFile(number)), authorizedBy: tower.key())
+    }
+  }
+
+  private func file(_ machine: TestVault) throws -> UInt8 {
+    var vault = try machine.unlock()
+    let found = try vault.slotReports().first { $0.kind == .keyFile }?.number
+    vault.fold()
+    return try #require(found)
+  }
+
+  private func settle() throws {
+    for (path, bytes) in whole where store.files[path] == nil { store.files[path] = bytes }
+    for _ in 0..<4 { for machine in machines.all { try machine.enterAll(store) } }
+  }
+
+  @Test func `are not changed, and what another machine ends stays ended`() throws {
+    let before = try slots(tower)
+    #expect(before.count { $0 == .keyFile } == 1)
+    #expect(throws: VaultError.slotsAwaited) { try addFile(9) }
+    let number = try file(tower)
+    #expect(throws: VaultError.slotsAwaited) {
+      try tower.fill { try $0.removeSlot(number, authorizedBy: tower.key()) }
+    }
+    #expect(throws: VaultError.slotsAwaited) {
+      try tower.fill {
+        try $0.changeSlots(
+          authorizedBy: tower.key(), passcode: passcodeSlot("another one"), recovery: nil)
+      }
+    }
+    #expect(try slots(tower) == before)
+    try desk.fill { try $0.removeSlot(file(desk), authorizedBy: desk.key()) }
+    try settle()
+    for machine in machines.all { #expect(try slots(machine).allSatisfy { $0 != .keyFile }) }
+    try addFile(9)
+    try settle()
+    for machine in machines.all { #expect(try slots(machine).count { $0 == .keyFile } == 1) }
+  }
+
+  @Test func `of this machine alone are changed as ever`() throws {
+    try tower.fill { try $0.addSlot(localSlot("1234"), authorizedBy: tower.key()) }
+    try settle()
+    #expect(try slots(tower).contains(.local))
+    #expect(try !slots(desk).contains(.local))
+  }
+
+  @Test func `are this machine's by another key`() throws {
+    try tower.giveKey()
+    try addFile(9)
+    try settle()
+    for machine in machines.all { #expect(try slots(machine).count { $0 == .keyFile } == 1) }
+  }
+}
