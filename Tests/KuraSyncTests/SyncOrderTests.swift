@@ -130,6 +130,8 @@ import Testing
   @Test func `what came and went is counted`() {
     var report = SyncReply()
     #expect(SyncWords.lines(report) == ["nothing came, and nothing went out"])
+    report.objects = 1
+    #expect(SyncWords.lines(report) == ["nothing came, and what went out changes no item"])
     (report.came.added, report.came.conflicting, report.sent) = (1, 2, 3)
     #expect(
       SyncWords.lines(report) == [

@@ -200,7 +200,8 @@ public enum SyncProgram {
   ) -> [SyncNews] {
     let fresh = report.besides(last)
     let lines = SyncWords.lines(fresh)
-    for line in lines where !order.isWatch || line != SyncWords.nothing { note(line, order) }
+    let isIdle = lines == [SyncWords.nothing] || lines == [SyncWords.noItem]
+    if !order.isWatch || !isIdle { for line in lines { note(line, order) } }
     func counts(_ news: SyncNews) -> Bool {
       !isNew || news.notice != .ownHeadGone && news.notice != .ownHeadBack
     }

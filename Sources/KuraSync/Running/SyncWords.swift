@@ -20,6 +20,8 @@ enum SyncWords {
 
   /// What is said where there was nothing to do.
   static let nothing = "nothing came, and nothing went out"
+  /// The same where others hear of a key, of a setting or of a way to open the vault.
+  static let noItem = "nothing came, and what went out changes no item"
 
   /// Lines of what came and went.
   static func lines(_ report: SyncReply) -> [String] {
@@ -58,7 +60,7 @@ enum SyncWords {
       lines.append(
         items + " changed on several machines; all contents are kept: see 'kura conflicts'")
     }
-    if lines.isEmpty, report.waiting == 0 { lines.append(nothing) }
+    if lines.isEmpty, report.waiting == 0 { lines.append(report.objects == 0 ? nothing : noItem) }
     if report.waiting > 0 {
       let changes = report.waiting == 1 ? "1 change" : "\(report.waiting) changes"
       lines.append(changes + " of this machine did not go out yet")
