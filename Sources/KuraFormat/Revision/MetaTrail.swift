@@ -19,7 +19,7 @@ public struct MetaTrail: ~Copyable, Sendable {
   /// Who the revision is, and what it knew of.
   public let lineage: Lineage
   /// The value; empty where there is none, here or elsewhere.
-  public let value: Field
+  public private(set) var value: Field
   /// The name; empty for a purged item.
   public let name: Field
   /// Each public attribute, in the order of its key.
@@ -74,6 +74,11 @@ extension MetaTrail {
     self.init(
       lineage: lineage, value: [], name: [], attributes: [], secretKeys: nil, secrets: [],
       deletedKeys: nil, deleted: [], sides: [])
+  }
+
+  /// Forgets the values that were purged.
+  public mutating func forgetValues(in purged: RevisionVector) {
+    value.removeAll { purged.covers($0.entry) }
   }
 
   var fields: [Field] { [value, name] + attributes + secrets }

@@ -128,6 +128,8 @@ struct ItemChange: ~Copyable {
   let current: Current?
   /// What the item's row shows, where it is no revision itself.
   var shown: ShownSides?
+  /// What was purged of a deleted item that had more than one value; else empty.
+  var purged = RevisionVector()
 
   /// The revision of a value that is there.
   var liveRevision: UInt64? {
@@ -256,7 +258,9 @@ extension UnlockedVault {
     }
     guard let current else { throw .damaged(.item) }
     let shown = try shownSides(of: current, in: tree)
-    return ItemChange(tag: tag, format: format, path: path, current: current, shown: shown)
+    let purged = try purgedValues(of: current, in: tree)
+    return ItemChange(
+      tag: tag, format: format, path: path, current: current, shown: shown, purged: purged)
   }
 
   /// The current body of an item, to be sealed again.

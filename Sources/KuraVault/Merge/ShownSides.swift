@@ -31,11 +31,25 @@ extension UnlockedVault {
       isNamed = try row.withName { name throws(VaultError) in current.meta.name.isEqual(to: name) }
     }
     guard sides.count == trail.sides.count else { throw .damaged(.item) }
-    let trace =
-      if let tree { try rows.purgeTrace(of: current.facts.id, in: tree, keys) } else {
-        try rows.purgeTrace(of: current.facts.id, under: trust.root, keys)
-      }
+    let trace = try purgeTrace(of: current.facts.id, in: tree)
     return ShownSides(
       sides: sides + (trace?.purges.map(\.lineage) ?? []), isDisplaced: !isNamed)
+  }
+
+  /// What was purged of a deleted item that had more than one value. The row of a deleted one has none, so that of
+  /// those that a purge covers nothing stands there.
+  mutating func purgedValues(
+    of current: borrowing ItemChange.Current, in tree: TreeEdit?
+  ) throws(VaultError) -> RevisionVector {
+    guard current.facts.kind == .deleted, format > .first, try current.trail().value.count > 1
+    else { return RevisionVector() }
+    return try purgeTrace(of: current.facts.id, in: tree)?.covered ?? RevisionVector()
+  }
+
+  private mutating func purgeTrace(
+    of item: ItemID, in tree: TreeEdit?
+  ) throws(VaultError) -> PurgeTrace? {
+    guard let tree else { return try rows.purgeTrace(of: item, under: trust.root, keys) }
+    return try rows.purgeTrace(of: item, in: tree, keys)
   }
 }

@@ -72,7 +72,8 @@ extension ItemChange {
   ) throws(VaultError) -> MetaTrail {
     switch current {
     case .some(let current):
-      let before = try current.trail()
+      var before = try current.trail()
+      before.forgetValues(in: purged)
       let isDisplaced = shown?.isDisplaced ?? false
       return try next.trail(
         as: lineage, after: before, of: current.meta.view, secrets, isRenamed: isDisplaced)
