@@ -38,7 +38,9 @@ import Testing
     let steps =
       Self.environment["KURA_STEPS"].flatMap { Int($0) } ?? (Copies.isNightly ? 10_000 : 120)
     let machines = Self.environment["KURA_MACHINES"].flatMap { Int($0) } ?? 10
-    try check(seed, steps: steps, machines: machines)
+    try check(
+      seed, steps: steps, machines: machines,
+      copiesAgain: Self.environment["KURA_COPIES_AGAIN"] != nil)
   }
 
   @Test(arguments: 0..<(Copies.isNightly ? 300 : 2))
