@@ -96,6 +96,20 @@ import Testing
     #expect(try other.value("note", wire) == "7")
   }
 
+  @Test func `shows no key that would not come into force before it knows of the others' slots`() throws {
+    #expect(try join().isOK)
+    let early = try other.add(SlotOrder(.recoveryKey), "", on: wire)
+    #expect(early.failure == .slotsAwaited && early.recoveryKey == nil)
+    let change = try other.ask(wire) {
+      try $0.changePasscode(Bench.passcode, to: "another horse staple battery")
+    }
+    #expect(change.failure == .slotsAwaited)
+    #expect(try other.add(SlotOrder(.local), "2468", on: wire).isOK)
+    try store.meet(other, wire)
+    let shown = try other.add(SlotOrder(.recoveryKey), "", on: wire)
+    #expect(shown.recoveryKey?.count == 44)
+  }
+
   @Test func `is none after a wrong passcode, which counts`() throws {
     var last: Failure?
     for number in 0..<40 where last != .throttled { last = try join("wrong \(number)").failure }

@@ -9,9 +9,10 @@ import Testing
 @Suite struct `What was purged beside a change` {
   /// The phone purges a value that the tower has built on, and the desk has another one: the tower has both.
   ///
-  /// - Parameter puts: How often the phone puts its value, so that the tower shows its last one, or the desk's.
+  /// - Parameter puts: How often the phone puts its value, so that the tower shows its last one, or the desk's; where it is
+  ///   3, the laptop has one as well, a later one than the desk's.
   private func tower(showing puts: Int) throws -> Machines {
-    let machines = try Machines(3) { vault throws in
+    let machines = try Machines(4) { vault throws in
       try vault.put("e", "first")
       try vault.remove("e")
     }
@@ -24,7 +25,14 @@ import Testing
     try phone.meet(machines.store)
     try desk.fill { vault throws in
       _ = try vault.restore("e")
-      for number in 0..<(2 - puts) { try vault.put("e", "of the desk \(number)") }
+      for number in 0..<max(0, 2 - puts) { try vault.put("e", "of the desk \(number)") }
+    }
+    if puts > 2 {
+      try machines.all[3].fill { vault throws in
+        _ = try vault.restore("e")
+        try vault.put("e", "of the laptop")
+      }
+      try machines.all[3].meet(machines.store)
     }
     try desk.meet(machines.store)
     try tower.meet(machines.store)
@@ -47,6 +55,20 @@ import Testing
       try vault.remove("e")
       try vault.put("e", "new")
       #expect(try vault.conflicts() == [])
+    }
+    try check(machines, "new")
+  }
+
+  @Test func `leaves the latest of the others to be replaced`() throws {
+    let machines = try tower(showing: 3)
+    try machines.all[2].fill { vault throws in
+      #expect(try vault.conflicts().count == 3, "two other values, and the purge")
+      try vault.remove("e")
+      try vault.put("e", "new")
+      let left = try vault.conflicts()
+      try #require(left.count == 1, "\(left)")
+      let revision = try #require(UInt64(left[0].split(separator: " ")[2]))
+      #expect(try vault.getText("e", revision: revision) == "first")
     }
     try check(machines, "new")
   }

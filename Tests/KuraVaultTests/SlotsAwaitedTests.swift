@@ -10,17 +10,21 @@ import Testing
 @Suite struct `Slots whose table is still to come` {
   let machines: Machines
   let whole: [RemotePath: [UInt8]]
+  let recoveryKey: String
   var store: TestStore { machines.store }
   var desk: TestVault { machines.all[0] }
   var tower: TestVault { machines.all[2] }
 
-  /// The desk has given the vault a key, and added a key file; the tower has entered that key while the desk's packs
+  /// The desk has given the vault a key, and added a key file and a recovery key; the tower has entered that key while the desk's packs
   /// were late.
   init() throws {
     machines = try Machines(3) { vault throws in try vault.put("a", "1") }
     let (desk, tower, store) = (machines.all[0], machines.all[2], machines.store)
     try desk.giveKey()
     try desk.fill { try $0.addSlot(PreparedSlot.keyFile(keyFile(7)), authorizedBy: desk.key()) }
+    let recovery = try PreparedSlot.recoveryKey()
+    recoveryKey = text(of: recovery.recoveryKeyText)
+    try desk.fill { try $0.addSlot(recovery, authorizedBy: desk.key()) }
     try desk.meet(store)
     whole = store.files
     let device = try desk.settledDevice()
@@ -85,6 +89,28 @@ import Testing
     try settle()
     #expect(try slots(tower).contains(.local))
     #expect(try !slots(desk).contains(.local))
+  }
+
+  @Test func `do not keep out who forgot the passcode`() throws {
+    let slot: PreparedSlot? = try passcodeSlot("another one")
+    try tower.fill {
+      try $0.changeSlots(
+        authorizedBy: tower.key(recoveryKey, .recoveryKey), passcode: slot, recovery: nil)
+    }
+    let vault = try tower.unlock("another one")
+    vault.fold()
+    for (path, bytes) in whole where store.files[path] == nil { store.files[path] = bytes }
+    for _ in 0..<2 {
+      for machine in [desk, machines.all[1]] { try machine.enterAll(store) }
+      var vault = try tower.unlock("another one")
+      var run = try SyncRun(&vault)
+      var answer: SyncAnswer?
+      while let wish = try run.next(answer, in: &vault) { answer = store.answer(wish) }
+      _ = consume run
+      vault.fold()
+    }
+    let other = try desk.unlock("another one")
+    other.fold()
   }
 
   @Test func `are this machine's by another key`() throws {

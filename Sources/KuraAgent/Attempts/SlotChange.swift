@@ -49,13 +49,24 @@ final class SlotChange: Act, @unchecked Sendable {
   func showKey(to client: Connection) throws(Refusal) -> Bool {
     switch task {
     case .add(let order, _) where order.kind == .recoveryKey:
+      try checkSlotsAreKnown()
       try answer(key: slot, client)
       return true
     case .passcode where recovery != nil:
+      if credential != .recoveryKey { try checkSlotsAreKnown() }
       try answer(key: recovery, client)
       return true
     case .add, .remove, .disable, .enable, .passcode: return false
     }
+  }
+
+  /// Refuses before a key is shown, or written to a file, that would not come into force; in a locked vault that is
+  /// seen only once it is.
+  private func checkSlotsAreKnown() throws(Refusal) {
+    guard session.isUnlocked else { return }
+    do throws(VaultError) {
+      try session.withVault { vault throws(VaultError) in try vault.checkSlotsAreKnown() }
+    } catch { throw Refusal(error, at: session.path) }
   }
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {

@@ -91,7 +91,7 @@ extension Diagnostic {
   static var slotsAwaitedWords: Words {
     (
       "nothing was changed: which machine made which way to open the vault has not come from the store yet",
-      "'kura sync' brings it; where the machine that gave the vault its key is gone for good, 'kura rekey' gives it another"
+      "'kura sync' brings it; if the machine that gave the vault its key is lost, 'kura sync devices --remove NAME' gives another"
     )
   }
 

@@ -76,9 +76,12 @@ extension MetaTrail {
       deletedKeys: nil, deleted: [], sides: [])
   }
 
-  /// Forgets the values that were purged.
+  /// Forgets the values that were purged; where that which stood first is one, the latest of the others does.
   public mutating func forgetValues(in purged: RevisionVector) {
+    let first = value.first
     value.removeAll { purged.covers($0.entry) }
+    guard value.first != first, let latest = value.max() else { return }
+    value = [latest] + value.filter { $0 != latest }
   }
 
   var fields: [Field] { [value, name] + attributes + secrets }

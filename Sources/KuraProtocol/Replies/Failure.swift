@@ -109,7 +109,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
       .failure
     case .otherVersion, .stopping: .agent
     case .busy, .compacting, .tooBusy, .timedOut, .unconfirmed, .walKept, .notWhole,
-      .maskerSilent, .keyUntouched, .slotsAwaited:
+      .maskerSilent, .keyUntouched:
       .busy
     case .locked: .locked
     case .noVault, .notAVault: .noVault
@@ -126,7 +126,7 @@ public enum Failure: UInt16, Sendable, CaseIterable {
     case .memoryNotLocked, .placeUnsafe, .noSuchSlot, .slotOfOtherKind, .kdfTooCostly,
       .kdfTooWeak, .triesNotKept, .eraseRuleDamaged, .rekeyTakesPasscode, .slotsTakeOwner,
       .lastSlot, .opensNoProtected, .processUnfit, .confined, .chipUnfit, .recoveryKeyNeeded,
-      .passcodesInStore:
+      .passcodesInStore, .slotsAwaited:
       .denied
     case .protected, .ownerNeeded, .historyFull, .fingerUnfit: .needsInteraction
     case .cancelled: .cancelled

@@ -17,10 +17,13 @@ struct SlotMerge {
 extension UnlockedVault {
   /// Notes a change of the slots, for copies of the vault; a slot of this machine alone is nobody else's.
   ///
-  /// - Parameter after: The slots as they are to be.
-  /// - Throws: ``VaultError/slotsAwaited``: which change made a slot is not known here yet, so that none could be told to
-  ///   have ended, here or elsewhere; ``VaultError/slotsFull(limit:)``.
-  mutating func noteTable(_ after: [SlotRow], _ draft: inout Draft) throws(VaultError) {
+  /// - Parameters:
+  ///   - after: The slots as they are to be.
+  ///   - waits: Whether nothing is changed where it is still to come which change made which slot.
+  /// - Throws: ``VaultError/slotsAwaited``; ``VaultError/slotsFull(limit:)``.
+  mutating func noteTable(
+    _ after: [SlotRow], waits: Bool, _ draft: inout Draft
+  ) throws(VaultError) {
     guard var ledger = keys.ring.ledger else { return }
     let isSparing = try sparesStore()
     let old = try travelling(trust.slots, isSparing)
@@ -28,8 +31,9 @@ extension UnlockedVault {
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id))
     let fresh = new.filter { slot in !old.contains { $0.id == slot.id } }
     guard !gone.isEmpty || !fresh.isEmpty else { return }
-    if try remoteMemory()?.awaitsSlots == true { throw .slotsAwaited }
+    if waits { try checkSlotsAreKnown() }
     let sides = try slotSides(ledger)
+    try noteSlots(&draft)
     guard let lineage = try draft.nextLineage(after: sides.map(\.lineage), of: .zero) else {
       return
     }
@@ -44,6 +48,14 @@ extension UnlockedVault {
     ledger.slots = [SlotTableSide(lineage, slots: slots)]
     ledger.waiting.removeAll { slot in gone.contains { $0 == slot.row.id } }
     keys.ring.ledger = ledger
+  }
+
+  /// Checks that it is known which change made each slot that other copies have: without that nobody could tell here
+  /// that one had ended, and what ended elsewhere would come back.
+  ///
+  /// - Throws: ``VaultError/slotsAwaited``.
+  public mutating func checkSlotsAreKnown() throws(VaultError) {
+    if try remoteMemory()?.awaitsSlots == true { throw .slotsAwaited }
   }
 
   /// Makes the slots as they are a change of this copy where nobody has changed them yet, so that other copies get them

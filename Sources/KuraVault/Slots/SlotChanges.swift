@@ -14,6 +14,8 @@ extension UnlockedVault {
   ///
   /// A copy of the file from before still opens with the old passcode: this is no revocation.
   ///
+  /// Who forgot the passcode does not wait for what other copies have of the slots: some that they ended may come back.
+  ///
   /// - Parameters:
   ///   - fresh: What ``UnlockAttempt/open(_:secret:only:)`` gave just now for the current passcode or the
   ///     recovery key.
@@ -25,7 +27,12 @@ extension UnlockedVault {
     authorizedBy fresh: borrowing VaultKey, passcode: borrowing PreparedSlot?,
     recovery: borrowing PreparedSlot?
   ) throws(VaultError) {
-    try changeSlots(fresh) { plan, wrap, _ throws(VaultError) in
+    let isForgotten =
+      switch passcode {
+      case .some: fresh.credential == .recoveryKey
+      case .none: false
+      }
+    try changeSlots(fresh, waits: !isForgotten) { plan, wrap, _ throws(VaultError) in
       switch passcode {
       case .some(let slot): try plan.put(slot, at: plan.passcodePlace(fresh), wrap, fresh)
       case .none: break
@@ -129,7 +136,7 @@ extension UnlockedVault {
   /// - Parameter isOwnCode: Whether a code puts another in its own place, which takes no more than the code
   ///   opens.
   mutating func changeSlots<Result>(
-    _ fresh: borrowing VaultKey, isOwnCode: Bool = false,
+    _ fresh: borrowing VaultKey, isOwnCode: Bool = false, waits: Bool = true,
     _ body: (inout SlotPlan, borrowing SlotWrap, borrowing Keyring) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
     let isProtected = !isOwnCode || fresh.opensProtected
@@ -142,7 +149,7 @@ extension UnlockedVault {
       var plan = SlotPlan(vault.trust.slots, vault.keys.ring.notes)
       let wrap = SlotWrap(half: half, vault: vault.id, now: draft.root.time)
       let result = try body(&plan, wrap, vault.keys)
-      try vault.store(plan, &draft)
+      try vault.store(plan, waits: waits, &draft)
       return result
     }
     isCommitted = true
@@ -151,13 +158,15 @@ extension UnlockedVault {
     return result
   }
 
-  private mutating func store(_ plan: SlotPlan, _ draft: inout Draft) throws(VaultError) {
+  private mutating func store(
+    _ plan: SlotPlan, waits: Bool, _ draft: inout Draft
+  ) throws(VaultError) {
     try checkStore(of: plan.rows, after: trust.slots)
     do {
       for number in plan.removed { try rows.storage.deleteSlot(number) }
       for row in plan.changed { try rows.storage.storeSlot(row) }
     } catch { throw VaultError(error) }
-    try noteTable(plan.rows, &draft)
+    try noteTable(plan.rows, waits: waits, &draft)
     draft.slots = plan.rows
     keys.ring.notes = plan.notes
     try storeRing(&draft)

@@ -17,7 +17,7 @@ public struct SyncReport: Equatable, Sendable {
   public internal(set) var taken = MergeReport()
   /// Heads of others that were taken, all of them.
   public internal(set) var headCount: UInt64 = 0
-  /// Items, settings and slot tables that were written for others.
+  /// Items that were written for others.
   public internal(set) var sentCount: UInt64 = 0
   /// Objects that were written, and their bytes.
   public internal(set) var sentObjects: UInt64 = 0
