@@ -96,7 +96,7 @@ import Testing
     #expect(try other.value("note", wire) == "7")
   }
 
-  @Test func `shows no key that would not come into force before it knows of the others' slots`() throws {
+  @Test func `shows no key that it would refuse, before it knows the slots of others`() throws {
     #expect(try join().isOK)
     let early = try other.add(SlotOrder(.recoveryKey), "", on: wire)
     #expect(early.failure == .slotsAwaited && early.recoveryKey == nil)
