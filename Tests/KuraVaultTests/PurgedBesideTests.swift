@@ -9,9 +9,11 @@ import Testing
 @Suite struct `What was purged beside a change` {
   /// The phone purges a value that the tower has built on, and the desk has another one: the tower has both.
   ///
-  /// - Parameter puts: How often the phone puts its value, so that the tower shows its last one, or the desk's; where it is
+  /// - Parameters:
+  ///   - puts: How often the phone puts its value, so that the tower shows its last one, or the desk's; where it is
   ///   3, the laptop has one as well, a later one than the desk's.
-  private func tower(showing puts: Int) throws -> Machines {
+  ///   - laptopHasIt: Whether the laptop has built on the phone's value as well.
+  private func tower(showing puts: Int, laptopHasIt: Bool = false) throws -> Machines {
     let machines = try Machines(4) { vault throws in
       try vault.put("e", "first")
       try vault.remove("e")
@@ -21,6 +23,10 @@ import Testing
     try phone.meet(machines.store)
     try tower.meet(machines.store)
     try tower.fill { vault throws in try vault.touch("x") }
+    if laptopHasIt {
+      try machines.all[3].meet(machines.store)
+      try machines.all[3].fill { vault throws in try vault.touch("z") }
+    }
     try phone.fill { vault throws in _ = try vault.purge(Array("e".utf8).span, .item) }
     try phone.meet(machines.store)
     try desk.fill { vault throws in
@@ -69,6 +75,20 @@ import Testing
       try #require(left.count == 1, "\(left)")
       let revision = try #require(UInt64(left[0].split(separator: " ")[2]))
       #expect(try vault.getText("e", revision: revision) == "first")
+    }
+    try check(machines, "new")
+  }
+
+  @Test func `comes back into none with a row that has it`() throws {
+    let machines = try tower(showing: 1, laptopHasIt: true)
+    try machines.all[2].fill { vault throws in
+      try vault.touch("y")
+      try vault.put("e", "new")
+    }
+    try machines.settle()
+    try machines.all[2].fill { vault throws in
+      #expect(try vault.conflicts() == [])
+      #expect(try vault.attributes(of: "e") == ["x": "1", "y": "1", "z": "1"])
     }
     try check(machines, "new")
   }

@@ -21,17 +21,17 @@ public struct MetaTrail: ~Copyable, Sendable {
   /// The value; empty where there is none, here or elsewhere.
   public private(set) var value: Field
   /// The name; empty for a purged item.
-  public let name: Field
+  public private(set) var name: Field
   /// Each public attribute, in the order of its key.
-  public let attributes: [Field]
+  public private(set) var attributes: [Field]
   /// The secret attributes' keys, encoded; nil for none.
   let secretKeys: SecretBytes?
   /// Each secret attribute, in the order of its key.
-  public let secrets: [Field]
+  public private(set) var secrets: [Field]
   /// The deleted attributes' keys, encoded; nil for none.
   let deletedKeys: SecretBytes?
   /// Each deleted attribute, in the order of its key.
-  public let deleted: [Field]
+  public private(set) var deleted: [Field]
   /// The other sides of the item, by their numbers here, ascending.
   public let sides: [UInt64]
 }
@@ -76,12 +76,20 @@ extension MetaTrail {
       deletedKeys: nil, deleted: [], sides: [])
   }
 
-  /// Forgets the values that were purged; where that which stood first is one, the latest of the others does.
-  public mutating func forgetValues(in purged: RevisionVector) {
-    let first = value.first
-    value.removeAll { purged.covers($0.entry) }
-    guard value.first != first, let latest = value.max() else { return }
-    value = [latest] + value.filter { $0 != latest }
+  /// Forgets the contents that were purged and that the row of the trail does not have, which is those that stand first.
+  ///
+  /// - Parameters:
+  ///   - purged: All that was purged of the item.
+  ///   - isDeletion: Whether the row has no value; where that which stood first was purged, the latest of the others does.
+  public mutating func forget(_ purged: RevisionVector, isDeletion: Bool) {
+    func left(_ field: Field) -> Field {
+      field.prefix(1) + field.dropFirst().filter { !purged.covers($0.entry) }
+    }
+    (name, attributes, secrets) = (left(name), attributes.map(left), secrets.map(left))
+    (value, deleted) = (left(value), deleted.map(left))
+    guard isDeletion, let first = value.first, purged.covers(first.entry) else { return }
+    let latest = value.dropFirst().max()
+    value = (latest.map { [$0] } ?? []) + value.dropFirst().filter { $0 != latest }
   }
 
   var fields: [Field] { [value, name] + attributes + secrets }

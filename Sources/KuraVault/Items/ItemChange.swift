@@ -128,8 +128,8 @@ struct ItemChange: ~Copyable {
   let current: Current?
   /// What the item's row shows, where it is no revision itself.
   var shown: ShownSides?
-  /// What was purged of a deleted item that had more than one value; else empty.
-  var purged = RevisionVector()
+  /// What was purged of the item, where contents stand beside those that its row has.
+  var purged: RevisionVector?
 
   /// The revision of a value that is there.
   var liveRevision: UInt64? {
@@ -258,7 +258,7 @@ extension UnlockedVault {
     }
     guard let current else { throw .damaged(.item) }
     let shown = try shownSides(of: current, in: tree)
-    let purged = try purgedValues(of: current, in: tree)
+    let purged = try purgedBeside(current, in: tree)
     return ItemChange(
       tag: tag, format: format, path: path, current: current, shown: shown, purged: purged)
   }

@@ -36,14 +36,14 @@ extension UnlockedVault {
       sides: sides + (trace?.purges.map(\.lineage) ?? []), isDisplaced: !isNamed)
   }
 
-  /// What was purged of a deleted item that had more than one value. The row of a deleted one has none, so that of
-  /// those that a purge covers nothing stands there.
-  mutating func purgedValues(
-    of current: borrowing ItemChange.Current, in tree: TreeEdit?
-  ) throws(VaultError) -> RevisionVector {
-    guard current.facts.kind == .deleted, format > .first, try current.trail().value.count > 1
-    else { return RevisionVector() }
-    return try purgeTrace(of: current.facts.id, in: tree)?.covered ?? RevisionVector()
+  /// What was purged of an item whose row is a revision, where that speaks of contents which it has not: of those that a
+  /// purge covers nothing stands any more.
+  mutating func purgedBeside(
+    _ current: borrowing ItemChange.Current, in tree: TreeEdit?
+  ) throws(VaultError) -> RevisionVector? {
+    let meta = current.meta.view
+    guard meta.isOpen, !meta.hasSides else { return nil }
+    return try purgeTrace(of: current.facts.id, in: tree)?.covered
   }
 
   private mutating func purgeTrace(

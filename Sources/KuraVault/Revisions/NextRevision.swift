@@ -73,7 +73,7 @@ extension ItemChange {
     switch current {
     case .some(let current):
       var before = try current.trail()
-      before.forgetValues(in: purged)
+      if let purged { before.forget(purged, isDeletion: isDeleted) }
       let isDisplaced = shown?.isDisplaced ?? false
       return try next.trail(
         as: lineage, after: before, of: current.meta.view, secrets, isRenamed: isDisplaced)
