@@ -76,7 +76,7 @@ extension MetaTrail {
       deletedKeys: nil, deleted: [], sides: [])
   }
 
-  /// Forgets the contents that were purged and that the row of the trail does not have, which is those that stand first.
+  /// Forgets the contents that were purged, but for those that stand first, which the row of the trail has.
   ///
   /// - Parameters:
   ///   - purged: All that was purged of the item.
