@@ -20,7 +20,7 @@ enum SyncWords {
 
   /// What is said where there was nothing to do.
   static let nothing = "nothing came, and nothing went out"
-  /// The same where others hear of a key, of a setting or of a way to open the vault.
+  /// What is said where others hear of a key, a setting or a way to open the vault, or get what was sealed anew.
   static let noItem = "nothing came, and what went out changes no item"
 
   /// Lines of what came and went.

@@ -128,7 +128,7 @@ struct ItemChange: ~Copyable {
   let current: Current?
   /// What the item's row shows, where it is no revision itself.
   var shown: ShownSides?
-  /// What was purged of the item, where contents stand beside those that its row has.
+  /// Says what was purged of the item, where its row speaks of contents that it has not; else nil.
   var purged: RevisionVector?
 
   /// The revision of a value that is there.
