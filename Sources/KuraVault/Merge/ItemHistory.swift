@@ -44,13 +44,17 @@ struct ItemHistory: Equatable, Sendable {
     return revisions.filter { !known.contains($0.stamp.id) }
   }
 
-  /// The history but for some of its revisions, as far as nothing that stands needs them.
-  func without(_ ids: Set<RevisionID>) -> ItemHistory {
+  /// The history but for some of its revisions that are no sides; nil where a content that stands is in no other row.
+  func without(_ ids: Set<RevisionID>) -> ItemHistory? {
     guard !ids.isEmpty else { return self }
-    let needed = Set(pruned(to: 0).revisions.map { $0.stamp.id })
-    return ItemHistory(
-      revisions.filter { !ids.contains($0.stamp.id) || needed.contains($0.stamp.id) },
-      purged: purged)
+    let rest = revisions.filter { !ids.contains($0.stamp.id) }
+    let isNeeded = standing.fields.contains { field, standing in
+      standing.contents.contains { content in
+        revisions.contains { $0.hasInRow(content, of: field) }
+          && !rest.contains { $0.hasInRow(content, of: field) }
+      }
+    }
+    return isNeeded ? nil : ItemHistory(rest, purged: purged)
   }
 
   /// What is kept here: the sides, the rows that alone have a content which stands, the latest others that set a

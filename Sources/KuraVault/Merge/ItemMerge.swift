@@ -51,14 +51,16 @@ struct ItemMerge: ~Copyable {
       try trace?.formUnion(other)
       if trace == nil { trace = other }
     }
+    let isStandard = merged.standing.protection == .standard
+    let opened = isStandard ? merged.without(sealed(rows)) : nil
     // What is protected is forgotten by its owner alone.
-    let isProtected = merged.standing.protection == .protected
     let most = Int(Setting.historyDepth.range.upperBound)
-    let after = merged.pruned(to: isProtected ? most : depth)
-      .without(unopened(rows, for: merged.standing))
+    let after = opened?.pruned(to: depth) ?? merged.pruned(to: most)
+    var standing = after.standing
+    if opened == nil { standing.protection = .protected }
     return ItemMerge(
       item: item, before: mine.rows, after: after, rows: rows, table: table,
-      standing: after.standing, trace: trace, isNews: isNews)
+      standing: standing, trace: trace, isNews: isNews)
   }
 
   /// Has each change have one name in both copies.
@@ -96,11 +98,8 @@ struct ItemMerge: ~Copyable {
       isNews: after != nil)
   }
 
-  /// Of an item that is standard, the revisions whose rows are protected in both copies: nobody can open them here.
-  private static func unopened(
-    _ rows: [OpenedRow], for standing: ItemStanding
-  ) -> Set<RevisionID> {
-    guard standing.protection == .standard else { return [] }
+  /// The revisions whose rows are protected in both copies: nobody can open them here.
+  private static func sealed(_ rows: [OpenedRow]) -> Set<RevisionID> {
     let open = rows.filter { $0.facts.protection == .standard }
     return Set(rows.map(\.stamp.id)).subtracting(open.map(\.stamp.id))
   }

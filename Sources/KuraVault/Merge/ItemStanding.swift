@@ -16,8 +16,8 @@ struct ItemStanding: Equatable, Sendable {
 
   /// Live when a side is; purged only when all are.
   let state: RevisionState
-  /// Protected when a side is.
-  let protection: ProtectionClass
+  /// Protected when a side is; in a copy also where a row that is needed was not opened for it.
+  var protection: ProtectionClass
   /// What it has; a purged item has nothing.
   let fields: [FieldKey: Field]
   /// How other copies did away with an item that was changed here, or there.
