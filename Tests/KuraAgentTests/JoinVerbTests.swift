@@ -100,6 +100,10 @@ import Testing
     #expect(try join().isOK)
     let early = try other.add(SlotOrder(.recoveryKey), "", on: wire)
     #expect(early.failure == .slotsAwaited && early.recoveryKey == nil)
+    try other.lock(wire)
+    let locked = try other.add(SlotOrder(.recoveryKey), "", on: wire)
+    #expect(locked.failure == .slotsAwaited && locked.recoveryKey == nil)
+    try other.unlock(wire)
     let change = try other.ask(wire) {
       try $0.changePasscode(Bench.passcode, to: "another horse staple battery")
     }

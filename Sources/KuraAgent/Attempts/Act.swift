@@ -14,7 +14,7 @@ protocol Act: AnyObject, Sendable {
   /// Writes the recovery key that the client has to have before anything is done.
   ///
   /// - Returns: Whether there is one, so that the client's word is waited for.
-  func showKey(to client: Connection) throws(Refusal) -> Bool
+  func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool
 
   /// Whether it asks this machine's TPM or a security key, which may take its time.
   var asksChip: Bool { get }
@@ -27,7 +27,7 @@ protocol Act: AnyObject, Sendable {
 }
 
 extension Act {
-  func showKey(to client: Connection) throws(Refusal) -> Bool { false }
+  func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool { false }
 
   func forget() {}
 

@@ -52,7 +52,7 @@ final class Attempt {
   func finish(in agent: Agent, for client: Connection) throws(Refusal) {
     try judge(client)
     // Nothing changes before somebody has the key.
-    guard try !act.showKey(to: client) else { return agent.awaitWord(self, of: client) }
+    guard try !act.showKey(in: self, to: client) else { return agent.awaitWord(self, of: client) }
     try perform(in: agent, for: client)
   }
 
@@ -87,6 +87,16 @@ extension Attempt {
     unlockedBy key: inout VaultKey?,
     _ body: (inout UnlockedVault) throws(VaultError) -> Result
   ) throws(VaultError) -> Result {
+    let result = try look(unlockedBy: &key, body)
+    opened.take()?.fold()
+    return result
+  }
+
+  /// Looks into the vault before it is changed, and has it open until then.
+  func look<Result>(
+    unlockedBy key: inout VaultKey?,
+    _ body: (inout UnlockedVault) throws(VaultError) -> Result
+  ) throws(VaultError) -> Result {
     if let session, session.isUnlocked { return try session.withVault(body) }
     if opened == nil {
       guard let file = file.take(), let key = key.take() else { throw .credentialStale }
@@ -94,9 +104,7 @@ extension Attempt {
     }
     // Assigned just now, or by the try before; it stays for the next one when the file is busy.
     // swift-format-ignore: NeverForceUnwrap
-    let result = try body(&opened!)
-    opened.take()?.fold()
-    return result
+    return try body(&opened!)
   }
 
   /// Whether another try would find nothing to work with: the unlock took the vault and left none.

@@ -29,7 +29,7 @@ final class Creation: Act, @unchecked Sendable {
   }
 
   /// Without the client's word that it has the key, the draft goes with it.
-  func showKey(to client: Connection) throws(Refusal) -> Bool {
+  func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool {
     switch draft {
     case .some(let draft): try show(draft, to: client)
     case .none: throw .outOfMemory

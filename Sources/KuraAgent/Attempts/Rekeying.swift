@@ -127,7 +127,7 @@ final class Rekeying: Act, @unchecked Sendable {
 
   let asksChip: Bool
 
-  func showKey(to client: Connection) throws(Refusal) -> Bool {
+  func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool {
     if isUniting { return false }
     try show(slots, client)
     return true

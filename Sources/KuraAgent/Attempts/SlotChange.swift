@@ -46,27 +46,27 @@ final class SlotChange: Act, @unchecked Sendable {
     return order.kind == .tpm || order.kind == .fido2
   }
 
-  func showKey(to client: Connection) throws(Refusal) -> Bool {
+  func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool {
     switch task {
     case .add(let order, _) where order.kind == .recoveryKey:
-      try checkSlotsAreKnown()
+      try checkSlotsAreKnown(to: attempt)
       try answer(key: slot, client)
       return true
     case .passcode where recovery != nil:
-      if credential != .recoveryKey { try checkSlotsAreKnown() }
+      if credential != .recoveryKey { try checkSlotsAreKnown(to: attempt) }
       try answer(key: recovery, client)
       return true
     case .add, .remove, .disable, .enable, .passcode: return false
     }
   }
 
-  /// Refuses before a key is shown, or written to a file, that would not come into force; in a locked vault that is
-  /// seen only once it is.
-  private func checkSlotsAreKnown() throws(Refusal) {
-    guard session.isUnlocked else { return }
+  /// Refuses before a key is shown, or written to a file, that would not come into force.
+  private func checkSlotsAreKnown(to attempt: Attempt) throws(Refusal) {
     do throws(VaultError) {
-      try session.withVault { vault throws(VaultError) in try vault.checkSlotsAreKnown() }
-    } catch { throw Refusal(error, at: session.path) }
+      try attempt.look(unlockedBy: &unlockKey) { vault throws(VaultError) in
+        try vault.checkSlotsAreKnown()
+      }
+    } catch { throw Refusal(error, at: session.path).final(when: attempt.isSpent) }
   }
 
   func perform(_ attempt: Attempt, in agent: Agent, for client: Connection) throws(Refusal) {
