@@ -18,29 +18,41 @@ import Testing
     }
   }
 
-  /// Of two attributes other contents stand as well: an earlier row has both, a later one has one of them.
+  /// Of three attributes two contents stand: one of each is in earlier rows alone, of which one has `x`, one `x` and `y`, and
+  /// one `y` and `z`.
   private func machines() throws -> Machines {
     let machines = try Machines(4) { vault throws in
       try vault.setPolicy(.historyDepth, to: 1)
       for name in Self.names { try vault.put(name, "value") }
     }
-    let (desk, phone, tower) = (machines.all[0], machines.all[1], machines.all[2])
-    try each(on: desk) { try $0.set($1, ["x": "desk", "y": "desk"]) }
-    try desk.meet(machines.store)
-    try each(on: phone) { vault, name throws in
-      for number in 0..<2 { try vault.set(name, ["x": "phone \(number)"]) }
+    // The deeper content is the later one.
+    for (machine, (key, count)) in zip(machines.all[1...], [("z", 2), ("y", 2), ("x", 8)]) {
+      try each(on: machine) { vault, name throws in
+        for number in 0..<count { try vault.set(name, [key: "later \(number)"]) }
+      }
     }
-    try phone.meet(machines.store)
-    try each(on: phone) { try $0.set($1, ["z": "phone"]) }
-    try each(on: tower) { vault, name throws in
-      for number in 0..<8 { try vault.set(name, ["y": "tower \(number)"]) }
+    let values = [nil, letters(65_537), letters(3)]
+    for (machine, (keys, value)) in zip(
+      machines.all, zip([["y", "z"], ["x"], ["other"]], values))
+    {
+      try machine.meet(machines.store)
+      let first = Dictionary(uniqueKeysWithValues: keys.map { ($0, "first") })
+      try each(on: machine) { vault, name throws in
+        if let value { try vault.upload(name, value) }
+        try vault.set(name, first)
+      }
+      try machine.meet(machines.store)
     }
     try machines.settle()
-    // Neither is among the latest any more.
-    try each(on: desk) { vault, name throws in
-      for number in 0..<4 { try vault.set(name, ["z": "desk \(number)"]) }
+    // None of these rows is among the latest any more.
+    for number in 0..<2 {
+      try each(on: machines.all[0]) { vault, name throws in
+        try vault.put(name, "short \(number)")
+        try vault.set(name, ["other": "\(number)"])
+      }
+      try machines.settle()
     }
-    try machines.settle()
+    for machine in machines.all { try machine.fill { try $0.sweepAll() } }
     return machines
   }
 
@@ -55,14 +67,16 @@ import Testing
     for machine in machines.all {
       try machine.fill { vault throws in
         #expect(try vault.findings() == [])
-        #expect(try vault.conflicts().count == 2 * Self.names.count)
+        #expect(try vault.conflicts().count == 3 * Self.names.count)
       }
       try each(on: machine) { vault, name throws in
         #expect(try !vault.item(name).isProtected)
-        #expect(try vault.attributes(of: name)["x"] == "phone 1")
+        #expect(try vault.attributes(of: name)["x"] == "later 7")
       }
     }
-    #expect(try machines.agree())
+    // Conflicts are listed by their revisions' numbers.
+    let states = try machines.all.map { try Copies.state($0, opening: false).sorted() }
+    #expect(states.allSatisfy { $0 == states[0] })
   }
 
   /// What unprotected it has all rows, which go along; should one be missing all the same, nothing is lost by it.

@@ -49,11 +49,11 @@ final class SlotChange: Act, @unchecked Sendable {
   func showKey(in attempt: Attempt, to client: Connection) throws(Refusal) -> Bool {
     switch task {
     case .add(let order, _) where order.kind == .recoveryKey:
-      try checkSlotsAreKnown(to: attempt)
+      try open(attempt, awaitingSlots: false)
       try answer(key: slot, client)
       return true
     case .passcode where recovery != nil:
-      if credential != .recoveryKey { try checkSlotsAreKnown(to: attempt) }
+      try open(attempt, awaitingSlots: credential == .recoveryKey)
       try answer(key: recovery, client)
       return true
     case .add, .remove, .disable, .enable, .passcode: return false
@@ -61,10 +61,12 @@ final class SlotChange: Act, @unchecked Sendable {
   }
 
   /// Refuses before a key is shown, or written to a file, that would not come into force.
-  private func checkSlotsAreKnown(to attempt: Attempt) throws(Refusal) {
+  ///
+  /// - Parameter awaits: Whether slots may be awaited still.
+  private func open(_ attempt: Attempt, awaitingSlots awaits: Bool) throws(Refusal) {
     do throws(VaultError) {
       try attempt.look(unlockedBy: &unlockKey) { vault throws(VaultError) in
-        try vault.checkSlotsAreKnown()
+        if !awaits { try vault.checkSlotsAreKnown() }
       }
     } catch { throw Refusal(error, at: session.path).final(when: attempt.isSpent) }
   }

@@ -44,17 +44,24 @@ struct ItemHistory: Equatable, Sendable {
     return revisions.filter { !known.contains($0.stamp.id) }
   }
 
-  /// The history but for some of its revisions that are no sides; nil where a content that stands is in no other row.
-  func without(_ ids: Set<RevisionID>) -> ItemHistory? {
-    guard !ids.isEmpty else { return self }
-    let rest = revisions.filter { !ids.contains($0.stamp.id) }
-    let isNeeded = standing.fields.contains { field, standing in
-      standing.contents.contains { content in
-        revisions.contains { $0.hasInRow(content, of: field) }
-          && !rest.contains { $0.hasInRow(content, of: field) }
+  /// The history but for some of its revisions that are no sides. A content that stands and is in none of the other rows is
+  /// taken back from another copy's, though something here follows that: what is pruned is each copy's own choice.
+  ///
+  /// - Returns: Nil where no other row has such a content.
+  func without(_ ids: Set<RevisionID>, filledFrom other: ItemHistory) -> ItemHistory? {
+    var rest = revisions.filter { !ids.contains($0.stamp.id) }
+    var missing = standing.fields.flatMap { key, field in field.contents.map { (key, $0) } }
+      .filter { key, content in
+        revisions.contains { $0.hasInRow(content, of: key) }
+          && !rest.contains { $0.hasInRow(content, of: key) }
       }
+    for row in other.revisions.reversed()
+    where !ids.contains(row.stamp.id) && !purged.covers(row.stamp.entry) {
+      let left = missing.filter { key, content in !row.hasInRow(content, of: key) }
+      if left.count < missing.count { rest.append(row) }
+      missing = left
     }
-    return isNeeded ? nil : ItemHistory(rest, purged: purged)
+    return missing.isEmpty ? ItemHistory(rest, purged: purged) : nil
   }
 
   /// What is kept here: the sides, the rows that alone have a content which stands, the latest others that set a

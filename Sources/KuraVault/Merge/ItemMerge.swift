@@ -41,7 +41,8 @@ struct ItemMerge: ~Copyable {
     let rows = (mine.rows + other.rows).filter(\.isRevision)
     for row in rows { try table.add(row) }
     let here = try table.history(of: mine.rows, mine.trace)
-    let merged = here.taking(try table.history(of: other.rows, other.trace))
+    let there = try table.history(of: other.rows, other.trace)
+    let merged = here.taking(there)
     let known = Set(here.revisions.map(\.stamp.id))
     let isNews =
       isRenamed || merged.purged != here.purged
@@ -51,8 +52,7 @@ struct ItemMerge: ~Copyable {
       try trace?.formUnion(other)
       if trace == nil { trace = other }
     }
-    let isStandard = merged.standing.protection == .standard
-    let opened = isStandard ? merged.without(sealed(rows)) : nil
+    let opened = merged.opened(with: there, rows)
     // What is protected is forgotten by its owner alone.
     let most = Int(Setting.historyDepth.range.upperBound)
     let after = opened?.pruned(to: depth) ?? merged.pruned(to: most)
@@ -98,12 +98,6 @@ struct ItemMerge: ~Copyable {
       isNews: after != nil)
   }
 
-  /// The revisions whose rows are protected in both copies: nobody can open them here.
-  private static func sealed(_ rows: [OpenedRow]) -> Set<RevisionID> {
-    let open = rows.filter { $0.facts.protection == .standard }
-    return Set(rows.map(\.stamp.id)).subtracting(open.map(\.stamp.id))
-  }
-
   private init(
     item: ItemID, before: [OpenedRow], after: ItemHistory, rows: [OpenedRow],
     table: consuming ContentTable, standing: ItemStanding, trace: PurgeTrace?, isNews: Bool
@@ -132,6 +126,21 @@ struct ItemMerge: ~Copyable {
 
   /// The number of the item's row until now; nil for one that is new.
   var number: UInt64? { before.last?.facts.revision }
+}
+
+extension ItemHistory {
+  /// What two copies come to where the item is standard: without what nobody can open here.
+  ///
+  /// - Parameters:
+  ///   - other: What was taken from.
+  ///   - rows: Those of both copies.
+  /// - Returns: Nil where the item is protected, or stays so, since a content that stands would be in no row.
+  func opened(with other: ItemHistory, _ rows: [OpenedRow]) -> ItemHistory? {
+    guard standing.protection == .standard else { return nil }
+    let open = rows.filter { $0.facts.protection == .standard }
+    let sealed = Set(rows.map(\.stamp.id)).subtracting(open.map(\.stamp.id))
+    return without(sealed, filledFrom: other)
+  }
 }
 
 // MARK: - Its rows

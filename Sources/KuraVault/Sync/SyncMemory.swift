@@ -143,7 +143,9 @@ extension UnlockedVault {
         for row in mine.rows + theirs.rows { try table.add(row) }
         let here = try table.history(of: mine.rows, mine.trace)
         let there = try table.history(of: theirs.rows, theirs.trace)
-        let news = Set(here.taking(there).news(since: here).map(\.stamp.id))
+        let merged = here.taking(there)
+        let opened = merged.opened(with: there, mine.rows + theirs.rows)
+        let news = Set((opened ?? merged).news(since: here).map(\.stamp.id))
         for row in theirs.rows where news.contains(row.stamp.id) {
           if let value = try row.valueID() { wanted.insert(value) }
         }
