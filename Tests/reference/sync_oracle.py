@@ -200,10 +200,15 @@ class Ledger:
                     yield vault, file
 
     def check_rounds(self, world):
-        """Who has sealed all anew in a round has nothing in his packs that was purged when it was begun."""
+        """Who has sealed all anew in a round has nothing in his packs that was purged when it was begun: where no other one that
+        may count for it was begun without knowing of that."""
+        def knows(later, purged):
+            return all(M.greatest(later.get(id, ()), vector) == later.get(id, ()) for id, vector in purged.items())
+
         for vault, file in self.packs(world):
             for epoch, number, purged in world.rounds:
-                if vault.told_epoch == epoch and vault.told.round >= number and file.name in dict(vault.chain):
+                beside = any(e == epoch and n >= number and not knows(later, purged) for e, n, later in world.rounds)
+                if not beside and vault.told_epoch == epoch and vault.told.round >= number and file.name in dict(vault.chain):
                     for id, rows, _ in file.content.records:
                         need(not any(M.covers(purged.get(id, ()), r) for r in rows), "purged, and sealed anew")
 
