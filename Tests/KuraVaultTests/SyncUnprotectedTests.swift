@@ -8,7 +8,7 @@ import Testing
 /// Items that machines have different rows of, since each keeps its own history, and that one of them unprotects.
 @Suite struct `What was unprotected elsewhere` {
   /// Which row is kept of several that have a content is by chance: of as many items some differ.
-  private static let names = (0..<32).map { "item \($0)" }
+  private static let names = (0..<16).map { "item \($0)" }
 
   private func each(
     on file: TestVault, _ body: (inout UnlockedVault, String) throws -> Void
