@@ -49,6 +49,7 @@ struct ItemHistory: Equatable, Sendable {
   ///
   /// - Returns: Nil where no other row has such a content.
   func without(_ ids: Set<RevisionID>, filledFrom other: ItemHistory) -> ItemHistory? {
+    guard !ids.isEmpty else { return self }
     var rest = revisions.filter { !ids.contains($0.stamp.id) }
     var missing = standing.fields.flatMap { key, field in field.contents.map { (key, $0) } }
       .filter { key, content in
