@@ -25,13 +25,7 @@ private struct FakePinentry: ~Copyable {
         esac
       done
       """
-    // What is open for writing runs for nobody (ETXTBSY, execve(2)), and a child that another test forks has
-    // our descriptors until it has become its own program: so it is a child that writes.
-    let writer = try Process.run(
-      URL(filePath: "/bin/sh"),
-      arguments: ["-c", #"printf '%s\n' "$1" > "$2"; chmod 700 "$2""#, "sh", script, path])
-    writer.waitUntilExit()
-    try #require(writer.terminationStatus == 0)
+    try Script.write(script, to: path)
   }
 
   func ask(

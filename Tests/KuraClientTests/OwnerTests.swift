@@ -16,13 +16,7 @@ private struct FakeKura: ~Copyable {
   init(_ script: String) throws {
     words = path + ".words"
     let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \(path).words\n" + script
-    // Whose file is open for writing cannot be run, and a child that another test forks has our descriptors for a
-    // while: so a child writes it.
-    let writer = try Process.run(
-      URL(filePath: "/bin/sh"),
-      arguments: ["-c", #"printf '%s\n' "$1" > "$2"; chmod 700 "$2""#, "sh", text, path])
-    writer.waitUntilExit()
-    try #require(writer.terminationStatus == 0)
+    try Script.write(text, to: path)
   }
 
   func owner(of vault: String = "/tmp/test.kura") throws -> Owner {

@@ -6,6 +6,7 @@ import KuraClient
 import KuraProtocol
 import KuraStore
 import KuraTerms
+import TestGround
 import Testing
 
 @testable import KuraSync
@@ -131,10 +132,9 @@ private let complaints: [(said: String, error: StoreError)] = [
       #expect(!outcome.isNothing)
       #expect(SyncFailure(error, at: "rclone:p").hint != nil)
     }
-    try folder.write(
-      Array("#!/bin/sh\necho warning >&2\nprintf ab\nprintf '%s ' \"$@\" >&2\ncat\n".utf8),
-      to: "rclone")
-    #expect(chmod(folder.path + "/rclone", 0o700) == 0)
+    try Script.write(
+      "#!/bin/sh\necho warning >&2\nprintf ab\nprintf '%s ' \"$@\" >&2\ncat",
+      to: folder.path + "/rclone")
     let program = RcloneProgram(at: folder.path + "/rclone")
     let outcome = try program.run(
       ["cat", "-x y"], input: Array("cd".utf8), atMost: 9, in: "p")
@@ -143,7 +143,7 @@ private let complaints: [(said: String, error: StoreError)] = [
     #expect(outcome.complaints.hasSuffix(" cat -x y "))
     #expect(
       try program.run([], input: [UInt8](repeating: 0, count: 99_999), atMost: 9, in: "p").isMore)
-    try folder.write(Array("#!/bin/sh\necho quota >&2\nexit 1\n".utf8), to: "rclone")
+    try Script.write("#!/bin/sh\necho quota >&2\nexit 1", to: folder.path + "/rclone")
     let store = try RcloneStore(at: "a:", of: Sample.vault, makes: false, by: program)
     #expect(store.path == "a:" + root)
     let head = store.path + "/" + Sample.head.text
@@ -180,8 +180,7 @@ private let complaints: [(said: String, error: StoreError)] = [
   @Test func `an rclone that does not come to an end is ended`() throws {
     // One holds its output open, the other one has let go of it.
     for end in ["", " > /dev/null"] {
-      try folder.write(Array("#!/bin/sh\nexec tail -f /dev/null\(end)\n".utf8), to: "rclone")
-      #expect(chmod(folder.path + "/rclone", 0o700) == 0)
+      try Script.write("#!/bin/sh\nexec tail -f /dev/null\(end)", to: folder.path + "/rclone")
       let program = RcloneProgram(at: folder.path + "/rclone", patience: 50)
       #expect(
         throws: StoreError.unreachable(path: "p", said: "rclone does not come to an end there")
