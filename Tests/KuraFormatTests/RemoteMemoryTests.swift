@@ -32,7 +32,7 @@ import Testing
   }
 
   private func memory(
-    layout: UInt8 = 1, device: UInt8 = 1, flags: UInt8 = 55, was: [[UInt8]]? = nil,
+    layout: UInt8 = 1, device: UInt8 = 1, flags: UInt8 = 119, was: [[UInt8]]? = nil,
     _ standing: [UInt8]? = nil, pending: [UInt8]? = nil
   ) -> [UInt8] {
     let was = was ?? [self.was()]
@@ -50,7 +50,7 @@ import Testing
     let encoded = memory()
     let read = try RemoteMemory(decoding: encoded.span)
     #expect(read.device == identifier(1) && read.mustRewrite && read.mustWalk)
-    #expect(read.awaitsSlots && read.leavesOld && read.mustPlaceNames)
+    #expect(read.awaitsSlots && read.leavesOld && read.mustPlaceNames && read.mustBeginRound)
     #expect(read.record == [0, 1] && read.covered.counter(of: identifier(3)) == 9)
     #expect(read.was.count == 1 && read.standing.packBase == 2)
     #expect(read.standing.place == HeadPlace(number: 3, id: identifier(7)))
@@ -67,7 +67,7 @@ import Testing
 
   @Test func `one that breaks a rule is damage`() throws {
     let broken = [
-      memory(layout: 2), memory(device: 0), memory(flags: 64), memory(was: [was(), was()]),
+      memory(layout: 2), memory(device: 0), memory(flags: 128), memory(was: [was(), was()]),
       memory(was: [was(fork: 1 << 63)]), memory(was: (0..<65).map { was($0) }),
       memory(standing(slots: [9, 9])), memory(standing(slots: [9, 8])),
       memory(standing(slots: Array(0..<65))), memory(standing(vouched: [vouched([])])),

@@ -174,6 +174,7 @@ class Inner(NamedTuple):
     packs: list             # (hash, length, number)
     seen: list              # (device, heard, taken, key)
     covered: list           # (device, counter)
+    rounds: list            # (device, number)
     condemned: list         # (hash, number)
     evidence: list          # (device, hash)
     was: list               # (device, former, fork, common, void)
@@ -183,8 +184,8 @@ def inner_bytes(inner):
     return (u64(inner.count) + u64(inner.time) + u64(inner.round) + inner.fingerprint + u8(len(inner.label)) + inner.label
             + listed(inner.packs, lambda x: x[0] + u32(x[1]) + u64(x[2]))
             + listed(inner.seen, lambda x: x[0] + at_bytes(x[1]) + at_bytes(x[2]) + x[3])
-            + listed(inner.covered, entry_bytes) + listed(inner.condemned, entry_bytes)
-            + listed(inner.evidence, lambda x: x[0] + x[1])
+            + listed(inner.covered, entry_bytes) + listed(inner.rounds, entry_bytes)
+            + listed(inner.condemned, entry_bytes) + listed(inner.evidence, lambda x: x[0] + x[1])
             + listed(inner.was, was_bytes))
 
 
@@ -214,13 +215,13 @@ def read_inner(data):
          and all(a[2] <= b[2] for a, b in zip(packs, packs[1:])), "packs")
     seen = many(reader.u16(), lambda: (reader.take(16), read_at(reader), read_at(reader), reader.take(32)), "devices",
                 lambda x: x[0])
-    covered = many(reader.u16(), lambda: read_entry(reader), "devices", lambda x: x[0])
+    covered, rounds = (many(reader.u16(), lambda: read_entry(reader), "devices", lambda x: x[0]) for _ in range(2))
     condemned = many(reader.u16(), named, "condemned objects", lambda x: x[0])
     evidence = many(reader.u16(), lambda: (reader.take(16), reader.take(32)), "devices", lambda x: x[0])
     was = many(reader.u16(), lambda: read_was(reader), "devices", lambda x: x[0])
-    need(max(map(len, (seen, covered, evidence))) <= 256 and len(condemned) <= 2_048 and len(was) <= 64, "too many")
+    need(max(map(len, (seen, covered, evidence, rounds))) <= 256 and len(condemned) <= 2_048 and len(was) <= 64, "too many")
     reader.end()
-    return Inner(count, time, round, fingerprint, label, packs, seen, covered, condemned, evidence, was)
+    return Inner(count, time, round, fingerprint, label, packs, seen, covered, rounds, condemned, evidence, was)
 
 
 def head_bytes(front, inner, ids, seed, vault_key, nonces):

@@ -62,7 +62,7 @@ def read_memory(data):
     reader.end()
     need(len(beside) <= 7 and bool(flags & 8) == bool(beside) and all(len(x[1]) <= LIMITS[RECORD] for x in beside),
          "epochs beside")
-    need(any(device) and flags < 64 and len(record) <= LIMITS[RECORD], "memory")
+    need(any(device) and flags < 128 and len(record) <= LIMITS[RECORD], "memory")
     need(len(covered) <= 512 and len(was) <= 64, "too many")
     need(len(pending) <= 1 and all(found.at[0] for found in pending), "pending")
     return Memory(device, flags, record, covered, was, standing, pending, beside)

@@ -222,7 +222,7 @@ def shared(make):
     low, high = sorted((make.id(), make.id()))
     standing = kura_shared.Standing((3, make.id()), 2, [low, high], [(low, [(1, 4), (6, 6)]), (high, [(9, 12)])])
     was = (low, high, 6, (3, make.id()), [(4, make.id()), (7, make.id())])
-    memory = kura_shared.Memory(make.id(), 55, b"record", [(low, 5), (high, 6)], [was], standing, [standing])
+    memory = kura_shared.Memory(make.id(), 119, b"record", [(low, 5), (high, 6)], [was], standing, [standing])
     fresh = kura_shared.Standing((0, bytes(16)), 0, [], [])
     make.good("remote", kura_shared.memory_bytes(kura_shared.Memory(low, 0, b"", [], [], fresh, [])))
 
@@ -230,7 +230,7 @@ def shared(make):
         return lambda m: m._replace(standing=standing._replace(**fields))
 
     make.bent("remote", memory, kura_shared.memory_bytes, {
-        "no device": lambda m: m._replace(device=bytes(16)), "flags": lambda m: m._replace(flags=64),
+        "no device": lambda m: m._replace(device=bytes(16)), "flags": lambda m: m._replace(flags=128),
         "devices descend": lambda m: m._replace(covered=memory.covered[::-1]),
         "a device that was another twice": lambda m: m._replace(was=[was, was]),
         "void heads descend": lambda m: m._replace(was=[(*was[:4], was[4][::-1])]),
@@ -243,7 +243,7 @@ def shared(make):
     })
     make.bad("remote", b"\2" + kura_shared.memory_bytes(memory)[1:], "layout 2")
     beside = [(epoch, record, bytes([len(record)]) * 104) for epoch, record in ((low, b"one"), (high, b"another"))]
-    several = memory._replace(flags=63, beside=beside)
+    several = memory._replace(flags=127, beside=beside)
     make.good("remote", kura_shared.memory_bytes(memory._replace(flags=8, beside=beside[:1])))
     make.bent("remote", several, kura_shared.memory_bytes, {
         "epochs beside descend": lambda m: m._replace(beside=beside[::-1]),

@@ -65,7 +65,7 @@ def sample_inner(make):
     return R.Inner(9, 1_760_000_000_000, 3, make.source.bytes(32), "büro".encode(),
                    [(hashes[2], 5_000, 1), (hashes[0], 6_000, 4)],
                    [(low, at, R.NOTHING, make.source.bytes(32)), (high, (8, make.id()), at, bytes(32))],
-                   [(low, 1), (high, 7)], [(hashes[0], 2), (hashes[1], 1)], [(high, hashes[1])], [was])
+                   [(low, 1), (high, 7)], [(low, 2), (high, 5)], [(hashes[0], 2), (hashes[1], 1)], [(high, hashes[1])], [was])
 
 
 def fronts(make):
@@ -89,15 +89,15 @@ def fronts(make):
 
 def inners(make):
     sample = sample_inner(make)
-    make.good("inner", R.inner_bytes(R.Inner(0, 0, 0, bytes(32), b"", [], [], [], [], [], [])))
+    make.good("inner", R.inner_bytes(R.Inner(0, 0, 0, bytes(32), b"", [], [], [], [], [], [], [])))
     bends = {name + " descend": lambda i, name=name: i._replace(**{name: getattr(i, name)[::-1]})
-             for name in ("packs", "seen", "covered", "condemned")}
+             for name in ("packs", "seen", "covered", "rounds", "condemned")}
     device, former, fork, common, void = sample.was[0]
     make.bent("inner", sample, R.inner_bytes, bends | {
         "label": lambda i: i._replace(label=b"a\x07"), "a long label": lambda i: i._replace(label=b"a" * 65),
         "a pack too long": lambda i: i._replace(packs=[(bytes(32), R.LIMITS[R.PACK] + 1, 1)]),
         "a pack of head 0": lambda i: i._replace(packs=[(bytes(32), 1, 0)]),
-        "covered 0": lambda i: i._replace(covered=[(device, 0)]),
+        "covered 0": lambda i: i._replace(covered=[(device, 0)]), "round 0": lambda i: i._replace(rounds=[(device, 0)]),
         "condemned by head 0": lambda i: i._replace(condemned=[(bytes(32), 0)]),
         "a head without an id": lambda i: i._replace(seen=[(device, (1, bytes(16)), R.NOTHING, bytes(32))]),
         "an id without a head": lambda i: i._replace(seen=[(device, R.NOTHING, (0, device), bytes(32))]),
@@ -106,6 +106,7 @@ def inners(make):
         "void heads descend": lambda i: i._replace(was=[(device, former, fork, common, void[::-1])]),
         "a void head that both have": lambda i: i._replace(was=[(device, former, fork, common, [common])]),
         "257 devices": lambda i: i._replace(covered=[(bytes([n // 256, n % 256]) + bytes(14), 1) for n in range(257)]),
+        "rounds of 257 devices": lambda i: i._replace(rounds=[(bytes([n // 256, n % 256]) + bytes(14), 1) for n in range(257)]),
         "65 of was": lambda i: i._replace(was=[(bytes([n]) + bytes(15), former, fork, common, []) for n in range(65)]),
     })
 

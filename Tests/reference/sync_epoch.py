@@ -10,7 +10,7 @@ import merge_model as M
 import sync_vault as V
 from sync_head import VAULT, Front
 from sync_pull import is_plain, look, pull
-from sync_push import standing_slots
+from sync_push import own_rounds, standing_slots
 from sync_store import Blob, path_of
 from sync_vault import NOTHING
 
@@ -209,6 +209,15 @@ def rejoin(s):
     vault.journal, vault.count = {}, 0
 
 
+def is_under_way(vault):
+    """Whether somebody has not sealed all anew since this device began a round."""
+    number, _ = own_rounds(vault)
+    files = [peer.file for x, peer in vault.peers.items() if x not in vault.removed]
+    return number > 0 and "ended" not in V.FAULTS and any(
+        file is None or file.clear.epoch != vault.epoch
+        or file.open(vault.vault_key, file.place).rounds.get(vault.device, 0) < number for file in files)
+
+
 def enter(s, epoch, vault_key, removed):
     vault = s.vault
     number = 1 + (vault.heads[-1].number if vault.heads else 0)
@@ -218,6 +227,7 @@ def enter(s, epoch, vault_key, removed):
     old += [file.name for file in vault.pending.files] if vault.pending else []
     vault.condemned.update((name, number) for name in old)
     vault.chain, vault.pieces, vault.where, vault.header, vault.header_slots = (), {}, {}, "", frozenset()
+    vault.begins_round |= is_under_way(vault)
     vault.vouched, vault.rewrite = frozenset(), False
     vault.epoch, vault.vault_key, vault.removed = epoch, vault_key, dict(removed)
     for device, count in removed.items():

@@ -43,7 +43,8 @@ class Head(NamedTuple):
     was: frozenset
     evidence: dict          # device -> an object that is a head of it, which the store does not have in its place
     time: int               # by its own clock: shown, and never compared
-    round: int = 0          # all of its packs were sealed since this one was begun, whoever began it
+    round: int = 0          # the own head with which it last began a round
+    rounds: dict = {}       # device -> the last of its rounds since which all here was sealed anew
 
 
 def chain_of(blob):

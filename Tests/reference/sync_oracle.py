@@ -200,15 +200,10 @@ class Ledger:
                     yield vault, file
 
     def check_rounds(self, world):
-        """Who has sealed all anew in a round has nothing in his packs that was purged when it was begun: where no other one that
-        may count for it was begun without knowing of that."""
-        def knows(later, purged):
-            return all(M.greatest(later.get(id, ()), vector) == later.get(id, ()) for id, vector in purged.items())
-
+        """Nobody has in his packs what was purged when a round was begun: by somebody who was not put back since."""
         for vault, file in self.packs(world):
-            for epoch, number, purged in world.rounds:
-                beside = any(e == epoch and n >= number and not knows(later, purged) for e, n, later in world.rounds)
-                if not beside and vault.told_epoch == epoch and vault.told.round >= number and file.name in dict(vault.chain):
+            for epoch, device, number, purged in world.rounds:
+                if device not in world.restored and file.name in dict(vault.chain):
                     for id, rows, _ in file.content.records:
                         need(not any(M.covers(purged.get(id, ()), r) for r in rows), "purged, and sealed anew")
 
@@ -217,6 +212,6 @@ class Ledger:
         if "folder" in world.causes:
             return                  # what was put back with a folder may be of no use
         for vault, file in self.packs(world):
-            need(vault.told.round > 0 and not vault.told.condemned, "somebody has not sealed all anew")
+            need((vault.told.round or vault.told.rounds) and not vault.told.condemned, "somebody has not sealed all anew")
             for id, rows, _ in file.content.records if file.name not in world.returned else ():
                 need(rows <= vault.items[id].revisions, f"the store has what nobody holds: {file.name}")

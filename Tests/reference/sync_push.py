@@ -69,22 +69,30 @@ def push(s):
     arrived(vault)
 
 
-def own_round(vault):
-    return vault.told.round if vault.told and vault.told_epoch == vault.epoch else 0
+def own_rounds(vault):
+    """The own head with which a round was last begun, and of others the last rounds since which all was sealed anew."""
+    if not vault.told or vault.told_epoch != vault.epoch:
+        return 0, {}
+    rounds = dict(vault.told.rounds)
+    for was in vault.was - vault.told.was:      # what it says of another machine's heads
+        V.cap(rounds, was.former, was.common.number)
+    return vault.told.round, rounds
 
 
-def round_of(s):
-    """The round of the next head: one that is begun with it, or that of somebody of whom all is here that he had then."""
-    own = own_round(s.vault)
-    if s.compacts:
-        return 1 + max([own, *(head.round for head in s.heads.values())])
-    found = [head.round for device, head in s.heads.items() if has_all(s, device, head) or "round early" in V.FAULTS]
-    return own if "round" in V.FAULTS else max([own, *found])
+def rounds_of(s):
+    """The rounds of those of whom all is here that they had when they began them."""
+    return {device: head.round for device, head in s.heads.items() if head.round and "round" not in V.FAULTS and (
+        has_all(s, device, head) or "round early" in V.FAULTS)}
+
+
+def joins_round(s):
+    rounds = own_rounds(s.vault)[1]
+    return s.compacts or s.vault.begins_round or any(number > rounds.get(x, 0) for x, number in rounds_of(s).items())
 
 
 def is_due(s):
     vault = s.vault
-    if round_of(s) > own_round(vault) or vault.told is not None and vault.told.condemned and not vault.condemned:
+    if joins_round(s) or vault.told is not None and vault.told.condemned and not vault.condemned:
         return True                     # others wait to hear that all is deleted
     if vault.rewrite or vault.last is None or vault.told_epoch != vault.epoch or s.renew or vault.was != vault.told.was \
             or lacking(s):
@@ -130,9 +138,11 @@ class Draft:
     def __init__(self, s):
         self.s, self.vault = s, s.vault
         self.number = 1 + (self.vault.heads[-1].number if self.vault.heads else 0)
-        self.round = round_of(s)
+        self.round, self.rounds = own_rounds(self.vault)
+        if s.compacts or self.vault.begins_round:
+            self.round = self.number
         if s.compacts:                  # of the trial: what is not to be found in any file of the round
-            s.begun = self.vault.epoch, self.round, {id: item.purged for id, item in self.vault.items.items()}
+            s.begun = self.vault.epoch, self.vault.device, self.number, {id: item.purged for id, item in self.vault.items.items()}
         self.files, self.chain, self.journals = [], list(self.vault.chain), self.vault.journals
         self.after = BLOCK * len(self.journals)
         self.condemned = dict(self.vault.condemned)
@@ -141,7 +151,9 @@ class Draft:
 
     def build(self):
         vault = self.vault
-        vault.rewrite |= self.round > own_round(vault)
+        vault.rewrite |= joins_round(self.s)
+        if vault.rewrite or vault.last is None or vault.told_epoch != vault.epoch:
+            self.rounds.update(rounds_of(self.s))
         old, new = self.chosen()
         if vault.rewrite:
             since = max([number for _, number in vault.chain], default=0)
@@ -230,7 +242,7 @@ class Draft:
                       file_of(s, "journal", self.journal(vault.count)), vault.key)
         seen = {x: Seen(p.heard, p.taken, p.key) for x, p in vault.peers.items() if x not in vault.removed}
         head = file_of(s, "head", Head(vault.count, tuple(self.chain), seen, self.covered(), dict(self.condemned), vault.was,
-                                       evidence(s), s.clock(), self.round), front)
+                                       evidence(s), s.clock(), self.round, self.rounds), front)
         news = frozenset((row.device, row.count) for item in vault.items.values() for row in item.revisions
                          if row.device != vault.device and V.is_news(vault, row))
         vault.condemned = self.condemned
@@ -247,6 +259,7 @@ def arrived(vault):
     vault.pending, vault.journals = None, pending.journals
     if front.epoch != vault.epoch:
         return                      # the key was changed since: what it named is condemned already
+    vault.begins_round &= vault.told.round != front.number
     vault.chain, vault.pieces = pending.chain, pending.pieces
     vault.header, vault.header_slots = pending.header, pending.header_slots
     vault.covered.update(vault.told.covered)

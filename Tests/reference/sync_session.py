@@ -7,7 +7,7 @@ transaction.
 import sync_epoch as E
 import sync_vault as V
 from sync_pull import LATE, fetch, learn, look, pull, read_heads
-from sync_push import Journal, arrived, clean, push
+from sync_push import Journal, arrived, clean, own_rounds, push
 from sync_store import path_of
 from sync_vault import NOTHING, At
 
@@ -155,7 +155,9 @@ def become_another(s, fork, common):
     # Derived, so that several copies of one such line come to the same.
     device = f"{former}x{vault.journal[beyond]}" if beyond and "derived" not in V.FAULTS else "d" + s.fresh()
     was = V.Was(device, former, fork, common, frozenset(at for at in heads if at.number > common.number))
+    begins_round = vault.begins_round or own_rounds(vault)[0] > common.number
     take_id(s, was.device, f"{key}/{device}")
+    vault.begins_round = begins_round
     vault.journal = {c - fork: id for c, id in vault.journal.items() if c > fork}
     vault.count = max(0, vault.count - fork)
     known = frozenset(at for at in heads if at.number <= common.number)
@@ -171,6 +173,7 @@ def take_id(s, device, key=None):
     s.heads.pop(vault.device, None)
     vault.where.update((value, (vault.device, names)) for value, names in vault.pieces.items())
     vault.mark = ""
+    vault.begins_round |= E.is_under_way(vault)
     vault.device, vault.key = device, key or "key/" + s.fresh()
     vault.heads, vault.counts, vault.chain, vault.journals, vault.condemned, vault.pieces = (), {}, (), (), {}, {}
     vault.last = vault.told = vault.pending = None

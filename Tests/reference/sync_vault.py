@@ -65,6 +65,7 @@ class Vault:
         self.base = 0           # how many packs there were when all were sealed anew
         self.pending = None     # Pending: what is being written
         self.rewrite = False    # all of one's own has to be sealed anew
+        self.begins_round = False   # the next head begins a round: one that was begun before could not end
         self.was = frozenset()
         self.values = set()     # the long values that are here
         self.pieces = {}        # long value -> one's own objects that have it

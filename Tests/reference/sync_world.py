@@ -44,7 +44,7 @@ class World:
         self.ledger = Ledger()
         self.causes = set()         # of alarms that are right
         self.counts = {}            # how often what happened
-        self.rounds = []            # of those that were begun the epoch, the number, and what was purged by then
+        self.rounds = []            # of those that were begun the epoch, by whom, the number, and what was purged by then
         self.returned = set()       # objects that the store brought back
         self.lost = False           # whether the store lost something
         self.restored = set()       # devices that were put back: what they had begun to write nobody knows of

@@ -100,7 +100,7 @@ public struct HeadReport: Equatable, Sendable {
   public var count: UInt64
   /// When it was written, by the device's own clock.
   public var time: UInt64 = 0
-  /// The round that the packs were sealed in, or after; 0 before the first.
+  /// The number of the own head with which a round was last begun; 0 before the first.
   public var round: UInt64 = 0
   /// What all items come to, 32 bytes; zeros where that was not looked at.
   public var fingerprint = [UInt8](repeating: 0, count: 32)
@@ -112,6 +112,8 @@ public struct HeadReport: Equatable, Sendable {
   public var seen: [Seen] = []
   /// Up to which change of each device all is in the store.
   public var covered = RevisionVector()
+  /// Of each other device the last of its rounds since which all packs were sealed anew, by the number of its head.
+  public var rounds = RevisionVector()
   /// Ascending by hash.
   public var condemned: [Condemned] = []
   /// Ascending by device.
@@ -148,6 +150,7 @@ extension HeadReport {
         taken: try HeadPlace(&reader), key: try reader.hash())
     }
     covered = try RevisionVector(&reader)
+    rounds = try RevisionVector(&reader)
     condemned = try reader.list(most: HeadReport.mostCondemned, byteCount: 40) {
       reader throws(FormatError) in
       Condemned(hash: try reader.hash(), number: try HeadReport.number(&reader))
@@ -160,7 +163,7 @@ extension HeadReport {
       try Was(&reader)
     }
     try reader.finish()
-    guard covered.entries.count <= HeadReport.mostDevices,
+    guard max(covered.entries.count, rounds.entries.count) <= HeadReport.mostDevices,
       ascend(seen, by: { $0.device < $1.device }),
       ascend(condemned, by: { $0.hash.lexicographicallyPrecedes($1.hash) }),
       ascend(evidence, by: { $0.device < $1.device }), ascend(was, by: { $0.device < $1.device })
@@ -235,6 +238,7 @@ extension HeadReport {
       bytes.append(contentsOf: other.key)
     }
     covered.append(to: &bytes)
+    rounds.append(to: &bytes)
     bytes.append(integer: UInt16(condemned.count))
     for object in condemned {
       bytes.append(contentsOf: object.hash)

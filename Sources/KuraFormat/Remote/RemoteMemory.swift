@@ -51,6 +51,7 @@ public struct RemoteMemory: Equatable, Sendable {
   private static let hasBeside: UInt8 = 8
   private static let old: UInt8 = 16
   private static let names: UInt8 = 32
+  private static let round: UInt8 = 64
 
   /// Whose memory it is: another copy's, as soon as this one has become one of its own.
   public var device: DeviceID
@@ -64,6 +65,8 @@ public struct RemoteMemory: Equatable, Sendable {
   public var leavesOld = false
   /// Whether own changes may have left a name to an item that had given way.
   public var mustPlaceNames = false
+  /// Whether the next head begins a round, since one that was begun before cannot end.
+  public var mustBeginRound = false
   /// The record of the epoch, as it stands in the store.
   public var record: [UInt8]
   /// Up to which counter the changes of each copy are in the store under this epoch.
@@ -91,10 +94,11 @@ public struct RemoteMemory: Equatable, Sendable {
     guard try reader.integer(UInt8.self) == RemoteMemory.layout else { throw .damaged }
     device = try reader.identifier()
     let flags = try reader.integer(UInt8.self)
-    guard flags < 2 * RemoteMemory.names else { throw .damaged }
+    guard flags < 2 * RemoteMemory.round else { throw .damaged }
     awaitsSlots = flags & RemoteMemory.slots != 0
     leavesOld = flags & RemoteMemory.old != 0
     mustPlaceNames = flags & RemoteMemory.names != 0
+    mustBeginRound = flags & RemoteMemory.round != 0
     (mustRewrite, mustWalk) = (
       flags & RemoteMemory.rewrite != 0, flags & RemoteMemory.walk != 0
     )
@@ -157,7 +161,8 @@ public struct RemoteMemory: Equatable, Sendable {
     bytes.append(
       (mustRewrite ? RemoteMemory.rewrite : 0) | (mustWalk ? RemoteMemory.walk : 0)
         | (awaitsSlots ? RemoteMemory.slots : 0) | (beside.isEmpty ? 0 : RemoteMemory.hasBeside)
-        | (leavesOld ? RemoteMemory.old : 0) | (mustPlaceNames ? RemoteMemory.names : 0))
+        | (leavesOld ? RemoteMemory.old : 0) | (mustPlaceNames ? RemoteMemory.names : 0)
+        | (mustBeginRound ? RemoteMemory.round : 0))
     bytes.append(integer: UInt32(record.count))
     bytes.append(contentsOf: record)
     covered.append(to: &bytes)

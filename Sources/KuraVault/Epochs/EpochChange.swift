@@ -19,6 +19,8 @@ struct EpochChange: Sendable {
   var waiting: [WaitingSlot] = []
   /// Whether another copy began it, whose slot table is to come.
   var isOthers = false
+  /// Whether a round that this copy began is to be begun once more.
+  var awaitsRound = false
   /// Epochs that stay beside it.
   var beside: [RemoteMemory.Beside] = []
 
@@ -36,6 +38,7 @@ struct EpochChange: Sendable {
     (changed.mustRewrite, changed.mustWalk, changed.awaitsSlots) = (false, true, isOthers)
     changed.beside = beside
     changed.leavesOld = false
+    if awaitsRound { changed.mustBeginRound = true }
     changed.standing = changed.standing.headAlone
     changed.pending = changed.pending?.headAlone
     memory = changed
@@ -93,7 +96,7 @@ extension UnlockedVault {
       sealed: try place.sealPadded(cut.encoded.span, under: remote, .header))
     return EpochChange(
       id: epoch, record: try signed(&record, in: epoch, by: seed), covered: RevisionVector(),
-      removed: gone)
+      removed: gone, awaitsRound: try awaitsRound(of: seed.device))
   }
 
   /// The object of a record, with the signature of its maker, and proved by the keys that the vault has to those who have
@@ -157,7 +160,7 @@ extension UnlockedVault {
     let slots = offer.slots(opened: key.row)
     var change = EpochChange(
       id: offer.epoch, record: offer.record, covered: covered, removed: removed,
-      waiting: slots.waiting, isOthers: true)
+      waiting: slots.waiting, isOthers: true, awaitsRound: try awaitsRound(of: seed.device))
     change.beside = try beside(offer.epoch, record, standing, under: key.payload.vaultKey)
     // Who made it has all of its own.
     var known = covered

@@ -69,6 +69,7 @@ extension UnlockedVault {
   /// Goes on as the copy that a seed is of: what was remembered until now was another one's.
   private mutating func settle(_ seed: borrowing DeviceSeed) throws(VaultError) {
     let (device, key) = (seed.device, try fromFormat(.header, seed.pair()).publicHalf)
+    let awaitsRound = try awaitsRound(of: memoryOfShared().device)
     try remember { memory, table throws(VaultError) in
       let former = memory.device
       var note = try fromFormat(.header, DeviceNote(device: device, key: key))
@@ -85,6 +86,7 @@ extension UnlockedVault {
       (memory.standing, memory.pending) = (RemoteMemory.Standing(), nil)
       memory.standing.vouched = vouched
       memory.mustWalk = true
+      if awaitsRound { memory.mustBeginRound = true }
       return []
     }
   }

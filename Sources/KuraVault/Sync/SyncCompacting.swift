@@ -2,22 +2,44 @@
 
 public import KuraFormat
 
-// Having nothing in the store but what stands in the vaults: all devices seal their own anew in the same round, and say when
-// what they wrote before is gone.
+// Having nothing in the store but what stands in the vaults. Who wants that begins a round; each device seals its own anew
+// once all is here that that one had then, and says when what it wrote before is gone.
+
+/// Names rounds by the numbers of the heads that they were begun with.
+struct SyncRounds {
+  /// The own one; 0 before the first.
+  var own: UInt64 = 0
+  /// Of other devices the last ones since which all of one's own was sealed anew.
+  var others = RevisionVector()
+
+  /// - Parameter told: The last own head of this epoch: in another one nothing counts that was begun before.
+  init(after told: HeadReport?, _ memory: RemoteMemory) {
+    guard let told else { return }
+    own = told.round
+    for round in told.rounds.entries {
+      // What another machine began under that id says nothing of whose it is now.
+      let turns = memory.was.filter { $0.former == round.device && !told.was.contains($0) }
+      let counter = turns.reduce(round.counter) { min($0, $1.common.number) }
+      if counter > 0 { others.include(RevisionEntry(device: round.device, counter: counter)) }
+    }
+  }
+}
 
 extension SyncRun {
-  /// The round that the next head is in: one that is begun by it, or the last of those devices of which all is here.
-  func round(
-    after told: HeadReport?, _ vault: inout UnlockedVault
-  ) throws(VaultError) -> UInt64 {
-    let own = told?.round ?? 0
-    let last = reports.values.map(\.round).max() ?? 0
-    if compacts { return max(own, last) + 1 }
+  /// Whether the next head begins a round.
+  func begins(_ memory: RemoteMemory) -> Bool { compacts || memory.mustBeginRound }
+
+  /// The last rounds of those devices of which all is here.
+  func roundsAtHand(_ vault: inout UnlockedVault) throws(VaultError) -> RevisionVector {
     // While something of an epoch beside is left out not all is here.
-    guard barred.isEmpty else { return own }
-    guard last > own else { return own }
+    guard barred.isEmpty, reports.values.contains(where: { $0.round > 0 }) else {
+      return RevisionVector()
+    }
     // What who began it had seen purged has to be gone here, too, before anything is sealed anew.
-    return try takenWhole(&vault).reduce(own) { max($0, $1.report.round) }
+    return RevisionVector(
+      try takenWhole(&vault).filter { $0.report.round > 0 }.map {
+        RevisionEntry(device: $0.device, counter: $0.report.round)
+      })
   }
 
   /// Whether all is gone that the last own head condemns, which others wait to hear.
@@ -36,24 +58,50 @@ extension UnlockedVault {
     guard try isShared(), let own = trust.root.copy?.device,
       let told = try toldReport(by: own)?.report
     else { return [] }
-    var (reports, awaited): ([DeviceID: HeadReport], Set<DeviceID>) = ([own: told], [])
-    for note in try tableOfShared().notes where note.isReader(but: own) {
-      let front = try keptFront(of: note.device)
-      guard let front, try front.head.epoch == epoch(), let report = try report(in: front) else {
-        awaited.insert(note.device)
-        continue
-      }
-      reports[note.device] = report
-    }
-    let isAnyoneSilent = !awaited.isEmpty
+    let (others, silent) = try lastReports(but: own)
+    var (reports, awaited) = (others, silent)
+    reports[own] = told
     for (device, report) in reports {
+      let others = reports.filter { $0.key != device }
+      awaited.formUnion(others.filter { !$0.value.follows(report, of: device) }.keys)
       let last = report.condemned.map(\.number).max() ?? 0
-      let needing = reports.filter { $0.key != device && !$0.value.acknowledges(device, last) }
-      if report.round < told.round { awaited.insert(device) }
+      let needing = others.filter { !$0.value.acknowledges(device, last) }
       guard last > 0 else { continue }
       awaited.formUnion(needing.keys)
-      if needing.isEmpty, !isAnyoneSilent { awaited.insert(device) }
+      if needing.isEmpty, silent.isEmpty { awaited.insert(device) }
     }
     return awaited
+  }
+
+  /// Whether somebody has not sealed all anew since a round that this copy began, by the id that it had: in another epoch,
+  /// or under another id, it has to begin it once more.
+  mutating func awaitsRound(of device: DeviceID) throws(VaultError) -> Bool {
+    guard let told = try toldReport(by: device)?.report, told.round > 0 else { return false }
+    let (others, silent) = try lastReports(but: device)
+    return !silent.isEmpty || !others.values.allSatisfy { $0.follows(told, of: device) }
+  }
+
+  /// What all others said last, as far as it is of this epoch, and who has said nothing in it.
+  private mutating func lastReports(
+    but own: DeviceID
+  ) throws(VaultError) -> (reports: [DeviceID: HeadReport], silent: Set<DeviceID>) {
+    var (reports, silent): ([DeviceID: HeadReport], Set<DeviceID>) = ([:], [])
+    for note in try tableOfShared().notes where note.isReader(but: own) {
+      if let front = try keptFront(of: note.device), try front.head.epoch == epoch(),
+        let report = try report(in: front)
+      {
+        reports[note.device] = report
+      } else {
+        silent.insert(note.device)
+      }
+    }
+    return (reports, silent)
+  }
+}
+
+extension HeadReport {
+  /// Whether all was sealed anew since the last round of a device.
+  fileprivate func follows(_ other: HeadReport, of device: DeviceID) -> Bool {
+    rounds.counter(of: device) >= other.round
   }
 }

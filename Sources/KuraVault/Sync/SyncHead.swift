@@ -126,7 +126,8 @@ extension SyncRun {
     let (memory, table) = (try vault.memoryOfShared(), try vault.tableOfShared())
     let others = table.notes.filter { $0.device != device && $0.removedAt == nil }
     var report = HeadReport(count: push.count)
-    (report.time, report.round) = (vault.options.now(), push.round)
+    report.time = vault.options.now()
+    (report.round, report.rounds) = (push.rounds.own, push.rounds.others)
     if let fingerprint = try fingerprint(push, &vault) { report.fingerprint = fingerprint }
     report.label = table[device]?.label ?? []
     report.packs = push.packs

@@ -254,6 +254,7 @@ extension UnlockedVault {
       if let told {
         memory.covered.formUnion(told.covered)
         memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
+        if told.round == front.place.number { memory.mustBeginRound = false }
       }
       return [KeptHead(device: device, bytes: front.bytes), KeptHead(device: .zero, bytes: nil)]
     }

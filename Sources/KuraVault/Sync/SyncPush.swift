@@ -34,8 +34,8 @@ final class SyncPush {
   let rootEpoch: UInt64
   /// Whether all of one's own is sealed anew.
   let isRewrite: Bool
-  /// The round that it is sealed in, or after.
-  let round: UInt64
+  /// The rounds that its head tells of.
+  let rounds: SyncRounds
   /// Whether there is anything to say.
   var isDue = false
   /// What all items come to at that root, where they were all walked over.
@@ -64,11 +64,12 @@ final class SyncPush {
 
   init(
     after before: SyncFront?, told: SyncTold?, count: UInt64,
-    rootEpoch: UInt64, isRewrite: Bool, in round: UInt64, _ memory: RemoteMemory, _ loads: [Load]
+    rootEpoch: UInt64, isRewrite: Bool, in rounds: SyncRounds, _ memory: RemoteMemory,
+    _ loads: [Load]
   ) throws(VaultError) {
     writer = try fromFormat(.item, PackWriter())
     (self.before, self.told, self.count, self.rootEpoch) = (before, told, count, rootEpoch)
-    (self.isRewrite, self.round, self.loads) = (isRewrite, round, loads)
+    (self.isRewrite, self.rounds, self.loads) = (isRewrite, rounds, loads)
     packs = isRewrite ? [] : told?.report?.packs ?? []
     vouched = memory.standing.vouched
     for object in told?.report?.condemned ?? [] { condemned[object.hash] = object.number }
@@ -152,17 +153,20 @@ extension SyncRun {
     // What is changed from here on, by another engine, is not in this head as a whole.
     let (count, rootEpoch) = (vault.trust.root.copy?.counter ?? 0, vault.trust.root.epoch)
     let lacking = try lackingValues(&vault)
-    let round = try round(after: told?.report, &vault)
     // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
+    var rounds = SyncRounds(after: told?.report, memory)
+    let others = try roundsAtHand(&vault)
     let isRewrite =
       memory.mustRewrite || memory.mustWalk || told?.report == nil || isFull
-      || round > told?.report?.round ?? 0
+      || begins(memory) || !rounds.others.covers(others)
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
     var (walked, fingerprint): ([PackableItem]?, [UInt8]?) = (nil, nil)
     let number = (before?.place.number ?? 0) + 1
+    if begins(memory) { rounds.own = number }
     if isRewrite {
+      rounds.others.formUnion(others)
       let kept = PackCoverage(
         covered: memory.covered, vouched: memory.standing.vouched, keptBy: device,
         leavingOld: memory.leavesOld)
@@ -187,7 +191,7 @@ extension SyncRun {
       || table[device]?.label != told?.report?.label || isAwaited(told?.report, table)
     let push = try SyncPush(
       after: before, told: told, count: count, rootEpoch: rootEpoch,
-      isRewrite: isRewrite, in: round, memory, loads)
+      isRewrite: isRewrite, in: rounds, memory, loads)
     (push.isDue, push.fingerprint) = (isDue, fingerprint)
     return push
   }

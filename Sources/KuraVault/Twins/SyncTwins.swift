@@ -257,6 +257,7 @@ extension UnlockedVault {
   ) throws(VaultError) {
     let key = try fromFormat(.header, seed.pair()).publicHalf
     try prepare(seed)
+    let round = try toldReport(by: was.former)?.report?.round ?? 0
     try writing { vault, draft throws(VaultError) in
       guard let before = draft.root.copy, before.device == was.former else { throw .busy }
       for turn in [was] + lines.turns { try vault.renumber(ChangeNames(turn), &draft) }
@@ -271,6 +272,8 @@ extension UnlockedVault {
         guard table.set(note) else { throw .damaged(.header) }
         let vouched = memory.standing.vouched
         memory.device = was.device
+        // One that began beyond that nobody will have heard of.
+        if round > was.common.number { memory.mustBeginRound = true }
         (memory.standing, memory.pending) = (RemoteMemory.Standing(), nil)
         memory.standing.vouched = vouched
         var kept = try memory.heal(was, &table)

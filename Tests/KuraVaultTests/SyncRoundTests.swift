@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+
+import KuraFormat
+import Testing
+
+@testable import KuraVault
+
+/// Rounds of sealing anew count by who began them: none of several stands for another one.
+@Suite struct `A round of sealing anew` {
+  let machines: Machines
+  var store: TestStore { machines.store }
+  var first: TestVault { machines.all[0] }
+  var second: TestVault { machines.all[1] }
+  var third: TestVault { machines.all[2] }
+
+  init() throws {
+    machines = try Machines(3)
+    for (number, machine) in machines.all.enumerated() {
+      try machine.fill { vault throws in
+        for name in ["a", "b"] { try vault.put(name, "\(number)") }
+      }
+      try machines.settle()
+    }
+  }
+
+  private func told(_ file: TestVault) throws -> (device: DeviceID, report: HeadReport) {
+    var vault = try file.unlock()
+    let device = try vault.ownDevice()
+    let report = try vault.toldReport(by: device)?.report
+    vault.fold()
+    return (device, try #require(report))
+  }
+
+  private func packs(_ files: TestVault...) throws -> Set<RemotePath> {
+    try files.reduce(into: []) { packs, file in
+      let (device, report) = try told(file)
+      packs.formUnion(report.packs.map { .object(device, hash: $0.hash) })
+    }
+  }
+
+  private func awaited(by file: TestVault) throws -> Set<DeviceID> {
+    var vault = try file.unlock()
+    let awaited = try vault.awaitedDevices()
+    vault.fold()
+    return awaited
+  }
+
+  /// The last round of a machine that another one has followed.
+  private func round(of file: TestVault, followedBy other: TestVault) throws -> UInt64 {
+    try told(other).report.rounds.counter(of: told(file).device)
+  }
+
+  private func purge(_ name: String, _ file: TestVault) throws {
+    try file.fill { _ = try $0.purge(Array(name.utf8).span, .item) }
+  }
+
+  /// What is done to the store as it was, beside what has been done to it since, then meets that.
+  private func apart(from before: [RemotePath: [UInt8]], _ body: () throws -> Void) rethrows {
+    let since = store.files
+    store.files = before
+    try body()
+    for (path, bytes) in since where before[path] != bytes { store.files[path] = bytes }
+  }
+
+  /// That everybody has come past all rounds, and of what was there before nothing is left.
+  private func expectNothing(of before: Set<RemotePath>, _ all: [TestVault]? = nil) throws {
+    for _ in 0..<6 { for machine in all ?? machines.all { try machine.meet(store) } }
+    #expect(before.isDisjoint(with: store.files.keys))
+    for machine in all ?? machines.all {
+      #expect(try awaited(by: machine) == [])
+      #expect(try told(machine).report.condemned == [])
+    }
+  }
+
+  @Test func `is done for each of two that were begun apart`() throws {
+    let before = store.files
+    try purge("a", first)
+    try first.meet(store, compacts: true)
+    try third.meet(store)
+    #expect(try round(of: first, followedBy: third) == told(first).report.round)
+    let sealed = try packs(first, third)
+    try apart(from: before) {
+      try purge("b", second)
+      try second.meet(store, compacts: true)
+    }
+    #expect(try told(first).report.round == told(second).report.round)
+    #expect(try round(of: second, followedBy: third) == 0)
+
+    // All of those have what was purged on the second machine.
+    try expectNothing(of: sealed)
+    for (machine, others) in [(first, [second, third]), (second, [first, third])] {
+      for other in others {
+        #expect(try round(of: machine, followedBy: other) == told(machine).report.round)
+      }
+    }
+    let stood = store.files
+    try machines.settle()
+    #expect(store.files == stood)
+  }
+
+  @Test func `is done once where two that were begun apart are heard of together`() throws {
+    let before = store.files
+    try purge("a", first)
+    try first.meet(store, compacts: true)
+    try apart(from: before) {
+      try purge("b", second)
+      try second.meet(store, compacts: true)
+    }
+    try third.meet(store)
+    let sealed = try packs(third)
+    try machines.settle()
+    #expect(try packs(third) == sealed)
+    #expect(try awaited(by: first) == [] && awaited(by: third) == [])
+  }
+
+  @Test func `is waited for by whoever has heard of it`() throws {
+    let before = try packs(first, second, third)
+    try first.fill { try $0.put("more", "1") }
+    try first.meet(store, compacts: true)
+    try second.meet(store)
+    #expect(try awaited(by: second).contains(told(third).device))
+    // It has heard of it, and an object is late.
+    let path = try #require(try packs(first).first)
+    let late = store.files.removeValue(forKey: path)
+    try third.meet(store)
+    #expect(try awaited(by: third).contains(told(third).device))
+    store.files[path] = late
+    try expectNothing(of: before)
+  }
+
+  @Test func `is begun once more where the vault got another key before it ended`() throws {
+    let before = store.files
+    try purge("a", second)
+    try second.meet(store, compacts: true)
+    try apart(from: before) {
+      try third.giveKey()
+      try third.meet(store)
+    }
+    let sealed = try packs(third)
+    for _ in 0..<3 { for machine in machines.all { try machine.enterAll(store) } }
+    try expectNothing(of: sealed)
+    #expect(try told(second).report.round > 0)
+    let number = try told(second).report.round
+    try second.fill { try $0.put("more", "1") }
+    try machines.settle()
+    #expect(try told(second).report.round == number)
+  }
+
+  @Test func `is not begun once more in another epoch once it has ended`() throws {
+    try second.meet(store, compacts: true)
+    try machines.settle()
+    try second.giveKey()
+    try second.meet(store)
+    #expect(try told(second).report.round == 0)
+  }
+
+  @Test func `is begun once more by a copy of who began it, until it has ended`() throws {
+    try second.meet(store, compacts: true)
+    let copies = try [TestVault.machine(7), TestVault.machine(8)]
+    try Copies.copy(second, to: copies[0])
+    try copies[0].meet(store)
+    #expect(try told(copies[0]).report.round > 0)
+    try expectNothing(of: [], machines.all + [copies[0]])
+    try Copies.copy(second, to: copies[1])
+    try copies[1].meet(store)
+    #expect(try told(copies[1]).report.round == 0)
+  }
+
+  /// Two copies of a vault that was shared by nobody begin an epoch each, with one key.
+  @Test func `is begun once more where another epoch with the same key counts`() throws {
+    let store = TestStore()
+    let (one, begun) = (try TestVault.machine(0), try TestVault.machine(1))
+    try one.createOfFirstFormat()
+    try one.takeOver()
+    try Copies.copy(one, to: begun)
+    try one.share()
+    try one.meet(store)
+    let phone = try TestVault.machine(2)
+    try Copies.copy(one, to: phone)
+    try phone.meet(store)
+    try one.meet(store, compacts: true)
+    let epoch = try one.epochOfShared()
+    var other: TestVault
+    repeat {
+      other = try TestVault.machine(3)
+      try Copies.copy(begun, to: other)
+      try other.share()
+    } while try other.epochOfShared() > epoch
+    try other.meet(store)
+    try one.meet(store)
+    #expect(try one.epochOfShared() == other.epochOfShared())
+    #expect(try told(one).report.round > 0)
+  }
+
+  @Test func `is begun once more by a machine that took another id`() throws {
+    let (before, former) = (store.files, try second.settledDevice())
+    let twin = try second.copiedDisk()
+    try purge("a", second)
+    try second.meet(store, compacts: true)
+    try apart(from: before) {
+      try twin.fill { try $0.put("of the twin", "1") }
+      try twin.meet(store)
+    }
+    let bytes = try #require(try twin.lastHead())
+    store.files[.head(former)] = bytes
+    let sealed = try packs(first, third)
+    try first.meet(store)
+    try second.meet(store)
+    #expect(try second.settledDevice() != former && twin.settledDevice() == former)
+    try expectNothing(of: sealed, [first, second, third, twin])
+    #expect(try round(of: second, followedBy: third) == told(second).report.round)
+    #expect(try told(second).report.round > 0)
+  }
+
+  @Test func `of a machine counts for nothing that another one began under its id`() throws {
+    let (before, former) = (store.files, try second.settledDevice())
+    let twin = try second.copiedDisk()
+    for name in ["one", "more"] {
+      try second.fill { try $0.put(name, "1") }
+      try second.meet(store)
+    }
+    try second.meet(store, compacts: true)
+    try third.meet(store)
+    #expect(try round(of: second, followedBy: third) > 0)
+    let known = Set(store.files.keys)
+    try apart(from: before) {
+      try purge("a", twin)
+      try twin.meet(store, compacts: true)
+    }
+    #expect(try told(twin).report.round < told(second).report.round)
+    let bytes = try #require(try twin.lastHead())
+    store.files[.head(former)] = bytes
+    let news = store.objects(of: former).filter { !known.contains($0) }
+    try second.meet(store)
+    #expect(try second.settledDevice() != former)
+    // The third machine hears who is who before it has what the other one purged.
+    let late = try news.filter { try packs(twin).contains($0) }.map {
+      ($0, store.files.removeValue(forKey: $0))
+    }
+    #expect(!late.isEmpty)
+    try third.meet(store)
+    try third.meet(store)
+    let sealed = try packs(third)
+    for (path, object) in late { store.files[path] = object }
+    try expectNothing(of: sealed, [first, second, third, twin])
+    #expect(try round(of: twin, followedBy: third) == told(twin).report.round)
+  }
+}
+
+extension TestVault {
+  fileprivate func epochOfShared() throws -> DeviceTable.Epoch {
+    let vault = try unlock()
+    let epoch = try vault.epoch()
+    vault.fold()
+    return epoch
+  }
+
+  /// The last own head that arrived.
+  fileprivate func lastHead() throws -> [UInt8]? {
+    var vault = try unlock()
+    let bytes = try vault.keptHead(of: vault.ownDevice())
+    vault.fold()
+    return bytes
+  }
+}
