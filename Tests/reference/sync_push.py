@@ -86,7 +86,9 @@ def rounds_of(s):
 
 
 def joins_round(s):
-    rounds = own_rounds(s.vault)[1]
+    own, rounds = own_rounds(s.vault)
+    if "apart" in V.FAULTS:
+        rounds = dict.fromkeys(rounds_of(s), max([own, *rounds.values()]))
     return s.compacts or s.vault.begins_round or any(number > rounds.get(x, 0) for x, number in rounds_of(s).items())
 
 

@@ -73,6 +73,28 @@ class Rounds(unittest.TestCase):
             self.assertEqual(stage.phone.vault.told.rounds, asked)
 
 
+    def test_a_round_that_a_new_key_cuts_off_is_begun_once_more(self):
+        for fault, begins in (set(), True), ({"ended"}, False):
+            stage = A.Stage()
+            for _ in stage.world.session(stage.desk, compacts=True).run():
+                pass
+            since = dict(stage.store)
+            stage.world.do_rekey(stage.tower)
+            stage.store.clear()
+            stage.store.update(stage.first)
+            stage.sync(stage.tower)
+            stage.store.update({path: file for path, file in since.items() if path not in stage.store})
+            V.FAULTS.update(fault)
+            try:
+                stage.sync(stage.desk, passcode=True)
+            finally:
+                V.FAULTS.clear()
+            self.assertEqual(stage.desk.vault.epoch, stage.tower.vault.epoch)
+            self.assertEqual(stage.desk.vault.told.round > 0, begins)
+            stage.sync(stage.phone, stage.tower, stage.desk, passcode=True)
+            self.assertEqual(stage.desk.vault.device in stage.tower.vault.told.rounds, begins)
+
+
 class Clocks(unittest.TestCase):
     def test_clocks_that_are_wrong_by_years_change_nothing(self):
         for seed in range(3):
