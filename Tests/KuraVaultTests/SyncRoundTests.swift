@@ -120,7 +120,8 @@ import Testing
     try second.meet(store)
     #expect(try awaited(by: second).contains(told(third).device))
     // It has heard of it, and an object is late.
-    let path = try #require(try packs(first).first)
+    let (device, report) = try told(first)
+    let path = RemotePath.object(device, hash: try #require(report.packs.last).hash)
     let late = store.files.removeValue(forKey: path)
     try third.meet(store)
     #expect(try awaited(by: third).contains(told(third).device))
