@@ -24,7 +24,7 @@ FAULTS = {
     "lost": 20,             # what the store lost is not sealed anew
     "carrier": 1,           # files are not carried, and it is not told
     "round": 1,             # who is asked to seal all anew does not
-    "apart": 1850744642,    # one of two rounds that were begun apart counts for both
+    "apart": 1,             # one of two rounds that were begun apart counts for both
 }
 MERGE_FAULTS = {"own-entry": 2, "fields": 2, "purge": 21}
 
