@@ -185,7 +185,6 @@ lint: packages
 	@.ci/lint
 
 test: packages
-	@.ci/packages test dist
 	@.ci/test
 
 nightly: packages
