@@ -180,11 +180,12 @@ docs: packages
 	@$(SWIFT) build --target KuraClient
 	@.ci/docs .build/debug .build/docs
 
-lint: packages
-	@.ci/packages test
+lint:
+	@.ci/packages lint
 	@.ci/lint
 
-test: packages
+test:
+	@.ci/packages build lint
 	@.ci/test
 
 nightly: packages
