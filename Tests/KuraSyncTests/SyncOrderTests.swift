@@ -163,7 +163,13 @@ import Testing
     var status = SyncStatusReply()
     status.devices = [desk, own]
     #expect(
+      SyncWords.compacted(status, now: 0)
+        == ["this is not done yet: run 'kura sync' here once more"])
+    own.isAwaited = false
+    status.devices = [desk, own]
+    #expect(
       SyncWords.compacted(status, now: 0) == ["nothing is left in the store that no vault has"])
+    own.isAwaited = true
     (desk.isAwaited, desk.heard) = (true, 60_000)
     status.devices = [desk, own]
     let lines = SyncWords.compacted(status, now: 360_000)

@@ -147,6 +147,44 @@ import Testing
     #expect(try told(second).report.round == number)
   }
 
+  @Test func `is begun once more where somebody nobody knew of began an epoch before it`() throws {
+    let (before, fresh) = (store.files, try TestVault.machine(7))
+    try Copies.copy(first, to: fresh)
+    try purge("a", first)
+    try first.meet(store, compacts: true)
+    try machines.settle()
+    #expect(try awaited(by: first) == [])
+    try apart(from: before) {
+      try fresh.meet(store)
+      try fresh.giveKey()
+      try fresh.meet(store)
+    }
+    let (sealed, all) = (try packs(fresh), machines.all + [fresh])
+    for _ in 0..<3 { for machine in all { try machine.enterAll(store) } }
+    try expectNothing(of: sealed, all)
+    #expect(try told(first).report.round > 0)
+  }
+
+  @Test func `does not wait in another epoch for who was taken out`() throws {
+    try first.meet(store, compacts: true)
+    try second.meet(store)
+    try first.meet(store)
+    try second.giveKey(removing: [third.settledDevice()])
+    try second.meet(store)
+    try first.enterAll(store)
+    #expect(try told(first).report.round == 0)
+    #expect(try told(second).report.rounds == RevisionVector())
+  }
+
+  @Test func `is begun by the next head where a meeting was cut off`() throws {
+    let before = try packs(first, second, third)
+    try first.meet(store, killedAfter: 0, compacts: true)
+    #expect(try told(first).report.round == 0)
+    #expect(try awaited(by: first) == Set(machines.all.map { try told($0).device }))
+    try expectNothing(of: before)
+    #expect(try told(first).report.round > 0)
+  }
+
   @Test func `is not begun once more in another epoch once it has ended`() throws {
     try second.meet(store, compacts: true)
     try machines.settle()

@@ -192,7 +192,7 @@ def change_over(s, file, vault_key, cut, rows):
     if vault.device in cut.removed:
         rejoin(s)
     drop_removed(vault, cut.removed, {**covered, file.clear.maker: ALL})
-    enter(s, file.clear.id, vault_key, cut.removed)
+    enter(s, file.clear.id, vault_key, cut.removed, cut.taken.get(vault.device, (NOTHING, 0))[0].number)
     vault.items.pop(V.SLOTS, None)
     vault.slot_rows = set(rows)
     vault.covered = covered
@@ -209,16 +209,17 @@ def rejoin(s):
     vault.journal, vault.count = {}, 0
 
 
-def is_under_way(vault):
-    """Whether somebody has not sealed all anew since this device began a round."""
+def is_under_way(vault, removed=(), taken=None):
+    """Whether somebody who is not removed has not sealed all anew since this device began a round: as far as it knows, and by
+    what the maker of another epoch had taken of it."""
     number, _ = own_rounds(vault)
-    files = [peer.file for x, peer in vault.peers.items() if x not in vault.removed]
-    return number > 0 and "ended" not in V.FAULTS and any(
+    files = [peer.file for x, peer in vault.peers.items() if x not in vault.removed and x not in removed]
+    return number > 0 and "ended" not in V.FAULTS and (taken is not None and taken < number or any(
         file is None or file.clear.epoch != vault.epoch
-        or file.open(vault.vault_key, file.place).rounds.get(vault.device, 0) < number for file in files)
+        or file.open(vault.vault_key, file.place).rounds.get(vault.device, 0) < number for file in files))
 
 
-def enter(s, epoch, vault_key, removed):
+def enter(s, epoch, vault_key, removed, taken=None):
     vault = s.vault
     number = 1 + (vault.heads[-1].number if vault.heads else 0)
     old = [name for name, _ in vault.chain] + [name for names in vault.pieces.values() for name in names]
@@ -227,7 +228,7 @@ def enter(s, epoch, vault_key, removed):
     old += [file.name for file in vault.pending.files] if vault.pending else []
     vault.condemned.update((name, number) for name in old)
     vault.chain, vault.pieces, vault.where, vault.header, vault.header_slots = (), {}, {}, "", frozenset()
-    vault.begins_round |= is_under_way(vault)
+    vault.begins_round |= is_under_way(vault, removed, taken)
     vault.vouched, vault.rewrite = frozenset(), False
     vault.epoch, vault.vault_key, vault.removed = epoch, vault_key, dict(removed)
     for device, count in removed.items():

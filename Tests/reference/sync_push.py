@@ -89,7 +89,7 @@ def joins_round(s):
     own, rounds = own_rounds(s.vault)
     if "apart" in V.FAULTS:
         rounds = dict.fromkeys(rounds_of(s), max([own, *rounds.values()]))
-    return s.compacts or s.vault.begins_round or any(number > rounds.get(x, 0) for x, number in rounds_of(s).items())
+    return s.vault.begins_round or any(number > rounds.get(x, 0) for x, number in rounds_of(s).items())
 
 
 def is_due(s):
@@ -141,9 +141,8 @@ class Draft:
         self.s, self.vault = s, s.vault
         self.number = 1 + (self.vault.heads[-1].number if self.vault.heads else 0)
         self.round, self.rounds = own_rounds(self.vault)
-        if s.compacts or self.vault.begins_round:
-            self.round = self.number
-        if s.compacts:                  # of the trial: what is not to be found in any file of the round
+        if self.vault.begins_round:
+            self.round = self.number    # and, for the trial, what is not to be found in any file of the round
             s.begun = self.vault.epoch, self.vault.device, self.number, {id: item.purged for id, item in self.vault.items.items()}
         self.files, self.chain, self.journals = [], list(self.vault.chain), self.vault.journals
         self.after = BLOCK * len(self.journals)

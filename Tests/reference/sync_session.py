@@ -17,12 +17,12 @@ class Session:
         self.vault, self.folder, self.rng, self.fresh = machine.vault, machine.folder, rng, fresh
         self.clock = machine.clock
         self.passcode = passcode        # whether the owner is there to give it
-        self.compacts = compacts        # whether he wants nothing in the store but what stands in the vaults
         self.fronts, self.heads, self.strangers = {}, {}, {}
         self.named = set()
         self.renew = self.held_back = False
         self.barred, self.missing, self.doubtful = {}, set(), set()
         self.begun = None
+        self.vault.begins_round |= compacts     # he wants nothing in the store but what stands in the vaults
         self.read_as(self.vault.record, self.vault.vault_key)
 
     def name(self, kind, device):
@@ -44,7 +44,6 @@ class Session:
         yield from see_to_own(self)
         yield from pull(self)
         yield from push(self)
-        self.compacts = False
         yield from clean(self)
         yield from push(self)           # which says so
         yield from E.sweep(self)

@@ -65,7 +65,7 @@ class Vault:
         self.base = 0           # how many packs there were when all were sealed anew
         self.pending = None     # Pending: what is being written
         self.rewrite = False    # all of one's own has to be sealed anew
-        self.begins_round = False   # the next head begins a round: one that was begun before could not end
+        self.begins_round = False   # the next head begins a round
         self.was = frozenset()
         self.values = set()     # the long values that are here
         self.pieces = {}        # long value -> one's own objects that have it
@@ -202,6 +202,7 @@ def heal(vault, was):
     peer = vault.peers.get(was.former)
     if peer is not None:
         peer.taken = min(peer.taken, was.common)
+        peer.file = None
         peer.heard, peer.chain = was.common, frozenset(at for at in peer.chain if at.number <= was.common.number)
     if was.former in vault.removed:
         cap(vault.removed, was.former, was.fork)

@@ -65,7 +65,7 @@ public struct RemoteMemory: Equatable, Sendable {
   public var leavesOld = false
   /// Whether own changes may have left a name to an item that had given way.
   public var mustPlaceNames = false
-  /// Whether the next head begins a round, since one that was begun before cannot end.
+  /// Whether the next head begins a round: one is wanted, or the last one cannot end as it was begun.
   public var mustBeginRound = false
   /// The record of the epoch, as it stands in the store.
   public var record: [UInt8]

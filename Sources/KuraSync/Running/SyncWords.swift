@@ -92,11 +92,13 @@ enum SyncWords {
 
   /// Whom it waits for that nothing is left in the store that no vault has.
   static func compacted(_ status: SyncStatusReply, now: UInt64) -> [String] {
-    let awaited = status.devices.filter { $0.isAwaited && !$0.isThis }
+    let awaited = status.devices.filter(\.isAwaited)
     guard !awaited.isEmpty else {
       return ["nothing is left in the store that no vault has"]
     }
-    return awaited.map { device in
+    let others = awaited.filter { !$0.isThis }
+    guard !others.isEmpty else { return ["this is not done yet: run 'kura sync' here once more"] }
+    return others.map { device in
       let name = label(of: SyncNews(.late, of: device.device, label: device.label))
       return "this waits for \(name), last heard " + since(device.heard, now)
         + ": run 'kura sync' there and here until it is named no more, or, if it is lost, "

@@ -119,13 +119,13 @@ extension UnlockedVault {
 
   /// Takes an epoch under the present vault key for the own one, which took nothing over, as that did not.
   mutating func adopt(_ tip: SyncTip) throws(VaultError) {
-    let awaitsRound = try awaitsRound(of: settledSeed().device)
+    let round = try toldReport(by: settledSeed().device)?.report?.round ?? 0
     try writing { vault, draft throws(VaultError) in
       vault.keys.ring.ledger?.epoch = tip.epoch
       try vault.remember(&draft) { memory, _ in
         (memory.record, memory.covered) = (tip.object, RevisionVector())
         (memory.mustRewrite, memory.mustWalk, memory.leavesOld) = (false, true, false)
-        if awaitsRound { memory.mustBeginRound = true }
+        if round > 0 { memory.mustBeginRound = true }
         memory.standing = memory.standing.headAlone
         memory.pending = memory.pending?.headAlone
         return []

@@ -96,7 +96,7 @@ extension UnlockedVault {
       sealed: try place.sealPadded(cut.encoded.span, under: remote, .header))
     return EpochChange(
       id: epoch, record: try signed(&record, in: epoch, by: seed), covered: RevisionVector(),
-      removed: gone, awaitsRound: try awaitsRound(of: seed.device))
+      removed: gone, awaitsRound: try awaitsRound(of: seed.device, but: gone.keys))
   }
 
   /// The object of a record, with the signature of its maker, and proved by the keys that the vault has to those who have
@@ -160,7 +160,9 @@ extension UnlockedVault {
     let slots = offer.slots(opened: key.row)
     var change = EpochChange(
       id: offer.epoch, record: offer.record, covered: covered, removed: removed,
-      waiting: slots.waiting, isOthers: true, awaitsRound: try awaitsRound(of: seed.device))
+      waiting: slots.waiting, isOthers: true)
+    let taken = cut.taken.first { $0.device == seed.device }?.head.number ?? 0
+    change.awaitsRound = try awaitsRound(of: seed.device, but: removed.keys, taken: taken)
     change.beside = try beside(offer.epoch, record, standing, under: key.payload.vaultKey)
     // Who made it has all of its own.
     var known = covered

@@ -26,9 +26,6 @@ struct SyncRounds {
 }
 
 extension SyncRun {
-  /// Whether the next head begins a round.
-  func begins(_ memory: RemoteMemory) -> Bool { compacts || memory.mustBeginRound }
-
   /// The last rounds of those devices of which all is here.
   func roundsAtHand(_ vault: inout UnlockedVault) throws(VaultError) -> RevisionVector {
     // While something of an epoch beside is left out not all is here.
@@ -55,10 +52,11 @@ extension UnlockedVault {
   /// Those who have to meet the store before nothing is left there that no vault has, by what their last heads say.
   public mutating func awaitedDevices() throws(VaultError) -> Set<DeviceID> {
     try reading { _ throws(VaultError) in }
-    guard try isShared(), let own = trust.root.copy?.device,
-      let told = try toldReport(by: own)?.report
-    else { return [] }
+    guard try isShared(), let own = trust.root.copy?.device else { return [] }
     let (others, silent) = try lastReports(but: own)
+    // One that is not begun yet has been followed by nobody.
+    if try memoryOfShared().mustBeginRound { return silent.union(others.keys).union([own]) }
+    guard let told = try toldReport(by: own)?.report else { return [] }
     var (reports, awaited) = (others, silent)
     reports[own] = told
     for (device, report) in reports {
@@ -75,10 +73,17 @@ extension UnlockedVault {
 
   /// Whether somebody has not sealed all anew since a round that this copy began, by the id that it had: in another epoch,
   /// or under another id, it has to begin it once more.
-  mutating func awaitsRound(of device: DeviceID) throws(VaultError) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - removed: Who is waited for no more.
+  ///   - taken: The last own head that the maker of another epoch had taken: of others in it nothing may be known.
+  mutating func awaitsRound(
+    of device: DeviceID, but removed: some Collection<DeviceID> = [], taken: UInt64 = .max
+  ) throws(VaultError) -> Bool {
     guard let told = try toldReport(by: device)?.report, told.round > 0 else { return false }
     let (others, silent) = try lastReports(but: device)
-    return !silent.isEmpty || !others.values.allSatisfy { $0.follows(told, of: device) }
+    return taken < told.round || !silent.subtracting(removed).isEmpty
+      || others.contains { !removed.contains($0.key) && !$0.value.follows(told, of: device) }
   }
 
   /// What all others said last, as far as it is of this epoch, and who has said nothing in it.

@@ -123,7 +123,7 @@ extension SyncRun {
       try vault.noteArrival(of: device)
       for value in push.uploaded.values { try vault.note(value, isWhole: true) }
     }
-    (self.push, compacts) = (nil, false)
+    self.push = nil
   }
 
   /// Writes what waits to be written.
@@ -153,18 +153,18 @@ extension SyncRun {
     // What is changed from here on, by another engine, is not in this head as a whole.
     let (count, rootEpoch) = (vault.trust.root.copy?.counter ?? 0, vault.trust.root.epoch)
     let lacking = try lackingValues(&vault)
-    // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
     var rounds = SyncRounds(after: told?.report, memory)
     let others = try roundsAtHand(&vault)
+    // What came in format 1, otherwise than by the store, is nobody's news: it goes out with all the rest.
     let isRewrite =
       memory.mustRewrite || memory.mustWalk || told?.report == nil || isFull
-      || begins(memory) || !rounds.others.covers(others)
+      || memory.mustBeginRound || !rounds.others.covers(others)
     let news = PackCoverage(
       covered: memory.covered, vouched: memory.standing.vouched, values: lacking)
     var loads: [SyncPush.Load] = []
     var (walked, fingerprint): ([PackableItem]?, [UInt8]?) = (nil, nil)
     let number = (before?.place.number ?? 0) + 1
-    if begins(memory) { rounds.own = number }
+    if memory.mustBeginRound { rounds.own = number }
     if isRewrite {
       rounds.others.formUnion(others)
       let kept = PackCoverage(

@@ -40,8 +40,6 @@ public struct SyncRun: ~Copyable {
   var lostJournal: Int?
   /// The own head is to be written again.
   var renews = false
-  /// Whether a head is still to be written that asks all to have nothing in the store but what stands in the vaults.
-  var compacts: Bool
   /// Whether it was said already that all is deleted that was condemned.
   private var isSaid = false
   /// How many packs a head names at most.
@@ -73,18 +71,23 @@ public struct SyncRun: ~Copyable {
   /// - Parameters:
   ///   - vault: What is shared.
   ///   - compacts: Whether all is sealed anew, here and by whoever meets the store later, so that nothing is left there
-  ///     that no vault has.
+  ///     that no vault has: with the next head, whatever comes between.
   /// - Throws: ``VaultError/notShared``; errors of the file.
   public init(_ vault: inout UnlockedVault, compacts: Bool = false) throws(VaultError) {
     let seed = try vault.settledSeed()
     let (epoch, barred) = (try vault.epoch(), try vault.barred())
+    if compacts, try !vault.memoryOfShared().mustBeginRound {
+      try vault.remember { memory, _ in
+        memory.mustBeginRound = true
+        return []
+      }
+    }
     let lock = try fromStorage(vault.uploadLock(.shared))
     vault.sweeper.forget()
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
     self.barred = barred
-    self.compacts = compacts
   }
 
   /// Goes on until something is wished for.
