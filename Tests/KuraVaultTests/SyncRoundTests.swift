@@ -23,31 +23,13 @@ import Testing
     }
   }
 
-  private func told(_ file: TestVault) throws -> (device: DeviceID, report: HeadReport) {
-    var vault = try file.unlock()
-    let device = try vault.ownDevice()
-    let report = try vault.toldReport(by: device)?.report
-    vault.fold()
-    return (device, try #require(report))
-  }
-
   private func packs(_ files: TestVault...) throws -> Set<RemotePath> {
-    try files.reduce(into: []) { packs, file in
-      let (device, report) = try told(file)
-      packs.formUnion(report.packs.map { .object(device, hash: $0.hash) })
-    }
-  }
-
-  private func awaited(by file: TestVault) throws -> Set<DeviceID> {
-    var vault = try file.unlock()
-    let awaited = try vault.awaitedDevices()
-    vault.fold()
-    return awaited
+    try files.reduce(into: []) { $0.formUnion(try $1.packs()) }
   }
 
   /// The last round of a machine that another one has followed.
   private func round(of file: TestVault, followedBy other: TestVault) throws -> UInt64 {
-    try told(other).report.rounds.counter(of: told(file).device)
+    try other.told().report.rounds.counter(of: file.told().device)
   }
 
   private func purge(_ name: String, _ file: TestVault) throws {
@@ -67,8 +49,8 @@ import Testing
     for _ in 0..<6 { for machine in all ?? machines.all { try machine.meet(store) } }
     #expect(before.isDisjoint(with: store.files.keys))
     for machine in all ?? machines.all {
-      #expect(try awaited(by: machine) == [])
-      #expect(try told(machine).report.condemned == [])
+      #expect(try machine.awaited() == [])
+      #expect(try machine.told().report.condemned == [])
     }
   }
 
@@ -77,20 +59,20 @@ import Testing
     try purge("a", first)
     try first.meet(store, compacts: true)
     try third.meet(store)
-    #expect(try round(of: first, followedBy: third) == told(first).report.round)
+    #expect(try round(of: first, followedBy: third) == first.told().report.round)
     let sealed = try packs(first, third)
     try apart(from: before) {
       try purge("b", second)
       try second.meet(store, compacts: true)
     }
-    #expect(try told(first).report.round == told(second).report.round)
+    #expect(try first.told().report.round == second.told().report.round)
     #expect(try round(of: second, followedBy: third) == 0)
 
     // All of those have what was purged on the second machine.
     try expectNothing(of: sealed)
     for (machine, others) in [(first, [second, third]), (second, [first, third])] {
       for other in others {
-        #expect(try round(of: machine, followedBy: other) == told(machine).report.round)
+        #expect(try round(of: machine, followedBy: other) == machine.told().report.round)
       }
     }
     let stood = store.files
@@ -110,7 +92,7 @@ import Testing
     let sealed = try packs(third)
     try machines.settle()
     #expect(try packs(third) == sealed)
-    #expect(try awaited(by: first) == [] && awaited(by: third) == [])
+    #expect(try first.awaited() == [] && third.awaited() == [])
   }
 
   @Test func `is waited for by whoever has heard of it`() throws {
@@ -118,13 +100,13 @@ import Testing
     try first.fill { try $0.put("more", "1") }
     try first.meet(store, compacts: true)
     try second.meet(store)
-    #expect(try awaited(by: second).contains(told(third).device))
+    #expect(try second.awaited().contains(third.told().device))
     // It has heard of it, and an object is late.
-    let (device, report) = try told(first)
+    let (device, report) = try first.told()
     let path = RemotePath.object(device, hash: try #require(report.packs.last).hash)
     let late = store.files.removeValue(forKey: path)
     try third.meet(store)
-    #expect(try awaited(by: third).contains(told(third).device))
+    #expect(try third.awaited().contains(third.told().device))
     store.files[path] = late
     try expectNothing(of: before)
   }
@@ -140,11 +122,11 @@ import Testing
     let sealed = try packs(third)
     for _ in 0..<3 { for machine in machines.all { try machine.enterAll(store) } }
     try expectNothing(of: sealed)
-    #expect(try told(second).report.round > 0)
-    let number = try told(second).report.round
+    #expect(try second.told().report.round > 0)
+    let number = try second.told().report.round
     try second.fill { try $0.put("more", "1") }
     try machines.settle()
-    #expect(try told(second).report.round == number)
+    #expect(try second.told().report.round == number)
   }
 
   @Test func `is begun once more where somebody nobody knew of began an epoch before it`() throws {
@@ -153,7 +135,7 @@ import Testing
     try purge("a", first)
     try first.meet(store, compacts: true)
     try machines.settle()
-    #expect(try awaited(by: first) == [])
+    #expect(try first.awaited() == [])
     try apart(from: before) {
       try fresh.meet(store)
       try fresh.giveKey()
@@ -162,7 +144,7 @@ import Testing
     let (sealed, all) = (try packs(fresh), machines.all + [fresh])
     for _ in 0..<3 { for machine in all { try machine.enterAll(store) } }
     try expectNothing(of: sealed, all)
-    #expect(try told(first).report.round > 0)
+    #expect(try first.told().report.round > 0)
   }
 
   @Test func `does not wait in another epoch for who was taken out`() throws {
@@ -172,17 +154,17 @@ import Testing
     try second.giveKey(removing: [third.settledDevice()])
     try second.meet(store)
     try first.enterAll(store)
-    #expect(try told(first).report.round == 0)
-    #expect(try told(second).report.rounds == RevisionVector())
+    #expect(try first.told().report.round == 0)
+    #expect(try second.told().report.rounds == RevisionVector())
   }
 
   @Test func `is begun by the next head where a meeting was cut off`() throws {
     let before = try packs(first, second, third)
     try first.meet(store, killedAfter: 0, compacts: true)
-    #expect(try told(first).report.round == 0)
-    #expect(try awaited(by: first) == Set(machines.all.map { try told($0).device }))
+    #expect(try first.told().report.round == 0)
+    #expect(try first.awaited() == Set(machines.all.map { try $0.told().device }))
     try expectNothing(of: before)
-    #expect(try told(first).report.round > 0)
+    #expect(try first.told().report.round > 0)
   }
 
   @Test func `is not begun once more in another epoch once it has ended`() throws {
@@ -190,7 +172,7 @@ import Testing
     try machines.settle()
     try second.giveKey()
     try second.meet(store)
-    #expect(try told(second).report.round == 0)
+    #expect(try second.told().report.round == 0)
   }
 
   @Test func `is begun once more by a copy of who began it, until it has ended`() throws {
@@ -198,11 +180,11 @@ import Testing
     let copies = try [TestVault.machine(7), TestVault.machine(8)]
     try Copies.copy(second, to: copies[0])
     try copies[0].meet(store)
-    #expect(try told(copies[0]).report.round > 0)
+    #expect(try copies[0].told().report.round > 0)
     try expectNothing(of: [], machines.all + [copies[0]])
     try Copies.copy(second, to: copies[1])
     try copies[1].meet(store)
-    #expect(try told(copies[1]).report.round == 0)
+    #expect(try copies[1].told().report.round == 0)
   }
 
   /// Two copies of a vault that was shared by nobody begin an epoch each, with one key.
@@ -228,7 +210,7 @@ import Testing
     try other.meet(store)
     try one.meet(store)
     #expect(try one.epochOfShared() == other.epochOfShared())
-    #expect(try told(one).report.round > 0)
+    #expect(try one.told().report.round > 0)
   }
 
   @Test func `is begun once more by a machine that took another id`() throws {
@@ -247,8 +229,8 @@ import Testing
     try second.meet(store)
     #expect(try second.settledDevice() != former && twin.settledDevice() == former)
     try expectNothing(of: sealed, [first, second, third, twin])
-    #expect(try round(of: second, followedBy: third) == told(second).report.round)
-    #expect(try told(second).report.round > 0)
+    #expect(try round(of: second, followedBy: third) == second.told().report.round)
+    #expect(try second.told().report.round > 0)
   }
 
   @Test func `of a machine counts for nothing that another one began under its id`() throws {
@@ -266,7 +248,7 @@ import Testing
       try purge("a", twin)
       try twin.meet(store, compacts: true)
     }
-    #expect(try told(twin).report.round < told(second).report.round)
+    #expect(try twin.told().report.round < second.told().report.round)
     let bytes = try #require(try twin.lastHead())
     store.files[.head(former)] = bytes
     let news = store.objects(of: former).filter { !known.contains($0) }
@@ -282,7 +264,7 @@ import Testing
     let sealed = try packs(third)
     for (path, object) in late { store.files[path] = object }
     try expectNothing(of: sealed, [first, second, third, twin])
-    #expect(try round(of: twin, followedBy: third) == told(twin).report.round)
+    #expect(try round(of: twin, followedBy: third) == twin.told().report.round)
   }
 }
 

@@ -129,6 +129,29 @@ extension TestVault {
     }
   }
 
+  /// What the last own head says that arrived.
+  func told() throws -> (device: DeviceID, report: HeadReport) {
+    var vault = try unlock()
+    let device = try vault.ownDevice()
+    let report = try vault.toldReport(by: device)?.report
+    vault.fold()
+    return (device, try #require(report))
+  }
+
+  /// The packs that it names.
+  func packs() throws -> Set<RemotePath> {
+    let (device, report) = try told()
+    return Set(report.packs.map { .object(device, hash: $0.hash) })
+  }
+
+  /// Who has to meet the store before nothing is left there that no vault has.
+  func awaited() throws -> Set<DeviceID> {
+    var vault = try unlock()
+    let awaited = try vault.awaitedDevices()
+    vault.fold()
+    return awaited
+  }
+
   /// The device that this copy is.
   func settledDevice() throws -> DeviceID {
     var vault = try unlock()
