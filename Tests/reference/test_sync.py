@@ -72,7 +72,6 @@ class Rounds(unittest.TestCase):
             stage.sync(stage.phone)
             self.assertEqual(stage.phone.vault.told.rounds, asked)
 
-
     def test_a_round_that_a_new_key_cuts_off_is_begun_once_more(self):
         for fault, begins in (set(), True), ({"ended"}, False):
             stage = A.Stage()
