@@ -49,6 +49,15 @@ extension SyncRun {
 }
 
 extension UnlockedVault {
+  /// Notes that the next head is to begin a round.
+  mutating func wishForRound() throws(VaultError) {
+    guard try !memoryOfShared().mustBeginRound else { return }
+    try remember { memory, _ in
+      memory.mustBeginRound = true
+      return []
+    }
+  }
+
   /// Those who have to meet the store before nothing is left there that no vault has, by what their last heads say.
   public mutating func awaitedDevices() throws(VaultError) -> Set<DeviceID> {
     try reading { _ throws(VaultError) in }

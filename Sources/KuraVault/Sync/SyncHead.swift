@@ -117,7 +117,7 @@ extension SyncRun {
       return [KeptHead(device: .zero, bytes: bytes)]
     }
     push.outbox.append((.head(device), bytes))
-    push.isNoted = true
+    push.noted = front.place
   }
 
   private mutating func draftReport(

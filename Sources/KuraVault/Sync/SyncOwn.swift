@@ -33,7 +33,7 @@ extension SyncRun {
     let memory = try fromVault { () throws(VaultError) in try vault.memoryOfShared() }
     let place = fronts[device]?.place ?? .none
     if place != .none, place == memory.pending?.place {
-      try fromVault { () throws(VaultError) in try vault.noteArrival(of: device) }
+      try fromVault { () throws(VaultError) in try vault.noteArrival(of: place, by: device) }
     } else if place == .none, memory.standing.place != .none {
       report.name(.ownHeadGone, device)
       renews = true
@@ -242,19 +242,25 @@ extension UnlockedVault {
     return SyncTold(front: front, report: report)
   }
 
-  /// Notes that the head that was being written is in the store.
-  mutating func noteArrival(of device: DeviceID) throws(VaultError) {
-    guard let front = try keptFront(of: .zero) else { throw .damaged(.header) }
+  /// Notes that the head that was being written is in the store, if no other engine has.
+  ///
+  /// - Parameter place: The head's.
+  /// - Throws: ``VaultError/busy`` where another engine has written the next one; those of the file.
+  mutating func noteArrival(of place: HeadPlace, by device: DeviceID) throws(VaultError) {
+    let front = try keptFront(of: .zero)
     // Of an epoch that is left by now it has nothing that counts.
-    let told = try front.head.epoch == epoch() ? report(in: front) : nil
-    try remember { memory, _ in
-      guard let pending = memory.pending else { return [] }
+    var told: HeadReport?
+    if let front, try front.head.epoch == epoch() { told = try report(in: front) }
+    try remember { [told] memory, _ throws(VaultError) in
+      guard memory.standing.place != place else { return [] }
+      guard let pending = memory.pending, pending.place == place else { throw .busy }
+      guard let front, front.place == place else { throw .damaged(.header) }
       memory.standing = pending
       memory.pending = nil
       if let told {
         memory.covered.formUnion(told.covered)
         memory.mustRewrite = told.packs.count > Int(pending.packBase) + SyncPush.mostPacksMore
-        if told.round == front.place.number { memory.mustBeginRound = false }
+        if told.round == place.number { memory.mustBeginRound = false }
       }
       return [KeptHead(device: device, bytes: front.bytes), KeptHead(device: .zero, bytes: nil)]
     }

@@ -57,8 +57,8 @@ final class SyncPush {
   var isWriting = false
   /// What the head names beside packs, once that is in the outbox.
   var rest: SyncPushRest?
-  /// Whether the head is in the outbox, and noted.
-  var isNoted = false
+  /// Where the head stands that is in the outbox, and noted.
+  var noted: HeadPlace?
 
   var number: UInt64 { (before?.place.number ?? 0) + 1 }
 
@@ -94,7 +94,12 @@ extension SyncRun {
     if push == nil {
       guard !isHeldBack else { return }
       let isCleaned = try isCleaned(&vault)
-      let begun = try fromVault { () throws(VaultError) in try beginPush(&vault) }
+      let begun = try fromVault { () throws(VaultError) in
+        // The head of another engine may have begun one that this was asked for after.
+        if wantsRound { try vault.wishForRound() }
+        return try beginPush(&vault)
+      }
+      wantsRound = false
       if isCleaned { begun.isDue = true }
       push = begun
     }
@@ -114,13 +119,13 @@ extension SyncRun {
       try fromVault { () throws(VaultError) in push.rest = try draftRest(push, &vault) }
       try flush(push)
     }
-    if let rest = push.rest, !push.isNoted {
+    if let rest = push.rest, push.noted == nil {
       let listed = try shelf.listedObjects(of: device)
       try fromVault { () throws(VaultError) in try noteHead(push, rest, listed, &vault) }
       try flush(push)
     }
     try fromVault { () throws(VaultError) in
-      try vault.noteArrival(of: device)
+      if let noted = push.noted { try vault.noteArrival(of: noted, by: device) }
       for value in push.uploaded.values { try vault.note(value, isWhole: true) }
     }
     self.push = nil

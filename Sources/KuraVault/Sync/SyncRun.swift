@@ -63,6 +63,8 @@ public struct SyncRun: ~Copyable {
   /// Devices whose later changes others may still take for theirs, and up to which change they count.
   let barred: [DeviceID: UInt64]
   var taking: SyncTaking?
+  /// It was asked for a round, and has begun no head yet.
+  var wantsRound: Bool
   private var placing: MergeWork?
   var push: SyncPush?
 
@@ -76,18 +78,13 @@ public struct SyncRun: ~Copyable {
   public init(_ vault: inout UnlockedVault, compacts: Bool = false) throws(VaultError) {
     let seed = try vault.settledSeed()
     let (epoch, barred) = (try vault.epoch(), try vault.barred())
-    if compacts, try !vault.memoryOfShared().mustBeginRound {
-      try vault.remember { memory, _ in
-        memory.mustBeginRound = true
-        return []
-      }
-    }
+    if compacts { try vault.wishForRound() }
     let lock = try fromStorage(vault.uploadLock(.shared))
     vault.sweeper.forget()
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
-    self.barred = barred
+    (self.barred, wantsRound) = (barred, compacts)
   }
 
   /// Goes on until something is wished for.
