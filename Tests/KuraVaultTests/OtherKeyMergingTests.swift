@@ -122,7 +122,7 @@ extension TestVault {
 }
 
 extension UnlockedVault {
-  fileprivate mutating func openedSecret(_ name: String, _ key: String) throws -> String {
+  mutating func openedSecret(_ name: String, _ key: String) throws -> String {
     let half: ProtectedKey? = try protectedKey(from: try owner().key)
     let (name, key) = (Array(name.utf8), Array(key.utf8))
     let value = try secretAttribute(key.span, of: name.span, with: half)

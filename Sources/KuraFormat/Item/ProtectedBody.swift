@@ -91,6 +91,13 @@ public struct ProtectedBody: ~Copyable, Sendable {
     return ProtectedBody(plaintext, headCount: headCount, value: value, origin: origin)
   }
 
+  /// The revision that an opened body was sealed for, in a vault of any format.
+  ///
+  /// - Throws: ``FormatError/damaged``.
+  public static func origin(of plaintext: Span<UInt8>) throws(FormatError) -> Origin {
+    try head(plaintext, .second).origin
+  }
+
   private static func head(
     _ plaintext: Span<UInt8>, _ format: VaultFormat
   ) throws(FormatError) -> (value: ValueID?, origin: Origin, rest: Int) {

@@ -48,6 +48,11 @@ public struct SealedAttributes: ~Escapable {
   @_lifetime(copy self)
   public func makeCursor() -> SealedAttributeCursor { SealedAttributeCursor(self) }
 
+  /// Which revision an attribute was sealed for, as the cursor shows its entry.
+  public static func origin(ofEntry entry: Span<UInt8>, of key: Span<UInt8>) -> RevisionID {
+    RevisionID(entry.extracting((2 + key.count)..<(2 + key.count + identifierByteCount)))
+  }
+
   /// Seals one attribute and appends it to an encoded list, whose count the caller keeps.
   ///
   /// - Parameters:
@@ -126,8 +131,7 @@ public struct SealedAttributeCursor: ~Escapable {
 
   /// Which revision set it.
   public var revision: RevisionID {
-    RevisionID(
-      bytes.extracting(keyRange.upperBound..<(keyRange.upperBound + identifierByteCount)))
+    SealedAttributes.origin(ofEntry: entry, of: key)
   }
 
   /// All of it, as it is encoded: it can stand in another row of the same item.

@@ -69,6 +69,28 @@ extension ProtectedKey {
     }
   }
 
+  /// Seals the secret attributes of a protected item for another pair.
+  ///
+  /// - Parameters:
+  ///   - old: The keys of the vault that they are of.
+  ///   - keys: Those of the vault that they go to.
+  /// - Throws: ``VaultError/protected`` where it opens others, or not all of them.
+  borrowing func resealed(
+    _ secrets: borrowing SecretContent?, of item: ItemID, from old: borrowing Keyring,
+    for keys: borrowing Keyring
+  ) throws(VaultError) -> SecretBytes? {
+    let half = old.ring.protectedHalf
+    let place = SecretPlace(
+      protection: .protected, publicHalf: keys.ring.protectedHalf, vault: keys.vault, item: item)
+    switch secrets {
+    case .none: return nil
+    case .some(let secrets):
+      return try secrets.resealed(for: place) { cursor throws(VaultError) in
+        try open(cursor, of: item, in: old.vault, half: half)
+      }
+    }
+  }
+
   /// Opens the secret attribute that a walk is at.
   ///
   /// - Throws: ``VaultError/protected`` where it opens others.

@@ -114,11 +114,11 @@ final class RekeyKeys {
     facts.generation = next.ring.active
     let body = try old.openBody(found.row.body, found.facts)
     return ResealedRow(
-      facts: facts, meta: try next.seal(meta, facts), body: try reseal(body: body, facts, meta))
+      facts: facts, meta: try next.seal(meta, facts), body: try reseal(body: body, facts))
   }
 
   private func reseal(
-    body: consuming SecretBytes, _ facts: RowFacts, _ meta: borrowing ItemMeta
+    body: consuming SecretBytes, _ facts: RowFacts
   ) throws(VaultError) -> [UInt8] {
     guard facts.protection == .protected, facts.kind != .purged else {
       guard let moving, facts.kind != .purged else { return try next.seal(body: body.bytes, facts) }
@@ -126,13 +126,12 @@ final class RekeyKeys {
     }
     let parts = try PartedBody.part(body, .protected, of: old.format)
     let half = old.ring.protectedHalf
-    let secrets = try oldPair.opened(parts.secrets, of: facts.id, in: old.vault, half: half)
+    let secrets = try oldPair.resealed(parts.secrets, of: facts.id, from: old, for: next)
     let outer = try old.protectedBody(parts.value, facts)
     var inner = try oldPair.open(outer, of: facts.id, in: old.vault, half: half)
     if let moving { inner = try moving.moved(inner) }
     let moved = try next.protected(inner.bytes, facts, for: outer.origin)
-    return try next.seal(
-      moved.encoded, beside: try sealed(secrets, facts, meta), facts)
+    return try next.seal(moved.encoded, beside: secrets, facts)
   }
 
   /// Seals a standard body whose value is another one's from now on, where it is a long one.
@@ -142,19 +141,6 @@ final class RekeyKeys {
     let secrets = try parts.copiedSecrets()
     let value = try moving.moved(try parts.value.copied())
     return try next.seal(value.bytes, beside: secrets, facts)
-  }
-
-  /// Secret attributes as the new pair opens them.
-  private func sealed(
-    _ secrets: borrowing SecretContent?, _ facts: RowFacts, _ meta: borrowing ItemMeta
-  ) throws(VaultError) -> SecretBytes? {
-    guard let trail = try fromFormat(.item, meta.view.trail()), !trail.secrets.isEmpty else {
-      return nil
-    }
-    let place = SecretPlace(
-      protection: .protected, publicHalf: next.ring.protectedHalf, vault: next.vault,
-      item: facts.id)
-    return try SecretList(secrets, SecretEdits()).encoded(for: place, trail.secrets)
   }
 }
 

@@ -93,10 +93,22 @@ extension ContentTable {
     if row.facts.protection == .standard, row.facts.kind == .otp {
       if let code = try counterCode(row) { return code }
     }
+    if let origin = try origin(of: row) { return .whole(try digest(8, origin.bytes.span)) }
     return .whole(
       try row.withBody { body throws(VaultError) in
         try digest(row.facts.kind == .otp ? 4 : 3, body)
       })
+  }
+
+  /// The revision that a protected value was sealed for: sealed anew for another key it is the same content still. Nil for a
+  /// standard one, and for one that is known by a number only, which each copy counts for itself.
+  private func origin(of row: OpenedRow) throws(VaultError) -> RevisionID? {
+    guard row.facts.protection == .protected else { return nil }
+    let origin = try row.withBody { body throws(VaultError) in
+      try fromFormat(.item, ProtectedBody.origin(of: body))
+    }
+    guard case .revision(let id) = origin else { return nil }
+    return id
   }
 
   /// A one-time code by a counter: of two with the same seed the higher counter is the later.
@@ -116,7 +128,8 @@ extension ContentTable {
 
   private func secret(_ key: Span<UInt8>, of row: OpenedRow) throws(VaultError) -> ContentID {
     let found = try row.withSecret(key) { bytes, _ throws(VaultError) in
-      try digest(row.facts.protection == .protected ? 7 : 6, bytes)
+      guard row.facts.protection == .protected else { return try digest(6, bytes) }
+      return try digest(7, SealedAttributes.origin(ofEntry: bytes, of: key).bytes.span)
     }
     guard let found else { throw .damaged(.item) }
     return found

@@ -132,7 +132,7 @@ struct SecretList: ~Copyable {
     return buffer.finish()
   }
 
-  private static func room() throws(FormatError) -> SecretBuffer {
+  fileprivate static func room() throws(FormatError) -> SecretBuffer {
     do throws(SecureMemoryError) { return try SecretBuffer(capacity: 64) } catch {
       throw .outOfMemory
     }
@@ -284,5 +284,29 @@ extension SecretContent {
       return SecretContent(
         encoded: try SecretBytes(copying: list.list.bytes), protection: .standard)
     } catch { throw .outOfMemory }
+  }
+
+  /// Those of a protected item as another pair opens them, each sealed for the revision that it was sealed for.
+  ///
+  /// - Parameter open: Opens the one that the walk is at.
+  borrowing func resealed(
+    for place: SecretPlace,
+    _ open: (borrowing SealedAttributeCursor) throws(VaultError) -> SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    let list = try sealed()
+    var buffer = try fromFormat(.item, SecretList.room())
+    do throws(SecureMemoryError) { try buffer.append(integer: UInt16(list.count)) } catch {
+      throw .outOfMemory
+    }
+    var cursor = list.makeCursor()
+    while cursor.advance() {
+      let value = try open(cursor)
+      try fromFormat(
+        .item,
+        SealedAttributes.append(
+          cursor.key, value.bytes, to: place.publicHalf, vault: place.vault, item: place.item,
+          setBy: cursor.revision, into: &buffer))
+    }
+    return buffer.finish()
   }
 }

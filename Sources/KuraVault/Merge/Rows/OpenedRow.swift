@@ -269,25 +269,24 @@ extension OpenedRow {
     guard facts.protection == .protected else { return self }
     return OpenedRow(
       facts, try copiedMeta(), try copiedTrail(),
-      try OpenedRow.reseal(body, facts, trail, from: old, pair, for: keys))
+      try OpenedRow.reseal(body, facts, from: old, pair, for: keys))
   }
 
   private static func reseal(
-    _ body: borrowing PartedBody, _ facts: RowFacts, _ trail: borrowing MetaTrail,
-    from old: borrowing Keyring, _ pair: borrowing ProtectedKey, for keys: borrowing Keyring
+    _ body: borrowing PartedBody, _ facts: RowFacts, from old: borrowing Keyring,
+    _ pair: borrowing ProtectedKey, for keys: borrowing Keyring
   ) throws(VaultError) -> PartedBody {
     let half = old.ring.protectedHalf
     let outer = try ProtectedBody.read(try body.value.copied(), of: .second)
     let inner = try pair.open(outer, of: facts.id, in: old.vault, half: half)
     let moved = try keys.protected(inner.bytes, facts, for: outer.origin)
     let value = try fromMemory(SecretBytes(copying: moved.encoded))
-    guard !trail.secrets.isEmpty else { return PartedBody(value: value, secrets: nil) }
-    let opened = try pair.opened(body.secrets, of: facts.id, in: old.vault, half: half)
-    let place = SecretPlace(
-      protection: .protected, publicHalf: keys.ring.protectedHalf, vault: keys.vault,
-      item: facts.id)
-    let list = try SecretList(opened, SecretEdits()).encoded(for: place, trail.secrets)
-    return PartedBody(value: value, secrets: SecretContent(encoded: list, protection: .protected))
+    switch try pair.resealed(body.secrets, of: facts.id, from: old, for: keys) {
+    case .none: return PartedBody(value: value, secrets: nil)
+    case .some(let secrets):
+      return PartedBody(
+        value: value, secrets: SecretContent(encoded: secrets, protection: .protected))
+    }
   }
 
   private func copiedMeta() throws(VaultError) -> ItemMeta {
