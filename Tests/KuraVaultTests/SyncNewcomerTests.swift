@@ -24,6 +24,36 @@ import Testing
     try later.fill { vault throws in #expect(try vault.getText("far") == "1") }
   }
 
+  @Test func `has what was set between others' changes, also where theirs come first`() throws {
+    let tower = machines.all[2]
+    for value in ["2", "3"] { try tower.fill { try $0.put("a", value) } }
+    try tower.meet(machines.store)
+    try desk.fill { try $0.put("b", "1") }
+    try desk.meet(machines.store)
+    try desk.fill { try $0.put("a", "4") }
+    try desk.meet(machines.store)
+    // Of the tower there is no more than its head.
+    let device = try tower.settledDevice()
+    machines.store.files = machines.store.files.filter { path, _ in
+      path.writer != device || path == .head(device)
+    }
+    try later.meet(machines.store)
+    #expect(try later.allValues().isSuperset(of: ["1", "2", "3", "4"]))
+  }
+
+  @Test func `has the history of what is in two minds, also where all was sealed anew`() throws {
+    let tower = machines.all[2]
+    try tower.fill { try $0.put("a", "of the tower") }
+    for value in ["earlier", "now"] { try desk.fill { try $0.put("a", value) } }
+    // What came by a file has all sealed anew, beside what is new.
+    _ = try Copies.merge(tower, into: desk)
+    try desk.meet(machines.store)
+    let new = try TestVault.machine(8)
+    try Copies.copy(later, to: new)
+    try new.meet(machines.store)
+    #expect(try new.allValues().isSuperset(of: ["1", "earlier", "now", "of the tower"]))
+  }
+
   @Test func `has what a machine changed that was taken out by another key`() throws {
     let tower = machines.all[2]
     try tower.fill { try $0.put("far", "1") }

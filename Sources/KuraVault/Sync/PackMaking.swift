@@ -78,6 +78,11 @@ public struct PackCoverage: Sendable {
     guard let keeper else { return isNews }
     return !isNews && (isVouched || entry.device == keeper)
   }
+
+  /// Whether an earlier pack of the writer has a change that this one is not for.
+  func isOut(_ entry: RevisionEntry, of own: DeviceID?) -> Bool {
+    covered != nil && keeper == nil && (entry.device == own || vouched.contains(entry))
+  }
 }
 
 /// Says what came of putting an item into a pack.
@@ -180,7 +185,7 @@ extension UnlockedVault {
       return try vault.item(item.id, item.tag, CopyDifference(of: [], at: []))
     }
     guard let copy else { throw .notFound }
-    var rows = try PackedItemRows(copy, of: item.id, beyond: coverage)
+    var rows = try PackedItemRows(copy, of: item.id, by: own, beyond: coverage)
     // What no pack could hold stays here: earlier revisions are each copy's own.
     if writer.isEmpty { rows.cut(to: limit) }
     guard rows.count > 0 else { return .isIn }
@@ -240,7 +245,9 @@ struct PackedItemRows {
   let wanted: [RevisionEntry]
   private let trace: PurgeTrace?
 
-  init(_ copy: ItemCopy, of item: ItemID, beyond coverage: PackCoverage) throws(VaultError) {
+  init(
+    _ copy: ItemCopy, of item: ItemID, by own: DeviceID?, beyond coverage: PackCoverage
+  ) throws(VaultError) {
     self.item = item
     let all = copy.rows.filter(\.isRevision)
     var table = try ContentTable()
@@ -272,6 +279,14 @@ struct PackedItemRows {
     }
     needed = standing
     wanted.formUnion(needed)
+    // Others' rows between one's own go along: once what follows them is there, nobody takes them.
+    let last = history.revisions.lastIndex { revision in
+      !news.contains(revision.stamp.id) && coverage.isOut(revision.stamp.entry, of: own)
+    }
+    let later = Set(history.revisions[((last ?? -1) + 1)...].map(\.stamp.id))
+    for row in all where later.contains(row.stamp.id) {
+      if try row.valueID() == nil { wanted.insert(row.stamp.id) }
+    }
     revisions = all.filter { wanted.contains($0.stamp.id) }.sorted { $0.stamp < $1.stamp }
     trace = copy.trace
   }
