@@ -13,6 +13,17 @@ struct Copies {
   /// How many random lives copies have.
   static let runs = isNightly ? 300 : 2
 
+  /// What dice begin with: what `KURA_SEED` gives, to repeat a run; else thrown anew each time.
+  static func seed() -> UInt64 {
+    ProcessInfo.processInfo.environment["KURA_SEED"].flatMap { UInt64($0) }
+      ?? UInt64.random(in: 0...UInt64(UInt32.max))
+  }
+
+  /// The same each time, so that what fails is of the change that is tried; the nightly throws.
+  static func seed(byDay usual: UInt64) -> UInt64 {
+    isNightly || ProcessInfo.processInfo.environment["KURA_SEED"] != nil ? seed() : usual
+  }
+
   let first: TestVault
   let second: TestVault
 
@@ -218,10 +229,25 @@ extension UnlockedVault {
 
   /// All values that are kept of an item.
   mutating func values(of name: String) throws(VaultError) -> Set<String> {
+    try values(of: name, at: try revisions(name))
+  }
+
+  /// The values of an item that copies have to agree on, which a history is not: it is each copy's own.
+  mutating func standingValues(of name: String) throws(VaultError) -> Set<String> {
+    var sides: [UInt64] = []
+    try eachConflict(of: Array(name.utf8).span) { conflict in
+      if conflict.part == .value { sides.append(conflict.revision) }
+    }
+    return try values(of: name, at: sides)
+  }
+
+  private mutating func values(
+    of name: String, at revisions: [UInt64]
+  ) throws(VaultError) -> Set<String> {
     var values: Set<String> = []
     let key: ProtectedKey? = try protectedKey(from: try owner().key)
     let bytes = Array(name.utf8)
-    for revision in [nil] + (try revisions(name)).map(Optional.some) {
+    for revision in [nil] + revisions.map(Optional.some) {
       do throws(VaultError) {
         let value = try value(bytes.span, revision: revision, with: key)
         values.insert(text(of: value.bytes))
@@ -261,6 +287,14 @@ extension TestVault {
     for name in try vault.names(includingDeleted: true) {
       values.formUnion(try vault.values(of: name))
     }
+    vault.fold()
+    return values
+  }
+
+  func standingValues() throws -> Set<String> {
+    var vault = try unlock()
+    var values: Set<String> = []
+    for name in try vault.names() { values.formUnion(try vault.standingValues(of: name)) }
     vault.fold()
     return values
   }

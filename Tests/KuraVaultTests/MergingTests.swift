@@ -268,9 +268,8 @@ import Testing
   func `agree in the end, whatever was done in which order, and lose nothing`(
     _ run: Int, isRekeyed: Bool
   ) throws {
-    let seed = UInt64.random(in: 0...UInt64(UInt32.max))
-    var dice = SystemDice(
-      seed: ProcessInfo.processInfo.environment["KURA_SEED"].flatMap { UInt64($0) } ?? seed)
+    let seed = Copies.seed()
+    var dice = SystemDice(seed: seed)
     let copies = try (0..<3).map { number in try TestVault.machine(number) }
     try copies[0].createOfFirstFormat()
     try copies[0].takeOver()

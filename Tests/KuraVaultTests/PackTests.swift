@@ -116,9 +116,8 @@ import Testing
 
   @Test(arguments: 0..<Copies.runs)
   func `comes to the same in the end in whatever order it is carried`(_ run: Int) throws {
-    let seed = UInt64.random(in: 0...UInt64(UInt32.max))
-    var dice = SystemDice(
-      seed: ProcessInfo.processInfo.environment["KURA_SEED"].flatMap { UInt64($0) } ?? seed)
+    let seed = Copies.seed()
+    var dice = SystemDice(seed: seed)
     let copies = try (0..<3).map { number in try TestVault.machine(number) }
     try copies[0].createOfFirstFormat()
     try copies[0].takeOver()

@@ -13,11 +13,6 @@ import Testing
   /// How often it is tried to leave more steps out of a run that fails; with 0 tries its log is all of it.
   private var tries: Int { Self.environment["KURA_TRIES"].flatMap { Int($0) } ?? 40 }
 
-  /// What a change is tried on stays the same, so that what fails is of that change; the nightly throws dice.
-  private static func seed(_ usual: UInt64) -> UInt64 {
-    Copies.isNightly ? UInt64.random(in: 0..<1 << 32) : usual
-  }
-
   private func check(
     _ seed: UInt64, steps: Int, machines: Int, copiesAgain: Bool = false
   ) throws {
@@ -33,19 +28,17 @@ import Testing
   }
 
   @Test func `comes to what the model says`() throws {
-    let seed =
-      Self.environment["KURA_SEED"].flatMap { UInt64($0) } ?? Self.seed(50)
     let steps =
       Self.environment["KURA_STEPS"].flatMap { Int($0) } ?? (Copies.isNightly ? 10_000 : 120)
     let machines = Self.environment["KURA_MACHINES"].flatMap { Int($0) } ?? 10
     try check(
-      seed, steps: steps, machines: machines,
+      Copies.seed(byDay: 50), steps: steps, machines: machines,
       copiesAgain: Self.environment["KURA_COPIES_AGAIN"] != nil)
   }
 
   @Test(arguments: 0..<(Copies.isNightly ? 300 : 2))
   func `with three of them comes to that, too`(_ run: Int) throws {
-    try check(Self.seed(51 + UInt64(run)), steps: 60, machines: 3)
+    try check(Copies.seed(byDay: 51 + UInt64(run)), steps: 60, machines: 3)
   }
 
   /// No dice here: of such lives about one in sixty did not come to what the model says.

@@ -22,7 +22,7 @@ import Testing
     ("DELETE FROM node", "unprovenItem: a/name"),
     ("INSERT INTO bucket VALUES (64, zeroblob(48))", "extraTree: bucket 64"),
     ("INSERT INTO node VALUES (7, zeroblob(2048))", "extraTree: node 0/7"),
-    ("INSERT INTO part VALUES (4, x'00')", "header: part 4"),
+    ("INSERT INTO part VALUES (9, x'00')", "header: part 9"),
     ("INSERT INTO loose VALUES (x'00')", "loose: a value id of a wrong length"),
     (
       "INSERT INTO item SELECT x'00', id, 1, 1, 0, 0, x'', meta, body FROM item",
