@@ -96,6 +96,49 @@ import Testing
     #expect(empty.map(\.count) == [nothing])
   }
 
+  @Test func `brings the latest of what others set before, and not all of it`() throws {
+    let pair = try Copies()
+    let third = try TestVault.machine(3)
+    try Copies.copy(pair.first, to: third)
+    for number in 0..<10 {
+      try pair.here { try $0.put("a", "\(number)" + String(repeating: "x", count: 1_800)) }
+    }
+    let known = try pair.first.coverage()
+    try pair.part()
+    try pair.there { try $0.put("a", "now") }
+    _ = try Cargo(of: pair.second, beyond: known).unload(into: third)
+    let values = try third.allValues().map { $0.prefix(3) }.sorted()
+    #expect(values == ["6xx", "7xx", "8xx", "9xx", "now"])
+  }
+
+  @Test func `leaves out of a history what has no room beside a long value`() throws {
+    let file = try TestVault.machine(3)
+    try file.createOfFirstFormat()
+    try file.takeOver()
+    try file.fill { vault throws in
+      for number in 0..<10 { try vault.put("a", "\(number)") }
+      try vault.upload("a", pattern(200_000))
+    }
+    var vault = try file.unlock()
+    let item = try #require(try vault.packableItems(beyond: .nothing).first)
+    var writer = try PackWriter()
+    let step = try vault.pack(item, beyond: .nothing, into: &writer, upTo: .max, at: [:])
+    guard case .lacksPieces(let values) = step else { throw VaultError.notFound }
+    let piece = PackedValue.Piece(hash: [UInt8](repeating: 1, count: 32), length: 1)
+    let pieces = [PackedValue.Piece](repeating: piece, count: 50)
+    let known = [values[0]: PackedValue(values[0], of: Cargo.place.device, in: pieces)]
+    var counts: Set<Int> = []
+    for limit in 3_000..<8_000 {
+      writer = try PackWriter()
+      #expect(
+        try vault.pack(item, beyond: .nothing, into: &writer, upTo: limit, at: known) == .isIn)
+      #expect(writer.byteCount <= limit)
+      counts.insert(writer.byteCount)
+    }
+    #expect(counts.count > 5)
+    vault.fold()
+  }
+
   @Test func `has every content that stands, whichever row set it`() throws {
     let pair = try Copies()
     try pair.here { try $0.put("a", "1") }

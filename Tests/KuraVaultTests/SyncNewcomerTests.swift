@@ -32,13 +32,29 @@ import Testing
     try desk.meet(machines.store)
     try desk.fill { try $0.put("a", "4") }
     try desk.meet(machines.store)
-    // Of the tower there is no more than its head.
-    let device = try tower.settledDevice()
+    try withoutPacks(of: tower)
+    try later.meet(machines.store)
+    #expect(try later.allValues().isSuperset(of: ["1", "2", "3", "4"]))
+  }
+
+  @Test func `has the history of what nobody knew of, also where more was changed here`() throws {
+    let tower = machines.all[2]
+    for value in ["2", "3"] { try tower.fill { try $0.put("a", value) } }
+    for number in 4...8 { try desk.fill { try $0.put("a", "\(number)") } }
+    for machine in [desk, tower, desk] { try machine.meet(machines.store) }
+    try desk.fill { try $0.put("a", "9") }
+    try desk.meet(machines.store)
+    try withoutPacks(of: tower)
+    try later.meet(machines.store)
+    #expect(try later.allValues().isSuperset(of: (1...9).map { "\($0)" }))
+  }
+
+  /// Of a machine there is no more than its head.
+  private func withoutPacks(of machine: TestVault) throws {
+    let device = try machine.settledDevice()
     machines.store.files = machines.store.files.filter { path, _ in
       path.writer != device || path == .head(device)
     }
-    try later.meet(machines.store)
-    #expect(try later.allValues().isSuperset(of: ["1", "2", "3", "4"]))
   }
 
   @Test func `has the history of what is in two minds, also where all was sealed anew`() throws {

@@ -194,7 +194,9 @@ class Draft:
             rest = {r for r in item.revisions - fresh if V.is_vouched(vault, r)}
             for rows, records in ((fresh, new), (rest, old)):
                 if rows:
-                    rows = rows | V.standing(id, item) if "standing" not in V.FAULTS else rows
+                    out = frozenset() if rows is rest else rest
+                    if "standing" not in V.FAULTS:
+                        rows = rows | V.standing(id, item) | V.unfollowed(id, item, out)
                     records.append((id, frozenset(rows), item.purged))
         return old, new
 

@@ -121,6 +121,12 @@ def standing(id, item):
     return item.revisions if is_register(id) else M.prune(item, 0).revisions
 
 
+def unfollowed(id, item, out):
+    """Rows that none of those follows which are in an earlier pack: once what follows them is there, nobody takes them."""
+    return frozenset() if is_register(id) else frozenset(
+        r for r in item.revisions - out if long_value(r) is None and not any(M.follows(o, r) for o in out))
+
+
 def shows_all(id, item):
     """Whether every content that stands is in some row."""
     return is_register(id) or all(M.has_row(item.revisions, field, v) for field, versions in M.view(item).standing.items()

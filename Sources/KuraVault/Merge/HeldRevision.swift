@@ -7,8 +7,8 @@ enum ContentSubject: Sendable {}
 
 /// A content, or an attribute's key, that is compared and never looked into: a keyed digest of it.
 ///
-/// Of a protected value, which nobody opens for this, it is one of the sealed bytes: then the same value that was
-/// put in two copies is two contents.
+/// Of what is protected, which nobody opens for this, it is one of the revision that sealed it: then the same value that
+/// was put in two copies is two contents.
 typealias ContentID = Identifier<ContentSubject>
 
 /// Names a part of an item that is merged for itself.

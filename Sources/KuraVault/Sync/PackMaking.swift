@@ -187,15 +187,13 @@ extension UnlockedVault {
     guard let copy else { throw .notFound }
     var rows = try PackedItemRows(copy, of: item.id, by: own, beyond: coverage)
     // What no pack could hold stays here: earlier revisions are each copy's own.
-    if writer.isEmpty { rows.cut(to: limit) }
+    if writer.isEmpty { try rows.cut(to: limit - writer.byteCount, at: known) }
     guard rows.count > 0 else { return .isIn }
     let values = try rows.longValues()
     let unknown = values.filter { known[$0] == nil }
     guard unknown.isEmpty else { return .lacksPieces(unknown) }
-    let named = values.compactMap { known[$0] }
-    let count = rows.byteCount + named.reduce(0) { $0 + $1.byteCount }
-    guard writer.byteCount + count <= limit else { return .isFull }
-    for value in named { writer.add(value) }
+    guard try writer.byteCount + rows.byteCount(at: known) <= limit else { return .isFull }
+    for value in values.compactMap({ known[$0] }) { writer.add(value) }
     try rows.append(to: &writer)
     for entry in rows.wanted where coverage.keeper == nil && entry.device != own {
       runs.insert(entry)
@@ -236,6 +234,9 @@ extension UnlockedVault {
 
 /// Holds the rows of an item that go into a pack.
 struct PackedItemRows {
+  /// How many bytes of others' rows go along with an item.
+  private static let mostBeside = 8_192
+
   let item: ItemID
   /// Ascending by their stamps.
   private(set) var revisions: [OpenedRow]
@@ -279,31 +280,48 @@ struct PackedItemRows {
     }
     needed = standing
     wanted.formUnion(needed)
-    // Others' rows between one's own go along: once what follows them is there, nobody takes them.
-    let last = history.revisions.lastIndex { revision in
+    let out = history.revisions.filter { revision in
       !news.contains(revision.stamp.id) && coverage.isOut(revision.stamp.entry, of: own)
     }
-    let later = Set(history.revisions[((last ?? -1) + 1)...].map(\.stamp.id))
-    for row in all where later.contains(row.stamp.id) {
-      if try row.valueID() == nil { wanted.insert(row.stamp.id) }
-    }
+    wanted.formUnion(try Self.unfollowed(all, by: out.sides, but: wanted))
     revisions = all.filter { wanted.contains($0.stamp.id) }.sorted { $0.stamp < $1.stamp }
     trace = copy.trace
   }
 
+  /// Rows that none which is out follows, the latest of them up to 8 KiB: once what follows them is there, nobody takes
+  /// them. Nobody waits for a long value of an earlier revision.
+  private static func unfollowed(
+    _ rows: [OpenedRow], by out: [HeldRevision], but wanted: Set<RevisionID>
+  ) throws(VaultError) -> Set<RevisionID> {
+    var (found, room): (Set<RevisionID>, Int) = ([], mostBeside)
+    for row in rows.sorted(by: { $0.stamp > $1.stamp }) where !wanted.contains(row.stamp.id) {
+      let lineage = row.trail.lineage
+      let isKnown = out.contains { $0.stamp.id == row.stamp.id || $0.lineage.follows(lineage) }
+      guard !isKnown, try row.valueID() == nil else { continue }
+      room -= row.byteCount
+      guard room >= 0 else { break }
+      found.insert(row.stamp.id)
+    }
+    return found
+  }
+
   var count: Int { revisions.count + (trace == nil ? 0 : 1) }
 
-  /// Leaves out the earliest that nothing needs, until the rest has room.
-  mutating func cut(to limit: Int) {
-    while byteCount > limit,
+  /// Leaves out the earliest that nothing needs, until the rest has room with what is known of its long values.
+  mutating func cut(to limit: Int, at known: [ValueID: PackedValue]) throws(VaultError) {
+    while try byteCount(at: known) > limit,
       let place = revisions.firstIndex(where: { !needed.contains($0.stamp.id) })
     {
       revisions.remove(at: place)
     }
   }
 
-  /// How many bytes they have at the most.
-  var byteCount: Int {
+  /// How many bytes they have at the most, with where their long values are.
+  func byteCount(at known: [ValueID: PackedValue]) throws(VaultError) -> Int {
+    try longValues().reduce(byteCount) { $0 + (known[$1]?.byteCount ?? 0) }
+  }
+
+  private var byteCount: Int {
     let rows = revisions.reduce(0) { $0 + 32 + $1.byteCount }
     // A trace knows of at most 512 devices and 64 purges.
     return 64 + rows + (trace == nil ? 0 : 2 * RevisionVector.mostEntries * 24 * 66)
