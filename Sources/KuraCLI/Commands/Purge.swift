@@ -32,7 +32,10 @@ enum Purge {
       vault = (try? connection.status())?.vault ?? []
       return done
     }
-    Sync.tellOfStore(vault, invocation.messages)
+    switch scope {
+    case .item: Sync.tellOfStore(vault, invocation.messages)
+    case .history, .revision: Sync.tellOfHistories(vault, invocation.messages)
+    }
     if let damage {
       invocation.messages.note(
         "what was damaged is gone, too: \(damage.done) of \(damage.total) revisions removed")

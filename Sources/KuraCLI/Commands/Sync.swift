@@ -164,6 +164,15 @@ enum Sync {
     messages.suggest("'kura sync compact' has all machines take it out")
   }
 
+  /// Says of earlier values that are gone from the vault who has them yet: each machine has a history of its own.
+  ///
+  /// - Parameter vault: The id of the one that was changed.
+  static func tellOfHistories(_ vault: [UInt8], _ messages: Messages) {
+    guard hasStore(vault) else { return }
+    messages.note("other machines have what was in their histories, and the store has it, sealed")
+    messages.suggest("purge it there, too, then 'kura sync compact' takes it out of the store")
+  }
+
   /// Says that a data key is a matter of this machine.
   ///
   /// - Parameter vault: The id of the one that was rotated.
