@@ -17,6 +17,9 @@ SWIFT ?= swift
 SWIFTC := $(shell readlink -f "$$(command -v $(SWIFT))" 2>/dev/null)
 TOOLCHAIN ?= $(patsubst %/bin/,%,$(dir $(SWIFTC)))
 MACHINE := $(shell uname -m)
+# The compiler asks for memory all the time: with another allocator it takes up to a quarter less time.
+ALLOCATOR := $(firstword $(wildcard /usr/lib/$(MACHINE)-linux-gnu/libtcmalloc_minimal.so.4))
+COMPILE := $(if $(ALLOCATOR),LD_PRELOAD=$(ALLOCATOR)) $(SWIFT) build
 EMBEDDED := $(TOOLCHAIN)/lib/swift/embedded/$(MACHINE)-unknown-linux-gnu
 OUT := .build/release
 PROGRAMS = $(addprefix $(OUT)/,kura kura-agent kura-desktop kura-hardware kura-import kura-sync \
@@ -100,7 +103,7 @@ CLIENT_ENV :=
 CLIENT := $(ENGINE)
 endif
 
-.PHONY: all packages build programs engine desktop postgres hardware strength client startup debug demo docs test nightly fuzz mutants bench \
+.PHONY: all packages build programs engine desktop postgres hardware strength client startup tests debug demo docs test nightly fuzz mutants bench \
   lint dist sbom install install-units uninstall clean
 
 all: build
@@ -119,18 +122,18 @@ programs: engine desktop postgres hardware strength client
 
 # A scratch path each, so that make -j builds them side by side.
 engine:
-	@$(SWIFT) build $(ENGINE) --product kura-agent --scratch-path .build/engine
-	@$(SWIFT) build $(ENGINE) --product kura-ui --scratch-path .build/engine
-	@$(SWIFT) build $(ENGINE) --product kura-import --scratch-path .build/engine
-	@$(SWIFT) build $(ENGINE) --product kura-sync --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-agent --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-ui --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-import --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-sync --scratch-path .build/engine
 
 # Of sd-bus there is no static library: compiled with what it shares with the agent, linked with the
 # distribution's libraries.
 desktop: engine
 ifdef KURA_SHARED
-	@$(SWIFT) build $(ENGINE) --product kura-desktop --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-desktop --scratch-path .build/engine
 else
-	@$(SWIFT) build $(ENGINE) --target kura-desktop --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --target kura-desktop --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-desktop \
 	  $(DESKTOP) -lsystemd $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_desktop_main,-Xlinker $(flag))
 endif
@@ -138,9 +141,9 @@ endif
 # Nor of libpq one that does without those of its own that have none.
 postgres: desktop
 ifdef KURA_SHARED
-	@$(SWIFT) build $(ENGINE) --product kura-sync-postgres --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-sync-postgres --scratch-path .build/engine
 else
-	@$(SWIFT) build $(ENGINE) --target kura-sync-postgres --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --target kura-sync-postgres --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-sync-postgres \
 	  $(POSTGRES) -lpq $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_sync_postgres_main,-Xlinker $(flag))
 endif
@@ -148,20 +151,20 @@ endif
 # Of libtss2 and libfido2, too, there are shared libraries alone: the former loads what reaches a TPM when it runs.
 hardware: postgres
 ifdef KURA_SHARED
-	@$(SWIFT) build $(ENGINE) --product kura-hardware --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --product kura-hardware --scratch-path .build/engine
 else
-	@$(SWIFT) build $(ENGINE) --target kura-hardware --scratch-path .build/engine
+	@$(COMPILE) $(ENGINE) --target kura-hardware --scratch-path .build/engine
 	@cd .build/engine/release && $(TOOLCHAIN)/bin/swiftc -static-stdlib -use-ld=lld -o kura-hardware \
 	  $(HARDWARE) $(addprefix -ltss2-,esys mu tctildr) -lfido2 \
 	  $(foreach flag,-z now -s --build-id=none --gc-sections --defsym=main=kura_hardware_main,-Xlinker $(flag))
 endif
 
 strength:
-	@$(SWIFT) build $(STRENGTH) --product kura-strength --scratch-path .build/strength
+	@$(COMPILE) $(STRENGTH) --product kura-strength --scratch-path .build/strength
 
 # What is linked in is told to the compiler, so that `kura --version --json` has it ready.
 client:
-	@$(CLIENT_ENV) $(SWIFT) build $(CLIENT) $(if $(KURA_SHARED),,-Xcc -DKURA_LINKED=$$(packaging/linked versions)) --product kura --scratch-path .build/embedded
+	@$(CLIENT_ENV) $(COMPILE) $(CLIENT) $(if $(KURA_SHARED),,-Xcc -DKURA_LINKED=$$(packaging/linked versions)) --product kura --scratch-path .build/embedded
 
 startup: build
 	@.ci/packages bench
@@ -171,13 +174,20 @@ startup: build
 demo: build
 	@Fixtures/scripts/demo.sh $(OUT)
 
+# The tests and what they test, unoptimized and with all its checks (at night optimized, as it is released), but a module at a
+# time and without debug information, which takes a quarter less than a debug build's batches of files; in a directory of
+# their own. A module's interface comes with its code: made apart, it is checked twice, a sixth of what a module of tests costs.
+tests:
+	@$(COMPILE) -c release --scratch-path .build/tests --build-tests --explicit-target-dependency-import-check error \
+	  $(if $(KURA_NIGHTLY),,-Xswiftc -Onone) -Xswiftc -enable-testing -Xswiftc -gnone -Xswiftc -no-emit-module-separately-wmo
+
 debug: packages
-	@$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	@$(COMPILE) --build-tests --explicit-target-dependency-import-check error
 
 # Of the modules that the two libraries are made of, and nothing else.
 docs: packages
-	@$(SWIFT) build --target KuraVault
-	@$(SWIFT) build --target KuraClient
+	@$(COMPILE) --target KuraVault
+	@$(COMPILE) --target KuraClient
 	@.ci/docs .build/debug .build/docs
 
 lint:

@@ -22,7 +22,11 @@ let strict: [SwiftSetting] =
     .enableExperimentalFeature("Lifetimes"),
   ]
 let client = strict + (isEmbedded ? [.enableExperimentalFeature("Embedded")] : [])
-let tests: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]
+/// At night what is tested is optimized, as it is released. The tests themselves take more time to optimize than that
+/// would save.
+let tests: [SwiftSetting] =
+  [.swiftLanguageMode(.v6), .enableExperimentalFeature("Lifetimes")]
+  + (Context.environment["KURA_NIGHTLY"] != nil ? [.unsafeFlags(["-Onone"])] : [])
 
 func libraries(_ names: [String], support: [String] = []) -> [LinkerSetting] {
   isShared
