@@ -45,12 +45,13 @@ final class StoryRunner {
     self.patience = patience
   }
 
+  /// At night things are larger.
+  private static let usual = Duration.seconds(RunnerVariable.nightly.value == nil ? 120 : 1_800)
+
   /// - Parameters:
   ///   - binaries: The directory of `kura` and `kura-agent`, first in `PATH`.
   ///   - patience: How long any one thing may take: what hangs ends then, what is slow on a busy machine does not.
-  static func perform(_ story: Story, binaries: String, patience: Duration = .seconds(120))
-    -> Performance
-  {
+  static func perform(_ story: Story, binaries: String, patience: Duration = usual) -> Performance {
     do {
       let runner = StoryRunner(stage: try Stage(binaries: binaries), patience: patience)
       return runner.perform(story)
