@@ -122,8 +122,9 @@ extension Diagnostic {
 
   static var revisionCurrentWords: Words {
     (
-      "this is the current revision, not an earlier one",
-      "'kura purge NAME' removes the item; store another value to make this an earlier one"
+      "what stands now is no earlier revision: the current one, and in a conflict those beside it",
+      "'kura conflicts NAME' settles a conflict; another value makes the current revision an earlier one; "
+        + "'kura purge NAME' removes the item"
     )
   }
 

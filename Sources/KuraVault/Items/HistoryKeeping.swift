@@ -38,7 +38,7 @@ extension UnlockedVault {
   }
 
   /// The kept revisions that alone have a content which stands beside the one that is shown.
-  private mutating func neededRevisions(
+  mutating func neededRevisions(
     of current: borrowing ItemChange.Current
   ) throws(VaultError) -> Set<UInt64> {
     guard current.meta.view.isOpen || current.meta.view.hasSides else { return [] }

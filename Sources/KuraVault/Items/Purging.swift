@@ -39,7 +39,7 @@ extension UnlockedVault {
   ///   - scope: What goes.
   ///   - owner: The owner's proof, which an item takes that is protected, deleted or not.
   /// - Throws: ``VaultError/notFound``, ``VaultError/revisionNotFound``,
-  ///   ``VaultError/revisionCurrent`` for a revision that is the current one,
+  ///   ``VaultError/revisionCurrent`` for a revision that is the current one or stands beside it in a conflict,
   ///   ``VaultError/ownerNeeded``, and those of the file.
   public mutating func purge(
     _ name: Span<UInt8>, _ scope: PurgeScope, by owner: borrowing OwnerProof? = nil
@@ -114,6 +114,8 @@ extension UnlockedVault {
     if revision == facts.revision { throw .revisionCurrent }
     let dropped = before.entries.filter { revision == nil || $0.revision == revision }
     guard !dropped.isEmpty || revision == nil else { throw .revisionNotFound }
+    let standing = try standingRevisions(of: change)
+    guard dropped.allSatisfy({ !standing.contains($0.revision) }) else { throw .revisionCurrent }
     try draft.checkRelease(of: change)
     var history = before
     for entry in dropped { history.remove(entry.revision) }
@@ -135,6 +137,24 @@ extension UnlockedVault {
     try store(row, history, at: change.path, &draft)
     return Purge(
       values: draft.orphaned, removedCount: UInt64(dropped.count), damagedCount: damaged)
+  }
+
+  /// The kept revisions that are no earlier ones: the item has them beside the one that is shown. What a damaged one has
+  /// cannot be told.
+  private mutating func standingRevisions(
+    of change: borrowing ItemChange
+  ) throws(VaultError) -> Set<UInt64> {
+    switch change.current {
+    case .none: return []
+    case .some(let current):
+      let sides = try current.trail().sides
+      do throws(VaultError) {
+        return try neededRevisions(of: current).union(sides)
+      } catch {
+        guard error.isDamageOfRow else { throw error }
+        return Set(sides)
+      }
+    }
   }
 
   mutating func orphan(
