@@ -221,6 +221,16 @@ import Testing
     try recover(honest)
   }
 
+  @Test func `have a damaged file anew, once who wrote it seals all anew`() throws {
+    let path = try newestPack(of: phone)
+    store.files[path]?[20] ^= 1
+    try machines.all[1].meet(store)
+    #expect(try named() == [finding(.changed, phone)])
+    try machines.all[1].meet(store, compacts: true)
+    #expect(try machines.all[0].meet(store).findings == [])
+    try machines.all[0].fill { vault throws in #expect(try vault.getText("b") == "phone's news") }
+  }
+
   @Test func `withhold an object, or a part of it`() throws {
     let honest = store.files
     let path = try newestPack(of: phone)

@@ -126,7 +126,7 @@ enum SyncWords {
         + "nothing of either is lost"
     case .changed:
       return "a file of \(name) is not what it wrote, and nothing of it is taken; "
-        + "run 'kura sync' there, which writes it again"
+        + "run 'kura sync compact' there, which writes all of its files anew"
     case .forged:
       return "a file that \(name) did not seal or sign stands in its place, and nothing of it is "
         + "taken; look who can write to the store"
