@@ -64,7 +64,8 @@ enum ProtocolTargets {
         entry.askers.forEach { _, _ in }
       }
     }
-    if let shared = try? SyncStatusReply(reply: payload) {
+    // Who reads the fields has looked at the status.
+    if copy(payload).starts(with: [0, 0]), let shared = try? SyncStatusReply(reply: payload) {
       try asIs(payload) { try $0.putReply(shared) }
     }
     if let shown = try? ShowReply(reply: payload) {
