@@ -66,9 +66,16 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   case newer = 16
   /// It left slots of passcodes in a store that the vault is shared without.
   case passcodesLeft = 17
+  /// One of its objects is shorter than it wrote it: it is under way, or was cut off.
+  case cut = 18
+  /// Objects that this machine wrote are not there any more.
+  case ownFilesGone = 19
 
   /// Whether somebody has to look at it: a machine that is off is no alarm.
-  public var isAlarm: Bool { self != .late && self != .leftOut }
+  public var isAlarm: Bool { !mayCome && self != .leftOut && self != .ownFilesGone }
+
+  /// Whether it may be that the rest is still on its way.
+  public var mayCome: Bool { self == .late || self == .cut }
 
   /// Whether it is the passcode that is missing.
   public var wantsPasscode: Bool { self == .passcodeWanted || self == .twoOwners }
@@ -93,6 +100,8 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .differs: "differs"
     case .newer: "newer"
     case .passcodesLeft: "passcodes-left"
+    case .cut: "cut"
+    case .ownFilesGone: "own-files-gone"
     }
   }
 }

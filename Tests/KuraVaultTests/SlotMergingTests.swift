@@ -59,6 +59,26 @@ import Testing
     #expect(try merge(pair.first, into: pair.second, "fresh") == 0)
   }
 
+  @Test func `a passcode that both chose alike ends everywhere with its next change`() throws {
+    let pair = try Copies()
+    try pair.part()
+    for file in [pair.first, pair.second] { try change(file, to: "alike") }
+    #expect(try merge(pair.second, into: pair.first, "alike") == 1)
+    #expect(try merge(pair.first, into: pair.second, "alike") == 1)
+    try within(pair.first, "alike") { vault, _ in
+      try vault.addSlot(passcodeSlot("another"), authorizedBy: pair.first.key("alike"))
+      #expect(try vault.slotReports().count == 3)
+      var fresh = try pair.first.key("alike")
+      var locked = try pair.first.open()
+      try locked.attempt().noteOthers(openedBy: secret("alike"), &fresh)
+      try vault.changeSlots(authorizedBy: fresh, passcode: passcodeSlot("next"), recovery: nil)
+      #expect(try vault.slotReports().count == 2)
+    }
+    #expect(opening(pair.first, "alike", "next", "another") == ["next", "another"])
+    #expect(try merge(pair.first, into: pair.second, "alike") == 4)
+    #expect(opening(pair.second, "alike", "next", "another") == ["next", "another"])
+  }
+
   @Test func `what each added opens both, with its label, and what one removed opens neither`()
     throws
   {

@@ -217,18 +217,21 @@ import Testing
     store.files[path] = bytes
     #expect(try named() == [finding(.changed, phone)])
     store.files[path] = honest[try newestPack(of: tower)].map { Array($0.prefix(bytes.count)) }
-    #expect(try named().map(\.kind).allSatisfy { $0 == .changed || $0 == .late })
+    #expect(try named().map(\.kind).allSatisfy { $0 == .changed || $0 == .cut })
     try recover(honest)
   }
 
   @Test func `have a damaged file anew, once who wrote it seals all anew`() throws {
-    let path = try newestPack(of: phone)
-    store.files[path]?[20] ^= 1
-    try machines.all[1].meet(store)
-    #expect(try named() == [finding(.changed, phone)])
-    try machines.all[1].meet(store, compacts: true)
-    #expect(try machines.all[0].meet(store).findings == [])
-    try machines.all[0].fill { vault throws in #expect(try vault.getText("b") == "phone's news") }
+    for isCut in [false, true] {
+      let path = try newestPack(of: phone)
+      if isCut { store.files[path]?.removeLast(9) } else { store.files[path]?[20] ^= 1 }
+      try machines.all[1].meet(store)
+      #expect(try named() == [finding(isCut ? .cut : .changed, phone)])
+      try machines.all[1].meet(store, compacts: true)
+      #expect(try machines.all[0].meet(store).findings == [])
+      try machines.all[0].fill { vault throws in #expect(try vault.getText("b") == "phone's news") }
+      try change(1, "phone's news")
+    }
   }
 
   @Test func `withhold an object, or a part of it`() throws {
@@ -237,7 +240,7 @@ import Testing
     store.files[path] = nil
     #expect(try named() == [finding(.late, phone)])
     store.files[path] = honest[path].map { Array($0.dropLast(9)) }
-    #expect(try named() == [finding(.late, phone)])
+    #expect(try named() == [finding(.cut, phone)])
     try recover(honest)
   }
 

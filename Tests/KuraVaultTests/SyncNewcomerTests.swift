@@ -24,6 +24,17 @@ import Testing
     try later.fill { vault throws in #expect(try vault.getText("far") == "1") }
   }
 
+  @Test func `takes a passcode that is cheap to guess as it was meant where it was made`() throws {
+    try desk.fill { try $0.addSlot(passcodeSlot("cheap"), authorizedBy: desk.key()) }
+    try desk.meet(machines.store)
+    try later.meet(machines.store)
+    var vault = try later.unlock("cheap")
+    #expect(try vault.slotReports().count { $0.note?.isWeakCostMeant == true } == 2)
+    let mayBe = vault.mayBeStrengthened
+    #expect(!mayBe)
+    vault.fold()
+  }
+
   @Test func `has what was set between others' changes, also where theirs come first`() throws {
     let tower = machines.all[2]
     for value in ["2", "3"] { try tower.fill { try $0.put("a", value) } }

@@ -201,7 +201,7 @@ import Testing
       machines.store.files[path] = nil
       let isNeeded = try needed(by: first).contains(path)
       let report = try first.meet(machines.store)
-      #expect(report.findings.map(\.kind) == (isNeeded ? [.late] : []), "\(path)")
+      #expect(report.findings.map(\.kind) == (isNeeded ? [.ownFilesGone] : []), "\(path)")
       try machines.settle()
       let there = machines.store.objects(of: device)
       #expect(try needed(by: first).isSubset(of: there), "\(path)")
@@ -243,7 +243,9 @@ import Testing
     let before = machines.store.objects(of: device).count
     for step in 0..<12 {
       try first.fill { try $0.put("a", "\(step) of many") }
-      try first.meet(machines.store, killedAfter: 5 + step % 3)
+      machines.store.forgetWrites()
+      let sent = try first.meet(machines.store, killedAfter: 5 + step % 3).sentCount
+      #expect(sent == 0 || machines.store.written.contains(.head(device)))
     }
     // Killed or not, a head that is there is the own one.
     let report = try first.meet(machines.store)

@@ -165,7 +165,7 @@ final class SlotChange: Act, @unchecked Sendable {
 
 extension SlotChange {
   func prepare(_ secret: consuming SecretBytes, _ job: AttemptJob) throws(VaultError) {
-    let key = try job.prove(secret)
+    var key = try job.prove(secret)
     if unlocks { unlockKey = try job.tally?.slots.open(credential, secret: secret) }
     switch task {
     case .remove, .disable, .enable: break
@@ -182,6 +182,8 @@ extension SlotChange {
       slot = try .replacing(
         credential, cost, flags, new, withProtected: key.opensProtected, beside: slots)
       if flags.contains(.recoveryKey) { recovery = try PreparedSlot.recoveryKey() }
+      // Whoever changes a passcode means that it opens nothing more.
+      if credential == .passcode { try slots.noteOthers(openedBy: secret, &key) }
     }
     self.key = consume key
   }

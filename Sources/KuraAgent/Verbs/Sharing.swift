@@ -53,6 +53,9 @@ extension Agent {
     let session = try unlocked(connection)
     let isSparing = request.flags.contains(.sparing)
     try checkStart(request.flags, session)
+    do throws(VaultError) { _ = try SlotNaming(label: request.label.bytes) } catch {
+      throw Refusal(error, at: connection.vaultPath)
+    }
     let label = request.label.bytes.indices.map { request.label.bytes[$0] }
     let copy = try work(on: session) { vault throws(VaultError) in
       let copy = try vault.takeOver()

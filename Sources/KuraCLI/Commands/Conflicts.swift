@@ -70,14 +70,16 @@ enum Conflicts {
     if !isOpen { try open(isJSON, &output) }
   }
 
-  private static func isUnsettled(
-    _ name: String, _ access: VaultAccess
-  ) throws(CommandError) -> Bool {
-    var isUnsettled = false
+  /// In what copies do not agree on an item.
+  private static func parts(
+    of name: String, _ access: VaultAccess
+  ) throws(CommandError) -> [ConflictPart] {
+    var parts: [ConflictPart] = []
     try access.unlocked { connection throws(ClientError) in
-      try connection.conflicts(of: name) { _ in isUnsettled = true }
+      parts = []
+      try connection.conflicts(of: name) { parts.append($0.part) }
     }
-    return isUnsettled
+    return parts
   }
 
   private static func keep(
@@ -95,7 +97,8 @@ enum Conflicts {
         try arguments.number(.keep, atLeast: UInt64(1)) ?? 0
       }
     let access = try invocation.access()
-    guard try isUnsettled(name, access) else {
+    let parts = try parts(of: name, access)
+    guard !parts.isEmpty else {
       invocation.messages.note(
         "copies agree on " + Diagnostic.shown(name) + ": nothing was changed")
       return .ok
@@ -107,6 +110,10 @@ enum Conflicts {
     }
     invocation.messages.note(
       Diagnostic.shown(name) + " is settled, at revision \(new) now; what it had is in its history")
+    if wanted != 0, parts.contains(.name) {
+      invocation.messages.suggest(
+        "its name stays as it was shown: 'kura mv OLD NEW' gives it another one")
+    }
     return .ok
   }
 }

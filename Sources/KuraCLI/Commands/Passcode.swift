@@ -38,11 +38,11 @@ enum Passcode {
     guard !new.isCode else {
       return try SlotAdding.addCode(new.secret, credential, change.cost, &connection, invocation)
     }
-    let choice = try choice(credential.kind, &connection)
+    let before = try passcodes(&connection)
     try change.make(credential, new.secret, &questioner, &connection)
     invocation.messages.done("the passcode is changed")
     Sync.tellOfFormerPasscode(&connection, invocation.messages)
-    if let choice { invocation.messages.warn(choice) }
+    tellOfOthers(before, credential.kind, &connection, invocation.messages)
     guard invocation.arguments.has(.rotate) else { return .ok }
     try Rotate.run(after: new.secret, access, connection, invocation.messages)
     return .ok
@@ -61,17 +61,34 @@ extension Passcode {
       codeOffer: hasCode ? [] : SlotAdding.codeOffer, remedy: .slot)
   }
 
-  /// What is said where a recovery key replaces one passcode of several: the one of the first slot.
-  private static func choice(
-    _ kind: Credential, _ connection: inout Connection
-  ) throws(CommandError) -> String? {
-    guard kind == .recoveryKey else { return nil }
-    let slots = try running { () throws(ClientError) in try connection.slots() }.all
+  private static func passcodes(
+    _ connection: inout Connection
+  ) throws(CommandError) -> [Slot] {
+    try running { () throws(ClientError) in try connection.slots() }.all
       .filter { $0.facts.kind == .passcode }
-    guard slots.count > 1 else { return nil }
-    let label = slots[0].label.utf8.isEmpty ? "" : " (" + Diagnostic.shown(slots[0].label) + ")"
-    return "the new passcode replaced that of slot \(slots[0].facts.number)" + label
-      + "; the other passcodes stay: 'kura slot list' shows them"
+  }
+
+  /// Says what became of the other passcodes: those that were the same went along; a recovery key replaces the one of the
+  /// first slot.
+  private static func tellOfOthers(
+    _ before: [Slot], _ kind: Credential, _ connection: inout Connection,
+    _ messages: Messages
+  ) {
+    guard before.count > 1, let after = try? passcodes(&connection) else { return }
+    if kind == .recoveryKey {
+      let name = name(of: before[0])
+      return messages.warn(
+        "the new passcode replaced that of " + name
+          + "; the other passcodes stay: 'kura slot list' shows them")
+    }
+    for slot in before where !after.contains(where: { $0.facts.number == slot.facts.number }) {
+      messages.warn("the old passcode opened " + name(of: slot) + " as well, which is ended")
+    }
+  }
+
+  private static func name(of slot: Slot) -> String {
+    let label = slot.label.utf8.isEmpty ? "" : " (" + Diagnostic.shown(slot.label) + ")"
+    return "slot \(slot.facts.number)" + label
   }
 }
 

@@ -248,15 +248,23 @@ extension Sync {
       return try writeDevicesJSON(status, &invocation.output)
     }
     for device in status.devices {
-      try invocation.output.write(escaped: name(device.label, device.device))
+      try invocation.output.write(escaped: name(device, among: status.devices))
       let heard = device.heard == 0 ? "never heard" : "heard " + Moment.local(device.heard)
       try invocation.output.write(
         "\t\(device.number)\t" + (device.isThis ? "this machine" : heard)
-          + (device.isBehind
-            ? ", without the key of now" : device.isAwaited ? ", waited for" : "")
+          + (device.isBehind ? ", without the key of now" : "")
+          + (device.isAwaited ? ", waited for" : "")
           + (device.isRemoved ? ", removed" : "") + "\n")
     }
     if !status.isShared { invocation.messages.note("the vault is not shared") }
+  }
+
+  /// What people call one of several; where others are called so too, its id follows.
+  private static func name(_ device: SyncDevice, among all: [SyncDevice]) -> String {
+    let name = name(device.label, device.device)
+    let isShared = all.contains { $0.device != device.device && $0.label == device.label }
+    guard isShared, !device.label.isEmpty else { return name }
+    return name + " (" + StorePlace.hexadecimal(device.device) + ")"
   }
 
   static func name(_ label: [UInt8], _ device: [UInt8]) -> String {

@@ -245,7 +245,9 @@ extension Diagnostic {
   static let notAVaultHint =
     "if there was one, bring back a backup; else name another with --vault"
   static let vaultExistsHint = "it was not touched; name another with --vault"
-  static let noVaultHint = "'kura init' makes it; 'kura vaults' lists those there are"
+  static let noVaultHint =
+    "'kura init' makes it, or 'kura sync join STORE' of what another machine shares; "
+    + "'kura vaults' lists those there are"
 
   static func errorText(_ errno: Int32) -> String {
     errno == 0 ? "" : " (" + SystemMessage.text(errno) + ")"

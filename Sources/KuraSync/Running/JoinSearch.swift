@@ -163,18 +163,23 @@ extension Remote {
     let remote = try Remote(text)
     if let named = try remote.above { return named }
     let vaults: [[UInt8]]
-    do throws(StoreError) {
-      switch remote.kind {
-      case .folder(let path): vaults = try FolderStore.vaults(at: path)
-      case .rclone(let place): vaults = try RcloneStore.vaults(at: place, by: RcloneProgram())
-      case .postgres:
-        let none = [UInt8](repeating: 0, count: StorePlace.identifierByteCount)
-        vaults = try remote.store(of: none, makes: false).vaults()
-      }
-    } catch { throw SyncFailure(joining: error, at: remote.text) }
+    do throws(StoreError) { vaults = try remote.vaults() } catch {
+      throw SyncFailure(joining: error, at: remote.text)
+    }
     guard let vault = vaults.first else { throw .nothingToJoin(remote.text) }
     guard vaults.count == 1 else { throw .severalVaults(vaults, at: remote.text) }
     return (remote, vault)
+  }
+
+  /// The vaults of which it has something, in the order of their ids.
+  func vaults() throws(StoreError) -> [[UInt8]] {
+    switch kind {
+    case .folder(let path): return try FolderStore.vaults(at: path)
+    case .rclone(let place): return try RcloneStore.vaults(at: place, by: RcloneProgram())
+    case .postgres:
+      let none = [UInt8](repeating: 0, count: StorePlace.identifierByteCount)
+      return try store(of: none, makes: false).vaults()
+    }
   }
 
   /// The store above a vault's own place, and the vault; nil where this is none.

@@ -30,6 +30,10 @@ struct SyncFailure: Error, Equatable, Sendable {
         "'kura passcode' makes guesses cost more; 'kura sync init --slots recovery REMOTE' leaves none in "
         + "the store; 'kura sync init --weak REMOTE' begins all the same"
     }
+    if case .labelInvalid(let rule) = refusal {
+      text = "a label " + rule.text
+      hint = "nothing was changed; choose another one for '--label'"
+    }
     if refusal.failure == .recoveryKeyNeeded {
       text =
         "the store would get the recovery key alone, and the vault has none; nothing was changed"

@@ -100,6 +100,7 @@ public enum SyncProgram {
           + "was is " + SyncWords.harmless(copy), order)
     }
     let ended = try meet(side, id, store, remote, order, isNew: isNew)
+    if isNew { tellOfOthers(than: id, at: remote, order) }
     let status = try asking { () throws(ClientError) in try side.connection.syncStatus() }
     if status.isSparing, !order.isSparing {
       note(
@@ -107,6 +108,18 @@ public enum SyncProgram {
         order)
     }
     return ended
+  }
+
+  /// Says that a store has other vaults: one that a machine should have joined is easily made a second time.
+  private static func tellOfOthers(
+    than vault: [UInt8], at remote: Remote, _ order: SyncOrder
+  ) {
+    // Nothing hangs on it where the store does not say.
+    guard let all = try? remote.vaults(), all.contains(where: { $0 != vault }) else { return }
+    let text = SyncWords.harmless(remote.text)
+    note(
+      "another vault is shared by \(text) as well; if that is the one of your other machine, "
+        + "'kura --vault NAME sync join \(text)' brings it here, beside this one", order)
   }
 
   /// Refuses to keep passcodes out of a store that has some of this vault, before anything is changed.
@@ -203,7 +216,7 @@ public enum SyncProgram {
     let isIdle = lines == [SyncWords.nothing] || lines == [SyncWords.noItem]
     if !order.isWatch || !isIdle { for line in lines { note(line, order) } }
     func counts(_ news: SyncNews) -> Bool {
-      !isNew || news.notice != .ownHeadGone && news.notice != .ownHeadBack
+      !isNew || ![.ownHeadGone, .ownHeadBack, .ownFilesGone].contains(news.notice)
     }
     let now = Machine.clocks().wall
     for news in fresh.news

@@ -79,7 +79,8 @@ enum SyncWords {
     for device in status.devices where !device.isThis {
       let name = label(of: SyncNews(.late, of: device.device, label: device.label))
       let times = device.number == 1 ? "1 time" : "\(device.number) times"
-      lines.append(name + " wrote " + times + (device.isRemoved ? ", and was removed" : ""))
+      let wrote = device.number == 0 ? "nothing that is here yet" : times
+      lines.append(name + " wrote " + wrote + (device.isRemoved ? ", and was removed" : ""))
     }
     lines.append(
       "what the store holds back cannot be told from here: 'kura sync status' says \""
@@ -117,6 +118,10 @@ enum SyncWords {
     switch news.notice {
     case .late:
       return "not all of \(name) is here yet; it was last heard " + since(news.heard, now)
+    case .cut:
+      return
+        "not all of a file of \(name) is here yet; where it stays so and nothing is carried any "
+        + "more, 'kura sync compact' there writes all of its files anew"
     case .back:
       return "the store has an older state of \(name) than was here before, which is not taken; "
         + "somebody changed the store, or a backup of it was restored"
@@ -146,6 +151,8 @@ enum SyncWords {
         + "somebody changed the store, or a backup of it was restored"
     case .ownHeadGone:
       return "what this machine wrote is gone from the store, and is written again"
+    case .ownFilesGone:
+      return "files that this machine wrote are gone from the store, and are written again"
     case .passcodeWanted:
       return "\(name) gave the vault another key, and nothing goes out under the one before; "
         + "'kura sync enter' takes the passcode of there"

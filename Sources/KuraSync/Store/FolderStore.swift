@@ -191,9 +191,10 @@ final class FolderStore: Store {
   /// Goes down to a folder; nil where none is made and there is none, but a link or a file at most.
   private func open(_ folders: [Substring], makes: Bool) throws(StoreError) -> FolderHandle? {
     guard var folder = root else { throw .missing(path: path) }
+    var above = path
     for name in folders.map(String.init) {
       let next: FolderHandle?
-      do throws(StoreError) { next = try folder.folder(name, in: path) } catch {
+      do throws(StoreError) { next = try folder.folder(name, in: above) } catch {
         guard case .notAFolder = error, !makes else { throw error }
         return nil
       }
@@ -201,8 +202,9 @@ final class FolderStore: Store {
         folder = next
       } else {
         guard makes else { return nil }
-        folder = try folder.makeFolder(name, mode, in: path)
+        folder = try folder.makeFolder(name, mode, in: above)
       }
+      above += "/" + name
     }
     return folder
   }

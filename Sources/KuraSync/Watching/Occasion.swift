@@ -49,7 +49,7 @@ struct Occasion {
   ) {
     // What was stored during the meeting was not tried.
     tried = report.sent > 0 || report.objects > 0 ? 0 : waiting
-    isLate = report.news.contains { $0.notice == .late }
+    isLate = report.news.contains { $0.notice.mayCome }
     if report.came != SyncCounts() || report.sent > 0 {
       pause = 0
     } else if pause == 0 || now - last > 2 * pause {

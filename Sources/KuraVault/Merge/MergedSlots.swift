@@ -102,6 +102,16 @@ extension UnlockedVault {
   }
 }
 
+extension SlotRow {
+  /// What is noted of a slot that came by a store, which has no notes: whoever made one that costs little was asked.
+  fileprivate func noteOfStore() throws(VaultError) -> SlotNote? {
+    let header = try fromFormat(.slot, SlotHeader(decoding: header.span))
+    guard header.kdf.map(KDFLimits.isWeak) == true else { return nil }
+    return try fromFormat(
+      .slot, SlotNote(slot: header.id, created: 0, isWeakCostMeant: true))
+  }
+}
+
 extension WaitingSlot {
   /// As it would stand in the file, but for its number.
   fileprivate var row: SlotRow {
@@ -162,7 +172,8 @@ extension UnlockedVault {
       }
       rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
       added.append(row)
-      if let note = copy.notes[slot.id] { notes.set(note) }
+      let note = if let known = copy.notes[slot.id] { known } else { try row.noteOfStore() }
+      if let note { notes.set(note) }
     }
     // A way in for a person has to be left, whatever the copies say, and one that the store gets.
     let isLost = isSparing && trust.slots.hasRecoveryKey && !rows.hasRecoveryKey

@@ -9,8 +9,8 @@ extension UnlockedVault {
   /// Replaces the passcode, the recovery key, or both, in one transaction.
   ///
   /// The new passcode takes the slot that `fresh` opened, or the first passcode slot when `fresh` is a
-  /// recovery key. The new recovery key takes the place of the old one, or a free slot. What stood there
-  /// is overwritten in the file, and the WAL is cleared.
+  /// recovery key; the other slots that ``UnlockAttempt/noteOthers(openedBy:_:)`` found end. The new recovery key takes
+  /// the place of the old one, or a free slot. What stood there is overwritten in the file, and the WAL is cleared.
   ///
   /// A copy of the file from before still opens with the old passcode: this is no revocation.
   ///
@@ -34,7 +34,9 @@ extension UnlockedVault {
       }
     try changeSlots(fresh, waits: !isForgotten) { plan, wrap, _ throws(VaultError) in
       switch passcode {
-      case .some(let slot): try plan.put(slot, at: plan.passcodePlace(fresh), wrap, fresh)
+      case .some(let slot):
+        try plan.put(slot, at: plan.passcodePlace(fresh), wrap, fresh)
+        for row in fresh.others where plan.rows.contains(row) { _ = try plan.remove(row.number) }
       case .none: break
       }
       switch recovery {

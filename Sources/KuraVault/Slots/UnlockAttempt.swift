@@ -241,6 +241,25 @@ public struct UnlockAttempt: Sendable {
 // MARK: - The same twice
 
 extension UnlockAttempt {
+  /// Notes which other slots a passcode opens, so that a change of it ends them all; slow as ``open(_:secret:only:)``.
+  ///
+  /// There are such where several machines changed the passcode to the same one before they met. What costs too much to
+  /// try here is left out.
+  ///
+  /// - Throws: ``VaultError/outOfMemory``, ``VaultError/damaged(_:)``.
+  public func noteOthers(
+    openedBy passcode: borrowing SecretBytes, _ key: inout VaultKey
+  ) throws(VaultError) {
+    var budget = KDFBudget(available: availableMemory)
+    var mistake = Mistake()
+    let proof = try Proof(.passcode, passcode)
+    for slot in slots where slot.header.kind == .passcode && slot.row.number != key.slot {
+      guard budget.take(slot.header) else { continue }
+      guard try open(slot, with: proof, .passcode, noting: &mistake) != nil else { continue }
+      key.others.append(slot.row)
+    }
+  }
+
   /// The slot that a key file opens already; nil when none. No derivation is slow for a key file.
   ///
   /// - Throws: ``VaultError/keyFileTooShort``, ``VaultError/outOfMemory``, ``VaultError/damaged(_:)``.
@@ -330,6 +349,8 @@ public struct VaultKey: ~Copyable, Sendable {
   let payload: SlotPayload
   let secret: SlotSecret
   let row: SlotRow
+  /// The other slots that the same passcode opens, as far as somebody looked.
+  var others: [SlotRow] = []
 
   /// What opened the slot.
   public let credential: Credential

@@ -113,7 +113,7 @@ extension SyncRun {
     guard isLost || lostHeader || lostJournal != nil else {
       return try fromVault { () throws(VaultError) in try vault.cut(lostPlaces, of: device) }
     }
-    self.report.name(.late, device)
+    self.report.name(.ownFilesGone, device)
     renews = true
     try fromVault { () throws(VaultError) in
       try vault.remember { memory, _ in

@@ -49,6 +49,8 @@ final class SyncPush {
   var uploaded: [ValueID: PackedValue] = [:]
   /// Where the long values of the item at hand are.
   var known: [ValueID: PackedValue] = [:]
+  /// The items of which something is in the packs.
+  var sentCount: UInt64 = 0
   /// Changes of others that are in the packs.
   var vouched: CounterRuns
   var condemned: [[UInt8]: UInt64] = [:]
@@ -128,6 +130,8 @@ extension SyncRun {
       if let noted = push.noted { try vault.noteArrival(of: noted, by: device) }
       for value in push.uploaded.values { try vault.note(value, isWhole: true) }
     }
+    // Nothing is out before a head says so.
+    report.sentCount += push.sentCount
     self.push = nil
   }
 
@@ -295,7 +299,7 @@ extension SyncRun {
         case .isIn:
           push.next += 1
           push.known = [:]
-          if push.writer.byteCount > before { report.sentCount += 1 }
+          if push.writer.byteCount > before { push.sentCount += 1 }
         case .isFull:
           guard !push.writer.isEmpty else { throw .tooLarge }
           return false

@@ -275,7 +275,7 @@ extension SyncRun {
       try fromFormat(.item, RemoteObject.name(of: bytes.span))
     }
     guard found != hash else { return report.name(.forged, name) }
-    report.name(bytes.count < Int(length) ? .late : .changed, name)
+    report.name(bytes.count < Int(length) ? .cut : .changed, name)
   }
 
   /// Reads the head once more.
