@@ -175,9 +175,12 @@ import Testing
     let lines = SyncWords.compacted(status, now: 360_000)
     #expect(lines.count == 1)
     #expect(lines.first?.hasPrefix("this waits for desk, last heard 5 minutes ago: run") == true)
+    (own.label, desk.device) = (desk.label, Sample.device)
+    status.devices = [desk, own]
+    #expect(SyncWords.compacted(status, now: 0)[0].hasPrefix("this waits for desk (2a2a2a2a), "))
   }
 
-  @Test func `each notice has words of its own, and all but one are alarms`() {
+  @Test func `each notice has words of its own, and four are no alarms`() {
     let now: UInt64 = 1_700_000_000_000
     let lines = SyncNotice.allCases.map { notice in
       SyncWords.line(
@@ -185,6 +188,8 @@ import Testing
         now: now)
     }
     #expect(Set(lines).count == SyncNotice.allCases.count)
+    let calm = SyncNotice.allCases.filter { !$0.isAlarm }
+    #expect(calm == [.late, .leftOut, .cut, .ownFilesGone])
     #expect(lines[0] == "not all of desk is here yet; it was last heard 1 minute ago")
     let late = SyncNews(.late, of: Sample.device, heard: now - 3 * 86_400_000)
     #expect(SyncWords.line(late, now: now).contains("the machine 2a2a2a2a"))

@@ -102,6 +102,17 @@ import Testing
     #expect(other.refusal("wrong") == .wrongPasscode)
   }
 
+  @Test func `a passcode that is cheap as it was meant stays so, also where another one joined`()
+    throws
+  {
+    let (first, other) = (try First(slots: 1), try machine())
+    try first.joined(to: other)
+    let vault = try other.unlock("passcode number 0")
+    let isDearer = vault.mayBeStrengthened
+    vault.fold()
+    #expect(!isDearer)
+  }
+
   @Test func `what opens no slot joins nothing`() throws {
     let first = try First()
     let other = try machine()

@@ -52,6 +52,42 @@ import Testing
     #expect(try Copies.state(fresh) == Copies.state(first))
   }
 
+  @Test func `has again what was cut off or damaged of long values and of what opens the vault`()
+    throws
+  {
+    let machines = try Machines(2) { try $0.put("a", "1") }
+    let (first, store) = (machines.all[0], machines.store)
+    try first.fill { try $0.upload("long", letters(1_300_000)) }
+    try first.meet(store)
+    for (place, isCut) in (0..<3).flatMap({ [($0, true), ($0, false)] }) {
+      let path = try kept(by: first)[place]
+      var broken = try #require(store.files[path])
+      if isCut { broken.removeLast(9) } else { broken[broken.count - 20] ^= 1 }
+      store.files[path] = broken
+      try first.meet(store)
+      #expect(store.files[path] == broken)
+      let reader = try TestVault.machine(7)
+      try Copies.copy(machines.all[1], to: reader)
+      let found = try reader.meet(store).findings.map(\.kind)
+      #expect(found == [isCut ? .cut : .changed], "\(place), \(found)")
+      #expect(try first.meet(store, compacts: true).findings.map(\.kind) == [.ownFilesGone])
+      #expect(store.files[path] != broken)
+      #expect(try reader.meet(store).findings == [])
+      try reader.fill { vault throws in #expect(try vault.names() == ["a", "long"]) }
+    }
+  }
+
+  /// The first and the last piece of a long value, and what opens the vault.
+  private func kept(by file: TestVault) throws -> [RemotePath] {
+    let device = try file.told().device
+    var vault = try file.unlock()
+    let pieces = try vault.places().flatMap { $0.place.value.pieces.map(\.hash) }
+    let header = try #require(try vault.newestOwnHead(device)).head.header
+    vault.fold()
+    try #require(pieces.count > 1)
+    return [pieces[0], pieces[pieces.count - 1], header].map { .object(device, hash: $0) }
+  }
+
   @Test func `waits for what the one had seen who began it`() throws {
     let machines = try Machines(3) { try $0.put("a", "1") }
     let (first, second, third) = (machines.all[0], machines.all[1], machines.all[2])

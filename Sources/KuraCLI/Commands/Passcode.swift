@@ -65,11 +65,11 @@ extension Passcode {
     _ connection: inout Connection
   ) throws(CommandError) -> [Slot] {
     try running { () throws(ClientError) in try connection.slots() }.all
-      .filter { $0.facts.kind == .passcode }
+      .filter { $0.facts.kind == .passcode && !$0.facts.flags.contains(.disabled) }
   }
 
-  /// Says what became of the other passcodes: those that were the same went along; a recovery key replaces the one of the
-  /// first slot.
+  /// Says what became of the other passcodes: those that were the same went along, as far as they could be tried; a
+  /// recovery key replaces the one of the first slot.
   private static func tellOfOthers(
     _ before: [Slot], _ kind: Credential, _ connection: inout Connection,
     _ messages: Messages
@@ -77,14 +77,15 @@ extension Passcode {
     guard before.count > 1, let after = try? passcodes(&connection) else { return }
     if kind == .recoveryKey {
       let name = name(of: before[0])
-      return messages.warn(
-        "the new passcode replaced that of " + name
-          + "; the other passcodes stay: 'kura slot list' shows them")
+      return messages.warn("the new passcode replaced that of " + name + "; " + othersStay)
     }
     for slot in before where !after.contains(where: { $0.facts.number == slot.facts.number }) {
       messages.warn("the old passcode opened " + name(of: slot) + " as well, which is ended")
     }
+    if after.count > 1 { messages.note(othersStay) }
   }
+
+  private static let othersStay = "the other passcodes stay: 'kura slot list' shows them"
 
   private static func name(of slot: Slot) -> String {
     let label = slot.label.utf8.isEmpty ? "" : " (" + Diagnostic.shown(slot.label) + ")"

@@ -226,7 +226,7 @@ extension Sync {
     for notice in note?.notices ?? [] {
       let device = device(notice.device, status)
       try invocation.output.write(notice.notice.word + ": ")
-      try invocation.output.write(escaped: name(device.label, device.device))
+      try invocation.output.write(escaped: name(device, among: status.devices))
       if device.heard > 0 { try invocation.output.write(", heard " + Moment.local(device.heard)) }
       try invocation.output.write("\n")
     }
@@ -260,7 +260,7 @@ extension Sync {
   }
 
   /// What people call one of several; where others are called so too, its id follows.
-  private static func name(_ device: SyncDevice, among all: [SyncDevice]) -> String {
+  static func name(_ device: SyncDevice, among all: [SyncDevice]) -> String {
     let name = name(device.label, device.device)
     let isShared = all.contains { $0.device != device.device && $0.label == device.label }
     guard isShared, !device.label.isEmpty else { return name }

@@ -10,7 +10,7 @@ extension Sync {
   ) throws(CommandError) -> ExitStatus {
     let status = try status(access)
     let device = try device(called: name, in: status)
-    let shown = Diagnostic.shown(self.name(device.label, device.device))
+    let shown = Diagnostic.shown(self.name(device, among: status.devices))
     try Rekey.rekey(&invocation, removing: device.device)
     let messages = invocation.messages
     messages.note(shown + " shares the vault no longer; what it has it keeps")
@@ -20,7 +20,7 @@ extension Sync {
       !$0.isThis && !$0.isRemoved && $0.device != device.device
     }
     for other in others {
-      let place = Diagnostic.shown(self.name(other.label, other.device))
+      let place = Diagnostic.shown(self.name(other, among: status.devices))
       messages.note(
         "until 'kura sync enter' was run on " + place + ", what is stored there can be read by "
           + shown)

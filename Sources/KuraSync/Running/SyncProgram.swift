@@ -115,11 +115,17 @@ public enum SyncProgram {
     than vault: [UInt8], at remote: Remote, _ order: SyncOrder
   ) {
     // Nothing hangs on it where the store does not say.
-    guard let all = try? remote.vaults(), all.contains(where: { $0 != vault }) else { return }
+    guard let others = try? remote.vaults().filter({ $0 != vault }), let first = others.first else {
+      return
+    }
     let text = SyncWords.harmless(remote.text)
+    guard others.count == 1 else {
+      return note("\(others.count) other vaults are shared by \(text) as well", order)
+    }
     note(
       "another vault is shared by \(text) as well; if that is the one of your other machine, "
-        + "'kura --vault NAME sync join \(text)' brings it here, beside this one", order)
+        + "'kura --vault NAME sync join \(text)/\(StorePlace.root(of: first))' brings it here, "
+        + "beside this one", order)
   }
 
   /// Refuses to keep passcodes out of a store that has some of this vault, before anything is changed.

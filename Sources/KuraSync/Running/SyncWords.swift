@@ -77,7 +77,7 @@ enum SyncWords {
         + "; its newest change was made " + since(newest, now)
     ]
     for device in status.devices where !device.isThis {
-      let name = label(of: SyncNews(.late, of: device.device, label: device.label))
+      let name = name(of: device, among: status.devices)
       let times = device.number == 1 ? "1 time" : "\(device.number) times"
       let wrote = device.number == 0 ? "nothing that is here yet" : times
       lines.append(name + " wrote " + wrote + (device.isRemoved ? ", and was removed" : ""))
@@ -100,7 +100,7 @@ enum SyncWords {
     let others = awaited.filter { !$0.isThis }
     guard !others.isEmpty else { return ["this is not done yet: run 'kura sync' here once more"] }
     return others.map { device in
-      let name = label(of: SyncNews(.late, of: device.device, label: device.label))
+      let name = name(of: device, among: status.devices)
       return "this waits for \(name), last heard " + since(device.heard, now)
         + ": run 'kura sync' there and here until it is named no more, or, if it is lost, "
         + "'kura sync devices --remove NAME'"
@@ -152,7 +152,8 @@ enum SyncWords {
     case .ownHeadGone:
       return "what this machine wrote is gone from the store, and is written again"
     case .ownFilesGone:
-      return "files that this machine wrote are gone from the store, and are written again"
+      return
+        "files that this machine wrote are gone from the store, or were not what it wrote, and are written again"
     case .passcodeWanted:
       return "\(name) gave the vault another key, and nothing goes out under the one before; "
         + "'kura sync enter' takes the passcode of there"
@@ -184,6 +185,14 @@ enum SyncWords {
     guard !alarms.isEmpty else { return .ok }
     let isQuestion = alarms.allSatisfy { $0.notice.wantsPasscode }
     return isQuestion ? .needsInteraction : .integrity
+  }
+
+  /// The same of one of several: how its id begins follows where others are called so, too.
+  private static func name(of device: SyncDevice, among all: [SyncDevice]) -> String {
+    let name = label(of: SyncNews(.late, of: device.device, label: device.label))
+    let isShared = all.contains { $0.device != device.device && $0.label == device.label }
+    guard isShared, !device.label.isEmpty else { return name }
+    return name + " (" + StorePlace.hexadecimal(Array(device.device.prefix(4))) + ")"
   }
 
   /// What people call a device, else how its id begins.

@@ -169,11 +169,9 @@ extension UnlockedVault {
     known.include(
       RevisionEntry(device: record.maker, counter: RevisionEntry.counters.upperBound))
     try leaveOut(removed, followedBy: known)
-    var notes = SlotNotes()
-    notes.set(try key.note())
     return try beginRekey(
-      from: oldPair, to: key.payload.vaultKey, half: pair.publicHalf, slots.rows, notes, at: 0,
-      change)
+      from: oldPair, to: key.payload.vaultKey, half: pair.publicHalf, slots.rows,
+      try key.notes(beside: slots.rows), at: 0, change)
   }
 }
 

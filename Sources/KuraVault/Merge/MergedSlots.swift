@@ -104,7 +104,7 @@ extension UnlockedVault {
 
 extension SlotRow {
   /// What is noted of a slot that came by a store, which has no notes: whoever made one that costs little was asked.
-  fileprivate func noteOfStore() throws(VaultError) -> SlotNote? {
+  func noteOfStore() throws(VaultError) -> SlotNote? {
     let header = try fromFormat(.slot, SlotHeader(decoding: header.span))
     guard header.kdf.map(KDFLimits.isWeak) == true else { return nil }
     return try fromFormat(
@@ -172,8 +172,9 @@ extension UnlockedVault {
       }
       rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
       added.append(row)
-      let note = if let known = copy.notes[slot.id] { known } else { try row.noteOfStore() }
-      if let note { notes.set(note) }
+      if let note = try copy.file == nil ? row.noteOfStore() : copy.notes[slot.id] {
+        notes.set(note)
+      }
     }
     // A way in for a person has to be left, whatever the copies say, and one that the store gets.
     let isLost = isSparing && trust.slots.hasRecoveryKey && !rows.hasRecoveryKey

@@ -244,9 +244,9 @@ extension UnlockAttempt {
   /// Notes which other slots a passcode opens, so that a change of it ends them all; slow as ``open(_:secret:only:)``.
   ///
   /// There are such where several machines changed the passcode to the same one before they met. What costs too much to
-  /// try here is left out.
+  /// try here is left out, and so is what this copy has no room for.
   ///
-  /// - Throws: ``VaultError/outOfMemory``, ``VaultError/damaged(_:)``.
+  /// - Throws: ``VaultError/damaged(_:)``.
   public func noteOthers(
     openedBy passcode: borrowing SecretBytes, _ key: inout VaultKey
   ) throws(VaultError) {
@@ -255,8 +255,10 @@ extension UnlockAttempt {
     let proof = try Proof(.passcode, passcode)
     for slot in slots where slot.header.kind == .passcode && slot.row.number != key.slot {
       guard budget.take(slot.header) else { continue }
-      guard try open(slot, with: proof, .passcode, noting: &mistake) != nil else { continue }
-      key.others.append(slot.row)
+      do throws(VaultError) {
+        let isOpen = try open(slot, with: proof, .passcode, noting: &mistake) != nil
+        if isOpen { key.others.append(slot.row) }
+      } catch { guard error == .outOfMemory else { throw error } }
     }
   }
 

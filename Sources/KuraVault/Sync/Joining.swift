@@ -208,7 +208,7 @@ extension VaultDraft {
     let slots = offer.slots(opened: key.row)
     (ledger.epoch, ledger.waiting) = (offer.epoch, slots.waiting)
     ring.ledger = ledger
-    ring.notes.set(try key.note())
+    ring.notes = try key.notes(beside: slots.rows)
     let sealedRing = try Keyring.sealFirst(ring, under: key.payload.vaultKey, vault: vault)
     let keys = try Keyring.derive(
       from: key.payload.vaultKey, of: offer.header.header, sealedRing: sealedRing)
@@ -273,14 +273,20 @@ extension VaultKey {
     return VaultKey(payload: payload, secret: secret, row: row, credential: credential)
   }
 
-  /// What the ring is to note of the slot that opened.
-  borrowing func note() throws(VaultError) -> SlotNote {
+  /// What the ring is to note of the slots that a store had, of which this one opened.
+  borrowing func notes(beside rows: [SlotRow]) throws(VaultError) -> SlotNotes {
+    var notes = SlotNotes()
+    for row in rows {
+      if let note = try row.noteOfStore() { notes.set(note) }
+    }
     let header = try fromFormat(.slot, SlotHeader(decoding: row.header.span))
-    return try fromFormat(
-      .slot,
-      SlotNote(
-        slot: header.id, created: payload.created,
-        isWeakCostMeant: header.kdf.map(KDFLimits.isWeak) ?? false, label: payload.label))
+    notes.set(
+      try fromFormat(
+        .slot,
+        SlotNote(
+          slot: header.id, created: payload.created,
+          isWeakCostMeant: header.kdf.map(KDFLimits.isWeak) ?? false, label: payload.label)))
+    return notes
   }
 }
 

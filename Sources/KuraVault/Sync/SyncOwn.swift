@@ -92,7 +92,7 @@ extension SyncRun {
     }
     var isLost = false
     for pack in report.packs where !isLost {
-      isLost = try !isThere(pack.hash, most: Int(pack.length))
+      isLost = try !isThere(pack.hash, most: Int(pack.length), isSealedAnew: true)
     }
     let header = told.front.head.header
     let hasHeader = header.contains { $0 != 0 }
@@ -142,15 +142,25 @@ extension SyncRun {
     return lost
   }
 
-  /// Whether an object of one's own is in the store; a list may leave one out.
-  private mutating func isThere(_ hash: [UInt8], most: Int) throws(SyncStop) -> Bool {
-    if try shelf.listedObjects(of: device).contains(hash) { return true }
-    guard let bytes = try shelf.file(.object(device, hash: hash), most: most) else { return false }
-    let name = try fromVault { () throws(VaultError) in
-      try fromFormat(.header, RemoteObject.name(of: bytes.span))
+  /// Whether an object of one's own is in the store; a list may leave one out. Where all is sealed anew what is not
+  /// sealed anew is looked at as well, and taken away where it is not what was written: then it is lost.
+  private mutating func isThere(
+    _ hash: [UInt8], most: Int, isSealedAnew: Bool = false
+  ) throws(SyncStop) -> Bool {
+    let isListed = try shelf.listedObjects(of: device).contains(hash)
+    if isListed, isSealedAnew || !proves || sound.contains(hash) { return true }
+    let path = RemotePath.object(device, hash: hash)
+    let bytes = try shelf.file(path, most: most)
+    let name = try fromVault { () throws(VaultError) -> [UInt8]? in
+      guard let bytes else { return nil }
+      return try fromFormat(.header, RemoteObject.name(of: bytes.span))
     }
-    guard name == hash else { return false }
+    guard name == hash else {
+      if isListed { throw .wish(.delete(path)) }
+      return false
+    }
     shelf.list(hash, of: device)
+    sound.insert(hash)
     return true
   }
 

@@ -36,6 +36,10 @@ public struct SyncRun: ~Copyable {
   var doubtful: Set<DeviceID> = []
   /// Objects of others that long values of this vault stand in, and that are gone.
   var missing: Set<[UInt8]> = []
+  /// Whether own objects that are not sealed anew are looked at.
+  let proves: Bool
+  /// Own objects that were looked at, and are what was written.
+  var sound: Set<[UInt8]> = []
   /// The first journal that the store has lost, as the own head names them.
   var lostJournal: Int?
   /// The own head is to be written again.
@@ -79,12 +83,13 @@ public struct SyncRun: ~Copyable {
     let seed = try vault.settledSeed()
     let (epoch, barred) = (try vault.epoch(), try vault.barred())
     if compacts { try vault.wishForRound() }
+    let proves = try vault.memoryOfShared().mustBeginRound
     let lock = try fromStorage(vault.uploadLock(.shared))
     vault.sweeper.forget()
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
-    (self.barred, wantsRound) = (barred, compacts)
+    (self.barred, self.proves, wantsRound) = (barred, proves, compacts)
   }
 
   /// Goes on until something is wished for.

@@ -223,10 +223,7 @@ extension SyncRun {
     let path = RemotePath.object(taking.device, hash: hash)
     let bytes = try shelf.file(path, most: RemoteObject.Kind.header.longest)
     taking.isHeaderKnown = true
-    if let bytes,
-      let body = try? RemoteObject.body(of: bytes.span, .header, in: epoch, named: hash),
-      let header = try? HeaderObject(decoding: body)
-    {
+    if let bytes, let header = header(in: bytes.span, named: hash) {
       let isSparing = try fromVault { () throws(VaultError) in try vault.sparesStore() }
       guard header.isSparing || !isSparing else {
         taking.isWhole = false
@@ -234,9 +231,21 @@ extension SyncRun {
       }
       taking.header = header
     } else {
-      report.name(.late, taking.device)
+      if let bytes {
+        try nameBroken(hash, bytes, isCut: header(in: bytes.span) == nil, of: taking.device)
+      } else {
+        report.name(.late, taking.device)
+      }
       taking.isWhole = false
     }
+  }
+
+  /// Reads what may be the object of a header; nil where it is none, or has another name.
+  private func header(in bytes: Span<UInt8>, named hash: [UInt8]? = nil) -> HeaderObject? {
+    guard let name = try? RemoteObject.name(of: bytes), hash == nil || hash == name,
+      let body = try? RemoteObject.body(of: bytes, .header, in: epoch)
+    else { return nil }
+    return try? HeaderObject(decoding: body)
   }
 
   /// Opens the pack that comes next.
@@ -262,20 +271,20 @@ extension SyncRun {
       return true
     } catch {
       guard error == .copyDamaged else { throw .vault(error) }
-      try nameBroken(pack.hash, bytes, most: pack.length, of: taking.device)
+      try nameBroken(pack.hash, bytes, isCut: bytes.count < pack.length, of: taking.device)
       return false
     }
   }
 
-  /// Tells of an object that could not be opened: what is shorter than its name says may be a part of it.
+  /// Tells of an object that could not be opened: what is shorter than it was written may be a part of it.
   private mutating func nameBroken(
-    _ hash: [UInt8], _ bytes: [UInt8], most length: UInt32, of name: DeviceID
+    _ hash: [UInt8], _ bytes: [UInt8], isCut: Bool, of name: DeviceID
   ) throws(SyncStop) {
     let found = try fromVault { () throws(VaultError) in
       try fromFormat(.item, RemoteObject.name(of: bytes.span))
     }
     guard found != hash else { return report.name(.forged, name) }
-    report.name(bytes.count < Int(length) ? .cut : .changed, name)
+    report.name(isCut ? .cut : .changed, name)
   }
 
   /// Reads the head once more.
@@ -339,7 +348,7 @@ extension SyncRun {
       return true
     } catch {
       guard error == .copyDamaged else { throw .vault(error) }
-      try nameBroken(piece.hash, bytes, most: piece.length, of: value.device)
+      try nameBroken(piece.hash, bytes, isCut: bytes.count < piece.length, of: value.device)
       return false
     }
   }
