@@ -52,6 +52,7 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
   case tooLarge = 7
   case valueNotText = 8
   case keyUnassigned = 9
+  case secretsTooLarge = 10
 
   /// The rule it breaks, to stand alone.
   public var text: String {
@@ -63,6 +64,7 @@ public enum AttributeRule: UInt8, Sendable, CaseIterable {
     case .keyRepeated: "an attribute is given once"
     case .tooMany: "an item has at most 256 attributes"
     case .tooLarge: "an item's name and attributes have at most 60 KiB together"
+    case .secretsTooLarge: "an item's secret attributes have at most 64 KiB together"
     case .keyUnassigned:
       "an attribute's key has no characters that are newer than Unicode 15.0, or none of Unicode's"
     case .valueNotText: "an attribute's value is UTF-8 text without NUL"

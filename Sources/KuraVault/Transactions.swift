@@ -82,6 +82,7 @@ extension UnlockedVault {
     var draft = changed
     try journalChanges(&draft)
     if draft.freesName { try noteFreedName(&draft) }
+    noteWriter()
     let sealed = try keys.seal(draft.root)
     let fingerprint = try keys.fingerprint(of: draft.root)
     do {

@@ -53,6 +53,8 @@ public struct UnlockedVault: ~Copyable {
   var rotationCheck: RotationCheck?
   /// Whether it is known that this machine wrote the file last, and as which copy.
   var isProved = false
+  /// Whether this machine knows who writes.
+  var isWriterNoted = false
   var provedDevice: DeviceID?
   /// Whose changes were left out when an epoch was entered that had removed them.
   var leftOut: Set<DeviceID> = []

@@ -24,6 +24,25 @@ import Testing
     try later.fill { vault throws in #expect(try vault.getText("far") == "1") }
   }
 
+  @Test func `has settings that were set before the vault was shared, or taken over`() throws {
+    let (first, second, store) = (try TestVault.machine(0), try TestVault.machine(1), TestStore())
+    try first.createOfFirstFormat()
+    try Copies.copy(first, to: second)
+    try first.fill { vault throws in
+      try vault.setPolicy(.idleTimeout, to: 120_000)
+      try vault.setPolicy(.historyDepth, to: 50)
+    }
+    for file in [first, second] {
+      try file.takeOver()
+      try file.fill { try $0.share(label: []) }
+      try file.meet(store)
+    }
+    for _ in 0..<2 { for file in [first, second] { try file.meet(store) } }
+    try second.fill { vault throws in
+      #expect(vault.policy[.idleTimeout] == 120_000 && vault.policy[.historyDepth] == 50)
+    }
+  }
+
   @Test func `takes a passcode that is cheap to guess as it was meant where it was made`() throws {
     try desk.fill { try $0.addSlot(passcodeSlot("cheap"), authorizedBy: desk.key()) }
     try desk.meet(machines.store)

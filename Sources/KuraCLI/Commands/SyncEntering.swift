@@ -25,7 +25,7 @@ extension Sync {
       count += 1
       (ended, isWanted) = try pull(program, access, invocation.messages)
     }
-    if count > 0, kind == .recoveryKey {
+    if count > 0, kind == .recoveryKey, try !hasPasscode(access) {
       invocation.messages.suggest("'kura passcode --recovery-key' sets a passcode here again")
     }
     if count > 1 {
@@ -256,14 +256,14 @@ extension Sync {
     if refused.failure == .unsupported {
       return .failure(
         "this machine was taken out of the vault, and its key of now is not for it",
-        hint: "move the vault's file away, and 'kura sync join dir:FOLDER' begins anew; "
-          + "'kura merge OTHER' brings what is only in that file", .denied)
+        hint: "'kura lock', move the vault's file away, and 'kura sync join dir:FOLDER' begins "
+          + "anew; 'kura merge OTHER' brings what is only in that file", .denied)
     }
     if refused.failure == .changedMeanwhile {
       return .failure(
         "two machines gave the vault a key of their own, and one took the other one out: nothing was changed",
         hint: "give what opens the key of the one that was taken out, then that of the other; "
-          + "where each took the other out, which counts only you can say: on the one that does not, move the vault's file away, then "
+          + "where each took the other out, which counts only you can say: on the one that does not, 'kura lock', move the vault's file away, then "
           + "'kura sync join dir:FOLDER' begins anew by the key of the other; here, too, where this "
           + "machine took the key of the one that does not count", .denied)
     }

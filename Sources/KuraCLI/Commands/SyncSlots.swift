@@ -42,6 +42,15 @@ extension Sync {
     do throws(ClientError) { return try connection.syncStatus().isSparing } catch { return nil }
   }
 
+  /// Whether a passcode opens the vault.
+  static func hasPasscode(_ access: VaultAccess) throws(CommandError) -> Bool {
+    try access.unlocked { connection throws(ClientError) in
+      try connection.slots().all.contains {
+        $0.facts.kind == .passcode && !$0.facts.flags.contains(.disabled)
+      }
+    }
+  }
+
   /// Says that slots of before stand in what a store has kept.
   ///
   /// - Parameter connection: To who has changed the passcode of its vault.

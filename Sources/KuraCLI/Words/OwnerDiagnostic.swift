@@ -15,7 +15,8 @@ extension Diagnostic {
   static func historyFullWords(_ item: Refusal.Subject) -> Words {
     (
       "as many earlier revisions of this protected item are kept as can be" + named(item),
-      "'kura purge --history NAME' removes them; it takes the passcode"
+      "'kura purge --history NAME' removes them, in a conflict 'kura purge --revision N NAME' each that is not in it; "
+        + "it takes the passcode"
     )
   }
 

@@ -9,6 +9,11 @@ public struct ItemMeta: ~Copyable, Sendable {
   /// The most bytes of one that says what it follows; up to its attributes it has ``longest``.
   public static let longestWithTrail = 131_072
 
+  /// How many bytes of attributes there may be beside a name, each with ``Attributes/byteCount(key:value:)``.
+  public static func attributeRoom(beside name: Span<UInt8>) -> Int {
+    longest - MetaView.nameOffset - name.count - Attributes.emptyByteCount
+  }
+
   private let secret: SecretBytes
   private let fields: MetaFields
 
@@ -131,6 +136,9 @@ public struct ItemMeta: ~Copyable, Sendable {
   ) throws(FormatError) {
     precondition(name.count <= ItemName.longest, "a name was made before")
     precondition(attributes.count == trail.attributes.count, "each attribute was set by somebody")
+    guard attributes.count + trail.secrets.count <= AttributeList.mostAttributes else {
+      throw .attributesInvalid(.tooMany)
+    }
     let start = buffer.count
     try encode(
       MetaView.layoutWithTrail, name: name, created: created, modified: modified, size: size,

@@ -28,7 +28,7 @@ struct SyncFailure: Error, Equatable, Sendable {
       text = "a passcode of the vault could be guessed by who has what the store has"
       hint =
         "'kura passcode' makes guesses cost more; 'kura sync init --slots recovery REMOTE' leaves none in "
-        + "the store; 'kura sync init --weak REMOTE' begins all the same"
+        + "the store, of a vault that is not shared yet; 'kura sync init --weak REMOTE' begins all the same"
     }
     if case .labelInvalid(let rule) = refusal {
       text = "a label " + rule.text

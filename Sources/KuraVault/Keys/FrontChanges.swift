@@ -33,7 +33,7 @@ extension UnlockedVault {
   }
 
   /// Notes who changed a setting, for copies of the vault; what is of this machine alone is nobody else's.
-  private mutating func noteSide(
+  mutating func noteSide(
     of key: Setting, _ value: UInt64, _ draft: inout Draft
   ) throws(VaultError) {
     guard var ledger = keys.ring.ledger, key.strictest(of: [value]) != nil else { return }

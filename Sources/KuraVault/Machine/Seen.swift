@@ -280,6 +280,7 @@ extension UnlockedVault {
       record?.epoch == trust.root.epoch && record?.fingerprint == trust.fingerprint
         && record?.isOwn == true
     }
+    if !isProved { isProved = isWritten(after: seen) }
     provedDevice = trust.root.copy?.device
   }
 

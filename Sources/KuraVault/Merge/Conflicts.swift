@@ -120,11 +120,14 @@ extension ItemMerge {
       try tell(.name, try none(), table.holder(of: .name, other.stamp), of: shown, body)
     }
     for key in try table.attributeKeys(of: rows) {
-      for other in standing.fields[key.field]?.conflicts ?? [] {
+      let others = (standing.fields[key.field]?.conflicts ?? []).map { content in
+        table.holder(of: key.field, content.stamp)
+      }
+      for row in try [holderOfLeftOut(key, by: shown)].filter({ $0 != nil }) + others {
         let text = try key.lend { text throws(VaultError) in
           try fromMemory(SecretBytes(copying: text))
         }
-        try tell(.attribute, text, table.holder(of: key.field, other.stamp), of: shown, body)
+        try tell(.attribute, text, row, of: shown, body)
       }
     }
     if standing.against.contains(.deleted) { try tell(.deletion, try none(), nil, of: shown, body) }
@@ -135,7 +138,8 @@ extension ItemMerge {
     let isAway = try shown.withName { name throws(VaultError) in
       !name.isEqual(to: wanted.bytes)
     }
-    if isAway { try tell(.place, wanted, nil, of: shown, body) }
+    // Of one that is deleted nobody can settle it: it gets its name when it comes back.
+    if isAway, standing.state == .live { try tell(.place, wanted, nil, of: shown, body) }
   }
 
   private borrowing func tell(

@@ -115,6 +115,12 @@ struct ItemMerge: ~Copyable {
   /// Whether one revision is all that the item shows.
   var hasOneSide: Bool { after.sides.count == 1 }
 
+  /// The rows that nothing follows, each as often as a copy has it.
+  var sideRows: [OpenedRow] {
+    let ids = Set(after.sides.map(\.stamp.id))
+    return rows.filter { ids.contains($0.stamp.id) }
+  }
+
   /// The name that the item wants.
   borrowing func withName<Result: ~Copyable>(
     _ body: (Span<UInt8>) throws(VaultError) -> Result

@@ -68,11 +68,13 @@ extension UnlockedVault {
       isPurged
       ? .zero
       : try merge.withName { name throws(VaultError) in try keys.tag(of: .checked(name)) }
+    let isTooFull = try merge.isTooFull()
     return MergeClaim(
       claim: PlacedNames.Claim(
         item: id, state: merge.standing.state, protection: merge.standing.protection,
         wanted: wanted),
-      ours: ours, theirs: theirs, isNews: merge.isNews, hasConflicts: merge.standing.hasConflicts,
+      ours: ours, theirs: theirs, isNews: merge.isNews,
+      hasConflicts: merge.standing.hasConflicts || isTooFull,
       isOpened: wasProtected && merge.standing.protection == .standard)
   }
 

@@ -300,6 +300,7 @@ extension UnlockedVault {
       locked, keys: try keys.copy(ring: trust.sealedRing, of: keys.format), trust: trust,
       writer: writer, slot: unlockSlot)
     (engine.isProved, engine.provedDevice) = (isProved, provedDevice)
+    engine.isWriterNoted = isWriterNoted
     engine.rows.tree.hold(atMost: options.mostHeld)
     let draft = try Draft(after: trust, by: writer, at: options.now())
     return try MergeWork(engine, copy, draft, isTrial: isTrial)
@@ -314,6 +315,7 @@ extension UnlockedVault {
     try checkInPlace()
     try merge.engine.commit(merge.draft)
     (isProved, provedDevice) = (merge.engine.isProved, merge.engine.provedDevice)
+    isWriterNoted = merge.engine.isWriterNoted
     for value in merge.draft.orphaned { sweeper.add(value) }
     mustTruncate = true
     _ = consume merge

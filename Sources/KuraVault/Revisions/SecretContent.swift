@@ -95,7 +95,10 @@ struct SecretList: ~Copyable {
       }
       self.plain = plain
       self.sealed = sealed
-    } catch { throw VaultError(error, about: .item) }
+    } catch {
+      if case .attributesInvalid(.tooLarge) = error { throw .attributeInvalid(.secretsTooLarge) }
+      throw VaultError(error, about: .item)
+    }
   }
 
   private static func none() throws(FormatError) -> SecretBytes {
@@ -194,7 +197,7 @@ extension SecretList {
         count += 1
         total += walk.key.count + walk.size
       }
-      guard total <= SecretAttributes.longest else { throw .attributesInvalid(.tooLarge) }
+      guard total <= SecretAttributes.longest else { throw .attributesInvalid(.secretsTooLarge) }
       if count == 0 { return nil }
       var buffer = try SecretList.room()
       var again = SecretWalk(plain.list, try SealedAttributes(decoding: sealed.bytes))

@@ -92,7 +92,7 @@ extension MergedRow {
     guard shown != nil || !isLive else { throw .damaged(.item) }
     facts.kind = isLive ? shown?.facts.kind ?? .value : .deleted
     var keyed = try fromFormat(.item, MetaTrail.Keyed())
-    let parts = try parts(rows, table, &keyed, isLive: isLive)
+    let parts = try parts(rows, table, beside: name, &keyed, isLive: isLive)
     let meta = try meta(
       name, size: isLive ? shown?.meta.size ?? 0 : 0, rows.sides, parts.attributes, keyed)
     let value: SecretBytes
@@ -133,14 +133,16 @@ extension MergedRow {
     var secrets: SecretBytes?
   }
 
-  /// The attributes, each as the row has it in which the shown content stands.
+  /// The attributes, each as the row has it in which the shown content stands, as far as there is room.
   private func parts(
-    _ rows: MergedRows, _ table: borrowing ContentTable, _ keyed: inout MetaTrail.Keyed,
-    isLive: Bool
+    _ rows: MergedRows, _ table: borrowing ContentTable, beside name: Span<UInt8>,
+    _ keyed: inout MetaTrail.Keyed, isLive: Bool
   ) throws(VaultError) -> Parts {
     var parts = Parts(attributes: try fromFormat(.item, Attributes.empty()), secrets: nil)
     var list = SecretJoin(try fromMemory(SecretBuffer(capacity: 64)))
-    for key in try table.attributeKeys(of: rows.sides) {
+    let keys = try table.attributeKeys(of: rows.sides)
+    let left = try standing.leftOut(of: keys, beside: name) { rows.holder(of: $0, in: standing) }
+    for key in keys where !left.contains(key.field) {
       guard let holder = rows.holder(of: key.field, in: standing) else { continue }
       try add(key, self.field(key.field), holder, &parts, &keyed, &list, isLive: isLive)
     }
