@@ -20,25 +20,27 @@ extension UnlockedVault {
     let root = trust.root
     let ledger = CopyLedger(machine: try machine())
     let copy = try putAside()
+    let noted: CopyLedger?
     do throws(VaultError) {
-      try writing { vault, draft throws(VaultError) in
+      noted = try writing { vault, draft throws(VaultError) in
         // What was written since is not in the copy.
         guard vault.trust.root == root else { throw .busy }
-        try vault.changeOver(ledger, &draft)
+        return try vault.changeOver(ledger, &draft)
       }
     } catch {
       try? fromStorage(copy.removeFile())
       throw error
     }
     keys.format = .second
-    keys.ring.ledger = ledger
+    keys.ring.ledger = noted
     header = VaultHeader(vault: id, format: .second)
     return copy.path
   }
 
+  /// - Returns: What copies are to know of each other.
   private mutating func changeOver(
     _ ledger: CopyLedger, _ draft: inout Draft
-  ) throws(VaultError) {
+  ) throws(VaultError) -> CopyLedger? {
     let kept = (keys.format, keys.ring.ledger)
     defer { (keys.format, keys.ring.ledger) = kept }
     try fromStorage(rows.storage.changeOver())
@@ -49,7 +51,9 @@ extension UnlockedVault {
     draft.root.logHead = .zero
     keys.format = .second
     keys.ring.ledger = ledger
+    try noteSettings(&draft)
     try storeRing(&draft)
+    return keys.ring.ledger
   }
 
   /// This machine, as this vault knows it.

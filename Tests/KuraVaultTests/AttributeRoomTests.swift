@@ -88,6 +88,31 @@ import Testing
     }
   }
 
+  @Test func `are forgotten where they are deleted, the oldest of too many`() throws {
+    let machines = try Machines(2) { vault throws in
+      try vault.put("x", "1")
+      for start in [0, 200] {
+        let keys = (start..<min(start + 200, 257)).map { "k\($0)" }
+        let set = Dictionary(uniqueKeysWithValues: keys.map { ($0, "1") })
+        try vault.setAttributes(Array("x".utf8).span, try edits(set))
+        let gone = start == 0 ? keys : Array(keys.dropLast())
+        try vault.setAttributes(Array("x".utf8).span, try edits(delete: gone))
+      }
+    }
+    try machines.all[0].fill { try $0.put("x", "2") }
+    try machines.all[1].fill { vault throws in
+      try vault.setAttributes(Array("x".utf8).span, try edits(delete: ["k256"]))
+    }
+    try machines.settle()
+    #expect(try machines.agree())
+    for machine in machines.all {
+      try machine.fill { vault throws in
+        #expect(try vault.findings() == [] && vault.conflicts() == [])
+        #expect(try vault.attributes(of: "x") == [:] && vault.getText("x") == "2")
+      }
+    }
+  }
+
   @Test func `are refused as what they are on one machine`() throws {
     let machines = try Machines(1) { try $0.put("x", "1") }
     try machines.all[0].fill { vault throws in

@@ -32,14 +32,18 @@ import Testing
       try vault.setPolicy(.idleTimeout, to: 120_000)
       try vault.setPolicy(.historyDepth, to: 50)
     }
-    for file in [first, second] {
+    try second.fill { try $0.setPolicy(.idleTimeout, to: 300_000) }
+    for file in [second, first] {
       try file.takeOver()
       try file.fill { try $0.share(label: []) }
       try file.meet(store)
     }
     for _ in 0..<2 { for file in [first, second] { try file.meet(store) } }
-    try second.fill { vault throws in
-      #expect(vault.policy[.idleTimeout] == 120_000 && vault.policy[.historyDepth] == 50)
+    for file in [first, second] {
+      try file.fill { vault throws in
+        try vault.takeLooserSettings(by: file.key().origin)
+        #expect(vault.policy[.idleTimeout] == 120_000 && vault.policy[.historyDepth] == 50)
+      }
     }
   }
 

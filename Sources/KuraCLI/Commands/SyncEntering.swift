@@ -25,7 +25,7 @@ extension Sync {
       count += 1
       (ended, isWanted) = try pull(program, access, invocation.messages)
     }
-    if count > 0, kind == .recoveryKey, try !hasPasscode(access) {
+    if count > 0, kind == .recoveryKey, (try? hasPasscode(access)) == false {
       invocation.messages.suggest("'kura passcode --recovery-key' sets a passcode here again")
     }
     if count > 1 {

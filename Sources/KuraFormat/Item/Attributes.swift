@@ -7,7 +7,7 @@ public struct Attributes: ~Copyable, Sendable {
   /// The most bytes that attributes may have encoded; with the name they have to fit an item's meta.
   public static let longest = ItemMeta.longest
   /// The bytes of a list without any.
-  static let emptyByteCount = 2
+  public static let emptyByteCount = 2
 
   /// How many bytes one takes.
   public static func byteCount(key: Int, value: Int) -> Int { 2 + key + 4 + value }

@@ -5,6 +5,9 @@ internal import SecureMemory
 /// Says of an item's revision what it follows, and of each part of it which revision set it: what a meta of format 2
 /// has beside name and attributes.
 public struct MetaTrail: ~Copyable, Sendable {
+  /// How many deleted attributes it knows of at most; the oldest are forgotten.
+  public static let mostDeleted = TrailScan.mostDeleted
+
   /// Lists the contents of one part that stand: first that which stands here, then those of others beside it.
   public typealias Field = [RevisionStamp]
 

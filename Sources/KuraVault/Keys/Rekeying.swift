@@ -292,7 +292,7 @@ extension UnlockedVault {
     sweeper.restart()
     seenEpoch = next.root.epoch
     unlockSlot = front.slot
-    (isProved, provedDevice) = (true, next.root.copy?.device)
+    (isProved, provedDevice, isWriterNoted) = (true, next.root.copy?.device, false)
     mustTruncate = true
     let kept = Set(front.slots.compactMap(\.id))
     let devices = DeviceSecrets(stateDirectory: options.stateDirectory)

@@ -53,7 +53,8 @@ extension UnlockedVault {
   /// - Parameter seen: What it noted last, of this place.
   func isWritten(after seen: SeenRecord?) -> Bool {
     guard let seen, seen.isOwn, seen.epoch < trust.root.epoch, trust.copies?.remote != nil,
-      seen.path == noted(path: place.path)
+      seen.path == noted(path: place.path),
+      options.memory?.state(of: id)?.epoch ?? 0 <= trust.root.epoch
     else { return false }
     let note = try? WriterNote(of: trust.root.writer, in: id, options.stateDirectory, by: keys)
     return note?.isNoted == true
@@ -61,7 +62,9 @@ extension UnlockedVault {
 
   /// Notes who writes, before the first change of a shared vault; a machine that can keep no state goes without.
   mutating func noteWriter() {
-    guard !isWriterNoted, trust.copies?.remote != nil else { return }
+    // Another engine notes itself over this one.
+    let isNoted = isWriterNoted && trust.root.writer == writer
+    guard !isNoted, trust.copies?.remote != nil else { return }
     isWriterNoted = true
     try? WriterNote(of: writer, in: id, options.stateDirectory, by: keys).write()
   }

@@ -116,20 +116,9 @@ extension UnlockedVault {
   }
 
   /// Makes settings that were set before the vault was taken over a change of this copy, so that other copies get them.
-  mutating func settleSettings() throws(VaultError) {
-    guard !unsidedSettings.isEmpty else { return }
-    try writing { vault, draft throws(VaultError) in
-      for key in vault.unsidedSettings { try vault.noteSide(of: key, vault.policy[key], &draft) }
-      try vault.storeRing(&draft)
-    }
-  }
-
-  /// The settings that are set, and of which nobody is known to have changed them.
-  private var unsidedSettings: [Setting] {
-    guard let ledger = keys.ring.ledger else { return [] }
-    return Setting.allCases.filter { key in
-      policy.isSet(key) && key.strictest(of: [policy[key]]) != nil
-        && !ledger.settings.contains { $0.key == key.rawValue }
+  mutating func noteSettings(_ draft: inout Draft) throws(VaultError) {
+    for key in Setting.allCases where policy.isSet(key) {
+      try noteSide(of: key, policy[key], &draft)
     }
   }
 

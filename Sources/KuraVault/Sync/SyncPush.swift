@@ -99,7 +99,6 @@ extension SyncRun {
       let begun = try fromVault { () throws(VaultError) in
         // The head of another engine may have begun one that this was asked for after.
         if wantsRound { try vault.wishForRound() }
-        try vault.settleSettings()
         return try beginPush(&vault)
       }
       wantsRound = false

@@ -6,7 +6,7 @@ internal import KuraFormat
 private struct AttributeRoom {
   private var count = AttributeList.mostAttributes
   private var plain: Int
-  private var secret = SecretAttributes.longest
+  private var secret = Attributes.longest - Attributes.emptyByteCount
 
   init(beside name: Span<UInt8>) { plain = ItemMeta.attributeRoom(beside: name) }
 
@@ -14,15 +14,9 @@ private struct AttributeRoom {
   ///
   /// - Returns: False where there is no room for it.
   mutating func take(_ key: Span<UInt8>, _ size: Int, isSecret: Bool) -> Bool {
-    guard count > 0 else { return false }
-    if isSecret {
-      guard secret >= key.count + size else { return false }
-      secret -= key.count + size
-    } else {
-      let byteCount = Attributes.byteCount(key: key.count, value: size)
-      guard plain >= byteCount else { return false }
-      plain -= byteCount
-    }
+    let byteCount = Attributes.byteCount(key: key.count, value: size)
+    guard count > 0, (isSecret ? secret : plain) >= byteCount else { return false }
+    if isSecret { secret -= byteCount } else { plain -= byteCount }
     count -= 1
     return true
   }
@@ -54,6 +48,25 @@ extension ItemStanding {
       if !isIn { left.insert(key.field) }
     }
     return left
+  }
+
+  /// The deleted attributes that are forgotten, as the oldest are of which there are too many.
+  ///
+  /// - Parameters: As for ``leftOut(of:beside:_:)``.
+  func forgotten(
+    of keys: [AttributeKey], _ holder: (FieldKey) -> OpenedRow?
+  ) throws(VaultError) -> Set<FieldKey> {
+    var deleted: [(stamp: RevisionStamp, field: FieldKey)] = []
+    for key in keys {
+      guard let row = holder(key.field), let stamp = fields[key.field]?.shown.stamp
+      else { continue }
+      let isThere = try key.lend { name throws(VaultError) in try row.has(name) }
+      if !isThere { deleted.append((stamp, key.field)) }
+    }
+    let count = deleted.count - MetaTrail.mostDeleted
+    guard count > 0 else { return [] }
+    let oldest = deleted.indices.sorted { (deleted[$0].stamp, $0) < (deleted[$1].stamp, $1) }
+    return Set(oldest.prefix(count).map { deleted[$0].field })
   }
 }
 

@@ -142,6 +142,7 @@ extension MergedRow {
     var list = SecretJoin(try fromMemory(SecretBuffer(capacity: 64)))
     let keys = try table.attributeKeys(of: rows.sides)
     let left = try standing.leftOut(of: keys, beside: name) { rows.holder(of: $0, in: standing) }
+      .union(standing.forgotten(of: keys) { rows.holder(of: $0, in: standing) })
     for key in keys where !left.contains(key.field) {
       guard let holder = rows.holder(of: key.field, in: standing) else { continue }
       try add(key, self.field(key.field), holder, &parts, &keyed, &list, isLive: isLive)
