@@ -34,8 +34,8 @@ extension SyncRun {
     guard let bytes = try shelf.file(.head(name), most: RemoteHead.longest) else { return }
     guard let head = try? RemoteHead(decoding: bytes.span) else {
       guard !RemoteHead.isNewer(bytes.span) else { return report.name(.newer, name) }
-      // Of the own one it is told that it is written again.
-      guard name != device else { return }
+      // Of the own one that was cut off it is told that it is written again.
+      guard name != device || !RemoteHead.isCut(bytes.span) else { return }
       return report.name(RemoteHead.isCut(bytes.span) ? .late : .forged, name)
     }
     let known = try fromVault { () throws(VaultError) in try key(of: name, in: &vault) }
