@@ -70,15 +70,22 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
   case cut = 18
   /// Objects that this machine wrote are not there any more.
   case ownFilesGone = 19
+  /// It is taken out here, and gave the vault a key before it heard of that, or heeds it not.
+  case removedOwner = 20
+  /// Nobody who is known here has heard of it, and its key of the vault does not follow from the one of here.
+  case stranger = 21
 
   /// Whether somebody has to look at it: a machine that is off is no alarm.
   public var isAlarm: Bool { !mayCome && self != .leftOut && self != .ownFilesGone }
 
   /// Whether it may be that the rest is still on its way.
-  public var mayCome: Bool { self == .late || self == .cut }
+  public var mayCome: Bool { self == .late || self == .cut || self == .stranger }
 
   /// Whether it is the passcode that is missing.
   public var wantsPasscode: Bool { self == .passcodeWanted || self == .twoOwners }
+
+  /// Whether it is the vault's owner who has to decide, and nothing is wrong with the store.
+  public var wantsOwner: Bool { wantsPasscode || self == .removedOwner }
 
   /// Its word for programs; kura-sync-format(5) has it with spaces.
   public var word: String {
@@ -102,6 +109,8 @@ public enum SyncNotice: UInt8, Sendable, CaseIterable {
     case .passcodesLeft: "passcodes-left"
     case .cut: "cut"
     case .ownFilesGone: "own-files-gone"
+    case .removedOwner: "removed-owner"
+    case .stranger: "stranger"
     }
   }
 }

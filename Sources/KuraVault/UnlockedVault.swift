@@ -60,6 +60,8 @@ public struct UnlockedVault: ~Copyable {
   var leftOut: Set<DeviceID> = []
   /// Whether the store gets recovery keys alone in the epoch of this record, which takes a signature to find out.
   var sparing: (record: [UInt8], isSparing: Bool)?
+  /// What all items came to at this root, where somebody asked for that.
+  var fingerprinted: (root: UInt64, hash: [UInt8])?
   /// How often this engine put the vault under a new key since the unlock.
   var rekeyCount: UInt64 = 0
 

@@ -135,7 +135,7 @@ import Testing
     (report.came.added, report.came.conflicting, report.sent) = (1, 2, 3)
     #expect(
       SyncWords.lines(report) == [
-        "1 item came", "3 changes went out",
+        "1 item came", "3 items went out",
         "2 items were changed on several machines; all contents are kept: see 'kura conflicts'",
       ])
     report = SyncReply()
@@ -180,7 +180,7 @@ import Testing
     #expect(SyncWords.compacted(status, now: 0)[0].hasPrefix("this waits for desk (2a2a2a2a), "))
   }
 
-  @Test func `each notice has words of its own, and four are no alarms`() {
+  @Test func `each notice has words of its own, and five are no alarms`() {
     let now: UInt64 = 1_700_000_000_000
     let lines = SyncNotice.allCases.map { notice in
       SyncWords.line(
@@ -189,7 +189,7 @@ import Testing
     }
     #expect(Set(lines).count == SyncNotice.allCases.count)
     let calm = SyncNotice.allCases.filter { !$0.isAlarm }
-    #expect(calm == [.late, .leftOut, .cut, .ownFilesGone])
+    #expect(calm == [.late, .leftOut, .cut, .ownFilesGone, .stranger])
     #expect(lines[0] == "not all of desk is here yet; it was last heard 1 minute ago")
     let late = SyncNews(.late, of: Sample.device, heard: now - 3 * 86_400_000)
     #expect(SyncWords.line(late, now: now).contains("the machine 2a2a2a2a"))
@@ -207,6 +207,7 @@ import Testing
     #expect(
       status(.late, .passcodeWanted) == .needsInteraction && status(.twoOwners) == .needsInteraction
     )
+    #expect(status(.removedOwner, .stranger) == .needsInteraction)
     #expect(status(.passcodeWanted, .forged) == .integrity)
     for notice in SyncNotice.allCases where notice.isAlarm { #expect(status(notice) != .ok) }
   }

@@ -147,7 +147,7 @@ import Testing
     try desk.meet(store)
     try phone.fill { try $0.share(label: Array("phone".utf8)) }
     store.forgetWrites()
-    #expect(try kinds(ofFindings: phone.meet(store)) == [.late])
+    #expect(try kinds(ofFindings: phone.meet(store)) == [.stranger])
     #expect(store.written.isEmpty)
     try expectNothing(of: desk, phone)
   }

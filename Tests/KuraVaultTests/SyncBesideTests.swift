@@ -233,6 +233,84 @@ import Testing
     #expect(store.written == [])
   }
 
+  /// Whom each of them took out it neither hears nor deletes, until somebody says which of them goes on.
+  @Test func `are told of by each of two machines that took the other one out`() throws {
+    let devices = try [desk, phone].map { try $0.settledDevice() }
+    try part(removing: [0: [devices[1]], 1: [devices[0]]])
+    for _ in 0..<2 {
+      for (machine, other) in [(desk, devices[1]), (phone, devices[0])] {
+        try machine.fill { try $0.put("later", "x") }
+        let report = try machine.meet(store)
+        #expect(report.findings == [SyncReport.Finding(kind: .removedOwner, device: other)])
+        #expect(report.sentCount == 1)
+      }
+    }
+    #expect(Set(store.heads).isSuperset(of: devices))
+    // The third one enters what one of them began, and is told as that one is.
+    let kept = store.files
+    store.files[.head(devices[1])] = nil
+    try tower.enterAll(store)
+    store.files[.head(devices[1])] = kept[.head(devices[1])]
+    let told = [SyncReport.Finding(kind: .removedOwner, device: devices[1])]
+    #expect(try tower.meet(store).findings == told)
+    #expect(try desk.meet(store).findings == told && store.heads.contains(devices[1]))
+    #expect(try tower.meet(store, compacts: true).findings == told)
+    #expect(!store.heads.contains(devices[1]) && store.objects(of: devices[1]).isEmpty)
+    for machine in [desk, tower, desk, tower] { try machine.meet(store) }
+    #expect(try desk.meet(store).findings == [])
+    #expect(try Copies.state(desk, opening: false) == Copies.state(tower, opening: false))
+  }
+
+  /// Who has no key of a machine that was taken out can make nobody believe that it goes on.
+  @Test func `are not believed of a head that a removed machine did not sign`() throws {
+    let devices = try [desk, phone].map { try $0.settledDevice() }
+    try part(removing: [0: [devices[1]], 1: [devices[0]]])
+    let path = RemotePath.head(devices[1])
+    let whole = try #require(store.files[path])
+    for offset in stride(from: 0, to: whole.count, by: 37) {
+      store.files[path]?[offset] ^= 1
+      #expect(try desk.meet(store).findings == [], "\(offset)")
+      store.files[path] = whole
+    }
+    var forged = try RemoteHead(decoding: whole.span)
+    let mine = try DeviceSeed.random(vault: forged.vault, device: devices[1])
+    store.files[path] = try forged.signed(with: mine.pair())
+    #expect(try desk.meet(store).findings == [])
+    store.files[path] = whole
+    #expect(try desk.meet(store).findings.map(\.kind) == [.removedOwner])
+  }
+
+  /// It gave the vault a key under an id that nobody has heard of, as after a restored backup; so did the other one.
+  @Test func `are told of where neither machine has heard of the other one`() throws {
+    let strangers = try (7...8).map { try TestVault.machine($0) }
+    for (number, stranger) in strangers.enumerated() {
+      try Copies.copy(machines.all[number], to: stranger)
+      try stranger.fill { try $0.put("of \(number)", "x") }
+      try stranger.giveKey()
+    }
+    let before = store.files
+    try strangers[0].meet(store)
+    let first = store.files
+    store.files = before
+    try strangers[1].meet(store)
+    store.files.merge(first) { mine, _ in mine }
+    let devices = try strangers.map { try $0.settledDevice() }
+    for (machine, other) in zip(strangers, devices.reversed()) {
+      let told = try machine.meet(store).findings.filter { $0.device == other }
+      #expect(told.map(\.kind) == [.stranger])
+    }
+    // Who knows neither enters both, and brings them together.
+    try tower.enterAll(store)
+    for _ in 0..<2 { for machine in machines.all + strangers { try machine.enterAll(store) } }
+    for machine in machines.all + strangers { try machine.meet(store) }
+    for machine in machines.all + strangers {
+      #expect(try machine.meet(store).findings == [])
+      try machine.fill { vault throws in
+        #expect(try vault.getText("of 0") == "x" && vault.getText("of 1") == "x")
+      }
+    }
+  }
+
   /// One that does not take out who made the other is entered first, and the third takes out whom one of them did.
   @Test func `come together where one of them took out who made the other`() throws {
     let removed = try phone.settledDevice()

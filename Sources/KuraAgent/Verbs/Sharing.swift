@@ -40,12 +40,13 @@ extension Agent {
 
   func syncStatus(_ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
-    let (state, awaited) = try work(on: session) { vault throws(VaultError) in
-      (try vault.sharingState(), try vault.awaitedDevices())
+    let reply = try work(on: session) { vault throws(VaultError) in
+      let state = try vault.sharingState()
+      var reply = SyncStatusReply(state, awaiting: try vault.awaitedDevices())
+      if state != nil { reply.fingerprint = try vault.knownFingerprint() }
+      return reply
     }
-    try wire { () throws(ProtocolError) in
-      try connection.outbox.frames.putReply(SyncStatusReply(state, awaiting: awaited))
-    }
+    try wire { () throws(ProtocolError) in try connection.outbox.frames.putReply(reply) }
   }
 
   /// Makes the vault one that is shared; of one that is this machine gets another name.

@@ -15,6 +15,7 @@ struct RecoveryKeeper: ~Copyable {
 
   let place: Place
   private var file: OutputFile?
+  private var isKept = false
 
   /// Makes sure that it can be kept before it is made: no file is overwritten, and somebody looks
   /// at the terminal.
@@ -44,7 +45,25 @@ struct RecoveryKeeper: ~Copyable {
       case .file(let path): try write(key, path)
       }
     } catch { failure = error }
-    return failure == nil
+    isKept = failure == nil
+    return isKept
+  }
+
+  /// Says of a file with the key of a vault that was not made that it opens nothing.
+  ///
+  /// - Parameters:
+  ///   - vault: Where that vault would be.
+  ///   - error: Why it was not made; after some nobody knows whether it was.
+  func noteUnused(_ vault: String, after error: ClientError, _ messages: Messages) {
+    guard isKept, case .file(let path) = place, !error.leavesEndOpen, isFree(vault) else { return }
+    messages.warn("the recovery key in " + Diagnostic.shown(path) + " opens nothing: delete it")
+  }
+
+  private func isFree(_ path: String) -> Bool {
+    do throws(CommandError) {
+      try CommandError.requireFree(path, for: .file)
+      return true
+    } catch { return false }
   }
 }
 

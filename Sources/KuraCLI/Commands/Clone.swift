@@ -78,6 +78,7 @@ enum Clone {
         bar.show($0)
       }
     } catch {
+      keeper.noteUnused(path, after: error, messages)
       if case .refused(.vaultExists) = error { throw .exists(.file, path) }
       throw failure?.beforeRekey ?? lost.from(error)
     }

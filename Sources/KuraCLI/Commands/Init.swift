@@ -70,7 +70,10 @@ enum Init {
       try connection.create(passcode: passcode, cost: order.cost, flags: order.flags) {
         key throws(ClientError) in keeper.keep(key, &questioner, &failure)
       }
-    } catch { throw failure ?? .creating(error) }
+    } catch {
+      keeper.noteUnused(access.vault.path, after: error, invocation.messages)
+      throw failure ?? .creating(error)
+    }
     return passcode
   }
 }

@@ -119,10 +119,16 @@ extension Sync {
     by secret: borrowing SecretBytes, _ kind: Credential, _ access: VaultAccess,
     _ connection: inout Connection, _ messages: Messages
   ) throws(CommandError) {
-    guard try !send(kind, secret, nil, &connection, messages) else { return }
     let asking = access.asking
     let others: [OptionName] = [.otherPasscodeFD, .otherPasscodeFile, .otherRecoveryKeyFile]
-    guard others.contains(where: asking.arguments.has),
+    let isOther = others.contains(where: asking.arguments.has)
+    do throws(CommandError) {
+      guard try !send(kind, secret, nil, &connection, messages) else { return }
+    } catch {
+      if isOther, error.isOfWrongSecret { messages.note("that was the one of there") }
+      throw error
+    }
+    guard isOther,
       let own = try asking.givenCredential(as: asking.authority)
     else {
       throw .failure(
@@ -134,9 +140,15 @@ extension Sync {
         .needsInteraction)
     }
     let word: Word? = Word(asking.authority, own)
-    guard try send(kind, secret, word, &connection, messages) else {
-      throw .client(.broken(.fieldValue))
+    do throws(CommandError) {
+      guard try !send(kind, secret, word, &connection, messages) else { return }
+    } catch {
+      if error.isOfWrongSecret {
+        messages.note("that was the one of here; the one of there is right")
+      }
+      throw error
     }
+    throw .client(.broken(.fieldValue))
   }
 
   /// - Returns: What was typed as it is there: where there is no slot for the one, the other is asked for after all.
@@ -263,9 +275,9 @@ extension Sync {
       return .failure(
         "two machines gave the vault a key of their own, and one took the other one out: nothing was changed",
         hint: "give what opens the key of the one that was taken out, then that of the other; "
-          + "where each took the other out, which counts only you can say: on the one that does not, 'kura lock', move the vault's file away, then "
-          + "'kura sync join dir:FOLDER' begins anew by the key of the other; here, too, where this "
-          + "machine took the key of the one that does not count", .denied)
+          + "where each took the other out, which counts only you can say: on the one that does not, 'kura lock' and move the "
+          + "vault's file away, 'kura sync compact' on the other, then 'kura sync join dir:FOLDER' begins anew; "
+          + "here, too, where this machine took the key of the one that does not count", .denied)
     }
     guard refused.failure == .copyUnsound else { return nil }
     return .failure(
@@ -277,5 +289,13 @@ extension Sync {
     .failure(
       "the program kura-sync cannot be started: " + Diagnostic.shown(program),
       hint: "look at its permissions", .inputOutput)
+  }
+}
+
+extension CommandError {
+  /// Whether a passcode or recovery key was wrong.
+  fileprivate var isOfWrongSecret: Bool {
+    guard case .client(.refused(let refused)) = self else { return false }
+    return refused.failure == .wrongPasscode || refused.failure == .wrongKey
   }
 }

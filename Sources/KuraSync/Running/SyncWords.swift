@@ -45,7 +45,7 @@ enum SyncWords {
         "way to open the vault finds no room here: 'kura slot list' shows those there are",
         "ways to open the vault find no room here: 'kura slot list' shows those there are"
       ),
-      (report.sent, "change went out", "changes went out"),
+      (report.sent, "item went out", "items went out"),
     ]
     var lines = counts.filter { $0.0 > 0 }.map { count, one, more in
       "\(count) " + (count == 1 ? one : more)
@@ -74,7 +74,7 @@ enum SyncWords {
   static func joined(_ status: SyncStatusReply, newest: UInt64, now: UInt64) -> [String] {
     var lines = [
       "the vault is here, in epoch " + StorePlace.hexadecimal(status.epoch)
-        + "; its newest change was made " + since(newest, now)
+        + (newest == 0 ? "; it has no item" : "; its newest change was made " + since(newest, now))
     ]
     for device in status.devices where !device.isThis {
       let name = name(of: device, among: status.devices)
@@ -155,12 +155,22 @@ enum SyncWords {
       return
         "files that this machine wrote are gone from the store, or were not what it wrote, and are written again"
     case .passcodeWanted:
-      return "\(name) gave the vault another key, and nothing goes out under the one before; "
-        + "'kura sync enter' takes the passcode of there"
+      return "\(name) has the vault under another key, and nothing goes out under the one before; "
+        + "'kura sync enter' asks for what opens it there"
     case .twoOwners:
       return
         "\(name) was taken out, and has given the vault a key of its own as well; 'kura sync enter' "
         + "brings both together, unless each of two machines took the other out"
+    case .removedOwner:
+      return
+        "\(name) was taken out, and has given the vault a key of its own as well, so that nothing comes "
+        + "from there; where this machine is to go on, 'kura lock' there and move the vault's file away, then "
+        + "'kura sync compact' here takes away what it left, and 'kura sync join' there begins anew"
+    case .stranger:
+      return
+        "\(name) is not known here, and has the vault under another key; where it stays so once all "
+        + "others have met the store, begin anew there with 'kura sync join', and bring what is only in its "
+        + "file with 'kura merge'"
     case .differs:
       return
         "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "
@@ -183,7 +193,7 @@ enum SyncWords {
   static func status(_ news: [SyncNews]) -> ExitStatus {
     let alarms = news.filter { $0.notice.isAlarm }
     guard !alarms.isEmpty else { return .ok }
-    let isQuestion = alarms.allSatisfy { $0.notice.wantsPasscode }
+    let isQuestion = alarms.allSatisfy { $0.notice.wantsOwner }
     return isQuestion ? .needsInteraction : .integrity
   }
 

@@ -36,7 +36,7 @@ extension SyncRun {
         try key(of: record.maker, in: &vault) == record.key
       }
       guard record.parents.contains(epoch) || isMakerKnown || isKnown else {
-        return report.name(.late, name)
+        return report.name(.stranger, name)
       }
       guard try isProved(record, &vault) else { return report.name(.falseEpoch, name) }
     case .beside:
@@ -45,12 +45,32 @@ extension SyncRun {
       }
       guard isKnown else {
         try awaitMaker(of: record, own, &vault)
-        return report.name(.late, name)
+        return report.name(.stranger, name)
       }
     }
     isHeldBack = true
     if isKnown { fronts[name] = front }
     tips[head.epoch, default: tip].fronts.append(front)
+  }
+
+  /// Finds out whether a device that is taken out goes on in an epoch beside this one, as where each of two machines took the
+  /// other one out. Of all else that it left nothing is read.
+  mutating func look(
+    atRemoved note: DeviceNote, _ vault: inout UnlockedVault
+  ) throws(SyncStop) {
+    let name = note.device
+    guard let bytes = try shelf.file(.head(name), most: RemoteHead.longest),
+      let head = try? RemoteHead(decoding: bytes.span),
+      head.vault == vault.id, head.device == name, head.key == note.key
+    else { return }
+    let (front, own) = try fromVault { () throws(VaultError) in
+      (try SyncFront(bytes, head), try vault.epochRecord())
+    }
+    guard let tip = try openedTip(of: front),
+      tip.record.standing(tip.epoch, to: epoch, own) == .beside
+    else { return }
+    apart.insert(name)
+    report.name(.removedOwner, name)
   }
 
   /// Looks which epoch counts of two copies of one file that began to be shared apart: one that keeps passcodes out of
@@ -198,7 +218,7 @@ extension SyncRun {
   }
 
   /// Deletes what removed devices left, the head first, once all others have come into the epoch that removed them; who
-  /// began it does that.
+  /// began it does that, and who is asked to leave nothing there that no vault has.
   mutating func sweep(_ vault: inout UnlockedVault) throws(SyncStop) {
     let (record, told, table) = try fromVault { () throws(VaultError) in
       (
@@ -206,13 +226,15 @@ extension SyncRun {
       )
     }
     let others = table.notes.filter { $0.isReader(but: device) }
-    guard record.maker == device, told?.report != nil, !isHeldBack,
+    guard record.maker == device || compacts, told?.report != nil, !isHeldBack,
       others.allSatisfy({ reports[$0.device] != nil })
     else { return }
     // Who may not take them away once may not the next time; who may by then unlocks anew.
     vault.keptOfOthers.formUnion(shelf.kept)
     for note in table.notes where note.removedAt != nil && note.device != device {
       if vault.keptOfOthers.contains(note.device) { continue }
+      // Their owner says which of two machines goes on.
+      if apart.contains(note.device), !compacts { continue }
       let head = RemotePath.head(note.device)
       if try shelf.listedHeads().contains(note.device) { throw .wish(.delete(head)) }
       if let hash = try shelf.listedObjects(of: note.device).first {

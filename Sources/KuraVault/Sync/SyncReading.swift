@@ -24,7 +24,10 @@ extension SyncRun {
       epoch = tip.epoch
       (fronts, reports, looked, tips) = ([:], [:], [], [:])
       (report.findings, isHeldBack) = ([], false)
-      try readHeads(&vault)
+      return try readHeads(&vault)
+    }
+    for note in table.notes where note.removedAt != nil && listed.contains(note.device) {
+      try look(atRemoved: note, &vault)
     }
   }
 

@@ -34,8 +34,12 @@ public struct SyncRun: ~Copyable {
   var tried: Set<HeadPlace> = []
   /// Devices of which there seem to be two.
   var doubtful: Set<DeviceID> = []
+  /// Devices that are taken out, and go on in an epoch beside this one.
+  var apart: Set<DeviceID> = []
   /// Objects of others that long values of this vault stand in, and that are gone.
   var missing: Set<[UInt8]> = []
+  /// Whether somebody asked that nothing be left in the store that no vault has.
+  let compacts: Bool
   /// Whether own objects that are not sealed anew are looked at.
   let proves: Bool
   /// Own objects that were looked at, and are what was written.
@@ -89,7 +93,8 @@ public struct SyncRun: ~Copyable {
     (device, self.epoch) = (seed.device, epoch)
     self.seed = seed
     self.lock = lock
-    (self.barred, self.proves, wantsRound) = (barred, proves, compacts)
+    (self.barred, self.proves, self.compacts) = (barred, proves, compacts)
+    wantsRound = compacts
   }
 
   /// Goes on until something is wished for.
