@@ -109,6 +109,7 @@ enum RemoteTargets {
         }
       case .setting(let sides): try writer.add(sides)
       case .slots(let sides): try writer.add(sides)
+      case .notes(let notes): try writer.add(notes)
       }
     }
     let all = try writer.finish()

@@ -85,6 +85,7 @@ import Testing
         }
       case .setting(let sides): try writer.add(sides)
       case .slots(let sides): try writer.add(sides)
+      case .notes(let notes): try writer.add(notes)
       }
     }
     #expect(writer.isEmpty == pack.records.isEmpty)

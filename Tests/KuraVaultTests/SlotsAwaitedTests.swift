@@ -61,6 +61,33 @@ import Testing
     for _ in 0..<4 { for machine in machines.all { try machine.enterAll(store) } }
   }
 
+  private func notes(_ machine: TestVault) throws -> [SlotID: SlotNote] {
+    let vault = try machine.unlock()
+    let notes = vault.keys.ring.notes
+    vault.fold()
+    return Dictionary(uniqueKeysWithValues: notes.all.map { ($0.slot, $0) })
+  }
+
+  /// Both what came before the table, with a header, and what came after it.
+  @Test func `are noted as where they were made once it has come, but for the place of a key file`()
+    throws
+  {
+    try settle()
+    let naming = try SlotNaming(label: "büro".utf8.span, place: "/media/stick/key".utf8.span)
+    try desk.fill {
+      try $0.addSlot(PreparedSlot.keyFile(keyFile(9), naming: naming), authorizedBy: desk.key())
+    }
+    try settle()
+    let (made, here) = (try notes(desk), try notes(tower))
+    #expect(made.count == 4 && Set(here.keys) == Set(made.keys))
+    for (slot, note) in made {
+      #expect(here[slot]?.label == note.label && here[slot]?.created == note.created)
+      #expect(here[slot]?.isWeakCostMeant == note.isWeakCostMeant && note.created > 0)
+      #expect(here[slot]?.place == [])
+    }
+    #expect(made.values.contains { !$0.place.isEmpty && $0.label == Array("büro".utf8) })
+  }
+
   @Test func `are not changed, and what another machine ends stays ended`() throws {
     let before = try slots(tower)
     #expect(before.count { $0 == .keyFile } == 1)

@@ -8,22 +8,6 @@ import Testing
 
 /// Machines that share a vault come to the same through a store that has no key.
 @Suite struct `Machines that meet at a store` {
-  @Test func `tell what all items come to, as of the last change`() throws {
-    let machines = try Machines(2) { vault throws in try vault.put("a", "1") }
-    try machines.settle()
-    var sums: [[UInt8]] = []
-    for machine in machines.all {
-      try machine.fill { vault throws in
-        for value in ["", "2", "3"] {
-          if !value.isEmpty { try vault.put("a", value) }
-          sums.append(try vault.knownFingerprint())
-          #expect(try vault.knownFingerprint() == vault.fingerprintOfItems())
-        }
-      }
-    }
-    #expect(sums[0] == sums[3] && Set(sums).count == 5 && sums.allSatisfy { $0.count == 32 })
-  }
-
   @Test func `bring each other what they have not`() throws {
     let machines = try Machines(2) { vault throws in
       try vault.put("a", Array("1".utf8), .create, ["k": "1"])

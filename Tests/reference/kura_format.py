@@ -483,10 +483,12 @@ class Ring:
         out += b"".join(u8(k) + u64(v) for k, v in sorted(self.policy.items()))
         if self.notes:
             out += u8(len(self.notes))
-        for slot, created, flags, label, place in self.notes:
-            out += slot + u64(created) + u8(flags) + u16(len(label)) + label
-            out += u16(len(place)) + place
-        return out
+        return out + b"".join(map(Ring.encode_note, self.notes))
+
+    @staticmethod
+    def encode_note(note):
+        slot, created, flags, label, place = note
+        return slot + u64(created) + u8(flags) + u16(len(label)) + label + u16(len(place)) + place
 
     @staticmethod
     def decode_note(reader):

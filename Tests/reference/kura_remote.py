@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nacl import bindings as sodium
 from nacl.exceptions import BadSignatureError
 
-from kura_format import (Damaged, Reader, Refused, SlotHeader, check_stored_text, keyed_hash, pad, seal, u8, u16, u32, u64,
+from kura_format import (Damaged, Reader, Refused, Ring, SlotHeader, check_stored_text, keyed_hash, pad, seal, u8, u16, u32, u64,
                          unpad, unseal)
 from kura_second import TOP, Lineage, ascending, at_bytes, need, read_at, read_vector, vector_bytes
 
@@ -285,10 +285,14 @@ def read_record(reader):
         id, purged = reader.u8(), []
         need(id not in OWN_SETTINGS, "a setting of one machine")
         found = many(reader.u8(), lambda: (Lineage.read(reader), reader.u64()), "sides", lambda x: x[0].id)
-    else:
-        need(kind == 3, "record")
+    elif kind == 3:
         id, purged = 0, []
         found = many(reader.u8(), lambda: read_slot_side(reader), "sides", lambda x: x[0].id)
+    else:
+        need(kind == 4, "record")
+        id, purged = 0, []
+        found = many(reader.u8(), lambda: Ring.decode_note(reader), "notes", lambda x: x[0])
+        need(len(found) <= 64 and not any(path for *_, path in found), "notes")
     need(found and (kind == 1 or len(found) <= 255), "record")
     return kind, id, purged, found
 
@@ -299,7 +303,7 @@ def record_bytes(record):
         return u8(1) + id + (vector_bytes(purged) if purged else u16(0)) + listed(found, row_bytes)
     if kind == 2:
         return u8(2) + u8(id) + listed(found, lambda x: x[0].encode() + u64(x[1]), u8)
-    return u8(3) + listed(found, slot_side_bytes, u8)
+    return u8(kind) + listed(found, slot_side_bytes if kind == 3 else Ring.encode_note, u8)
 
 
 def read_pack(data):
@@ -311,6 +315,7 @@ def read_pack(data):
     records = many(reader.u32(), lambda: read_record(reader))
     for one, next in zip(records, records[1:]):
         need(one[0] < next[0] or one[0] == next[0] and one[1] < next[1], "records do not ascend")
+    need([4] != [record[0] for record in records[-2:] if record[0] >= 3], "notes without slots")
     reader.end()
     return where, records
 

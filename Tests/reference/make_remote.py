@@ -119,7 +119,11 @@ def packs(make):
     purged = sorted((make.id(), n) for n in (1, 2))
     items = [(1, low, purged, rows), (1, high, [], rows[:1])]
     settings = [(2, 1, [], [(sides[0], 5), (sides[1], 6)]), (2, 9, [], [(sides[0], 7)])]
-    sample = ([(low, high, [(make.source.bytes(32), 70_000)])], items + settings + [(3, 0, [], [(sides[0], slots)])])
+    table = (3, 0, [], [(sides[0], slots)])
+    notes = [(slot, 1_760_000_000_000 + kind, kind & 1, label, b"") for (slot, kind, _), label in zip(slots, ("", "büro", "x"))]
+    notes = [(slot, created, flags, label.encode(), place) for slot, created, flags, label, place in notes]
+    sample = ([(low, high, [(make.source.bytes(32), 70_000)])], items + settings + [table, (4, 0, [], notes)])
+    make.good("pack", R.pack_bytes(([], items + [table])))
     make.good("pack", R.pack_bytes(([], [])))
     make.bent("pack", sample, R.pack_bytes, {
         "items descend": lambda p: (p[0], items[::-1]), "settings first": lambda p: (p[0], settings + items),
@@ -133,6 +137,14 @@ def packs(make):
         "no slot": lambda p: (p[0], [(3, 0, [], [(sides[0], [])])]),
         "a slot of one machine": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 4, (low, 1))])])]),
         "a slot of kind 5": lambda p: (p[0], [(3, 0, [], [(sides[0], [(low, 5, (low, 1))])])]),
+        "notes without slots": lambda p: (p[0], items + [(4, 0, [], notes)]),
+        "notes descend": lambda p: (p[0], [table, (4, 0, [], notes[::-1])]),
+        "no note": lambda p: (p[0], [table, (4, 0, [], [])]),
+        "notes first": lambda p: (p[0], [(4, 0, [], notes), table]),
+        "65 notes": lambda p: (p[0], [table, (4, 0, [], [(bytes([n]) * 16, 1, 0, b"", b"") for n in range(65)])]),
+        "a note with a path": lambda p: (p[0], [table, (4, 0, [], [notes[0][:4] + (b"/key",)])]),
+        "a note with a flag too many": lambda p: (p[0], [table, (4, 0, [], [notes[0][:2] + (2,) + notes[0][3:]])]),
+        "a note with no label": lambda p: (p[0], [table, (4, 0, [], [notes[0][:3] + (b"a\x07", b"")])]),
         "purged descend": lambda p: (p[0], [(1, low, purged[::-1], rows)]),
         "class 2": lambda p: (p[0], [(1, low, [], [rows[0]._replace(cls=2)])]),
         "kind 4": lambda p: (p[0], [(1, low, [], [rows[0]._replace(kind=4)])]),
@@ -143,7 +155,7 @@ def packs(make):
         "a value in no piece": lambda p: ([(low, high, [])], []),
         "a piece too long": lambda p: ([(low, high, [(bytes(32), R.LIMITS[R.PIECE] + 1)])], []),
     })
-    make.bad("pack", u16(0) + u32(1) + b"\4", "record 4")
+    make.bad("pack", u16(0) + u32(1) + b"\5", "record 5")
 
 
 def epochs(make):

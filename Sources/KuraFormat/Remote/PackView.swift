@@ -7,7 +7,7 @@ public struct PackView: ~Escapable {
   private let bytes: Span<UInt8>
   /// In which pieces the long values of the rows are, ascending by their ids.
   public let values: [PackedValue]
-  /// Items ascending by id, settings by key, the slot table.
+  /// Items ascending by id, settings by key, the slot table, what is noted of its slots.
   public let records: [PackRecord]
 
   /// Reads an opened pack.
@@ -29,11 +29,19 @@ public struct PackView: ~Escapable {
       records.append(record)
     }
     try reader.finish()
+    guard PackView.hasTable(behind: records) else { throw .damaged }
     guard zip(values, values.dropFirst()).allSatisfy({ $0.value < $1.value }) else {
       throw .damaged
     }
     self.records = records
     self.bytes = bytes
+  }
+
+  /// Whether notes stand behind the table that they are of.
+  private static func hasTable(behind records: [PackRecord]) -> Bool {
+    guard case .notes = records.last else { return true }
+    guard case .slots = records.dropLast().last else { return false }
+    return true
   }
 
   /// The meta of a row, not yet read.
@@ -162,6 +170,8 @@ public enum PackRecord: Equatable, Sendable {
   case setting(SettingSides)
   /// Those of the slot table.
   case slots([SlotTableSide])
+  /// What is noted of slots of that table.
+  case notes(SlotNotes)
 
   init(_ reader: inout ByteReader) throws(FormatError) {
     switch try reader.integer(UInt8.self) {
@@ -179,17 +189,31 @@ public enum PackRecord: Equatable, Sendable {
       guard !SettingSides.stays(sides.key) else { throw .damaged }
       self = .setting(sides)
     case 3: self = .slots(try SlotTableSide.list(&reader))
+    case 4:
+      let notes = try SlotNotes(&reader, atLeast: 1)
+      guard notes.all.allSatisfy(\.place.isEmpty) else { throw .damaged }
+      self = .notes(notes)
     default: throw .damaged
     }
   }
 
   /// Whether it stands before another one.
   static func < (left: PackRecord, right: PackRecord) -> Bool {
-    switch (left, right) {
-    case (.item(let left, _, _), .item(let right, _, _)): left < right
-    case (.setting(let left), .setting(let right)): left.key < right.key
-    case (.item, .setting), (.item, .slots), (.setting, .slots): true
-    case (.setting, .item), (.slots, .item), (.slots, .setting), (.slots, .slots): false
+    if case .item(let left, _, _) = left, case .item(let right, _, _) = right {
+      return left < right
+    }
+    if case .setting(let left) = left, case .setting(let right) = right {
+      return left.key < right.key
+    }
+    return left.rank < right.rank
+  }
+
+  private var rank: Int {
+    switch self {
+    case .item: 1
+    case .setting: 2
+    case .slots: 3
+    case .notes: 4
     }
   }
 }

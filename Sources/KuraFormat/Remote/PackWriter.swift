@@ -93,6 +93,17 @@ public struct PackWriter: ~Copyable {
     try begin(bytes)
   }
 
+  /// Adds what is noted of slots of the table, which was added just before, but for where key files are.
+  ///
+  /// - Throws: ``FormatError/outOfMemory``.
+  public mutating func add(_ notes: SlotNotes) throws(FormatError) {
+    precondition(!notes.all.isEmpty, "nothing is no record")
+    do {
+      try begin([4])
+      try notes.append(to: &records)
+    } catch { throw .outOfMemory }
+  }
+
   private mutating func begin(_ bytes: [UInt8]) throws(FormatError) {
     precondition(rowsLeft == 0, "a row is missing")
     recordCount += 1

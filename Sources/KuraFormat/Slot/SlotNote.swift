@@ -38,6 +38,18 @@ public struct SlotNote: Equatable, Sendable {
     self.place = place
   }
 
+  /// The same without where a key file stood.
+  fileprivate var withoutPlace: SlotNote {
+    SlotNote(slot, created, isWeakCostMeant, label)
+  }
+
+  private init(
+    _ slot: SlotID, _ created: UInt64, _ isWeakCostMeant: Bool, _ label: [UInt8]
+  ) {
+    (self.slot, self.created, self.isWeakCostMeant) = (slot, created, isWeakCostMeant)
+    (self.label, place) = (label, [])
+  }
+
   init(_ reader: inout ByteReader) throws(FormatError) {
     let slot: SlotID = try reader.identifier()
     let created = try reader.integer(UInt64.self)
@@ -77,6 +89,26 @@ public struct SlotNotes: Equatable, Sendable {
   public mutating func set(_ note: SlotNote) {
     all.removeAll { $0.slot == note.slot }
     all.insert(note, at: all.firstIndex { $0.slot > note.slot } ?? all.endIndex)
+  }
+
+  /// What of it means something on another machine, of some slots.
+  ///
+  /// - Parameter slots: Those slots.
+  public func travelling(of slots: Set<SlotID>) -> SlotNotes {
+    var notes = self
+    notes.all = all.filter { slots.contains($0.slot) }.map(\.withoutPlace)
+    return notes
+  }
+
+  /// Takes notes of slots of which nothing is noted here, or nothing about when they were made.
+  ///
+  /// - Parameters:
+  ///   - others: Those notes.
+  ///   - slots: The slots that there are here.
+  public mutating func fill(from others: SlotNotes, of slots: Set<SlotID>) {
+    for note in others.all where slots.contains(note.slot) && (self[note.slot]?.created ?? 0) == 0 {
+      set(note)
+    }
   }
 
   /// Drops the notes of slots that are no more.

@@ -172,10 +172,11 @@ extension UnlockedVault {
       }
       rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
       added.append(row)
-      if let note = try copy.file == nil ? row.noteOfStore() : copy.notes[slot.id] {
-        notes.set(note)
-      }
+      var note = copy.notes[slot.id]
+      if note == nil, copy.file == nil { note = try row.noteOfStore() }
+      if let note { notes.set(note) }
     }
+    notes.fill(from: copy.notes, of: wanted.intersection(rows.compactMap(\.id)))
     // A way in for a person has to be left, whatever the copies say, and one that the store gets.
     let isLost = isSparing && trust.slots.hasRecoveryKey && !rows.hasRecoveryKey
     if isLost || !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {

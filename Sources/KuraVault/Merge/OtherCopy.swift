@@ -30,7 +30,7 @@ public struct OtherCopy: ~Copyable {
     source = .pack(pack)
     slots = []
     ledger = pack.ledger
-    notes = SlotNotes()
+    notes = pack.notes
   }
 
   /// Whether it stands under another vault key, so that no row of it is one of this vault's.

@@ -14,6 +14,8 @@ struct CopyPack {
   let values: [ValueID: PackedValue]
   /// What it has of settings and slots.
   private(set) var ledger = CopyLedger(machine: .zero)
+  /// What it notes of slots.
+  private(set) var notes = SlotNotes()
   /// What is to be left out of the items; nil for a pack, which has some to take.
   var late: LateChanges?
   /// The devices whose former id is a third machine's for who wrote the pack, and has some of their changes in common.
@@ -31,6 +33,7 @@ struct CopyPack {
       case .item(let id, let purged, let rows): try add(id, purged, rows, pack, keys)
       case .setting(let sides): ledger.settings.append(sides)
       case .slots(let sides): ledger.slots = sides
+      case .notes(let notes): self.notes = notes
       }
     }
   }

@@ -229,6 +229,8 @@ extension UnlockedVault {
     }
     guard !ledger.slots.isEmpty, isNews(ledger.slots.map(\.lineage)) else { return }
     try fromFormat(.ring, writer.add(ledger.slots))
+    let notes = keys.ring.notes.travelling(of: Set(ledger.slots.standing().map(\.id)))
+    if !notes.all.isEmpty { try fromFormat(.ring, writer.add(notes)) }
   }
 }
 
