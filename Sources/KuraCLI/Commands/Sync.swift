@@ -262,8 +262,7 @@ extension Sync {
   /// What people call one of several; where others are called so too, its id follows.
   static func name(_ device: SyncDevice, among all: [SyncDevice]) -> String {
     let name = name(device.label, device.device)
-    let isShared = all.contains { $0.device != device.device && $0.label == device.label }
-    guard isShared, !device.label.isEmpty else { return name }
+    guard device.isNamesake(among: all) else { return name }
     return name + " (" + StorePlace.hexadecimal(device.device) + ")"
   }
 

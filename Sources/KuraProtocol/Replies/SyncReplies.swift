@@ -161,6 +161,11 @@ public struct SyncDevice: Message, Equatable, Sendable {
     try coder.flag(&isBehind)
     try coder.flag(&isAwaited)
   }
+
+  /// Whether others are called the same, so that its id has to say which is meant.
+  public func isNamesake(among all: [SyncDevice]) -> Bool {
+    !label.isEmpty && all.contains { $0.device != device && $0.label == label }
+  }
 }
 
 /// The answer to `sync-status`: who shares the vault.

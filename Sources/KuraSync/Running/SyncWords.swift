@@ -200,8 +200,7 @@ enum SyncWords {
   /// The same of one of several: how its id begins follows where others are called so, too.
   private static func name(of device: SyncDevice, among all: [SyncDevice]) -> String {
     let name = label(of: SyncNews(.late, of: device.device, label: device.label))
-    let isShared = all.contains { $0.device != device.device && $0.label == device.label }
-    guard isShared, !device.label.isEmpty else { return name }
+    guard device.isNamesake(among: all) else { return name }
     return name + " (" + StorePlace.hexadecimal(Array(device.device.prefix(4))) + ")"
   }
 
