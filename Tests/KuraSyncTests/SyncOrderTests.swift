@@ -168,7 +168,8 @@ import Testing
     own.isAwaited = false
     status.devices = [desk, own]
     #expect(
-      SyncWords.compacted(status, now: 0) == ["nothing is left in the store that no vault has"])
+      SyncWords.compacted(status, now: 0)
+        == ["nothing that the machines of now wrote is left in the store that no vault has"])
     own.isAwaited = true
     (desk.isAwaited, desk.heard) = (true, 60_000)
     status.devices = [desk, own]

@@ -162,7 +162,7 @@ final class Trial {
       log.append("\(machine.number) is told \(told.map { "\($0.kind) of \($0.device)" })")
     }
     machine.folder.noteWrites()
-    let alarms = told.map(\.kind).filter { $0.isAlarm && !$0.wantsPasscode }
+    let alarms = told.map(\.kind).filter { $0.isAlarm && !$0.wantsOwner }
     // The folder of who begins with another one's copy is behind what that one had met.
     let excused: Set<SyncNotice> = machine.isReplaced ? [.back, .ownHeadBack, .ownHeadGone] : []
     if !excused.union(causes).isSuperset(of: alarms) {

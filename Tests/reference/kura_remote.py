@@ -292,7 +292,7 @@ def read_record(reader):
         need(kind == 4, "record")
         id, purged = 0, []
         found = many(reader.u8(), lambda: Ring.decode_note(reader), "notes", lambda x: x[0])
-        need(len(found) <= 64 and not any(path for *_, path in found), "notes")
+        need(len(found) <= 16 and not any(path for *_, path in found), "notes")
     need(found and (kind == 1 or len(found) <= 255), "record")
     return kind, id, purged, found
 

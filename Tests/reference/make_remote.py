@@ -123,7 +123,9 @@ def packs(make):
     notes = [(slot, 1_760_000_000_000 + kind, kind & 1, label, b"") for (slot, kind, _), label in zip(slots, ("", "büro", "x"))]
     notes = [(slot, created, flags, label.encode(), place) for slot, created, flags, label, place in notes]
     sample = ([(low, high, [(make.source.bytes(32), 70_000)])], items + settings + [table, (4, 0, [], notes)])
+    many_notes = [(bytes([n]) * 16, 1, 0, b"", b"") for n in range(17)]
     make.good("pack", R.pack_bytes(([], items + [table])))
+    make.good("pack", R.pack_bytes(([], [table, (4, 0, [], many_notes[:16])])))
     make.good("pack", R.pack_bytes(([], [])))
     make.bent("pack", sample, R.pack_bytes, {
         "items descend": lambda p: (p[0], items[::-1]), "settings first": lambda p: (p[0], settings + items),
@@ -141,7 +143,7 @@ def packs(make):
         "notes descend": lambda p: (p[0], [table, (4, 0, [], notes[::-1])]),
         "no note": lambda p: (p[0], [table, (4, 0, [], [])]),
         "notes first": lambda p: (p[0], [(4, 0, [], notes), table]),
-        "65 notes": lambda p: (p[0], [table, (4, 0, [], [(bytes([n]) * 16, 1, 0, b"", b"") for n in range(65)])]),
+        "17 notes": lambda p: (p[0], [table, (4, 0, [], many_notes[:17])]),
         "a note with a path": lambda p: (p[0], [table, (4, 0, [], [notes[0][:4] + (b"/key",)])]),
         "a note with a flag too many": lambda p: (p[0], [table, (4, 0, [], [notes[0][:2] + (2,) + notes[0][3:]])]),
         "a note with no label": lambda p: (p[0], [table, (4, 0, [], [notes[0][:3] + (b"a\x07", b"")])]),

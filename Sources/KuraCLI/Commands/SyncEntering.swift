@@ -277,7 +277,8 @@ extension Sync {
         hint: "give what opens the key of the one that was taken out, then that of the other; "
           + "where each took the other out, which counts only you can say: on the one that does not, 'kura lock' and move the "
           + "vault's file away, 'kura sync compact' on the other, then 'kura sync join dir:FOLDER' begins anew; "
-          + "here, too, where this machine took the key of the one that does not count", .denied)
+          + "where this machine took the key of the one that does not count, take it out on the other, too, "
+          + "by 'kura sync devices --remove NAME', and begin anew here as well", .denied)
     }
     guard refused.failure == .copyUnsound else { return nil }
     return .failure(

@@ -74,7 +74,8 @@ enum SyncWords {
   static func joined(_ status: SyncStatusReply, newest: UInt64, now: UInt64) -> [String] {
     var lines = [
       "the vault is here, in epoch " + StorePlace.hexadecimal(status.epoch)
-        + (newest == 0 ? "; it has no item" : "; its newest change was made " + since(newest, now))
+        + (newest == 0
+          ? "; no item is here yet" : "; its newest change was made " + since(newest, now))
     ]
     for device in status.devices where !device.isThis {
       let name = name(of: device, among: status.devices)
@@ -95,7 +96,7 @@ enum SyncWords {
   static func compacted(_ status: SyncStatusReply, now: UInt64) -> [String] {
     let awaited = status.devices.filter(\.isAwaited)
     guard !awaited.isEmpty else {
-      return ["nothing is left in the store that no vault has"]
+      return ["nothing that the machines of now wrote is left in the store that no vault has"]
     }
     let others = awaited.filter { !$0.isThis }
     guard !others.isEmpty else { return ["this is not done yet: run 'kura sync' here once more"] }
@@ -159,18 +160,19 @@ enum SyncWords {
         + "'kura sync enter' asks for what opens it there"
     case .twoOwners:
       return
-        "\(name) was taken out, and has given the vault a key of its own as well; 'kura sync enter' "
+        "\(name) has the vault under a key that a machine gave it which was taken out; 'kura sync enter' "
         + "brings both together, unless each of two machines took the other out"
     case .removedOwner:
       return
         "\(name) was taken out, and has given the vault a key of its own as well, so that nothing comes "
         + "from there; where this machine is to go on, 'kura lock' there and move the vault's file away, then "
-        + "'kura sync compact' here takes away what it left, and 'kura sync join' there begins anew"
+        + "'kura sync compact' here takes away what it left, as far as the store lets it, and 'kura sync join' "
+        + "there begins anew"
     case .stranger:
       return
-        "\(name) is not known here, and has the vault under another key; where it stays so once all "
-        + "others have met the store, begin anew there with 'kura sync join', and bring what is only in its "
-        + "file with 'kura merge'"
+        "\(name) is not known here, and says to have the vault under another key; where it is yours, and it stays "
+        + "so once all others have met the store, begin anew there with 'kura sync join', and bring what is "
+        + "only in its file with 'kura merge'; where it is not, somebody made it up: delete its head"
     case .differs:
       return
         "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "

@@ -61,15 +61,17 @@ extension SyncRun {
     let name = note.device
     guard let bytes = try shelf.file(.head(name), most: RemoteHead.longest),
       let head = try? RemoteHead(decoding: bytes.span),
-      head.vault == vault.id, head.device == name, head.key == note.key
+      head.vault == vault.id, head.device == name
     else { return }
     let (front, own) = try fromVault { () throws(VaultError) in
       (try SyncFront(bytes, head), try vault.epochRecord())
     }
-    guard let tip = try openedTip(of: front),
+    guard head.epoch != epoch, !own.ancestors.contains(head.epoch) else { return }
+    apart.insert(name)
+    // To whoever gave that key this machine may come yet.
+    guard head.key == note.key, tips[head.epoch] == nil, let tip = try openedTip(of: front),
       tip.record.standing(tip.epoch, to: epoch, own) == .beside
     else { return }
-    apart.insert(name)
     report.name(.removedOwner, name)
   }
 
@@ -220,26 +222,36 @@ extension SyncRun {
   /// Deletes what removed devices left, the head first, once all others have come into the epoch that removed them; who
   /// began it does that, and who is asked to leave nothing there that no vault has.
   mutating func sweep(_ vault: inout UnlockedVault) throws(SyncStop) {
-    let (record, told, table) = try fromVault { () throws(VaultError) in
-      (
-        try vault.epochRecord(), try vault.toldReport(by: device), try vault.tableOfShared()
-      )
+    let (told, table) = try fromVault { () throws(VaultError) in
+      (try vault.toldReport(by: device), try vault.tableOfShared())
     }
-    let others = table.notes.filter { $0.isReader(but: device) }
-    guard record.maker == device || compacts, told?.report != nil, !isHeldBack,
-      others.allSatisfy({ reports[$0.device] != nil })
-    else { return }
+    let removed = Set(table.notes.filter { $0.removedAt != nil }.map(\.device))
+    guard told?.report != nil, !isHeldBack, !removed.isEmpty else { return }
+    let beginning = try fromVault { () throws(VaultError) in try vault.epochBeginning() }
+    let gone = beginning.cut.removed.map(\.device).filter(removed.contains).sorted()
     // Who may not take them away once may not the next time; who may by then unlocks anew.
     vault.keptOfOthers.formUnion(shelf.kept)
-    for note in table.notes where note.removedAt != nil && note.device != device {
-      if vault.keptOfOthers.contains(note.device) { continue }
-      // Their owner says which of two machines goes on.
-      if apart.contains(note.device), !compacts { continue }
-      let head = RemotePath.head(note.device)
-      if try shelf.listedHeads().contains(note.device) { throw .wish(.delete(head)) }
-      if let hash = try shelf.listedObjects(of: note.device).first {
-        throw .wish(.delete(.object(note.device, hash: hash)))
+    let left = gone.filter { !vault.keptOfOthers.contains($0) }
+    if compacts { try endApart(left) }
+    let isHere =
+      beginning.maker == device
+      || compacts && table[beginning.maker]?.taken.number ?? 0 >= beginning.cut.first
+    let others = table.notes.filter { $0.isReader(but: device) }
+    guard isHere, others.allSatisfy({ reports[$0.device] != nil }) else { return }
+    // Their owner says which of two machines goes on.
+    for name in left where !apart.contains(name) || compacts {
+      if try shelf.listedHeads().contains(name) { throw .wish(.delete(.head(name))) }
+      if let hash = try shelf.listedObjects(of: name).first {
+        throw .wish(.delete(.object(name, hash: hash)))
       }
+    }
+  }
+
+  /// Deletes the heads of those who go on apart: as long as they stand, who knows of both keys can enter neither.
+  private mutating func endApart(_ left: [DeviceID]) throws(SyncStop) {
+    for name in left where apart.contains(name) {
+      if try shelf.listedHeads().contains(name) { throw .wish(.delete(.head(name))) }
+      report.withdraw(.removedOwner, name)
     }
   }
 }

@@ -132,7 +132,7 @@ extension UnlockedVault {
     // Slots of a header object are nobody's change.
     let mine = try openedSharing()?.remote?.awaitsSlots == true ? [] : slotSides(ledger)
     let sides = mine.taking(other.slots).sorted { $0.lineage.stamp.id < $1.lineage.stamp.id }
-    guard sides != mine else { return }
+    guard sides != mine else { return noteSlots(of: copy, &plan) }
     guard sides.count <= CopyLedger.mostSides else { throw .tooManySides }
     ledger.slots = sides
     let standing = sides.standing(sparing: isSparing)
@@ -142,6 +142,18 @@ extension UnlockedVault {
     plan.report.slots = UInt64(merge.added.count + merge.removed.count)
     plan.report.waitingSlots = UInt64(ledger.waiting.count)
     plan.report.keptSlots = sides.leavesNoWayIn(sparing: isSparing)
+  }
+
+  /// Takes what another copy notes of slots that stand here and of which nothing is known, where the table is the same.
+  private func noteSlots(of copy: borrowing OtherCopy, _ plan: inout MergePlan) {
+    var notes = plan.slots?.notes ?? keys.ring.notes
+    let before = notes
+    let here = Set((plan.slots?.rows ?? trust.slots).compactMap(\.id))
+    notes.fill(from: copy.notes.travelling(of: here), of: here)
+    guard notes != before else { return }
+    plan.slots = SlotMerge(
+      rows: plan.slots?.rows ?? trust.slots, notes: notes, added: plan.slots?.added ?? [],
+      removed: plan.slots?.removed ?? [])
   }
 
   private func slots(
@@ -176,7 +188,8 @@ extension UnlockedVault {
       if note == nil, copy.file == nil { note = try row.noteOfStore() }
       if let note { notes.set(note) }
     }
-    notes.fill(from: copy.notes, of: wanted.intersection(rows.compactMap(\.id)))
+    let here = wanted.intersection(rows.compactMap(\.id))
+    notes.fill(from: copy.notes.travelling(of: here), of: here)
     // A way in for a person has to be left, whatever the copies say, and one that the store gets.
     let isLost = isSparing && trust.slots.hasRecoveryKey && !rows.hasRecoveryKey
     if isLost || !SlotSummary.list(rows).contains(where: \.kind.isForPeople) {

@@ -21,15 +21,13 @@ extension UnlockedVault {
     let root = trust.root
     if let known = fingerprinted, known.root == root.epoch { return known.hash }
     guard root.itemCount <= Self.mostFingerprinted else { return [] }
-    do throws(VaultError) {
-      let hash = try fingerprintOfItems()
-      // Another engine may have changed something meanwhile.
-      if trust.root.epoch == root.epoch { fingerprinted = (root.epoch, hash) }
-      return hash
-    } catch {
+    var hash: [UInt8] = []
+    do throws(VaultError) { hash = try fingerprintOfItems() } catch {
       guard error.isDamage else { throw error }
-      return []
     }
+    // Another engine may have changed something meanwhile.
+    if trust.root.epoch == root.epoch { fingerprinted = (root.epoch, hash) }
+    return hash
   }
 
   /// The same once they were walked over, in the same read transaction.

@@ -204,7 +204,7 @@ extension UnlockedVault {
   /// Adds the settings that have changes, and the slot table, to a pack behind its items.
   ///
   /// - Throws: ``VaultError/outOfMemory``.
-  public func packLedger(
+  public mutating func packLedger(
     beyond coverage: PackCoverage, into writer: inout PackWriter
   ) throws(VaultError) {
     var runs = CounterRuns()
@@ -212,7 +212,7 @@ extension UnlockedVault {
   }
 
   /// The same; `runs` gets the changes of others that are news and go out.
-  func packLedger(
+  mutating func packLedger(
     beyond coverage: PackCoverage, into writer: inout PackWriter, noting runs: inout CounterRuns
   ) throws(VaultError) {
     guard let ledger = keys.ring.ledger else { return }
@@ -229,7 +229,8 @@ extension UnlockedVault {
     }
     guard !ledger.slots.isEmpty, isNews(ledger.slots.map(\.lineage)) else { return }
     try fromFormat(.ring, writer.add(ledger.slots))
-    let notes = keys.ring.notes.travelling(of: Set(ledger.slots.standing().map(\.id)))
+    let standing = ledger.slots.standing(sparing: try sparesStore())
+    let notes = keys.ring.notes.travelling(of: Set(standing.map(\.id)))
     if !notes.all.isEmpty { try fromFormat(.ring, writer.add(notes)) }
   }
 }

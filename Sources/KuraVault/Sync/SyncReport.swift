@@ -33,4 +33,8 @@ public struct SyncReport: Equatable, Sendable {
     let finding = Finding(kind: kind, device: device)
     if !findings.contains(finding) { findings.append(finding) }
   }
+
+  mutating func withdraw(_ kind: SyncNotice, _ device: DeviceID) {
+    findings.removeAll { $0 == Finding(kind: kind, device: device) }
+  }
 }
