@@ -273,12 +273,11 @@ extension Sync {
     }
     if refused.failure == .changedMeanwhile {
       return .failure(
-        "two machines gave the vault a key of their own, and one took the other one out: nothing was changed",
+        "two machines gave the vault a key, and one took the other one out: nothing was changed",
         hint: "give what opens the key of the one that was taken out, then that of the other; "
           + "where each took the other out, which counts only you can say: on the one that does not, 'kura lock' and move the "
           + "vault's file away, 'kura sync compact' on the other, then 'kura sync join dir:FOLDER' begins anew; "
-          + "where this machine took the key of the one that does not count, take it out on the other, too, "
-          + "by 'kura sync devices --remove NAME', and begin anew here as well", .denied)
+          + "who took the key of that one has to be taken out and to begin anew, too", .denied)
     }
     guard refused.failure == .copyUnsound else { return nil }
     return .failure(

@@ -144,6 +144,12 @@ extension UnlockedVault {
     plan.report.keptSlots = sides.leavesNoWayIn(sparing: isSparing)
   }
 
+  /// What is noted of the slots of a table that others get.
+  mutating func notes(of table: [SlotTableSide]) throws(VaultError) -> SlotNotes {
+    let standing = table.standing(sparing: try sparesStore())
+    return keys.ring.notes.travelling(of: Set(standing.map(\.id)))
+  }
+
   /// Takes what another copy notes of slots that stand here and of which nothing is known, where the table is the same.
   private func noteSlots(of copy: borrowing OtherCopy, _ plan: inout MergePlan) {
     var notes = plan.slots?.notes ?? keys.ring.notes

@@ -229,8 +229,7 @@ extension UnlockedVault {
     }
     guard !ledger.slots.isEmpty, isNews(ledger.slots.map(\.lineage)) else { return }
     try fromFormat(.ring, writer.add(ledger.slots))
-    let standing = ledger.slots.standing(sparing: try sparesStore())
-    let notes = keys.ring.notes.travelling(of: Set(standing.map(\.id)))
+    let notes = try notes(of: ledger.slots)
     if !notes.all.isEmpty { try fromFormat(.ring, writer.add(notes)) }
   }
 }
