@@ -9,8 +9,7 @@ enum PostgresWords {
     let said = line(text)
     let words = text.lowercased()
     func has(_ signs: String...) -> Bool { signs.contains { words.contains($0) } }
-    if has("certificate", "ssl error", "server does not support ssl", "sslrootcert", "host name \"")
-    {
+    if has("certificate", "ssl error", "server does not support ssl", "sslrootcert") {
       return .untrusted(path: place, said: said)
     }
     if has(

@@ -43,6 +43,11 @@ import Testing
     }
   }
 
+  private func recoveryKeys(_ vault: inout UnlockedVault) throws -> Int {
+    let kinds = try vault.slotReports().map(\.kind)
+    return kinds.filter { $0 == .recoveryKey }.count
+  }
+
   /// Which of some passcodes open a copy.
   private func opening(_ file: TestVault, _ passcodes: String...) -> [String] {
     passcodes.filter { file.refusal($0) == nil }
@@ -57,6 +62,29 @@ import Testing
     #expect(try merge(pair.first, into: pair.second) == 2)
     #expect(opening(pair.second, Self.usual, "fresh") == ["fresh"])
     #expect(try merge(pair.first, into: pair.second, "fresh") == 0)
+  }
+
+  @Test func `a new recovery key ends those that both have added`() throws {
+    let pair = try Copies()
+    try pair.part()
+    for file in [pair.first, pair.second] {
+      try within(file) { vault, fresh in
+        try vault.addSlot(PreparedSlot.recoveryKey(), authorizedBy: fresh)
+      }
+    }
+    #expect(try merge(pair.second, into: pair.first) == 1)
+    try within(pair.first) { vault, fresh in
+      let both = try recoveryKeys(&vault)
+      #expect(both == 2)
+      try vault.addSlot(PreparedSlot.recoveryKey(), authorizedBy: fresh, replacing: true)
+      let left = try recoveryKeys(&vault)
+      #expect(left == 1)
+    }
+    #expect(try merge(pair.first, into: pair.second) == 2)
+    try within(pair.second) { vault, _ in
+      let left = try recoveryKeys(&vault)
+      #expect(left == 1)
+    }
   }
 
   @Test func `a passcode that both chose alike ends everywhere with its next change`() throws {

@@ -188,6 +188,30 @@ import Testing
     #expect(offers.allSatisfy { $0 == offers[0] })
   }
 
+  /// What is followed by what stays is history of who has it, and no other copy has it.
+  @Test func `leaves what another machine has built on in the history of that`() throws {
+    let removed = try tower.settledDevice()
+    for value in ["late", "later"] { try tower.fill { try $0.put("a", value) } }
+    try tower.fill { vault throws in
+      try vault.put("b", "late")
+      try vault.setPolicy(.idleTimeout, to: 60_000)
+    }
+    try tower.meet(machines.store)
+    try phone.meet(machines.store)
+    try phone.fill { try $0.put("a", "of phone") }
+    try rekey(desk, removing: [removed])
+    try desk.meet(machines.store)
+    try enter(phone)
+    for _ in 0..<4 { for machine in [phone, desk] { try machine.meet(machines.store) } }
+    #expect(try Copies.state(desk) == Copies.state(phone))
+    try phone.fill { vault throws in
+      let values = try vault.history(of: "a").map { $0.split(separator: " ")[0] }
+      #expect(values == ["1", "late", "later", "of"])
+      #expect(try vault.openedText("b") == "1" && vault.findings() == [])
+      #expect(vault.policy[.idleTimeout] == Setting.idleTimeout.standard)
+    }
+  }
+
   /// A machine had taken more of the removed one than who removed it, and has built on some of that.
   @Test func `leaves out what a removed device made after that, and nothing of others`() throws {
     let removed = try tower.settledDevice()
@@ -307,6 +331,8 @@ import Testing
     #expect(report.findings == told && report.sentCount == 1)
     #expect(try tower.meet(machines.store).findings == told)
     try tower.fill { vault throws in #expect(try vault.getText("a") == "2") }
+    #expect(try phone.meet(machines.store, compacts: true).findings == [])
+    #expect(!machines.store.heads.contains(mine))
   }
 
   /// Leaves the record of an epoch after the present one as somebody would make it who has no key.

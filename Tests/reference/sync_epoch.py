@@ -245,6 +245,10 @@ def drop_removed(vault, removed, cut):
         return device in removed and device not in vault.removed and count > removed[device]
     for id, item in list(vault.items.items()):
         late = {r for r in item.revisions if is_late(r.device, r.count)}
+        others = item.revisions - late
+        # What another one has built on it has answered for, and it stays in the history of that.
+        late = {r for r in late
+                if r.kind == M.PURGED or not any(dict(o.vector).get(r.device, 0) >= r.count for o in others)}
         rest = item.revisions - late
         purged = M.greatest(*[V.purge_vector(r) for r in rest if r.kind == M.PURGED]) if any(
             r.kind == M.PURGED for r in late) else item.purged

@@ -50,6 +50,10 @@ enum RestoreBackup {
     if !goesBack { try checkFresh(copy, shown) }
     try agree(isYes, &questioner)
     try access.lockAgent()
+    if !goesBack {
+      // What an agent had changed until then is noted by now.
+      try checkFresh(copy, shown)
+    }
     let isThere = access.vault.isThere
     try writing(access.vault.path) { () throws(FileError) in
       if isThere { try replacement.perform() } else { try replacement.publish() }

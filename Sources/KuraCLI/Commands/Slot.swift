@@ -139,7 +139,7 @@ extension SlotControl {
         change == .disable
           ? "'kura slot enable --recovery-key \(number)' brings it back"
           : "'kura passcode --recovery-key' gives it one again")
-    case .recoveryKey:
+    case .recoveryKey where !left.contains(.recoveryKey):
       messages.warn(
         "no recovery key opens the vault any more: a forgotten passcode loses everything")
       messages.suggest(
@@ -149,7 +149,7 @@ extension SlotControl {
     case .passcode where !left.contains(.recoveryKey):
       messages.warn("no recovery key opens the vault: a forgotten passcode loses everything")
       messages.suggest("'kura slot add recovery-key' makes one")
-    case .passcode, .local, .keyFile, .tpm2, .fido2, .disabled, .later, nil: break
+    case .passcode, .recoveryKey, .local, .keyFile, .tpm2, .fido2, .disabled, .later, nil: break
     }
   }
 

@@ -19,6 +19,7 @@ extension Sync {
       return ended
     }
     var (count, kind) = (0, Credential.passcode)
+    let before = ended
     while isWanted, count < mostKeys {
       kind = try enter(access, invocation.messages)
       invocation.messages.note("everything is under the key of there, and opens by its slots")
@@ -37,7 +38,8 @@ extension Sync {
         "several machines had given the vault a key; one more brought them together, which opens by "
           + rest)
     }
-    return ended
+    // What was told of the store stays told.
+    return ended == .ok && before == .integrity ? before : ended
   }
 
   /// How many keys are entered at the most, one after the other.
@@ -141,7 +143,9 @@ extension Sync {
     }
     let word: Word? = Word(asking.authority, own)
     do throws(CommandError) {
-      guard try !send(kind, secret, word, &connection, messages) else { return }
+      guard try !send(kind, secret, word, &connection, messages) else {
+        return messages.note(Self.void)
+      }
     } catch {
       if error.isOfWrongSecret {
         messages.note("that was the one of here; the one of there is right")
@@ -203,7 +207,12 @@ extension Sync {
       let word: Word? = Word(ownKind, copy)
       _ = try sendOnce(kind, there, word, &connection, messages)
     }
+    messages.note(Self.void)
   }
+
+  /// What is said where one passcode opens the vault there, and another one did here.
+  private static let void =
+    "what opened the vault on this machine alone, a passcode that was changed here for one, counts no more"
 
   private static func name(of kind: Credential) -> String {
     kind == .recoveryKey ? "recovery key" : "passcode"

@@ -22,7 +22,7 @@ extension Sync {
       throw .failure(
         "a vault stands there already: " + Diagnostic.shown(access.vault.path),
         hint: "it was not touched; 'kura sync' goes on with one that was joined, and "
-          + "'kura --vault NAME sync join dir:FOLDER' makes another one", .exists)
+          + "'kura --vault NAME sync join dir:FOLDER' joins another vault", .exists)
     }
     let label = try invocation.text(.label)
     let remote = try Invocation.text(invocation.arguments.operands[1])

@@ -234,7 +234,7 @@ extension Diagnostic {
         hint: "run it at a terminal; nothing was changed", .needsInteraction)
     case .agreement:
       self.init(
-        "slots are to end, and nobody can be asked whether to go on",
+        "it is asked whether to go on, as slots may end by it, and nobody can be asked",
         hint: "run it at a terminal, or say --yes or --drop; 'kura slot list' shows the slots",
         .needsInteraction)
     case .editor: self = .editorUnseen

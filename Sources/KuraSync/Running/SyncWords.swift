@@ -170,9 +170,10 @@ enum SyncWords {
         + "there begins anew"
     case .stranger:
       return
-        "\(name) is not known here, and says to have the vault under another key; where it is yours, and it stays "
-        + "so once all others have met the store, begin anew there with 'kura sync join', and bring what is "
-        + "only in its file with 'kura merge'; where it is not, somebody made it up: delete its head"
+        "\(name) is not known here, and says to have the vault under another key; where that stays so once all "
+        + "others have met the store, 'kura lock' there and move the vault's file away, 'kura sync compact' here, "
+        + "which takes its head out of the store, and 'kura sync join' there begins anew; where no machine of "
+        + "yours has that id, somebody made it up"
     case .differs:
       return
         "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "

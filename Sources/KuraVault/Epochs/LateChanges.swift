@@ -29,7 +29,8 @@ final class LateChanges {
   /// and does not come again, or a content of which no row would be left, or what only its owner could open.
   func rest(of history: ItemHistory, _ item: ItemID) -> ItemHistory? {
     guard let rest = without(history, of: item) else { return nil }
-    let late = history.revisions.filter { isLate($0.stamp.entry) }
+    let kept = Set(rest.revisions.map(\.stamp.id))
+    let late = history.revisions.filter { !kept.contains($0.stamp.id) }
     var here = rest.purged
     for revision in rest.revisions { here.formUnion(revision.lineage.vector) }
     let followed = late.flatMap(\.lineage.vector.entries).filter { !isLate($0) && !here.covers($0) }
@@ -51,7 +52,13 @@ final class LateChanges {
   }
 
   private func without(_ history: ItemHistory, of item: ItemID) -> ItemHistory? {
-    let rest = history.revisions.filter { !isLate($0.stamp.entry) }
+    let others = history.revisions.filter { !isLate($0.stamp.entry) }
+    // What another one has built on it has answered for, and it stays in the history of that.
+    let rest = history.revisions.filter { revision in
+      let entry = revision.stamp.entry
+      guard isLate(entry) else { return true }
+      return revision.state != .purged && others.contains { $0.lineage.vector.covers(entry) }
+    }
     guard rest.count < history.revisions.count else { return nil }
     let isPurgeLate = history.revisions.contains {
       $0.state == .purged && isLate($0.stamp.entry)
@@ -134,8 +141,12 @@ extension UnlockedVault {
         let rest = setting.sides.filter { !late.isLate($0.lineage.stamp.entry) }
         return rest.isEmpty ? nil : SettingSides(setting.key, sides: rest)
       }
-      // What the rest comes to is in force, or what the store has, as it comes.
+      // What the rest comes to is in force, or what the store has, as it comes; the owner is here.
       vault.keys.ring.ledger = next
+      for setting in ledger.settings {
+        let isLate = setting.sides.contains { late.isLate($0.lineage.stamp.entry) }
+        if isLate { try vault.restore(setting.key, next) }
+      }
       try vault.storeRing(&draft)
       for setting in ledger.settings {
         for side in setting.sides where late.isLate(side.lineage.stamp.entry) {
@@ -145,6 +156,16 @@ extension UnlockedVault {
         }
       }
     }
+  }
+
+  /// Has a setting be what its sides come to, or as it was before anybody set it.
+  private mutating func restore(_ key: UInt8, _ ledger: CopyLedger) throws(VaultError) {
+    guard let setting = Setting(rawValue: key) else { return }
+    let values = ledger.settings.first { $0.key == key }?.sides.map(\.value) ?? []
+    guard let value = setting.strictest(of: values) else {
+      return keys.ring.policy.reset(setting)
+    }
+    try fromFormat(.ring, keys.ring.policy.set(value, for: setting))
   }
 
   /// Notes that changes which were followed by what was left out have to come again.

@@ -265,7 +265,15 @@ struct SlotPlan {
       row = try slot.row(number, holding: payload, vault: wrap.vault)
     }
     replace(row)
+    // Machines that have added one each have several.
+    if slot.header.kind == .recoveryKey { try removeOthers(of: .recoveryKey, but: number) }
     notes.keep(only: ids)
+  }
+
+  private mutating func removeOthers(of kind: SlotKind, but kept: UInt8) throws(VaultError) {
+    for slot in summaries where slot.kind == kind && slot.number != kept {
+      _ = try remove(slot.number)
+    }
   }
 
   private mutating func replace(_ row: SlotRow) {

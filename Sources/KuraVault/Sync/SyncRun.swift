@@ -34,6 +34,8 @@ public struct SyncRun: ~Copyable {
   var tried: Set<HeadPlace> = []
   /// Devices of which there seem to be two.
   var doubtful: Set<DeviceID> = []
+  /// Devices that nobody knows, in an epoch that does not follow from this one.
+  var strangers: Set<DeviceID> = []
   /// Devices that are taken out, and go on in an epoch beside this one.
   var apart: Set<DeviceID> = []
   /// Objects of others that long values of this vault stand in, and that are gone.
@@ -147,6 +149,9 @@ public struct SyncRun: ~Copyable {
     case .cleaning:
       try clean(&vault)
       try sweep(&vault)
+      // What is gone is not written again under a key that others have left.
+      let isLeft = report.findings.contains { $0.kind.wantsPasscode }
+      if isHeldBack, isLeft { report.withdraw(.ownHeadGone, device) }
       for device in vault.leftOut.sorted() { report.name(.leftOut, device) }
       vault.leftOut = []
       let isCleaned = isSaid ? false : try isCleaned(&vault)
