@@ -171,9 +171,9 @@ enum SyncWords {
     case .stranger:
       return
         "\(name) is not known here, and says to have the vault under another key; where that stays so once all "
-        + "others have met the store, 'kura lock' there and move the vault's file away, 'kura sync compact' here, "
-        + "which takes its head out of the store, and 'kura sync join' there begins anew; where no machine of "
-        + "yours has that id, somebody made it up"
+        + "others have met the store, 'kura lock' there, move the vault's file away, and delete what is named by "
+        + "its id among the heads in the store, so that 'kura sync join' there begins anew; where no machine "
+        + "of yours has that id, somebody made it up"
     case .differs:
       return
         "\(name) and this machine have taken the same, and do not have the same: run 'kura verify' on "

@@ -36,7 +36,7 @@ extension SyncRun {
         try key(of: record.maker, in: &vault) == record.key
       }
       guard record.parents.contains(epoch) || isMakerKnown || isKnown else {
-        return nameStranger(name)
+        return report.name(.stranger, name)
       }
       guard try isProved(record, &vault) else { return report.name(.falseEpoch, name) }
     case .beside:
@@ -45,7 +45,7 @@ extension SyncRun {
       }
       guard isKnown else {
         try awaitMaker(of: record, own, &vault)
-        return nameStranger(name)
+        return report.name(.stranger, name)
       }
     }
     isHeldBack = true
@@ -73,11 +73,6 @@ extension SyncRun {
       tip.record.standing(tip.epoch, to: epoch, own) == .beside
     else { return }
     report.name(.removedOwner, name)
-  }
-
-  private mutating func nameStranger(_ name: DeviceID) {
-    report.name(.stranger, name)
-    strangers.insert(name)
   }
 
   /// Looks which epoch counts of two copies of one file that began to be shared apart: one that keeps passcodes out of
@@ -231,15 +226,13 @@ extension SyncRun {
       (try vault.toldReport(by: device), try vault.tableOfShared())
     }
     let removed = Set(table.notes.filter { $0.removedAt != nil }.map(\.device))
-    guard told?.report != nil, !isHeldBack else { return }
-    if compacts { try end(strangers, .stranger) }
-    guard !removed.isEmpty else { return }
+    guard told?.report != nil, !isHeldBack, !removed.isEmpty else { return }
     let beginning = try fromVault { () throws(VaultError) in try vault.epochBeginning() }
     let gone = beginning.cut.removed.map(\.device).filter(removed.contains).sorted()
     // Who may not take them away once may not the next time; who may by then unlocks anew.
     vault.keptOfOthers.formUnion(shelf.kept)
     let left = gone.filter { !vault.keptOfOthers.contains($0) }
-    if compacts { try end(apart.intersection(left), .removedOwner) }
+    if compacts { try endApart(left) }
     let isHere =
       beginning.maker == device
       || compacts && table[beginning.maker]?.taken.number ?? 0 >= beginning.cut.first
@@ -256,10 +249,10 @@ extension SyncRun {
 
   /// Deletes the heads of those who go on apart: as long as they stand, who knows of both keys can enter neither, and
   /// who begins anew begins with theirs.
-  private mutating func end(_ names: Set<DeviceID>, _ kind: SyncNotice) throws(SyncStop) {
-    for name in names.subtracting(shelf.kept).sorted() {
+  private mutating func endApart(_ left: [DeviceID]) throws(SyncStop) {
+    for name in left where apart.contains(name) {
       if try shelf.listedHeads().contains(name) { throw .wish(.delete(.head(name))) }
-      report.withdraw(kind, name)
+      report.withdraw(.removedOwner, name)
     }
   }
 }

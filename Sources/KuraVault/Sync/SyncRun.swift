@@ -34,8 +34,6 @@ public struct SyncRun: ~Copyable {
   var tried: Set<HeadPlace> = []
   /// Devices of which there seem to be two.
   var doubtful: Set<DeviceID> = []
-  /// Devices that nobody knows, in an epoch that does not follow from this one.
-  var strangers: Set<DeviceID> = []
   /// Devices that are taken out, and go on in an epoch beside this one.
   var apart: Set<DeviceID> = []
   /// Objects of others that long values of this vault stand in, and that are gone.
