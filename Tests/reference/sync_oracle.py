@@ -201,15 +201,18 @@ class Ledger:
 
     def check_rounds(self, world):
         """Nobody has in his packs what was purged when a round was begun: by somebody who was not put back since, but where
-        it goes on, since all that he had is not here, as where it came from one who is lost."""
+        it goes on, since all that he had is not here, as where it came from one who is lost, and but where who purged it or
+        asked for that was taken out: then it is purged no more, or nobody goes on with it."""
         last = {m.vault.device: own_rounds(m.vault)[0] for m in world.machines}
         for vault, file in self.packs(world):
             followed = own_rounds(vault)[1]
             for epoch, device, number, purged in world.rounds:
                 goes_on = last.get(device, 0) > followed.get(device, 0) and device != vault.device
-                if device not in world.restored and file.name in dict(vault.chain) and not goes_on:
+                counts = device not in world.restored and device not in vault.removed
+                if counts and file.name in dict(vault.chain) and not goes_on:
                     for id, rows, _ in file.content.records:
-                        need(not any(M.covers(purged.get(id, ()), r) for r in rows), "purged, and sealed anew")
+                        is_late = any(c > vault.removed.get(d, c) for d, c in purged.get(id, ()))
+                        need(is_late or not any(M.covers(purged.get(id, ()), r) for r in rows), "purged, and sealed anew")
 
     def check_compact(self, world):
         """Once all have sealed anew no file of theirs has what its writer does not hold, and nothing is to be deleted."""
