@@ -234,9 +234,8 @@ extension Diagnostic {
         hint: "run it at a terminal; nothing was changed", .needsInteraction)
     case .agreement:
       self.init(
-        "it is asked whether to go on, as slots may end by it, and nobody can be asked",
-        hint: "run it at a terminal, or say --yes or --drop; 'kura slot list' shows the slots",
-        .needsInteraction)
+        "it is asked whether to go on, and nobody can be asked",
+        hint: "run it at a terminal, or say --yes; nothing was changed", .needsInteraction)
     case .editor: self = .editorUnseen
     case .purge: self = .purgeUnasked
     case .owner(let purpose): self.init(ownerTo: purpose)

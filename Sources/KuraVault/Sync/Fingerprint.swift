@@ -16,7 +16,8 @@ extension UnlockedVault {
     try reading { vault throws(VaultError) in try vault.fingerprint(of: vault.walkItems()) }
   }
 
-  /// The same where it takes little to know: of a vault of few items, all of which can be read; else empty.
+  /// Tells what all items come to, for who compares two machines; empty where that takes long to know, of a vault of many
+  /// items, and where one cannot be read.
   public mutating func knownFingerprint() throws(VaultError) -> [UInt8] {
     let root = trust.root
     if let known = fingerprinted, known.root == root.epoch { return known.hash }

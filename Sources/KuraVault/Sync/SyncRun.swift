@@ -34,7 +34,7 @@ public struct SyncRun: ~Copyable {
   var tried: Set<HeadPlace> = []
   /// Devices of which there seem to be two.
   var doubtful: Set<DeviceID> = []
-  /// Devices that are taken out, and go on in an epoch beside this one.
+  /// Devices that are taken out, and whose heads are in an epoch that is neither this one nor before it: they are not swept.
   var apart: Set<DeviceID> = []
   /// Objects of others that long values of this vault stand in, and that are gone.
   var missing: Set<[UInt8]> = []
