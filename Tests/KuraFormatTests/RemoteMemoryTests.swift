@@ -15,8 +15,8 @@ import Testing
     little(number) + filled(number == 0 ? 0 : byte)
   }
 
-  private func was(_ device: UInt8 = 4, fork: UInt64 = 6) -> [UInt8] {
-    filled(device) + filled(5) + little(fork) + at(3) + little(UInt16(1)) + at(4, 8)
+  private func was(_ device: UInt8 = 4, fork: UInt64 = 6, last: UInt64 = 8) -> [UInt8] {
+    filled(device) + filled(5) + little(fork) + little(last) + at(3) + little(UInt16(1)) + at(4, 8)
   }
 
   private func vouched(_ runs: [UInt64], device: UInt8 = 6) -> [UInt8] {
@@ -52,7 +52,8 @@ import Testing
     #expect(read.device == identifier(1) && read.mustRewrite && read.mustWalk)
     #expect(read.awaitsSlots && read.leavesOld && read.mustPlaceNames && read.mustBeginRound)
     #expect(read.record == [0, 1] && read.covered.counter(of: identifier(3)) == 9)
-    #expect(read.was.count == 1 && read.standing.packBase == 2)
+    #expect(read.was.map(\.fork) == [6] && read.was.map(\.last) == [8])
+    #expect(read.standing.packBase == 2)
     #expect(read.standing.place == HeadPlace(number: 3, id: identifier(7)))
     #expect(read.standing.slots == [identifier(9)])
     #expect(read.standing.vouched.runs(of: identifier(6)) == [1...2, 4...9])
@@ -68,7 +69,8 @@ import Testing
   @Test func `one that breaks a rule is damage`() throws {
     let broken = [
       memory(layout: 2), memory(device: 0), memory(flags: 128), memory(was: [was(), was()]),
-      memory(was: [was(fork: 1 << 63)]), memory(was: (0..<65).map { was($0) }),
+      memory(was: [was(last: 1 << 63)]), memory(was: [was(fork: 9)]),
+      memory(was: (0..<65).map { was($0) }),
       memory(standing(slots: [9, 9])), memory(standing(slots: [9, 8])),
       memory(standing(slots: Array(0..<65))), memory(standing(vouched: [vouched([])])),
       memory(standing(vouched: [vouched([0, 1])])), memory(standing(vouched: [vouched([2, 1])])),
@@ -127,10 +129,12 @@ import Testing
         #expect(zip(own, own.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound })
       }
       let fork = UInt64.random(in: 0...40, using: &random)
-      runs.move(identifier(2), beyond: fork, to: identifier(9))
+      let last = UInt64.random(in: fork...41, using: &random)
+      runs.move(identifier(2), beyond: fork, upTo: last, to: identifier(9))
       let moved = Set(
         known.map { one in
-          one.device == identifier(2) && one.counter > fork ? entry(9, one.counter - fork) : one
+          one.device == identifier(2) && one.counter > fork && one.counter <= last
+            ? entry(9, one.counter - fork) : one
         })
       let places = all + (1...41).map { entry(9, $0) }
       #expect(places.allSatisfy { runs.contains($0) == moved.contains($0) })

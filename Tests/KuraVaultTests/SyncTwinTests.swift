@@ -230,6 +230,36 @@ import Testing
     }
   }
 
+  /// A file brings what one of them changed to who had taken heads of the other one, which had changed nothing.
+  @Test func `are told apart where only one of them made what came by a file`() throws {
+    let (store, before) = (machines.store, machines.store.files)
+    let device = try first.settledDevice()
+    let third = try TestVault.machine(7)
+    try Copies.copy(other, to: third)
+    for name in ["b", "c"] { try twin.fill { try $0.put(name, "of two") } }
+    try twin.meet(store)
+    try third.meet(store)
+    let parted = store.files
+    store.files = before
+    try first.meet(store, compacts: true)
+    try other.meet(store)
+    _ = try Copies.merge(third, into: other)
+    try other.meet(store)
+    try first.meet(store)
+    for (path, bytes) in parted where store.files[path] == nil { store.files[path] = bytes }
+    for _ in 0..<3 { for machine in [third, first, other] { try machine.meet(store) } }
+    #expect(try first.settledDevice() != device)
+    try first.fill { try $0.put("c", "of one") }
+    try settle([first, third, other, twin])
+    for machine in [first, third, other, twin] {
+      let rows = try machine.settledRows()
+      #expect(Set(rows.values).count == rows.count, "no two changes count for one")
+      try machine.fill { vault throws in
+        #expect(try vault.getText("b") == "of two" && vault.getText("c") == "of one")
+      }
+    }
+  }
+
   /// The disk was copied of a machine that had an id by then, and had not met the store under it.
   @Test func `are found out where neither had met the store`() throws {
     let third = try TestVault.machine(7)

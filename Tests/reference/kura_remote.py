@@ -177,7 +177,7 @@ class Inner(NamedTuple):
     rounds: list            # (device, number)
     condemned: list         # (hash, number)
     evidence: list          # (device, hash)
-    was: list               # (device, former, fork, common, void)
+    was: list               # (device, former, fork, last, common, void)
 
 
 def inner_bytes(inner):
@@ -190,13 +190,13 @@ def inner_bytes(inner):
 
 
 def was_bytes(was):
-    return was[0] + was[1] + u64(was[2]) + at_bytes(was[3]) + listed(was[4], at_bytes)
+    return was[0] + was[1] + u64(was[2]) + u64(was[3]) + at_bytes(was[4]) + listed(was[5], at_bytes)
 
 
 def read_was(reader):
-    was = reader.take(16), reader.take(16), reader.u64(), read_at(reader)
+    was = reader.take(16), reader.take(16), reader.u64(), reader.u64(), read_at(reader)
     void = many(reader.u16(), lambda: read_at(reader), "void heads", lambda at: at)
-    need(was[2] <= TOP and len(void) <= 4_096 and all(at[0] > was[3][0] for at in void), "was")
+    need(was[2] <= was[3] <= TOP and len(void) <= 4_096 and all(at[0] > was[4][0] for at in void), "was")
     return (*was, void)
 
 

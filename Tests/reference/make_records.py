@@ -221,7 +221,7 @@ def shared(make):
     })
     low, high = sorted((make.id(), make.id()))
     standing = kura_shared.Standing((3, make.id()), 2, [low, high], [(low, [(1, 4), (6, 6)]), (high, [(9, 12)])])
-    was = (low, high, 6, (3, make.id()), [(4, make.id()), (7, make.id())])
+    was = (low, high, 6, 8, (3, make.id()), [(4, make.id()), (7, make.id())])
     memory = kura_shared.Memory(make.id(), 119, b"record", [(low, 5), (high, 6)], [was], standing, [standing])
     fresh = kura_shared.Standing((0, bytes(16)), 0, [], [])
     make.good("remote", kura_shared.memory_bytes(kura_shared.Memory(low, 0, b"", [], [], fresh, [])))
@@ -233,7 +233,7 @@ def shared(make):
         "no device": lambda m: m._replace(device=bytes(16)), "flags": lambda m: m._replace(flags=128),
         "devices descend": lambda m: m._replace(covered=memory.covered[::-1]),
         "a device that was another twice": lambda m: m._replace(was=[was, was]),
-        "void heads descend": lambda m: m._replace(was=[(*was[:4], was[4][::-1])]),
+        "void heads descend": lambda m: m._replace(was=[(*was[:5], was[5][::-1])]),
         "two that are being written": lambda m: m._replace(pending=[standing, standing]),
         "none that is being written": lambda m: m._replace(pending=[fresh]),
         "slots descend": stand(slots=[high, low]), "65 slots": stand(slots=[bytes([n]) * 16 for n in range(65)]),

@@ -61,7 +61,7 @@ def sample_inner(make):
     low, high = sorted(make.id() for _ in range(2))
     hashes = sorted(make.source.bytes(32) for _ in range(3))
     at = 3, make.id()
-    was = (low, make.id(), 4, at, [(4, make.id()), (6, make.id())])
+    was = (low, make.id(), 4, 6, at, [(4, make.id()), (6, make.id())])
     return R.Inner(9, 1_760_000_000_000, 3, make.source.bytes(32), "büro".encode(),
                    [(hashes[2], 5_000, 1), (hashes[0], 6_000, 4)],
                    [(low, at, R.NOTHING, make.source.bytes(32)), (high, (8, make.id()), at, bytes(32))],
@@ -92,7 +92,7 @@ def inners(make):
     make.good("inner", R.inner_bytes(R.Inner(0, 0, 0, bytes(32), b"", [], [], [], [], [], [], [])))
     bends = {name + " descend": lambda i, name=name: i._replace(**{name: getattr(i, name)[::-1]})
              for name in ("packs", "seen", "covered", "rounds", "condemned")}
-    device, former, fork, common, void = sample.was[0]
+    device, former, fork, last, common, void = sample.was[0]
     make.bent("inner", sample, R.inner_bytes, bends | {
         "label": lambda i: i._replace(label=b"a\x07"), "a long label": lambda i: i._replace(label=b"a" * 65),
         "a pack too long": lambda i: i._replace(packs=[(bytes(32), R.LIMITS[R.PACK] + 1, 1)]),
@@ -103,11 +103,12 @@ def inners(make):
         "an id without a head": lambda i: i._replace(seen=[(device, R.NOTHING, (0, device), bytes(32))]),
         "a count with a sign": lambda i: i._replace(count=1 << 63),
         "a round with a sign": lambda i: i._replace(round=1 << 63),
-        "void heads descend": lambda i: i._replace(was=[(device, former, fork, common, void[::-1])]),
-        "a void head that both have": lambda i: i._replace(was=[(device, former, fork, common, [common])]),
+        "void heads descend": lambda i: i._replace(was=[(device, former, fork, last, common, void[::-1])]),
+        "a last change before the fork": lambda i: i._replace(was=[(device, former, fork, fork - 1, common, void)]),
+        "a void head that both have": lambda i: i._replace(was=[(device, former, fork, last, common, [common])]),
         "257 devices": lambda i: i._replace(covered=[(bytes([n // 256, n % 256]) + bytes(14), 1) for n in range(257)]),
         "rounds of 257 devices": lambda i: i._replace(rounds=[(bytes([n // 256, n % 256]) + bytes(14), 1) for n in range(257)]),
-        "65 of was": lambda i: i._replace(was=[(bytes([n]) + bytes(15), former, fork, common, []) for n in range(65)]),
+        "65 of was": lambda i: i._replace(was=[(bytes([n]) + bytes(15), former, fork, last, common, []) for n in range(65)]),
     })
 
 

@@ -153,7 +153,8 @@ def become_another(s, fork, common):
     beyond = min((c for c in vault.journal if c > fork), default=None)
     # Derived, so that several copies of one such line come to the same.
     device = f"{former}x{vault.journal[beyond]}" if beyond and "derived" not in V.FAULTS else "d" + s.fresh()
-    was = V.Was(device, former, fork, common, frozenset(at for at in heads if at.number > common.number))
+    was = V.Was(device, former, fork, common, frozenset(at for at in heads if at.number > common.number),
+                max(vault.count, fork))
     begins_round = vault.begins_round or own_rounds(vault)[0] > common.number
     take_id(s, was.device, f"{key}/{device}")
     vault.begins_round = begins_round

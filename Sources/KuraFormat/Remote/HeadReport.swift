@@ -68,15 +68,19 @@ public struct HeadReport: Equatable, Sendable {
     public let common: HeadPlace
     /// The heads that it wrote beyond that, the last of them.
     public private(set) var void: [HeadPlace]
+    /// The last change that it made under the former id, or the fork: what is beyond is the other machine's.
+    public private(set) var last: UInt64
 
     /// The most heads that one names.
     public static let mostVoid = 4_096
 
     /// Tells of a device that took another id; of too many heads the last are named.
     public init(
-      device: DeviceID, former: DeviceID, fork: UInt64, common: HeadPlace, void: [HeadPlace]
+      device: DeviceID, former: DeviceID, fork: UInt64, last: UInt64, common: HeadPlace,
+      void: [HeadPlace]
     ) {
-      (self.device, self.former, self.fork, self.common) = (device, former, fork, common)
+      (self.device, self.former, self.common) = (device, former, common)
+      (self.fork, self.last) = (fork, max(fork, last))
       self.void = void.sorted().suffix(Was.mostVoid)
     }
 
@@ -84,6 +88,7 @@ public struct HeadReport: Equatable, Sendable {
     public mutating func formUnion(_ other: Was) {
       void = Set(void + other.void.filter { $0.number > common.number }).sorted()
         .suffix(Was.mostVoid)
+      last = max(last, other.last)
     }
   }
 
@@ -191,14 +196,15 @@ extension HeadReport {
 extension HeadReport.Was {
   init(_ reader: inout ByteReader) throws(FormatError) {
     (device, former) = (try reader.identifier(), try reader.identifier())
-    (fork, common) = (try reader.integer(), try HeadPlace(&reader))
+    (fork, last) = (try reader.integer(), try reader.integer())
+    common = try HeadPlace(&reader)
     void = try reader.list(most: HeadReport.Was.mostVoid, byteCount: 24) {
       reader throws(FormatError) in
       try HeadPlace(&reader)
     }
     let first = common.number
-    guard fork <= RevisionEntry.counters.upperBound, void.allSatisfy({ $0.number > first }),
-      ascend(void, by: <)
+    guard fork <= last, last <= RevisionEntry.counters.upperBound,
+      void.allSatisfy({ $0.number > first }), ascend(void, by: <)
     else { throw .damaged }
   }
 
@@ -206,6 +212,7 @@ extension HeadReport.Was {
     bytes.append(device)
     bytes.append(former)
     bytes.append(integer: fork)
+    bytes.append(integer: last)
     common.append(to: &bytes)
     bytes.append(integer: UInt16(void.count))
     for place in void { place.append(to: &bytes) }

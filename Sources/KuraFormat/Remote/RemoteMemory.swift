@@ -107,7 +107,7 @@ public struct RemoteMemory: Equatable, Sendable {
     record = []
     record.append(span: try reader.take(Int(count)))
     covered = try RevisionVector(&reader)
-    was = try reader.list(most: RemoteMemory.mostWas, byteCount: 66) {
+    was = try reader.list(most: RemoteMemory.mostWas, byteCount: 74) {
       reader throws(FormatError) in try HeadReport.Was(&reader)
     }
     standing = try Standing(&reader)

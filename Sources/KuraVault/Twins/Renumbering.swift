@@ -11,13 +11,15 @@ struct ChangeNames {
   let device: DeviceID
   private let former: DeviceID
   private let fork: UInt64
-  /// The last change that has the other name. Who goes on under the former id may have some of the first in common.
+  /// The last change that has the other name.
   private let last: UInt64
+  /// Whether who goes on under the former id has made those up to the last one, too.
+  private let isGoingOn: Bool
 
-  /// - Parameter last: The last change; nil for all beyond the fork.
+  /// - Parameter last: The last change that who goes on under the former id has in common; nil for all that were made under it.
   init(_ was: HeadReport.Was, upTo last: UInt64? = nil) {
     (device, former, fork) = (was.device, was.former, was.fork)
-    self.last = last ?? .max
+    (self.last, isGoingOn) = (last ?? was.last, last != nil)
   }
 
   /// What becomes of a change.
@@ -27,7 +29,10 @@ struct ChangeNames {
   }
 
   /// Whether something knows of a change that has another name.
-  func touches(_ vector: RevisionVector) -> Bool { vector.counter(of: former) > fork }
+  func touches(_ vector: RevisionVector) -> Bool {
+    let counter = vector.counter(of: former)
+    return counter > fork && (counter <= last || isGoingOn)
+  }
 
   func vector(_ vector: RevisionVector) -> RevisionVector {
     guard touches(vector) else { return vector }

@@ -241,8 +241,8 @@ extension UnlockedVault {
       next = try fromFormat(.header, DeviceSeed.random(vault: id, device: device))
     }
     let was = HeadReport.Was(
-      device: next.device, former: seed.device, fork: fork, common: lines.common,
-      void: lines.void)
+      device: next.device, former: seed.device, fork: fork,
+      last: trust.root.copy?.counter ?? 0, common: lines.common, void: lines.void)
     return Turn(
       seed: next, was: was,
       changes: beyond.map {
@@ -331,7 +331,10 @@ extension UnlockedVault {
 extension RemoteMemory {
   /// Whether all of that is known.
   func knows(_ other: HeadReport.Was) -> Bool {
-    was.contains { $0.device == other.device && other.void.allSatisfy($0.void.contains) }
+    was.contains {
+      $0.device == other.device && other.last <= $0.last
+        && other.void.allSatisfy($0.void.contains)
+    }
   }
 
   /// Remembers a device that took another id.
@@ -362,7 +365,8 @@ extension RemoteMemory {
         covered.include(RevisionEntry(device: other.former, counter: other.fork))
       }
     }
-    standing.vouched.move(other.former, beyond: other.fork, to: other.device)
+    standing.vouched.move(
+      other.former, beyond: other.fork, upTo: other.last, to: other.device)
     (mustRewrite, mustWalk) = (true, true)
     return [KeptHead(device: other.former, bytes: nil)]
   }

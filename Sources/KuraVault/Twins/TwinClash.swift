@@ -29,7 +29,8 @@ struct TwinClash {
       told
       ?? HeadReport.Was(
         device: sorted[0].device, former: sorted[1].device,
-        fork: sorted[1].counter - sorted[0].counter, common: .none, void: [])
+        fork: sorted[1].counter - sorted[0].counter, last: RevisionEntry.counters.upperBound,
+        common: .none, void: [])
     turns = was.turns(among: known)
     let names = ChangeNames(was)
     // Where both machines took another id, the former one is the other machine's in each one's copy.
