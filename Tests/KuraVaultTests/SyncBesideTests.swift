@@ -344,4 +344,39 @@ import Testing
     #expect(try Copies.state(desk, opening: false) == Copies.state(tower, opening: false))
     try tower.fill { vault throws in #expect(try vault.getText("only 0") == "x") }
   }
+
+  /// Amid that the owner takes a lost machine out on the one, and the other one brings the same keys together under a lower
+  /// id, which counts.
+  @Test func `take out whom one took out whose key does not count`() throws {
+    var isUndone = false
+    for _ in 0..<40 where !isUndone {
+      let machines = try Machines(4)
+      let (desk, tower) = (machines.all[0], machines.all[2])
+      let lost = try machines.all[3].settledDevice()
+      try machines.part(0, 1)
+      for _ in 0..<2 { try tower.enter(machines.store) }
+      try tower.giveKey(removing: [lost])
+      try desk.enterAll(machines.store)
+      isUndone = try epoch(of: desk) < epoch(of: tower)
+      guard isUndone else { continue }
+      try machines.all[3].fill { try $0.put("of the lost one", "x") }
+      try machines.all[3].enterAll(machines.store)
+      try machines.all[3].meet(machines.store)
+      try machines.all[1].enterAll(machines.store)
+      try machines.all[1].meet(machines.store)
+      try tower.enterAll(machines.store)
+      try tower.meet(machines.store)
+      for machine in machines.all[0..<3] {
+        try machine.enterAll(machines.store)
+        try machine.meet(machines.store)
+        #expect(try machine.sharing()?[lost]?.removedAt != nil)
+        #expect(try machine.meet(machines.store).findings == [])
+        try machine.fill { vault throws in
+          #expect(throws: VaultError.notFound) { try vault.getText("of the lost one") }
+        }
+      }
+      #expect(throws: VaultError.deviceRemoved) { try machines.all[3].enterAll(machines.store) }
+    }
+    #expect(isUndone)
+  }
 }

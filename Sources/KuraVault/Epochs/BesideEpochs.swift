@@ -134,15 +134,13 @@ extension UnlockedVault {
     }
   }
 
-  /// Devices that this vault took out and the epoch that it is in did not, and up to which change they count: such an epoch is
-  /// about to be brought together with another one.
+  /// Devices that this vault took out and the epoch that it is in did not, and up to which change they count: that is about to
+  /// be brought together with another one, or it counts before one that was brought together here, amid which they were.
   mutating func barred() throws(VaultError) -> [DeviceID: UInt64] {
-    guard try !memoryOfShared().beside.isEmpty else { return [:] }
-    let known = Set(try epochBeginning().cut.removed.map { $0.device })
     var barred: [DeviceID: UInt64] = [:]
-    for note in try tableOfShared().notes where !known.contains(note.device) {
-      barred[note.device] = note.removedAt
-    }
+    for note in try tableOfShared().notes { barred[note.device] = note.removedAt }
+    guard !barred.isEmpty else { return [:] }
+    for known in try epochBeginning().cut.removed { barred[known.device] = nil }
     return barred
   }
 }

@@ -195,7 +195,8 @@ extension SyncRun {
     }
     entrance = offers.first
     entrance?.others = Array(offers.dropFirst())
-    guard !beside.isEmpty else { return }
+    // Whom this machine alone has taken out all are to take out, by another key.
+    guard !beside.isEmpty || !barred.isEmpty else { return }
     isHeldBack = true
     guard leading.isEmpty else { return }
     unites = true
