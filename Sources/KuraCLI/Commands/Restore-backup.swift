@@ -50,10 +50,7 @@ enum RestoreBackup {
     if !goesBack { try checkFresh(copy, shown) }
     try agree(isYes, &questioner)
     try access.lockAgent()
-    if !goesBack {
-      // What an agent had changed until then is noted by now.
-      try checkFresh(copy, shown)
-    }
+    if !goesBack { try checkOnceMore(copy, shown, invocation.messages) }
     let isThere = access.vault.isThere
     try writing(access.vault.path) { () throws(FileError) in
       if isThere { try replacement.perform() } else { try replacement.publish() }
@@ -66,6 +63,16 @@ enum RestoreBackup {
     }
     try settle(access, shown, goesBack)
     return .ok
+  }
+
+  /// What an agent had changed until it locked the vault is noted by now.
+  private static func checkOnceMore(
+    _ copy: VaultAccess, _ shown: borrowing Look, _ messages: Messages
+  ) throws(CommandError) {
+    do throws(CommandError) { try checkFresh(copy, shown) } catch {
+      messages.note("the vault is locked, and else as it was")
+      throw error
+    }
   }
 
   private static func noBackup(_ words: String, _ path: String) -> CommandError {

@@ -110,10 +110,12 @@ enum Sync {
     let count = takesStore ? 2 : action == nil ? 0 : 1
     guard arguments.operands.count == count else {
       throw .usage(
-        verb + (takesStore ? " takes a store" : " takes no store"),
-        hint: action == .join
-          ? "name a folder: 'kura sync join dir:FOLDER'"
-          : "name a folder: 'kura sync init dir:FOLDER'")
+        verb + (takesStore ? " takes a store" : " takes nothing else"),
+        hint: !takesStore
+          ? "leave it out: the store is the one that 'kura sync init' or 'kura sync join' named"
+          : action == .join
+            ? "name a folder: 'kura sync join dir:FOLDER'"
+            : "name a folder: 'kura sync init dir:FOLDER'")
     }
   }
 
