@@ -260,6 +260,39 @@ import Testing
     }
   }
 
+  /// The same where both changed that item, and who had the file went on with what both had made of it.
+  @Test func `are told apart where a third one went on with what both made`() throws {
+    let (store, before) = (machines.store, machines.store.files)
+    let device = try first.settledDevice()
+    let third = try TestVault.machine(7)
+    try Copies.copy(other, to: third)
+    for text in ["of two, before", "of two"] { try twin.fill { try $0.put("b", text) } }
+    try twin.meet(store)
+    try third.meet(store)
+    let parted = store.files
+    store.files = before
+    try first.fill { try $0.put("b", "of one") }
+    try first.meet(store)
+    try other.meet(store)
+    func edit(_ key: String) throws {
+      try other.fill { vault throws in
+        _ = try vault.setAttributes(Array("b".utf8).span, try edits([key: "of the other"]))
+      }
+    }
+    try edit("x")
+    _ = try Copies.merge(third, into: other)
+    try edit("y")
+    for (path, bytes) in parted where store.files[path] == nil { store.files[path] = bytes }
+    for _ in 0..<3 { for machine in [third, first, other] { try machine.meet(store) } }
+    #expect(try first.settledDevice() != device)
+    try settle([first, third, other, twin])
+    for machine in [first, third, other, twin] {
+      try machine.fill { vault throws in
+        #expect(try vault.values(of: "b").isSuperset(of: ["of one", "of two"]))
+      }
+    }
+  }
+
   /// The disk was copied of a machine that had an id by then, and had not met the store under it.
   @Test func `are found out where neither had met the store`() throws {
     let third = try TestVault.machine(7)

@@ -30,7 +30,12 @@ class Was(NamedTuple):
     fork: int               # the last counter that both have in common
     common: At              # the last head that both have in common
     void: frozenset         # the heads that it wrote under the former id beyond the fork
-    last: int               # its last change under the former id: what is beyond is nobody's but the other machine's
+    last: int               # its last change under the former id; the fork where it made none beyond that
+
+    @property
+    def bound(self):
+        """The change beyond which those under the former id are its own: none is where it made none."""
+        return self.fork if self.last > self.fork else 1 << 63
 
 
 @dataclass
@@ -176,15 +181,14 @@ def cap(table, device, most):
 
 def renumbered(item, was):
     """The entries of the former id beyond the fork become those of the new one: in rows, stamps and vectors, also in
-    what others made of them.  What is here of the other machine's came by a file, since no head that spoke of it was taken,
-    and is left as it is where it can be told."""
+    what others made of them.  Nothing here came of the other machine's, since no head that spoke of it was taken, but by a file;
+    where all is the other machine's, it is left as it is."""
     def entry(device, count):
-        is_its = device == was.former and was.fork < count <= was.last
-        return (was.device, count - was.fork) if is_its else (device, count)
+        return (was.device, count - was.fork) if device == was.former and count > was.bound else (device, count)
 
     def vector(v):
         high = dict(v).get(was.former, 0)
-        if not was.fork < high <= was.last:
+        if high <= was.bound:
             return v
         rest = [(d, c) for d, c in v if d != was.former]
         return M.greatest(rest, [(was.former, was.fork)] if was.fork else [], [(was.device, high - was.fork)])
@@ -206,7 +210,7 @@ def heal(vault, was):
     vault.items = {id: renumbered(item, was) for id, item in vault.items.items()}
     for table in (vault.covered, vault.complete):
         cap(table, was.former, was.fork)
-    vault.vouched = frozenset((was.device, c - was.fork) if d == was.former and was.fork < c <= was.last else (d, c)
+    vault.vouched = frozenset((was.device, c - was.fork) if d == was.former and c > was.bound else (d, c)
                               for d, c in vault.vouched)
     peer = vault.peers.get(was.former)
     if peer is not None:

@@ -51,9 +51,7 @@ public struct CounterRuns: Equatable, Sendable {
   }
 
   /// Gives the changes of a copy beyond one of them to another copy, which counts them from 1.
-  public mutating func move(
-    _ former: DeviceID, beyond fork: UInt64, upTo last: UInt64, to device: DeviceID
-  ) {
+  public mutating func move(_ former: DeviceID, beyond fork: UInt64, to device: DeviceID) {
     let index = place(of: former)
     guard holds(former, at: index) else { return }
     let before = all.remove(at: index)
@@ -61,10 +59,8 @@ public struct CounterRuns: Equatable, Sendable {
       if run.lowerBound <= fork {
         insert(run.lowerBound...min(run.upperBound, fork), of: former)
       }
-      let (first, end) = (max(run.lowerBound, fork + 1), min(run.upperBound, last))
-      if first <= end { insert((first - fork)...(end - fork), of: device) }
-      if run.upperBound > last {
-        insert(max(run.lowerBound, last + 1)...run.upperBound, of: former)
+      if run.upperBound > fork {
+        insert((max(run.lowerBound, fork + 1) - fork)...(run.upperBound - fork), of: device)
       }
     }
   }

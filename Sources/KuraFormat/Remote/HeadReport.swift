@@ -68,8 +68,11 @@ public struct HeadReport: Equatable, Sendable {
     public let common: HeadPlace
     /// The heads that it wrote beyond that, the last of them.
     public private(set) var void: [HeadPlace]
-    /// The last change that it made under the former id, or the fork: what is beyond is the other machine's.
+    /// The last change that it made under the former id; the fork where it made none beyond that.
     public private(set) var last: UInt64
+
+    /// The change beyond which those under the former id are its own: none is where it made none.
+    public var bound: UInt64 { last > fork ? fork : .max }
 
     /// The most heads that one names.
     public static let mostVoid = 4_096
@@ -164,7 +167,7 @@ extension HeadReport {
       reader throws(FormatError) in
       Evidence(device: try reader.identifier(), hash: try reader.hash())
     }
-    was = try reader.list(most: 64, byteCount: 66) { reader throws(FormatError) in
+    was = try reader.list(most: 64, byteCount: 74) { reader throws(FormatError) in
       try Was(&reader)
     }
     try reader.finish()

@@ -11,15 +11,13 @@ struct ChangeNames {
   let device: DeviceID
   private let former: DeviceID
   private let fork: UInt64
-  /// The last change that has the other name.
+  /// The last change that has the other name. Who goes on under the former id may have some of the first in common.
   private let last: UInt64
-  /// Whether who goes on under the former id has made those up to the last one, too.
-  private let isGoingOn: Bool
 
-  /// - Parameter last: The last change that who goes on under the former id has in common; nil for all that were made under it.
+  /// - Parameter last: The last change; nil for all beyond the fork.
   init(_ was: HeadReport.Was, upTo last: UInt64? = nil) {
-    (device, former, fork) = (was.device, was.former, was.fork)
-    (self.last, isGoingOn) = (last ?? was.last, last != nil)
+    (device, former, fork) = (was.device, was.former, was.bound)
+    self.last = last ?? .max
   }
 
   /// What becomes of a change.
@@ -29,10 +27,7 @@ struct ChangeNames {
   }
 
   /// Whether something knows of a change that has another name.
-  func touches(_ vector: RevisionVector) -> Bool {
-    let counter = vector.counter(of: former)
-    return counter > fork && (counter <= last || isGoingOn)
-  }
+  func touches(_ vector: RevisionVector) -> Bool { vector.counter(of: former) > fork }
 
   func vector(_ vector: RevisionVector) -> RevisionVector {
     guard touches(vector) else { return vector }

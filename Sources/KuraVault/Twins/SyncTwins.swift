@@ -259,7 +259,8 @@ extension UnlockedVault {
     try prepare(seed)
     let round = try toldReport(by: was.former)?.report?.round ?? 0
     try writing { vault, draft throws(VaultError) in
-      guard let before = draft.root.copy, before.device == was.former else { throw .busy }
+      guard let before = draft.root.copy, before.device == was.former, before.counter <= was.last
+      else { throw .busy }
       for turn in [was] + lines.turns { try vault.renumber(ChangeNames(turn), &draft) }
       var copy = CopyState(
         device: was.device, counter: before.counter > was.fork ? before.counter - was.fork : 0)
@@ -365,8 +366,7 @@ extension RemoteMemory {
         covered.include(RevisionEntry(device: other.former, counter: other.fork))
       }
     }
-    standing.vouched.move(
-      other.former, beyond: other.fork, upTo: other.last, to: other.device)
+    standing.vouched.move(other.former, beyond: other.bound, to: other.device)
     (mustRewrite, mustWalk) = (true, true)
     return [KeptHead(device: other.former, bytes: nil)]
   }
