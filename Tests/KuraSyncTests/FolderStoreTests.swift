@@ -280,9 +280,11 @@ enum Sample {
     let below = root + "/" + Sample.object(1).text.dropLast(64)
     let names = [".\(long(1))", ".\(long(2))", ".syncthing.\(long(3)).tmp", ".\(long(4))x"]
     let left = names.map { below + $0 }
-    for name in left { try folder.write([1], to: name) }
+    // What is sealed anew comes to stand elsewhere.
+    let apart = root + "/" + Sample.object(2).text.dropLast(64) + names[0]
+    for name in left + [apart] { try folder.write([1], to: name) }
     let past = Date(timeIntervalSinceNow: -2 * 86_400)
-    for name in [left[0], left[2], left[3]] {
+    for name in [left[0], left[2], left[3], apart] {
       try FileManager.default.setAttributes(
         [.modificationDate: past], ofItemAtPath: folder.path + "/" + name)
     }

@@ -49,6 +49,14 @@ import Testing
     try store.settle()
   }
 
+  @Test func `is nothing where as many machines share it as a vault has`() throws {
+    for device in 0..<255 { try leave(UInt8(device), writes: device == 0) }
+    #expect(try !found().isEmpty)
+    try leave(255, writes: false)
+    #expect(failure()?.status == .exists)
+    #expect(failure()?.hint?.contains("--remove NAME") == true)
+  }
+
   /// What is found: the device of each head, and the header.
   private func found() throws -> [[UInt8]] {
     let store = try FolderStore(at: folder.path, of: id(1), makes: false)

@@ -62,6 +62,19 @@ import Testing
     #expect(occasion.wait([1], 0, now: now + 99_000) == Occasion.firstPause)
   }
 
+  @Test mutating func `what others write is taken at once, whoever is not all there`() {
+    var now: UInt64 = 1_000_000
+    for _ in 0..<6 {
+      occasion.met([1], 0, report(.late), now: now)
+      now += occasion.wait([1], 0, now: now)
+    }
+    #expect(occasion.wait([2], 0, now: now) == 0)
+    occasion.met([1], 0, report(.late), now: now)
+    #expect(occasion.wait([1], 0, now: now) == Occasion.lastPause)
+    #expect(occasion.wait([2], 0, now: now) == 0)
+    #expect(occasion.wait([1], 1, now: now) == Occasion.change)
+  }
+
   @Test mutating func `a store that looks other each time gives no work without rest`() {
     occasion.met([1], 0, report(), now: 1_000)
     #expect(occasion.wait([2], 0, now: 1_000) == Occasion.firstPause)

@@ -240,6 +240,26 @@ import Testing
     vault.fold()
   }
 
+  @Test func `is in one file on a machine, where another would take its name`() throws {
+    let machines = try Machines(2)
+    let (first, copy) = (machines.all[0], try TestVault(creating: false))
+    (copy.machine, copy.sharedState) = (first.machine, first.stateDirectory)
+    try Copies.copy(first, to: copy)
+    var one = try first.unlock()
+    var other = try copy.unlock()
+    // One that is only looked into takes nothing from the other.
+    #expect(try one.otherFile() == nil)
+    #expect(try other.otherFile() == nil)
+    // As where the one has found out that the other has met the store under their name.
+    try one.store(DeviceSeed.random(vault: one.id, device: DeviceID.fresh()))
+    #expect(try one.otherFile() == Array(copy.path.utf8))
+    #expect(try other.otherFile() == Array(first.path.utf8))
+    try FileManager.default.removeItem(atPath: copy.path)
+    #expect(try one.otherFile() == nil)
+    one.fold()
+    other.fold()
+  }
+
   @Test func `has clones that are not`() throws {
     let file = try Shared.file()
     let clone = try TestVault(creating: false)

@@ -125,6 +125,29 @@ import Testing
     try checkAlike()
   }
 
+  /// What one of them keeps no more others have still, under the id that it gave up.
+  @Test func `are told apart by who had taken what the other one has no more`() throws {
+    let store = machines.store
+    let before = store.files
+    for text in ["two", "two, later"] { try twin.fill { try $0.put("a", text) } }
+    try twin.meet(store)
+    try other.meet(store)
+    try twin.fill { vault throws in
+      try vault.setPolicy(.historyDepth, to: 0)
+      try vault.put("a", "two, at last")
+    }
+    let parted = store.files
+    store.files = before
+    try first.fill { try $0.put("only one", "one") }
+    try first.meet(store)
+    for (path, bytes) in parted where store.files[path] == nil { store.files[path] = bytes }
+    for machine in [other, twin, other] { try machine.meet(store) }
+    try settle([other, twin, first])
+    #expect(try Copies.state(other, opening: false).contains("a live standard two, at last"))
+    #expect(try !Copies.state(other, opening: false).contains("a value"))
+    try checkAlike()
+  }
+
   /// The store shows one of them the other one's head, and its own heads are the ones that nobody finds any more.
   @Test func `are found out by evidence that a third one keeps`() throws {
     let store = machines.store

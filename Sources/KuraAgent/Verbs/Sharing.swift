@@ -11,6 +11,8 @@ extension Agent {
   func sync(_ request: SyncRequest, _ connection: Connection) throws(Refusal) {
     let session = try unlocked(connection)
     guard !connections.contains(where: { $0.meeting?.session === session }) else { throw .busy }
+    let other = try work(on: session) { vault throws(VaultError) in try vault.otherFile() }
+    if let other { throw .vaultExists(.text(String(decoding: other, as: UTF8.self))) }
     let begun = try work(on: session) { vault throws(VaultError) in
       try configuration.beginSync(&vault, request.compacts)
     }

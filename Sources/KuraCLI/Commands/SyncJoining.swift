@@ -26,7 +26,7 @@ extension Sync {
     }
     let label = try invocation.text(.label)
     let remote = try Invocation.text(invocation.arguments.operands[1])
-    let heard = try look(program, remote)
+    let heard = try look(program, remote, access.vault)
     // It has said why.
     guard heard.status == .ok else { return heard.status }
     guard let found = Found(heard.said) else { throw unheard }
@@ -40,9 +40,10 @@ extension Sync {
 
   /// Has the program that carries say what can be joined.
   private static func look(
-    _ program: String, _ remote: String
+    _ program: String, _ remote: String, _ vault: VaultPath
   ) throws(CommandError) -> (status: ExitStatus, said: [UInt8]) {
-    guard let child = System.startAnswering(program, [program, "--", "look", remote]) else {
+    let words = [program, "--vault", vault.name ?? vault.path, "--", "look", remote]
+    guard let child = System.startAnswering(program, words) else {
       throw unstartable(program)
     }
     var said: [UInt8]?

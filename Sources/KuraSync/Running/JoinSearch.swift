@@ -43,6 +43,7 @@ struct JoinSearch {
       }
       offers = try Self.offers(fronts, store)
     } catch { throw SyncFailure(joining: error, at: remote) }
+    guard fronts.count < Self.mostHeads else { throw .crowded(remote) }
     guard offers.isEmpty else { return }
     if let unread { throw SyncFailure(joining: unread, at: remote) }
     if isNewer { throw .newerStore(remote) }
@@ -238,6 +239,15 @@ extension SyncFailure {
     SyncFailure(
       .inputOutput, "there is no vault in " + SyncWords.harmless(remote),
       hint: "is it carried here, and does 'kura sync status' name it on another machine?")
+  }
+
+  static func crowded(_ remote: String) -> SyncFailure {
+    SyncFailure(
+      .exists,
+      "as many machines as a vault has at most share it already by "
+        + SyncWords.harmless(remote),
+      hint: "nothing was made; 'kura sync devices' on one of them says when each was last heard, "
+        + "and 'kura sync devices --remove NAME' there takes one out")
   }
 
   static func notAllHere(_ remote: String) -> SyncFailure {

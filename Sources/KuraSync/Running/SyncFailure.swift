@@ -43,6 +43,14 @@ struct SyncFailure: Error, Equatable, Sendable {
       self = .passcodesThere
       return
     }
+    if case .vaultExists(.text(let place)) = refusal {
+      text =
+        "this machine has another file of this vault: " + SyncWords.harmless(place)
+        + ", and of two that meet the store in turn each would be another machine every time"
+      hint =
+        "nothing was sent; 'kura merge FILE' brings what the other one has into this one; then move that to where no "
+        + "vault is used; 'kura clone OUT' makes another vault"
+    }
     if refusal.failure == .unsupported {
       text = "the vault is not shared"
       hint = "begin by 'kura sync init REMOTE'"

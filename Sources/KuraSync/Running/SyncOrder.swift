@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+internal import KuraClient
 internal import KuraTerms
 
 /// Holds what the command line asks for.
@@ -39,6 +40,18 @@ struct SyncOrder: Equatable, Sendable {
   var isQuiet = false
   /// Whether it goes on until it is ended.
   var isWatch = false
+
+  /// A text whose commands mean the vault that this is about, also where it is none that is meant without a word.
+  func advice(_ text: String) -> String {
+    let isMeant = vault == VaultPath.standardName && (try? VaultPath.resolve(nil))?.name == vault
+    guard let vault, !isMeant else { return text }
+    let word = VaultWords.quoted(Array(vault.utf8)) {
+      SyncWords.harmless(String(decoding: $0, as: UTF8.self))
+    }
+    return VaultWords.text(text, about: word) { verb in
+      verb.first != UInt8(ascii: "-") && !verb.elementsEqual("help".utf8)
+    }
+  }
 
   static let usage = """
     usage: kura sync [--watch]

@@ -36,7 +36,7 @@ public enum SyncProgram {
       case .joined: return Int32(try meetJoined(order).rawValue)
       }
       return 0
-    } catch { return say(error) }
+    } catch { return say(error, order) }
   }
 
   /// Brings the vault and its store together.
@@ -229,7 +229,7 @@ public enum SyncProgram {
     where counts(news) && (order.wanted != .pull || !news.notice.wantsPasscode) {
       let line = SyncWords.line(news, now: now)
       if news.notice.isAlarm {
-        write("kura: warning: " + line + "\n", to: 2)
+        write("kura: warning: " + order.advice(line) + "\n", to: 2)
       } else {
         note(line, order)
       }
@@ -280,12 +280,13 @@ public enum SyncProgram {
   }
 
   private static func note(_ text: String, _ order: SyncOrder) {
-    if !order.isQuiet { write("kura: notice: " + text + "\n", to: 2) }
+    if !order.isQuiet { write("kura: notice: " + order.advice(text) + "\n", to: 2) }
   }
 
-  private static func say(_ failure: SyncFailure) -> Int32 {
-    write("kura: error: " + failure.text + "\n", to: 2)
-    if let hint = failure.hint { write("kura: hint: " + hint + "\n", to: 2) }
+  private static func say(_ failure: SyncFailure, _ order: SyncOrder? = nil) -> Int32 {
+    func advice(_ text: String) -> String { order?.advice(text) ?? text }
+    write("kura: error: " + advice(failure.text) + "\n", to: 2)
+    if let hint = failure.hint { write("kura: hint: " + advice(hint) + "\n", to: 2) }
     return Int32(failure.status.rawValue)
   }
 

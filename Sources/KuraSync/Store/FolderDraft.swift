@@ -52,7 +52,10 @@ final class FolderDraft {
   }
 
   /// Takes away what a program that was killed has left beside it: an object is sealed anew then, and gets another name.
-  func sweep(in path: String) { Self.sweep(folder, now: folder.time(of: wanted), in: path) }
+  func sweep(in path: String) { Self.sweep(folder, now: time, in: path) }
+
+  /// When it got its name, by the clock of who keeps the folder; nil where that is not known.
+  var time: Int? { folder.time(of: wanted) }
 
   /// Takes away what programs that were killed have left in a folder.
   ///
@@ -67,7 +70,7 @@ final class FolderDraft {
     }
   }
 
-  private static let day = 86_400
+  static let day = 86_400
 
   /// Whether a name is that of an object that is being written: others that carry the folder have hidden files of theirs.
   private static func isDraft(_ name: String) -> Bool {

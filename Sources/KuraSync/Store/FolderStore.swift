@@ -18,6 +18,9 @@ final class FolderStore: Store {
   /// Objects that are written and have not got their names yet, which they get when they are on the disk.
   private var drafts: [FolderDraft] = []
   private var draftedBytes = 0
+  /// The folders of this machine's objects, and when they were swept last.
+  private var own: [Substring] = []
+  private var swept = 0
   /// Nil while it rests: a folder that is held open is never unmounted.
   private var root: FolderHandle?
   private var changes: FolderWatch?
@@ -77,6 +80,20 @@ final class FolderStore: Store {
     try check(.syncFolder)
     for draft in drafts { try draft.folder.sync(in: path) }
     for draft in drafts { draft.sweep(in: path) }
+    if let now = drafts.last?.time { sweep(now: now) }
+  }
+
+  /// Takes away what programs that were killed have left beside the objects of this machine, once a day: an object is sealed
+  /// anew then, gets another name, and stands in another folder.
+  private func sweep(now: Int) {
+    guard !own.isEmpty, swept == 0 || now > swept + FolderDraft.day,
+      let folder = try? open(own, makes: false), let names = try? folder.names(in: path)
+    else { return }
+    swept = now
+    for name in names {
+      guard let next = try? folder.folder(name, in: path) else { continue }
+      FolderDraft.sweep(next, now: now, in: path)
+    }
   }
 
   func leave() {
@@ -117,6 +134,7 @@ final class FolderStore: Store {
     // A head names what was put before it; and of one name there is one draft.
     if isHead || drafts.contains(where: { $0.wanted == name }) { try settle() }
     try check(.begin)
+    if !isHead { own = Array(folders.dropLast()) }
     let draft = try FolderDraft(name, in: folder, mode & 0o666, path)
     drafts.append(draft)
     do throws(StoreError) {

@@ -21,7 +21,8 @@ struct Occasion {
   /// Whether something was to come yet.
   private var isLate = false
   private var last: UInt64 = 0
-  private var pause: UInt64 = 0
+  /// How long a store rests that looks other than it did, and one that something is to come to yet.
+  private var (pause, latePause): (UInt64, UInt64) = (0, 0)
 
   /// How long it is until the store is to be met, in ms; 0: now.
   ///
@@ -34,7 +35,8 @@ struct Occasion {
     tried = min(tried, waiting)
     let rest =
       waiting > tried
-      ? min(pause, Self.change) : isLate || marks != seen ? pause : Self.often
+      ? min(max(pause, latePause), Self.change)
+      : marks != seen ? pause : isLate ? latePause : Self.often
     return last + rest > now ? last + rest - now : 0
   }
 
@@ -51,12 +53,19 @@ struct Occasion {
     tried = report.sent > 0 || report.objects > 0 ? 0 : waiting
     isLate = report.news.contains { $0.notice.mayCome }
     if report.came != SyncCounts() || report.sent > 0 {
+      (pause, latePause) = (0, 0)
+    } else if marks == seen {
+      // Whoever is not there is no reason to leave what others write.
       pause = 0
-    } else if pause == 0 || now - last > 2 * pause {
-      pause = Self.firstPause
+      latePause = longer(latePause, now)
     } else {
-      pause = min(2 * pause, Self.lastPause)
+      pause = longer(pause, now)
+      latePause = pause
     }
     (seen, last) = (marks, now)
+  }
+
+  private func longer(_ pause: UInt64, _ now: UInt64) -> UInt64 {
+    pause == 0 || now - last > 2 * pause ? Self.firstPause : min(2 * pause, Self.lastPause)
   }
 }

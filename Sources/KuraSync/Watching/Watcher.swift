@@ -72,7 +72,9 @@ struct Watcher: ~Copyable {
   }
 
   private mutating func say(_ text: String) {
-    if text != said, !order.isQuiet { SyncProgram.write("kura: " + text + "\n", to: 2) }
+    if text != said, !order.isQuiet {
+      SyncProgram.write("kura: " + order.advice(text) + "\n", to: 2)
+    }
     said = text
   }
 

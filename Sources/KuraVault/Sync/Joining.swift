@@ -156,6 +156,31 @@ extension WaitingSlot {
 
 // MARK: - The vault
 
+extension UnlockedVault {
+  /// Where another file of this vault stands on this machine, which has met the store as what this one was: each of two
+  /// that met it in turn would take another name every time. Nil where this one goes on under its name, or is alone.
+  public mutating func otherFile() throws(VaultError) -> [UInt8]? {
+    guard try isShared() else { return nil }
+    let device = try ownDevice()
+    guard try memoryOfShared().device == device else { return nil }
+    let hasSeed = if try seed(of: device) != nil { true } else { false }
+    return hasSeed ? nil : try Self.otherPlace(of: id, than: place.path, options)
+  }
+
+  fileprivate static func otherPlace(
+    of vault: VaultID, than own: String, _ options: VaultOptions
+  ) throws(VaultError) -> [UInt8]? {
+    for place in try PlaceFile(in: options.stateDirectory).paths(of: vault) {
+      let text = String(decoding: place, as: UTF8.self)
+      guard text != own, let file = try? LockedVault(at: text, options: options) else { continue }
+      let isSame = file.id == vault
+      file.close()
+      if isSame { return place }
+    }
+    return nil
+  }
+}
+
 extension VaultDraft {
   /// Checks that a vault can be made at a path, before anything is tried for it.
   ///
@@ -167,16 +192,8 @@ extension VaultDraft {
   public static func otherPlace(
     of offer: JoinOffer, than path: String, options: VaultOptions
   ) throws(VaultError) -> [UInt8]? {
-    let vault = offer.header.header.vault
-    let own = try? FilePlace.resolve(path).path
-    for place in try PlaceFile(in: options.stateDirectory).paths(of: vault) {
-      let text = String(decoding: place, as: UTF8.self)
-      guard text != own, let file = try? LockedVault(at: text, options: options) else { continue }
-      let isSame = file.id == vault
-      file.close()
-      if isSame { return place }
-    }
-    return nil
+    let own = (try? FilePlace.resolve(path).path) ?? ""
+    return try UnlockedVault.otherPlace(of: offer.header.header.vault, than: own, options)
   }
 
   /// Writes a copy of a vault that stands in a store beside the path that it is to have: with its id, key and slots, and
