@@ -247,7 +247,8 @@ extension SyncFailure {
       "as many machines as a vault has at most share it already by "
         + SyncWords.harmless(remote),
       hint: "nothing was made; 'kura sync devices' on one of them says when each was last heard, "
-        + "and 'kura sync devices --remove NAME' there takes one out")
+        + "and 'kura sync devices --remove NAME' there takes one out, whose place is free once all others "
+        + "have met the store")
   }
 
   static func notAllHere(_ remote: String) -> SyncFailure {

@@ -23,7 +23,10 @@ struct Meeting {
   ) throws(SyncFailure) {
     var moved = 0
     var failure: StoreError?
-    var turn = try asking { () throws(ClientError) in try connection.beginSync(compacts: compacts) }
+    var turn: StoreTurn
+    do throws(ClientError) { turn = try connection.beginSync(compacts: compacts) } catch {
+      throw SyncFailure(meeting: error)
+    }
     while true {
       let errand: StoreErrand
       let bytes: [UInt8]

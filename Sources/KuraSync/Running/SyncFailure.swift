@@ -43,18 +43,22 @@ struct SyncFailure: Error, Equatable, Sendable {
       self = .passcodesThere
       return
     }
-    if case .vaultExists(.text(let place)) = refusal {
-      text =
-        "this machine has another file of this vault: " + SyncWords.harmless(place)
-        + ", and of two that meet the store in turn each would be another machine every time"
-      hint =
-        "nothing was sent; 'kura merge FILE' brings what the other one has into this one; then move that to where no "
-        + "vault is used; 'kura clone OUT' makes another vault"
-    }
     if refusal.failure == .unsupported {
       text = "the vault is not shared"
       hint = "begin by 'kura sync init REMOTE'"
     }
+  }
+
+  /// Why a vault does not meet its store.
+  init(meeting error: ClientError) {
+    self.init(error)
+    guard case .refused(.vaultExists(.text(let place))) = error else { return }
+    text =
+      "this machine has another file of this vault: " + SyncWords.harmless(place)
+      + ", and of two that meet the store in turn each would be another machine every time"
+    hint =
+      "nothing was sent; lock that one, and 'kura merge FILE' brings what it has into this one; then move it to where "
+      + "no vault is used; 'kura clone OUT' makes another vault"
   }
 
   /// Whoever has no store is told how to get one.

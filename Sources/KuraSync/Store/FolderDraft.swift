@@ -70,7 +70,7 @@ final class FolderDraft {
     }
   }
 
-  static let day = 86_400
+  private static let day = 86_400
 
   /// Whether a name is that of an object that is being written: others that carry the folder have hidden files of theirs.
   private static func isDraft(_ name: String) -> Bool {

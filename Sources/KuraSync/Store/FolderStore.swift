@@ -18,9 +18,9 @@ final class FolderStore: Store {
   /// Objects that are written and have not got their names yet, which they get when they are on the disk.
   private var drafts: [FolderDraft] = []
   private var draftedBytes = 0
-  /// The folders of this machine's objects, and when they were swept last.
+  /// Where this machine's objects stand, and whether what was left there is gone.
   private var own: [Substring] = []
-  private var swept = 0
+  private var isSwept = false
   /// Nil while it rests: a folder that is held open is never unmounted.
   private var root: FolderHandle?
   private var changes: FolderWatch?
@@ -83,13 +83,13 @@ final class FolderStore: Store {
     if let now = drafts.last?.time { sweep(now: now) }
   }
 
-  /// Takes away what programs that were killed have left beside the objects of this machine, once a day: an object is sealed
-  /// anew then, gets another name, and stands in another folder.
+  /// Takes away what programs that were killed have left among the objects of this machine, once for each that is opened: an
+  /// object is sealed anew then, gets another name, and stands in another folder.
   private func sweep(now: Int) {
-    guard !own.isEmpty, swept == 0 || now > swept + FolderDraft.day,
+    guard !own.isEmpty, !isSwept,
       let folder = try? open(own, makes: false), let names = try? folder.names(in: path)
     else { return }
-    swept = now
+    isSwept = true
     for name in names {
       guard let next = try? folder.folder(name, in: path) else { continue }
       FolderDraft.sweep(next, now: now, in: path)

@@ -56,7 +56,7 @@ struct Occasion {
       (pause, latePause) = (0, 0)
     } else if marks == seen {
       // Whoever is not there is no reason to leave what others write.
-      pause = 0
+      if now - last > 2 * pause { pause = 0 }
       latePause = longer(latePause, now)
     } else {
       pause = longer(pause, now)

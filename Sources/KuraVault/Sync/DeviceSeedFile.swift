@@ -50,6 +50,12 @@ struct DeviceSeedFile {
     }
   }
 
+  /// Whether any stands there.
+  var isThere: Bool {
+    guard let place = try? StatePlace.file(name, in: devices.directory) else { return false }
+    return (try? place.identity()) != nil
+  }
+
   /// Puts a seed in the place of what stands there; it is on the disk when this returns.
   func store(_ seed: borrowing DeviceSeed, under key: borrowing Key) throws(VaultError) {
     try prepare(seed, under: key)
@@ -90,6 +96,12 @@ extension UnlockedVault {
   /// The secret half of a copy's pair; nil where this machine has none.
   func seed(of device: DeviceID) throws(VaultError) -> DeviceSeed? {
     try seedFile.seed(of: device, in: id, under: keys.sync)
+  }
+
+  /// Whether this machine has the secret half of a pair for this vault, and it is another copy's.
+  func isSeedOfAnother(than device: DeviceID) throws(VaultError) -> Bool {
+    guard seedFile.isThere else { return false }
+    return if try seed(of: device) != nil { false } else { true }
   }
 
   /// Keeps the secret half of a copy's pair, in place of any other that this machine has for this vault.

@@ -163,17 +163,18 @@ extension UnlockedVault {
     guard try isShared() else { return nil }
     let device = try ownDevice()
     guard try memoryOfShared().device == device else { return nil }
-    let hasSeed = if try seed(of: device) != nil { true } else { false }
-    return hasSeed ? nil : try Self.otherPlace(of: id, than: place.path, options)
+    guard try isSeedOfAnother(than: device) else { return nil }
+    return try Self.otherPlace(of: id, than: place.path, options, but: identity)
   }
 
   fileprivate static func otherPlace(
-    of vault: VaultID, than own: String, _ options: VaultOptions
+    of vault: VaultID, than own: String, _ options: VaultOptions, but identity: FileIdentity? = nil
   ) throws(VaultError) -> [UInt8]? {
     for place in try PlaceFile(in: options.stateDirectory).paths(of: vault) {
       let text = String(decoding: place, as: UTF8.self)
       guard text != own, let file = try? LockedVault(at: text, options: options) else { continue }
-      let isSame = file.id == vault
+      // One file may have two paths.
+      let isSame = file.id == vault && file.identity != identity
       file.close()
       if isSame { return place }
     }
