@@ -132,7 +132,8 @@ enum CopyTargets {
   private static var memory: [UInt8] {
     let covered = little(UInt16(1)) + filled(3) + little(UInt64(9))
     let was =
-      little(UInt16(1)) + filled(4) + filled(5) + little(UInt64(6)) + at + little(UInt16(1))
+      little(UInt16(1)) + filled(4) + filled(5) + little(UInt64(6)) + little(UInt64(8)) + at
+      + little(UInt16(1))
       + little(UInt64(4)) + filled(8)
     let runs = [1, 2, 4, 9].flatMap { little(UInt64($0)) }
     let vouched = little(UInt16(1)) + filled(6) + little(UInt16(2)) + runs

@@ -61,7 +61,7 @@ enum RemoteTargets {
     let rest =
       hash + [1, 0] + id(4) + little(UInt64(1)) + [1, 0] + id(4) + little(UInt64(3)) + [1, 0]
       + hash + little(UInt64(2)) + [1, 0] + id(4) + hash + [1, 0] + id(4) + id(5)
-      + little(UInt64(2)) + place + [1, 0]
+      + little(UInt64(2)) + little(UInt64(3)) + place + [1, 0]
       + little(UInt64(4)) + id(6)
     let cut =
       [1, 0] + id(4) + little(UInt64(5)) + [1, 0] + id(5) + place + little(UInt64(6))

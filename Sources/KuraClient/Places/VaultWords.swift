@@ -31,7 +31,9 @@ public enum VaultWords {
 
   /// A vault as a shell takes it in a command that stands in single quotes; `FILE` for one that cannot be typed.
   ///
-  /// - Parameter shown: Makes bytes harmless on a terminal.
+  /// - Parameters:
+  ///   - vault: A name, or a path.
+  ///   - shown: Makes bytes harmless on a terminal.
   public static func quoted(_ vault: [UInt8], shown: ([UInt8]) -> String) -> String {
     let isPlain = vault.allSatisfy { byte in
       switch byte {
